@@ -19,8 +19,8 @@ from recollect.recall.signals import lifted, outside_similarity, signals_of, sta
 from recollect.records import Scope
 from recollect.stores.rows import Feed, FeedEntry
 from recollect.stores.vector_codec import encode_vector
+from recollect.text.days import Days
 from recollect.text.terms import encode_terms
-from recollect.text.time_expressions import Days
 
 ADA: Scope = ("users", "ada")
 ASKED_AT = date(2024, 5, 15)

@@ -16,6 +16,7 @@ from recollect.graph.values import (
 )
 from recollect.memory.facade import Recollect
 from recollect.records import Memory, Scope, Write
+from recollect.stores.pages import each_row
 from recollect.stores.plans.changes import Entry
 from recollect.stores.plans.erasure import EraseMemory, EraseReceipt
 from recollect.stores.plans.snapshot import StoreSnapshot
@@ -87,16 +88,17 @@ async def read_once(memory: Recollect, scope: Scope) -> GraphSnapshot:
 
     Who reads again and again follows it, which costs the whole feed once.
     """
-    found: list[Memory] = []
-    for type_ in (FACT_TYPE, ENTITY_TYPE):
-        cursor: str | None = None
-        while True:
-            page = await memory.store.memories(scope, type_=type_, cursor=cursor, limit=PAGE)
-            found += page.rows
-            cursor = page.cursor
-            if cursor is None:
-                break
-    return GraphSnapshot.of(scope, found, to_datetime(memory.store.now()))
+    facts, entities = [
+        await _memories_of(memory, scope, type_) for type_ in (FACT_TYPE, ENTITY_TYPE)
+    ]
+    return GraphSnapshot.of(scope, [*facts, *entities], to_datetime(memory.store.now()))
+
+
+async def _memories_of(memory: Recollect, scope: Scope, type_: str) -> list[Memory]:
+    rows = each_row(
+        lambda cursor: memory.store.memories(scope, type_=type_, cursor=cursor, limit=PAGE)
+    )
+    return [row async for row in rows]
 
 
 def moment_of(at: datetime | None, view: GraphSnapshot) -> datetime:

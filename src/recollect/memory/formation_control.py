@@ -11,6 +11,7 @@ from recollect.errors import StoreClosedError, UsageError
 from recollect.memory.runtime import MemoryRuntime
 from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
 from recollect.stores.contract.base import Store
+from recollect.stores.pages import each_row
 from recollect.stores.plans.undo import Undo
 from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import check_scope
@@ -57,14 +58,10 @@ class FormationMethods(ABC):
         return await worker.drain(check_scope(scope))
 
     async def _signal_all(self, scope: Scope) -> None:
-        cursor: str | None = None
-        while True:
-            page = await self.store.pending(scope, cursor=cursor, limit=PENDING_THREADS)
-            for each in page.rows:
-                await self.store.signal(each.scope, each.id)
-            cursor = page.cursor
-            if cursor is None:
-                return
+        async for each in each_row(
+            lambda cursor: self.store.pending(scope, cursor=cursor, limit=PENDING_THREADS)
+        ):
+            await self.store.signal(each.scope, each.id)
 
     async def consolidate(
         self, scope: Scope, *, assistant: str | None = None

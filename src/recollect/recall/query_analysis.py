@@ -10,9 +10,10 @@ from functools import lru_cache
 from typing import Final
 
 from recollect.text.analysis import STOP_WORDS, UNSPACED, fold, is_first_person, terms_of
+from recollect.text.days import Days
 from recollect.text.scripts import simplified
 from recollect.text.terms import query_hashes
-from recollect.text.time_expressions import Days, asks_when, days_meant
+from recollect.text.time_expressions import asks_when, days_meant
 
 # Only the past tense: "you told me" asks for what was said, "can you tell me" does not.
 _ASKS_FOR_ANSWERS: Final = re.compile(

@@ -15,7 +15,8 @@ from recollect.recall.lexical import lexical_scores
 from recollect.recall.outside_vectors import OutsideHits
 from recollect.recall.query_analysis import AnalysedQuery, days_of, names_in
 from recollect.recall.segment import ROLES
-from recollect.text.time_expressions import LONGEST_LIFTED_DAYS, Days
+from recollect.text.days import Days
+from recollect.text.time_expressions import LONGEST_LIFTED_DAYS
 
 _STEADY: Final = 1e-6
 

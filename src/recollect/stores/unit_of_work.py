@@ -103,6 +103,10 @@ class Rows(Protocol):
         """Return messages by position, after *after*, up to and including *until*."""
         ...
 
+    def count_messages(self, scope_id: int, thread: int, after: int) -> int:
+        """Count the messages of a thread after the position *after*."""
+        ...
+
     def last_messages(
         self, scope_id: int, thread: int, *, before: int | None, limit: int
     ) -> Sequence[MessageRow]:

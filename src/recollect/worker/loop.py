@@ -28,6 +28,7 @@ from recollect.observability.logs import package_logger, scope_tag
 from recollect.records import Scope, Thread
 from recollect.stores.contract.base import Store
 from recollect.stores.contract.formation import DEAF
+from recollect.stores.pages import each_row
 from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import to_datetime
 from recollect.worker.circuit_breaker import Breaker
@@ -230,15 +231,12 @@ class Worker:
         """Make due what a cron line says since the last look; return how many threads."""
         since, self._state.checked = self._state.checked, self._now()
         struck = 0
-        cursor: str | None = None
-        while True:
-            page = await self._store.pending(cursor=cursor, limit=PAGE_THREADS)
-            for thread in page.rows:
-                if self._has_struck(thread, since):
-                    struck += await self._store.signal(thread.scope, thread.id)
-            cursor = page.cursor
-            if cursor is None:
-                return struck
+        async for thread in each_row(
+            lambda cursor: self._store.pending(cursor=cursor, limit=PAGE_THREADS)
+        ):
+            if self._has_struck(thread, since):
+                struck += await self._store.signal(thread.scope, thread.id)
+        return struck
 
     def _has_struck(self, thread: Thread, since: datetime) -> bool:
         try:

@@ -44,6 +44,7 @@ from recollect.records import (
     Scope,
     Trust,
 )
+from recollect.stores.pages import each_page
 from recollect.stores.plans.erasure import EraseMemory, EraseReceipt
 from recollect.stores.provenance import merged_evidence
 from recollect.stores.validation import (
@@ -260,16 +261,14 @@ class Examples:
     async def _with_answer(self, memory: Recollect, given: Example) -> list[Example]:
         """Return the examples with this input and output, whatever their reasons."""
         found: list[Example] = []
-        cursor: str | None = None
         same: JsonObject = {"input": given.input, "output": given.output}
-        while True:
-            page = await memory.memories(
+        async for page in each_page(
+            lambda cursor: memory.memories(
                 self.scope, type_=EXAMPLE_TYPE, filter_=same, cursor=cursor, limit=WRITES_MAX
             )
+        ):
             found += _examples_in(page.rows, to_datetime(memory.store.now()))
-            cursor = page.cursor
-            if cursor is None:
-                return found
+        return found
 
     async def _select(
         self,
@@ -354,13 +353,11 @@ class Examples:
     async def _export_lines(self, memory: Recollect) -> list[str]:
         """Return the examples in force as JSON Lines, by key, without their evidence."""
         found: list[str] = []
-        cursor: str | None = None
-        while True:
-            page = await self._page(memory, cursor=cursor, limit=WRITES_MAX)
+        async for page in each_page(
+            lambda cursor: self._page(memory, cursor=cursor, limit=WRITES_MAX)
+        ):
             found += [line_of(each) for each in page.rows]
-            cursor = page.cursor
-            if cursor is None:
-                return found
+        return found
 
     export_lines, aexport_lines = method_pair(_export_lines)
 

@@ -55,6 +55,7 @@ from recollect.records import (
     PutMemory,
     Scope,
 )
+from recollect.stores.pages import each_row
 from recollect.stores.provenance import NO_WORDS, Source, Words, grouped, words_of
 from recollect.stores.validation import PAGE_ROWS_MAX, check_text, to_datetime
 from recollect.sync.method_pairs import method_pair
@@ -385,16 +386,14 @@ class Proposing(Keeping):
     async def _all(
         self, memory: Recollect, where: Scope, type_: str, wanted: JsonObject
     ) -> list[Memory]:
-        found: list[Memory] = []
-        cursor: str | None = None
-        while True:
-            page = await memory.memories(
-                where, type_=type_, filter_=wanted, cursor=cursor, limit=PAGE_ROWS_MAX
+        return [
+            row
+            async for row in each_row(
+                lambda cursor: memory.memories(
+                    where, type_=type_, filter_=wanted, cursor=cursor, limit=PAGE_ROWS_MAX
+                )
             )
-            found += page.rows
-            cursor = page.cursor
-            if cursor is None:
-                return found
+        ]
 
 
 def _check_cases(cases: Sequence[ScoringCase]) -> None:

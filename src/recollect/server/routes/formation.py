@@ -21,6 +21,7 @@ from recollect.server.http.scope_access import (
 )
 from recollect.server.routes.threads import existing_thread
 from recollect.server.schemas.requests import RetryRequest, ThreadRequest
+from recollect.stores.pages import each_row
 from recollect.stores.validation import to_datetime
 from recollect.wire.records import moment
 from recollect.worker.formation_run import Result
@@ -117,15 +118,11 @@ async def retry(reach: Writing, asked: RetryRequest) -> Response:
     """Make what waits in a thread due at once, with the messages that were given up."""
     memory = reach.memory
     await existing_thread(reach, asked.thread)
-    cursor: str | None = None
-    while True:
-        page = await memory.formations(reach.scope, status="dead", cursor=cursor, limit=_PAGE)
-        for each in page.rows:
-            if asked.thread in each.failed:
-                await memory.redrive(reach.scope, each.id)
-        cursor = page.cursor
-        if cursor is None:
-            break
+    async for each in each_row(
+        lambda cursor: memory.formations(reach.scope, status="dead", cursor=cursor, limit=_PAGE)
+    ):
+        if asked.thread in each.failed:
+            await memory.redrive(reach.scope, each.id)
     await memory.signal(reach.scope, asked.thread)
     return Response(status_code=204)
 
