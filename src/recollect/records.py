@@ -28,6 +28,10 @@ consolidated one read memories, and no messages.
 """
 
 
+MemoryAddress: TypeAlias = tuple[str, str]
+"""Type and key of a memory in its scope."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMessage:
     """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from recollect.memory.facade import Recollect
     from recollect.ports import Model, ModelAnswer, ModelRequest, ToolCall
     from recollect.records import JsonObject
-    from recollect.worker.loop import Notice
+    from recollect.worker.loop import FormationCallback
 
 RULES: Final = "rules"
 _SCRIPT_KEYS: Final = ("answers", "formations")
@@ -94,7 +94,7 @@ async def opened_to_form(
     create: bool = False,
     worker: bool,
     concurrency: int | None = None,
-    notice: Notice | None = None,
+    notice: FormationCallback | None = None,
 ) -> AsyncIterator[Recollect]:
     """
     Open the memory that *target* names, to be formed by *model* as *forming* says.

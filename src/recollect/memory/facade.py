@@ -53,7 +53,13 @@ from recollect.stores.plans.formation import Debounce
 from recollect.stores.validation import check_list, check_mapping, check_scope
 from recollect.text.token_estimate import estimated_tokens
 from recollect.worker.assembly import assistants_of
-from recollect.worker.loop import CONCURRENCY, Notice, Worker, check_concurrency, tell_nobody
+from recollect.worker.loop import (
+    CONCURRENCY,
+    FormationCallback,
+    Worker,
+    check_concurrency,
+    tell_nobody,
+)
 
 SLOW_ERASE_S: Final = 15.0
 """An erase also removes bytes, and takes longer than other operations."""
@@ -67,7 +73,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     formation: Assistants | FormationSettings | None = None,
     worker: bool = True,
     concurrency: int = CONCURRENCY,
-    notice: Notice = tell_nobody,
+    notice: FormationCallback = tell_nobody,
     count_tokens: TokenCounter = estimated_tokens,
     outside: OutsideVectors | None = None,
     durability: Durability = "full",
@@ -131,7 +137,7 @@ class Recollect(FormationMethods, ThreadStateMethods, AuditMethods, Restoration,
         formation: Assistants | FormationSettings | None = None,
         worker: bool = True,
         concurrency: int = CONCURRENCY,
-        notice: Notice = tell_nobody,
+        notice: FormationCallback = tell_nobody,
         count_tokens: TokenCounter = estimated_tokens,
         outside: OutsideVectors | None = None,
     ) -> None:

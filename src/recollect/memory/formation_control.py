@@ -28,8 +28,8 @@ from recollect.worker.consolidation_run import (
     undo_of_consolidation,
 )
 from recollect.worker.formation_input import read_rivals
-from recollect.worker.formation_run import Result
-from recollect.worker.type_migration_run import Migration, migrate
+from recollect.worker.formation_run import FormationResult
+from recollect.worker.type_migration_run import TypeMigration, migrate
 
 PENDING_THREADS: Final = 500
 ROWS_A_PAGE: Final = 500
@@ -45,7 +45,7 @@ class FormationMethods(ABC):
     _runtime: MemoryRuntime
     _proviso: Proviso | None
 
-    async def form(self, scope: Scope, thread: str | None = None) -> list[Result]:
+    async def form(self, scope: Scope, thread: str | None = None) -> list[FormationResult]:
         """
         Form now what waits in a thread, or in all of a scope; return how each formation ended.
 
@@ -85,7 +85,9 @@ class FormationMethods(ABC):
         self._runtime.wake()
         return result
 
-    async def migrate_type(self, scope: Scope, type_: str, update_mode: UpdateMode) -> Migration:
+    async def migrate_type(
+        self, scope: Scope, type_: str, update_mode: UpdateMode
+    ) -> TypeMigration:
         """
         Turn the memories of a type of a scope into the form of another `update_mode`, at once.
 

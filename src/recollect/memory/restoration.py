@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from recollect.lifecycle.record_intake import Intake, RecordNote, Told
+from recollect.lifecycle.record_intake import Intake, RecordCallback, RecordNote
 from recollect.memory.runtime import MemoryRuntime
 from recollect.records import JsonObject
 from recollect.stores.contract.base import Store
@@ -42,7 +42,7 @@ class Restoration:
         records: Sequence[JsonObject],
         *,
         restore_erased: bool = False,
-        told: Told = tell_nothing,
+        told: RecordCallback = tell_nothing,
     ) -> int:
         """
         Put exported records back, in batches of one scope each; say how many were new.

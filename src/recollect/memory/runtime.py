@@ -26,7 +26,7 @@ from recollect.stores.in_place import has_loop
 from recollect.stores.validation import check_scope
 from recollect.worker.assembly import open_worker
 from recollect.worker.consolidation_run import Consolidator, open_consolidator
-from recollect.worker.loop import Notice, Worker
+from recollect.worker.loop import FormationCallback, Worker
 
 LOG: Final = package_logger("recollect.memory")
 MERGING: Final = "merging"
@@ -43,7 +43,7 @@ class RuntimeOptions:
     assistants: Assistants
     works: bool
     concurrency: int
-    notice: Notice
+    notice: FormationCallback
     count_tokens: TokenCounter
     outside: OutsideVectors | None
 

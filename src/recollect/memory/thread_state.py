@@ -37,7 +37,7 @@ _OF_THREAD: Final = "@beside"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attached:
+class AttachmentInfo:
     """What is known of an attachment without its content."""
 
     name: str
@@ -141,7 +141,7 @@ class ThreadStateMethods(ABC):
         writes = await self._attaching(scope, thread, attachments)
         await self.store.append(scope, thread, [], writes=writes)
 
-    async def attachments(self, scope: Scope, thread: str) -> tuple[Attached, ...]:
+    async def attachments(self, scope: Scope, thread: str) -> tuple[AttachmentInfo, ...]:
         """Return what is attached to a thread, by name, without the contents."""
         return tuple(_attached(each) for each in await self._beside(scope, ATTACHMENT, thread))
 
@@ -200,9 +200,9 @@ def _parts_of(first: Memory) -> int:
     return parts if isinstance(parts, int) else 0
 
 
-def _attached(first: Memory) -> Attached:
+def _attached(first: Memory) -> AttachmentInfo:
     size = first.value["bytes"]
-    return Attached(
+    return AttachmentInfo(
         name=str(first.value["name"]),
         media_type=str(first.value["media_type"]),
         bytes=size if isinstance(size, int) else 0,

@@ -18,7 +18,7 @@ from recollect.recall.packing import packed
 from recollect.recall.query import RecallQuery, Where, asked_on, check_ask
 from recollect.recall.query_analysis import read_question
 from recollect.recall.ranking import Hit, look_ahead, text_to_embed
-from recollect.recall.results import Dropped, Recall, Recalled
+from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.recall.scope_index import ScopeIndex
 from recollect.recall.snapshot import SearchPlan, participants_of
 from recollect.recall.vector_backlog import Embedding
@@ -233,7 +233,7 @@ def answer_of(
         query=ask.query,
         entries=tuple(ranked[place] for place in packing.kept),
         dropped=tuple(
-            Dropped(entry=ranked[place], reason=reason) for place, reason in packing.dropped
+            DroppedEntry(entry=ranked[place], reason=reason) for place, reason in packing.dropped
         ),
         tokens=packing.tokens,
         searched=choice.searched,

@@ -12,13 +12,13 @@ from recollect.embedders import EmbedderChoice
 from recollect.errors import UsageError
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.types import UpdateMode
-from recollect.lifecycle.record_intake import Told
+from recollect.lifecycle.record_intake import RecordCallback
 from recollect.memory.facade import Recollect
 from recollect.memory.facade import open as open_async
 from recollect.memory.restoration import tell_nothing
-from recollect.memory.thread_state import Attached
+from recollect.memory.thread_state import AttachmentInfo
 from recollect.models import ModelChoice
-from recollect.observability.health import Health, Tasks
+from recollect.observability.health import BackgroundTasks, Health
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
 from recollect.recall.neighbours import Neighbour
 from recollect.recall.query import Where
@@ -50,9 +50,9 @@ from recollect.stores.unit_of_work import Proviso
 from recollect.sync.bridge import MemoryBridge
 from recollect.text.token_estimate import estimated_tokens
 from recollect.worker.consolidation_run import ConsolidationResult
-from recollect.worker.formation_run import Result
-from recollect.worker.loop import CONCURRENCY, Notice, tell_nobody
-from recollect.worker.type_migration_run import Migration
+from recollect.worker.formation_run import FormationResult
+from recollect.worker.loop import CONCURRENCY, FormationCallback, tell_nobody
+from recollect.worker.type_migration_run import TypeMigration
 
 T = TypeVar("T")
 
@@ -65,7 +65,7 @@ def open_sync(  # noqa: PLR0913 (what `open` takes)
     formation: Assistants | FormationSettings | None = None,
     worker: bool = True,
     concurrency: int = CONCURRENCY,
-    notice: Notice = tell_nobody,
+    notice: FormationCallback = tell_nobody,
     count_tokens: TokenCounter = estimated_tokens,
     outside: OutsideVectors | None = None,
     durability: Durability = "full",
@@ -169,7 +169,7 @@ class SyncRecollect:
         return self._open().embedder
 
     @property
-    def tasks(self) -> Tasks:
+    def tasks(self) -> BackgroundTasks:
         """See `Recollect.tasks`."""
         return self._open().tasks
 
@@ -218,7 +218,7 @@ class SyncRecollect:
         """See `Recollect.attach`."""
         self.call(lambda memory: memory.attach(scope, thread, attachments))
 
-    def attachments(self, scope: Scope, thread: str) -> tuple[Attached, ...]:
+    def attachments(self, scope: Scope, thread: str) -> tuple[AttachmentInfo, ...]:
         """See `Recollect.attachments`."""
         return self.here(lambda memory: memory.attachments(scope, thread))
 
@@ -361,7 +361,7 @@ class SyncRecollect:
             )
         )
 
-    def form(self, scope: Scope, thread: str | None = None) -> list[Result]:
+    def form(self, scope: Scope, thread: str | None = None) -> list[FormationResult]:
         """See `Recollect.form`."""
         return self.call(lambda memory: memory.form(scope, thread))
 
@@ -369,7 +369,7 @@ class SyncRecollect:
         """See `Recollect.consolidate`."""
         return self.call(lambda memory: memory.consolidate(scope, assistant=assistant))
 
-    def migrate_type(self, scope: Scope, type_: str, update_mode: UpdateMode) -> Migration:
+    def migrate_type(self, scope: Scope, type_: str, update_mode: UpdateMode) -> TypeMigration:
         """See `Recollect.migrate_type`."""
         return self.call(lambda memory: memory.migrate_type(scope, type_, update_mode))
 
@@ -534,7 +534,7 @@ class SyncRecollect:
         records: Sequence[JsonObject],
         *,
         restore_erased: bool = False,
-        told: Told = tell_nothing,
+        told: RecordCallback = tell_nothing,
     ) -> int:
         """See `Recollect.restore`."""
         return self.call(

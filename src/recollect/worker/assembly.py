@@ -15,7 +15,7 @@ from recollect.records import Memory, Scope
 from recollect.stores.contract.base import Store
 from recollect.worker.formation_input import Search
 from recollect.worker.formation_run import Former
-from recollect.worker.loop import CONCURRENCY, Notice, Worker, tell_nobody
+from recollect.worker.loop import CONCURRENCY, FormationCallback, Worker, tell_nobody
 
 
 def open_worker(
@@ -25,7 +25,7 @@ def open_worker(
     assistants: Assistants,
     *,
     count_tokens: TokenCounter,
-    notice: Notice = tell_nobody,
+    notice: FormationCallback = tell_nobody,
     concurrency: int = CONCURRENCY,
 ) -> Worker:
     """

@@ -32,7 +32,7 @@ from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import to_datetime
 from recollect.worker.circuit_breaker import Breaker
 from recollect.worker.due_lanes import Striking
-from recollect.worker.formation_run import LEASE_S, Former, Result
+from recollect.worker.formation_run import LEASE_S, FormationResult, Former
 
 LOG: Final = package_logger("recollect.worker")
 FORMATION: Final = "formation"
@@ -45,12 +45,12 @@ CONCURRENCY: Final = 4
 CONCURRENCY_MAX: Final = 64
 
 WorkerT = TypeVar("WorkerT", bound="Worker")
-Notice: TypeAlias = Callable[[Scope, Result], None]
+FormationCallback: TypeAlias = Callable[[Scope, FormationResult], None]
 """Is told of every formation that ended; it is called in the event loop, and raises nothing."""
 PAGE_THREADS: Final = 500
 
 
-def tell_nobody(_scope: Scope, _result: Result) -> None:
+def tell_nobody(_scope: Scope, _result: FormationResult) -> None:
     """Tell nobody of a formation that ended."""
 
 
@@ -96,7 +96,7 @@ class Worker:
         *,
         name: str,
         concurrency: int = CONCURRENCY,
-        notice: Notice = tell_nobody,
+        notice: FormationCallback = tell_nobody,
     ) -> None:
         self._store = store
         self._former = former
@@ -166,7 +166,7 @@ class Worker:
         finally:
             listening.close()
 
-    async def run_once(self, scope: Scope | None = None) -> Result | None:
+    async def run_once(self, scope: Scope | None = None) -> FormationResult | None:
         """
         Form one lease of what is due, of *scope* or of any; ``None`` if nothing is, or may be.
 
@@ -182,7 +182,7 @@ class Worker:
         self._notice(lease.scope, result)
         return result
 
-    async def run_lane(self, scope: Scope) -> Result | None:
+    async def run_lane(self, scope: Scope) -> FormationResult | None:
         """
         Form one lease of what is due in *scope* for types with a schedule of their own.
 
@@ -206,7 +206,7 @@ class Worker:
         self._notice(lease.scope, result)
         return result
 
-    async def drain(self, scope: Scope | None = None) -> list[Result]:
+    async def drain(self, scope: Scope | None = None) -> list[FormationResult]:
         """
         Form until nothing is due any more; return how each formation ended.
 
@@ -217,10 +217,10 @@ class Worker:
             results.append(result)
         return results + await self.form_struck(scope)
 
-    async def form_struck(self, scope: Scope | None = None) -> list[Result]:
+    async def form_struck(self, scope: Scope | None = None) -> list[FormationResult]:
         """Form what types with a schedule of their own have waiting since it struck."""
         scopes = await self._striking.struck_scopes() if scope is None else [scope]
-        results: list[Result] = []
+        results: list[FormationResult] = []
         is_done = True
         try:
             for each in scopes:
@@ -233,7 +233,7 @@ class Worker:
                 self._striking.left_behind()
         return results
 
-    async def _form_lanes(self, scope: Scope, results: list[Result]) -> bool:
+    async def _form_lanes(self, scope: Scope, results: list[FormationResult]) -> bool:
         """Form what is due in the lanes of a scope; say whether nothing of it was left."""
         while await self._striking.due_threads(scope):
             result = await self.run_lane(scope)
@@ -300,7 +300,7 @@ class Worker:
             self._state.claim_failed = False
             self._monitor.succeeded()
 
-    def _note(self, scope: Scope, result: Result) -> None:
+    def _note(self, scope: Scope, result: FormationResult) -> None:
         note_result(self._monitor, scope, result)
         if result.outage is not None:
             after_s = (
@@ -316,7 +316,7 @@ class Worker:
         return to_datetime(self._store.now())
 
 
-def note_result(monitor: TaskMonitor, scope: Scope, result: Result) -> None:
+def note_result(monitor: TaskMonitor, scope: Scope, result: FormationResult) -> None:
     """Record and log how a formation ended; that messages are given up is an error."""
     LOG.debug(
         "formation in %r: %s, %d outcomes: %s",

@@ -30,7 +30,7 @@ from recollect.wire.records import minute, scope_list
 if TYPE_CHECKING:
     from recollect.formation.types import UpdateMode
     from recollect.memory.facade import Recollect
-    from recollect.worker.formation_run import Result
+    from recollect.worker.formation_run import FormationResult
 
 _LIST_EXAMPLE: Final = """
 \b
@@ -194,11 +194,11 @@ def run_(
     _end_as(results)
 
 
-def _record(result: Result) -> dict[str, Json]:
+def _record(result: FormationResult) -> dict[str, Json]:
     return {**result_record(result), "reason": result.reason or None}
 
 
-def _end_as(results: Sequence[Result]) -> None:
+def _end_as(results: Sequence[FormationResult]) -> None:
     """Raise the model's error, or end with the status of what was not formed."""
     for each in results:
         if each.outage is not None:
@@ -212,7 +212,7 @@ def _end_as(results: Sequence[Result]) -> None:
 
 async def _run(
     target: Target, scope: Scope, thread: str | None, forming: FormationOptions
-) -> list[Result]:
+) -> list[FormationResult]:
     model = opened_model(forming)
     async with opened_to_form(target, forming, model, worker=False) as memory:
         return await memory.form(scope, thread)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from recollect.recall.fusion import WEIGHTS, WEIGHTS_WITHOUT_VECTOR
-from recollect.recall.results import Dropped, Recall, Recalled
+from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.records import Formation, Json, Lane, Memory, Message, Thread
 from recollect.server.http.scope_access import Reach
 from recollect.stores.plans.erasure import EraseReceipt
@@ -120,7 +120,7 @@ def answer_recall(
         told = answer_entry(reach, each, tokens=estimated_tokens(each.text))
         return told | {"whole": answer_whole(reach, each)} if whole else told
 
-    def dropped(each: Dropped) -> dict[str, Json]:
+    def dropped(each: DroppedEntry) -> dict[str, Json]:
         return entry(each.entry) | {"reason": each.reason}
 
     return {

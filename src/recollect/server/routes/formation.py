@@ -23,7 +23,7 @@ from recollect.server.routes.threads import existing_thread
 from recollect.server.schemas.requests import RetryRequest, ThreadRequest
 from recollect.stores.validation import to_datetime
 from recollect.wire.records import moment
-from recollect.worker.formation_run import Result
+from recollect.worker.formation_run import FormationResult
 
 router: Final = APIRouter(prefix="/v1", tags=["formation"], route_class=NamedRoute)
 _PENDING: Final = "pending"
@@ -88,7 +88,7 @@ async def run(reach: Writing, asked: ThreadRequest | None = None) -> dict[str, A
     }
 
 
-def _end(reach: Reach, result: Result) -> dict[str, Any]:
+def _end(reach: Reach, result: FormationResult) -> dict[str, Any]:
     """Return how a formation ended; the words of a provider only to who administers the service."""
     is_told = result.outage is None or _is_admin(reach)
     return {"end": result.end, "reason": result.reason if is_told else ""}

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 from recollect.records import FormationStatus
 from recollect.server.schemas.elements import Count, Cursor, Object, ResponseModel, Segments, Time
 from recollect.server.schemas.threads import ThreadResponse
-from recollect.worker.formation_run import Ending
+from recollect.worker.formation_run import FormationEnding
 
 
 class WaitingResponse(ThreadResponse):
@@ -83,7 +83,7 @@ class FormationsResponse(ResponseModel):
 class EndResponse(ResponseModel):
     """How one formation ended; one that was postponed or lost has no receipt."""
 
-    end: Ending
+    end: FormationEnding
     reason: str = Field(
         description="Why it was not formed. A model that refuses is told to administrators alone."
     )
