@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from recollect.memory.facade import Recollect, open  # noqa: A004 (users write recollect.open)
     from recollect.memory.scope_locks import ScopeLocks
     from recollect.memory.thread_state import AttachmentInfo
+    from recollect.messages.new_message import NewMessageLike
     from recollect.models import ModelChoice
     from recollect.observability.health import (
         BackgroundTasks,
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
         Revision,
         Role,
         Scope,
+        ScopeLike,
         Thread,
         Trust,
         Write,
@@ -128,6 +130,7 @@ _HOMES: Final = {
     "recollect.formation.types": "MemoryType UpdateMode",
     "recollect.lifecycle.record_intake": "RecordCallback RecordNote",
     "recollect.memory.facade": "Recollect open",
+    "recollect.messages.new_message": "NewMessageLike",
     "recollect.memory.scope_locks": "ScopeLocks",
     "recollect.memory.thread_state": "AttachmentInfo",
     "recollect.models": "ModelChoice",
@@ -142,7 +145,7 @@ _HOMES: Final = {
     "recollect.records": (
         "Attachment DeleteMemory EndMemory Evidence EvidenceMap Formation FormationAction"
         " FormationStatus Json JsonObject Lane Memory MemoryAddress MemoryState Message"
-        " NewMessage Page PutMemory Revision Role Scope Thread Trust Write"
+        " NewMessage Page PutMemory Revision Role Scope ScopeLike Thread Trust Write"
     ),
     "recollect.stores.contract.base": "Store",
     "recollect.stores.contract.durability": "Durability",
@@ -224,6 +227,7 @@ __all__ = [
     "ModelPrices",
     "Neighbour",
     "NewMessage",
+    "NewMessageLike",
     "NotFoundError",
     "OperationOutcome",
     "OutsideVectors",
@@ -239,6 +243,7 @@ __all__ = [
     "Revision",
     "Role",
     "Scope",
+    "ScopeLike",
     "ScopeLocks",
     "ScopePattern",
     "Store",

@@ -9,6 +9,8 @@ from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
 Scope: TypeAlias = tuple[str, ...]
 """Whose memory it is: text segments, e.g. ``("acme", "users", "ada")``."""
+ScopeLike: TypeAlias = "Scope | str"
+"""A scope as a caller gives it; a text is one segment, whatever it contains."""
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 JsonObject: TypeAlias = Mapping[str, Json]

@@ -13,11 +13,11 @@ from recollect.chat.chat_prompt import NOTHING_KNOWN, filled
 from recollect.errors import ModelError, ModelUnavailableError, NotFoundError, UsageError
 from recollect.formation.config import FormationSettings
 from recollect.formation.prompt import FormationPrompts
+from recollect.formation.rule_model import RuleModel
 from recollect.ports import ModelAnswer, ModelRequest
 from recollect.recall.rendering import read_block
 from recollect.records import Message
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import ScriptedModel
 
 ADA = ("users", "ada")

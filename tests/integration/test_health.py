@@ -14,6 +14,7 @@ from recollect.errors import (
     StoreClosedError,
     StoreUnavailableError,
 )
+from recollect.formation.rule_model import RuleModel
 from recollect.memory.health import CLEANING
 from recollect.memory.runtime import MERGING
 from recollect.observability.health import Health, TaskHealth
@@ -21,7 +22,6 @@ from recollect.ports import Vector
 from recollect.recall.vector_backlog import EMBEDDING
 from recollect.records import Scope
 from recollect.testing import HashedEmbedder
-from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker.loop import FORMATION, SCHEDULES
 

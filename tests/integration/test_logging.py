@@ -31,12 +31,12 @@ from recollect.errors import (
     StoreError,
     StoreUnavailableError,
 )
+from recollect.formation.rule_model import RuleModel
 from recollect.observability.health import TaskMonitor
 from recollect.observability.logs import summary_of
 from recollect.ports import ToolCall, Vector
 from recollect.records import JsonObject
 from recollect.testing import HashedEmbedder
-from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import Script, ScriptedAnswer, ScriptedModel
 
 MARKS = ("Heliotrope", "Quarrender", "Ottoline", "Vermilion", "Periwinkle", "Zinnober")

@@ -15,6 +15,7 @@ import recollect
 from recollect import DeleteMemory, EraseThread, NewMessage, VersionConflictError
 from recollect.errors import ModelDeniedError
 from recollect.formation.config import FormationSettings
+from recollect.formation.rule_model import RuleModel
 from recollect.observability.spans import (
     ERROR_TYPE,
     FINISH_REASONS,
@@ -28,7 +29,6 @@ from recollect.observability.spans import (
     memory_span,
 )
 from recollect.records import Scope
-from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker.formation_run import END
 

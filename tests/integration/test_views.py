@@ -62,6 +62,7 @@ CHANGES: dict[str, Change] = {
     "keep": lambda m: m.keep(ADA, "talk", 1),
     "replace": lambda m: m.replace(ADA, "talk", NewMessage(role="user", text="sold", id="m1")),
     "put": lambda m: m.put(ADA, PUT.type, PUT.key, PUT.value),
+    "remember": lambda m: m.remember(ADA, "Ada likes owls."),
     "apply": lambda m: m.apply(ADA, [DeleteMemory(type="Note", key="pet")]),
     "apply_each": _apply_each,
     "form": lambda m: m.form(ADA),
@@ -84,9 +85,9 @@ CHANGES: dict[str, Change] = {
     "undo_reembed": lambda m: m.undo_reembed(),
 }
 READS: Final = frozenset(
-    "acting attachment attachments audit audit_verified embedder export formation formations get "
-    "health history last_messages loop memories messages noting outside_error over pending "
-    "receipts scopes state tasks thread threads turns worker".split()
+    "acting attachment attachments audit audit_verified close embedder export formation "
+    "formations get health history last_messages loop memories messages noting open "
+    "outside_error over pending receipts scopes state tasks thread threads turns worker".split()
 )
 
 

@@ -19,6 +19,7 @@ from recollect.errors import (
     UsageError,
 )
 from recollect.formation.config import Assistants, FormationLimits, FormationSettings
+from recollect.formation.rule_model import RuleModel, shown_in
 from recollect.formation.types import NOTE, USER, MemoryType
 from recollect.formation.window import Window
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
@@ -26,7 +27,6 @@ from recollect.records import Json, Memory, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import DueThread, Formed
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.rule_model import RuleModel, shown_in
 from recollect.testing.scripted_model import Script, ScriptedAnswer, ScriptedModel
 from recollect.worker import formation_run as forming
 from recollect.worker.formation_input import read_window

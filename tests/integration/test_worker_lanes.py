@@ -14,6 +14,7 @@ import pytest
 import recollect
 from recollect.errors import StoreUnavailableError, UsageError
 from recollect.formation.config import FormationLimits, FormationSettings
+from recollect.formation.rule_model import RuleModel, shown_in
 from recollect.formation.types import NOTE, USER, MemoryType, load_types
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Lane, NewMessage
@@ -23,7 +24,6 @@ from recollect.stores.plans.formation import Debounce
 from recollect.stores.rows import ThreadRow
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.postgres_server import empty_store, shared_database
-from recollect.testing.rule_model import RuleModel, shown_in
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 from recollect.worker.formation_run import FormationResult
 

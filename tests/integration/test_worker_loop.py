@@ -20,11 +20,11 @@ from recollect.errors import (
     UsageError,
 )
 from recollect.formation.config import Assistants, FormationSettings
+from recollect.formation.rule_model import RuleModel
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import NewMessage, Scope
 from recollect.stores.plans.formation import Debounce, Lease
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 from recollect.worker.circuit_breaker import OUTAGES_MAX
 from recollect.worker.formation_run import FormationResult

@@ -19,6 +19,7 @@ import pytest
 import recollect
 from recollect.errors import StoreUnavailableError
 from recollect.formation.config import FormationSettings
+from recollect.formation.rule_model import shown_in
 from recollect.formation.types import NOTE
 from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
@@ -29,7 +30,6 @@ from recollect.stores.plans.formation import Debounce, Lease
 from recollect.stores.rows import ScopeRow
 from recollect.testing.postgres_server import empty_store, shared_database
 from recollect.testing.redis_server import shared_server
-from recollect.testing.rule_model import shown_in
 from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker.formation_run import FormationResult
 

@@ -7,12 +7,12 @@ from typing import Any
 import httpx
 import pytest
 
+from recollect.formation.rule_model import RuleModel
 from recollect.records import Scope
 from recollect.server.authorization import KEYS_SCOPE
 from recollect.server.http.scope_access import Reach
 from recollect.server.testing import Served
 from recollect.stores.plans.audit import AuditEntry
-from recollect.testing.rule_model import RuleModel
 from recollect.worker.loop import Worker
 
 Connect = Callable[..., httpx.Client]

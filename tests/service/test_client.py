@@ -32,7 +32,7 @@ from recollect.errors import (
     UsageError,
     VersionConflictError,
 )
-from recollect.records import Scope
+from recollect.records import Scope, ScopeLike
 from recollect.server.authorization import PERMISSIONS
 from recollect.server.http.problems import problem_of
 from recollect.server.http.rate_limits import Rates
@@ -153,7 +153,7 @@ def test_the_client_has_the_methods_of_the_library() -> None:
 class Forgetful(Client):
     """A client with another default, and with a parameter that nobody knows."""
 
-    async def threads(self, scope: Scope, *, cursor: str | None = None, limit: int = 7) -> Any:
+    async def threads(self, scope: ScopeLike, *, cursor: str | None = None, limit: int = 7) -> Any:
         """Return nothing."""
 
     async def guess(self) -> None:

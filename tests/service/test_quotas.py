@@ -11,6 +11,7 @@ import httpx
 import pytest
 from fastapi.routing import APIRoute
 
+from recollect.formation.rule_model import RuleModel
 from recollect.memory.facade import Recollect
 from recollect.records import UNREVISED_TYPES, JsonObject, PutMemory, Scope
 from recollect.server.authorization import PERMISSIONS, RESERVED
@@ -25,7 +26,6 @@ from recollect.server.routes import ROUTERS
 from recollect.server.testing import Served, serving
 from recollect.stores.contract.base import MeteredStore, Store
 from recollect.stores.validation import encode_json
-from recollect.testing.rule_model import RuleModel
 
 pytestmark = pytest.mark.timeout(240)
 Fresh = Callable[[str], str]

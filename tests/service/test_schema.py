@@ -21,11 +21,11 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from recollect.formation.rule_model import RuleModel
 from recollect.server.http import scope_access as reaching
 from recollect.server.http.openapi import ANSWERS, STREAMS, operations
 from recollect.server.schemas.elements import ResponseModel
 from recollect.server.testing import Served, serving
-from recollect.testing.rule_model import RuleModel
 
 Connect = Callable[..., httpx.Client]
 SAMPLE = 20

@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from recollect.errors import ModelDeniedError
+from recollect.formation.rule_model import RuleModel
 from recollect.ports import ToolCall
 from recollect.server.testing import Served
-from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import ScriptedModel
 
 ADA = {"scope": ["users", "ada"]}

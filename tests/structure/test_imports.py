@@ -27,7 +27,8 @@ GROUP_OF = {
     "stores": "contract",
     **dict.fromkeys(("formation", "messages"), "decisions"),
     "recall": "recall",
-    **dict.fromkeys(("models", "embedders"), "adapters"),
+    "embedders": "adapters",
+    "models": "models",
     "testing": "testing",
     **dict.fromkeys(("memory", "lifecycle", "wire", "worker"), "app"),
     "sync": "sync",
@@ -45,7 +46,7 @@ BACKENDS = frozenset({"memory", "sqlite", "postgres", "redis"})
 OPENER = "locator"
 
 _LOWER = {"ground", "contract"}
-_APP = _LOWER | {"decisions", "recall", "opener", "adapters"}
+_APP = _LOWER | {"decisions", "recall", "opener", "adapters", "models"}
 # What a module of each group may import, besides its own group.
 MAY_IMPORT = {
     "ground": set[str](),
@@ -55,6 +56,8 @@ MAY_IMPORT = {
     "opener": _LOWER | {"backend"},
     "recall": _LOWER | {"decisions"},
     "adapters": {"ground"},
+    # The model of rules knows what formation asks.
+    "models": {"ground", "decisions"},
     "testing": _APP | {"backend"},
     "app": _APP,
     "sync": _APP | {"app"},

@@ -13,9 +13,9 @@ from recollect.cli import main
 from recollect.cli.formation_config import forming_of
 from recollect.errors import EXIT_STATUS, NotFoundError, UsageError
 from recollect.formation.config import DEFAULT_MODEL, FormationSettings
+from recollect.formation.rule_model import RuleModel
 from recollect.formation.types import NOTE, USER
 from recollect.records import Json
-from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import ScriptedModel
 
 ADA = ("users", "ada")

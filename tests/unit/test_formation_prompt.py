@@ -19,11 +19,11 @@ from recollect.formation.prompt import (
     on_one_line,
     repair_request,
 )
+from recollect.formation.rule_model import shown_in
 from recollect.formation.types import NOTE, USER, MemoryType
 from recollect.formation.window import Window, WindowLine
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import JsonObject, Memory, Message
-from recollect.testing.rule_model import shown_in
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from recollect.records import JsonObject
     from recollect.worker.loop import FormationCallback
 
-RULES: Final = "rules"
 _SCRIPT_KEYS: Final = ("answers", "formations")
 
 
@@ -34,13 +33,13 @@ def opened_model(forming: FormationOptions) -> Model | None:
     """
     from recollect.formation.config import DEFAULT_MODEL
     from recollect.models import Replay, open_model
-    from recollect.testing.rule_model import RuleModel
+    from recollect.models.model_choice import RULES
 
     choice = forming.model
     if choice is None:
         return None
-    if choice == RULES:
-        return RuleModel()
+    if choice == RULES:  # a base URL of the environment is for others
+        return open_model(RULES)
     if choice.endswith(".json"):
         return _scripted(Path(choice))
     if choice.endswith(".jsonl"):

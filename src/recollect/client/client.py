@@ -40,7 +40,8 @@ from recollect.client.response_records import (
     thread_of,
     written,
 )
-from recollect.errors import ConflictError, NotFoundError, StoreClosedError
+from recollect.errors import ConflictError, NotFoundError, StoreClosedError, UsageError
+from recollect.messages.new_message import NewMessageLike, new_message, new_messages
 from recollect.observability.health import Health
 from recollect.recall.query import Where
 from recollect.recall.results import Recall
@@ -52,10 +53,10 @@ from recollect.records import (
     Memory,
     MemoryState,
     Message,
-    NewMessage,
     Page,
     Revision,
     Scope,
+    ScopeLike,
     Thread,
 )
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
@@ -109,12 +110,27 @@ class Client:
         self._exit = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()
+
+    async def open(self) -> Self:
+        """
+        Open the client without a block; `close` ends it.
+
+        Raises:
+            UsageError: It is open.
+        """
+        if self._asker is not None:
+            raise UsageError("this client is open already: close() it before it is opened again")
         web = opened_web(self._url, self._key, self._timeout_s)
         await self._exit.enter_async_context(web)
         self._asker = Asker(web, retries=self._retries, sleep=self._sleep)
         return self
 
-    async def __aexit__(self, *error: object) -> None:
+    async def close(self) -> None:
+        """Close the connections; nothing happens if there are none."""
         self._asker = None
         await self._exit.aclose()
 
@@ -124,13 +140,13 @@ class Client:
             raise StoreClosedError(msg)
         return self._asker
 
-    async def _read(self, scope: Scope, *parts: str, **query: Any) -> Any:
+    async def _read(self, scope: ScopeLike, *parts: str, **query: Any) -> Any:
         request = ServiceRequest(
             method="GET", path=path_of(*parts), scope=scope, query=query, is_repeatable=True
         )
         return (await self._opened().ask(request)).json
 
-    async def _found(self, scope: Scope, *parts: str, **query: Any) -> Any:
+    async def _found(self, scope: ScopeLike, *parts: str, **query: Any) -> Any:
         """Return what there is; ``None`` for nothing."""
         try:
             return await self._read(scope, *parts, **query)
@@ -140,7 +156,7 @@ class Client:
     async def _write(
         self,
         method: str,
-        scope: Scope,
+        scope: ScopeLike,
         *parts: str,
         body: object = None,
         headers: Mapping[str, str] | None = None,
@@ -164,9 +180,9 @@ class Client:
 
     async def append(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         thread: str,
-        messages: Sequence[NewMessage],
+        messages: NewMessageLike | Sequence[NewMessageLike],
         *,
         idempotency_key: str | None = None,
         quiet_s: float | None = None,
@@ -179,7 +195,7 @@ class Client:
         *quiet_s* is that of `Debounce`, *assistant* for whom it is formed.
         """
         body = {
-            "messages": [message_sent(each) for each in messages],
+            "messages": [message_sent(each) for each in new_messages(messages)],
             "quiet_s": quiet_s,
             "assistant": assistant,
         }
@@ -195,19 +211,19 @@ class Client:
         return tuple(message_of(each) for each in answer.json["messages"])
 
     async def threads(
-        self, scope: Scope, *, cursor: str | None = None, limit: int = 100
+        self, scope: ScopeLike, *, cursor: str | None = None, limit: int = 100
     ) -> Page[Thread]:
         """See `Recollect.threads`."""
         told = await self._read(scope, "threads", cursor=cursor, limit=limit)
         return Page(rows=tuple(map(thread_of, told["threads"])), cursor=told["cursor"])
 
-    async def thread(self, scope: Scope, thread: str) -> Thread | None:
+    async def thread(self, scope: ScopeLike, thread: str) -> Thread | None:
         """See `Recollect.thread`."""
         told = await self._found(scope, "threads", thread)
         return None if told is None else thread_of(told)
 
     async def messages(
-        self, scope: Scope, thread: str, *, after: int = 0, limit: int = 100
+        self, scope: ScopeLike, thread: str, *, after: int = 0, limit: int = 100
     ) -> Page[Message]:
         """See `Recollect.messages`."""
         told = await self._found(scope, "threads", thread, "messages", after=after, limit=limit)
@@ -216,14 +232,14 @@ class Client:
         return Page(rows=rows, cursor=str(rows[-1].position) if is_more else None)
 
     async def last_messages(
-        self, scope: Scope, thread: str, *, limit: int, before: int | None = None
+        self, scope: ScopeLike, thread: str, *, limit: int, before: int | None = None
     ) -> tuple[Message, ...]:
         """See `Recollect.last_messages`."""
         path = ("threads", thread, "messages")
         told = await self._found(scope, *path, last=limit, before=before)
         return tuple(map(message_of, told["messages"])) if told else ()
 
-    async def remove(self, scope: Scope, thread: str, messages: Sequence[str]) -> int:
+    async def remove(self, scope: ScopeLike, thread: str, messages: Sequence[str]) -> int:
         """Remove messages of a thread, one request each; see `Recollect.remove`."""
         count = 0
         for each in messages:
@@ -236,17 +252,18 @@ class Client:
 
     async def replace(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         thread: str,
-        message: NewMessage,
+        message: NewMessageLike,
         *,
         idempotency_key: str | None = None,
     ) -> Message:
         """See `Recollect.replace`; without an *idempotency_key* it makes one for this call."""
-        path = ("threads", thread, "messages", message.id or "")
+        new = new_message(message)
+        path = ("threads", thread, "messages", new.id or "")
         headers = {"idempotency-key": idempotency_key} if idempotency_key else _made_key()
         answer = await self._write(
-            "PUT", scope, *path, body=message_sent(message), headers=headers, is_repeatable=True
+            "PUT", scope, *path, body=message_sent(new), headers=headers, is_repeatable=True
         )
         return message_of(answer.json)
 
@@ -254,7 +271,7 @@ class Client:
 
     async def put(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         type_: str,
         key: str,
         value: JsonObject,
@@ -286,14 +303,14 @@ class Client:
         )
         return memory_of(answer.json)
 
-    async def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
+    async def get(self, scope: ScopeLike, type_: str, key: str) -> Memory | None:
         """See `Recollect.get`."""
         told = await self._found(scope, "memories", type_, key)
         return None if told is None else memory_of(told)
 
     async def memories(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         *,
         type_: str | None = None,
         state: MemoryState | None = None,
@@ -315,13 +332,13 @@ class Client:
         )
         return Page(rows=tuple(map(memory_of, told["memories"])), cursor=told["cursor"])
 
-    async def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:
+    async def history(self, scope: ScopeLike, type_: str, key: str) -> tuple[Revision, ...]:
         """See `Recollect.history`."""
         told = await self._found(scope, "memories", type_, key, "history")
         return tuple(map(revision_of, reversed(told["revisions"]))) if told else ()
 
     async def forget(
-        self, scope: Scope, type_: str, key: str, *, expected: int | None = None
+        self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
     ) -> bool:
         """Remove a memory with its history, as `DeleteMemory` does; say whether there was one."""
         headers, is_known = _expecting(expected), expected is not None
@@ -343,7 +360,7 @@ class Client:
 
     async def recall(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         query: str,
         *,
         limit: int = 10,
@@ -368,7 +385,7 @@ class Client:
 
     # Formation
 
-    async def form(self, scope: Scope, thread: str | None = None) -> tuple[Formation, ...]:
+    async def form(self, scope: ScopeLike, thread: str | None = None) -> tuple[Formation, ...]:
         """Form now what waits in a thread, or in a scope; return what that did."""
         request = ServiceRequest(
             method="POST",
@@ -382,7 +399,7 @@ class Client:
 
     async def pending(
         self,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         *,
         below: bool = False,
         cursor: str | None = None,
@@ -397,7 +414,7 @@ class Client:
 
     async def formations(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         *,
         status: FormationStatus | None = None,
         cursor: str | None = None,
@@ -407,26 +424,26 @@ class Client:
         told = await self._read(scope, "formations", status=status, cursor=cursor, limit=limit)
         return Page(rows=tuple(map(formation_of, told["formations"])), cursor=told["cursor"])
 
-    async def formation(self, scope: Scope, formation_id: str) -> Formation | None:
+    async def formation(self, scope: ScopeLike, formation_id: str) -> Formation | None:
         """See `Recollect.formation`."""
         told = await self._found(scope, "formations", formation_id)
         return None if told is None else formation_of(told)
 
-    async def pause(self, scope: Scope, thread: str | None = None) -> None:
+    async def pause(self, scope: ScopeLike, thread: str | None = None) -> None:
         """Let a thread, or all that a scope has now, not be formed."""
         await self._write("POST", scope, "formation", "pause", body={"thread": thread})
 
-    async def resume(self, scope: Scope, thread: str | None = None) -> None:
+    async def resume(self, scope: ScopeLike, thread: str | None = None) -> None:
         """Let a thread, or all of a scope, be formed again."""
         await self._write("POST", scope, "formation", "resume", body={"thread": thread})
 
-    async def retry(self, scope: Scope, thread: str) -> None:
+    async def retry(self, scope: ScopeLike, thread: str) -> None:
         """Make what waits in a thread due at once, with the messages that were given up."""
         await self._write("POST", scope, "formation", "retry", body={"thread": thread})
 
     async def reject(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         type_: str,
         key: str,
         *,
@@ -444,7 +461,7 @@ class Client:
         return memory_of(answer.json)
 
     async def approve(
-        self, scope: Scope, type_: str, key: str, *, expected: int | None = None
+        self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
     ) -> Memory:
         """
         Put in force what waits in quarantine, exactly as it waits; see `Recollect.approve`.
@@ -459,13 +476,13 @@ class Client:
 
     # Forget
 
-    async def preview_erase(self, scope: Scope, target: EraseTarget) -> ErasePreview:
+    async def preview_erase(self, scope: ScopeLike, target: EraseTarget) -> ErasePreview:
         """Return what an erase would take; `confirm_erase` does it within ten minutes."""
         body = {"target": target_sent(target)}
         answer = await self._write("POST", scope, "erase", "preview", body=body, is_repeatable=True)
         return preview_of(answer.json)
 
-    async def confirm_erase(self, scope: Scope, preview: ErasePreview) -> EraseReceipt:
+    async def confirm_erase(self, scope: ScopeLike, preview: ErasePreview) -> EraseReceipt:
         """
         Erase exactly what was previewed.
 
@@ -475,12 +492,12 @@ class Client:
         answer = await self._write("POST", scope, "erase", body={"confirm": preview.confirm})
         return receipt_of(answer.json)
 
-    async def erase(self, scope: Scope, target: EraseTarget) -> EraseReceipt:
+    async def erase(self, scope: ScopeLike, target: EraseTarget) -> EraseReceipt:
         """Preview and confirm in one; see `Recollect.erase`."""
         return await self.confirm_erase(scope, await self.preview_erase(scope, target))
 
     async def receipts(
-        self, scope: Scope = (), *, below: bool = False, unclean: bool = False
+        self, scope: ScopeLike = (), *, below: bool = False, unclean: bool = False
     ) -> list[EraseReceipt]:
         """Return the receipts of what was erased in a scope through the service, by time."""
         told = await self._read(scope, "erase", "receipts", below=below, unclean=unclean)
@@ -488,7 +505,7 @@ class Client:
 
     # Export and import
 
-    async def export(self, scope: Scope, *, below: bool = False) -> AsyncIterator[JsonObject]:
+    async def export(self, scope: ScopeLike, *, below: bool = False) -> AsyncIterator[JsonObject]:
         """Yield everything that a scope holds as records, as they come; see `Recollect.export`."""
         request = ServiceRequest(
             method="GET", path=path_of("export"), scope=scope, query={"below": below}
@@ -541,14 +558,14 @@ class Client:
     # Audit
 
     async def audit(
-        self, scope: Scope, *, cursor: str | None = None, limit: int = 100
+        self, scope: ScopeLike, *, cursor: str | None = None, limit: int = 100
     ) -> Page[AuditEntry]:
         """See `Recollect.audit`."""
         told = await self._read(scope, "audit", cursor=cursor, limit=limit)
         return Page(rows=tuple(map(audit_entry_of, told["audit"])), cursor=told["cursor"])
 
     async def audit_verified(
-        self, scope: Scope, *, noted: tuple[int, str] | None = None
+        self, scope: ScopeLike, *, noted: tuple[int, str] | None = None
     ) -> AuditVerdict:
         """See `Recollect.audit_verified`."""
         n, hash_ = noted or (None, None)

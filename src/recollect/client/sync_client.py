@@ -11,7 +11,7 @@ from anyio.from_thread import BlockingPortal
 
 from recollect.client.client import TIMEOUT_S, Client
 from recollect.client.http_requests import RETRIES
-from recollect.errors import StoreClosedError
+from recollect.errors import StoreClosedError, UsageError
 from recollect.sync.portal import PortalThread
 
 P = ParamSpec("P")
@@ -85,6 +85,15 @@ class SyncClient:
         self._exit = ExitStack()
 
     def __enter__(self) -> Self:
+        return self.open()
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def open(self) -> Self:
+        """See `Client.open`."""
+        if self._portal is not None:
+            raise UsageError("this client is open already: close() it before it is opened again")
         with ExitStack() as exit_:
             portal = exit_.enter_context(PortalThread())
             opened: AbstractContextManager[Client] = portal.wrap_async_context_manager(self._client)
@@ -93,7 +102,8 @@ class SyncClient:
             self._exit = exit_.pop_all()
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def close(self) -> None:
+        """See `Client.close`."""
         self._portal = None
         self._exit.close()
 

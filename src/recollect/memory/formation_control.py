@@ -17,7 +17,16 @@ from recollect.formation.types import UpdateMode
 from recollect.formation.value_identity import is_named, is_shortened, proposed_for
 from recollect.formation.verdicts import approval_of, rejection_of
 from recollect.memory.runtime import MemoryRuntime
-from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
+from recollect.records import (
+    Formation,
+    FormationStatus,
+    Memory,
+    Page,
+    Scope,
+    ScopeLike,
+    Thread,
+    Write,
+)
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.undo import Undo
 from recollect.stores.unit_of_work import Proviso
@@ -45,7 +54,7 @@ class FormationMethods(ABC):
     _runtime: MemoryRuntime
     _proviso: Proviso | None
 
-    async def form(self, scope: Scope, thread: str | None = None) -> list[FormationResult]:
+    async def form(self, scope: ScopeLike, thread: str | None = None) -> list[FormationResult]:
         """
         Form now what waits in a thread, or in all of a scope; return how each formation ended.
 
@@ -59,13 +68,14 @@ class FormationMethods(ABC):
         if worker is None:
             msg = "no model is configured: open the memory with model='provider/model'"
             raise UsageError(msg)
+        scope = check_scope(scope)
         if thread is not None:
             await self.store.signal(scope, thread)
         else:
             await self._signal_all(scope)
         if self._actor is not None:
             worker = worker.acting(self._actor, proviso=self._proviso)
-        return await worker.drain(check_scope(scope))
+        return await worker.drain(scope)
 
     async def _signal_all(self, scope: Scope) -> None:
         cursor: str | None = None
@@ -78,15 +88,15 @@ class FormationMethods(ABC):
                 return
 
     async def consolidate(
-        self, scope: Scope, *, assistant: str | None = None
+        self, scope: ScopeLike, *, assistant: str | None = None
     ) -> ConsolidationResult:
         """Merge and derive memories, as an assistant does; see `Consolidator.consolidate`."""
-        result = await self._consolidating().consolidate(scope, assistant)
+        result = await self._consolidating().consolidate(check_scope(scope), assistant)
         self._runtime.wake()
         return result
 
     async def migrate_type(
-        self, scope: Scope, type_: str, update_mode: UpdateMode
+        self, scope: ScopeLike, type_: str, update_mode: UpdateMode
     ) -> TypeMigration:
         """
         Turn the memories of a type of a scope into the form of another `update_mode`, at once.
@@ -100,11 +110,11 @@ class FormationMethods(ABC):
             LeaseLostError: The scope is being formed: try again.
             VersionConflictError: One of the memories was changed meanwhile.
         """
-        result = await migrate(self.store, scope, type_, update_mode)
+        result = await migrate(self.store, check_scope(scope), type_, update_mode)
         self._runtime.wake()
         return result
 
-    async def undo(self, scope: Scope, change: str | Undo) -> None:
+    async def undo(self, scope: ScopeLike, change: str | Undo) -> None:
         """
         Take a change back exactly, or not at all.
 
@@ -128,12 +138,12 @@ class FormationMethods(ABC):
             if noted is None:
                 return
             change = noted
-        await self.store.undo(scope, change)
+        await self.store.undo(check_scope(scope), change)
         self._runtime.wake()
 
     async def reject(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         type_: str,
         key: str,
         *,
@@ -153,6 +163,7 @@ class FormationMethods(ABC):
             UsageError: Without what stands at *pointer* the memory would not fit its type.
             VersionConflictError: It is not at the version *expected*.
         """
+        scope = check_scope(scope)
         memory = await self._existing(scope, type_, key, expected)
         standing = await self._proposed_for(scope, type_, key)
         known = self._runtime.assistants.type_named(type_)
@@ -160,7 +171,7 @@ class FormationMethods(ABC):
         return await self._apply(scope, writes)
 
     async def approve(
-        self, scope: Scope, type_: str, key: str, *, expected: int | None = None
+        self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
     ) -> tuple[Memory | None, ...]:
         """
         Put in force what waits in quarantine, exactly as it waits.
@@ -175,6 +186,7 @@ class FormationMethods(ABC):
             VersionConflictError: What it would change has changed since, or it is not at the
                 version *expected*.
         """
+        scope = check_scope(scope)
         memory = await self._existing(scope, type_, key, expected)
         standing = await self._proposed_for(scope, type_, key)
         known = self._runtime.assistants.type_named(type_)
@@ -211,45 +223,49 @@ class FormationMethods(ABC):
 
     async def pending(
         self,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         *,
         below: bool = False,
         cursor: str | None = None,
         limit: int = 100,
     ) -> Page[Thread]:
         """Return the threads of which something waits to be formed; see `Store.pending`."""
-        return await self.store.pending(scope, below=below, cursor=cursor, limit=limit)
+        return await self.store.pending(
+            None if scope is None else check_scope(scope), below=below, cursor=cursor, limit=limit
+        )
 
-    async def signal(self, scope: Scope, thread: str) -> bool:
+    async def signal(self, scope: ScopeLike, thread: str) -> bool:
         """Make what waits in a thread due at once; say whether anything waits."""
-        return await self.store.signal(scope, thread)
+        return await self.store.signal(check_scope(scope), thread)
 
-    async def pause(self, scope: Scope, thread: str | None = None) -> int:
+    async def pause(self, scope: ScopeLike, thread: str | None = None) -> int:
         """Let a thread, or all that a scope has now, not be formed; see `Store.pause`."""
-        return await self.store.pause(scope, thread)
+        return await self.store.pause(check_scope(scope), thread)
 
-    async def resume(self, scope: Scope, thread: str | None = None) -> int:
+    async def resume(self, scope: ScopeLike, thread: str | None = None) -> int:
         """Let a thread, or all of a scope, be formed again; see `Store.resume`."""
-        return await self.store.resume(scope, thread)
+        return await self.store.resume(check_scope(scope), thread)
 
     async def formations(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         *,
         status: FormationStatus | None = None,
         cursor: str | None = None,
         limit: int = 100,
     ) -> Page[Formation]:
         """Return the formations of a scope, the newest first; see `Store.formations`."""
-        return await self.store.formations(scope, status=status, cursor=cursor, limit=limit)
+        return await self.store.formations(
+            check_scope(scope), status=status, cursor=cursor, limit=limit
+        )
 
-    async def formation(self, scope: Scope, formation_id: str) -> Formation | None:
+    async def formation(self, scope: ScopeLike, formation_id: str) -> Formation | None:
         """Return a formation of a scope, ``None`` if there is none with this id."""
-        return await self.store.formation(scope, formation_id)
+        return await self.store.formation(check_scope(scope), formation_id)
 
-    async def redrive(self, scope: Scope, formation_id: str) -> int:
+    async def redrive(self, scope: ScopeLike, formation_id: str) -> int:
         """Let the messages that a dead formation gave up wait again; see `Store.redrive`."""
-        return await self.store.redrive(scope, formation_id)
+        return await self.store.redrive(check_scope(scope), formation_id)
 
     def _consolidating(self) -> Consolidator:
         consolidator = opened(self._runtime.consolidator)

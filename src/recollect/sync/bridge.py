@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from anyio.from_thread import BlockingPortal
 
-from recollect.errors import StoreClosedError
+from recollect.errors import StoreClosedError, UsageError
 from recollect.memory.facade import Recollect
 from recollect.stores.in_place import NeedsLoopError, has_loop, run_in_place
 from recollect.sync.portal import PortalThread
@@ -39,7 +39,14 @@ class MemoryBridge:
         self._visits: set[Future[Any]] = set()
 
     def open(self) -> None:
-        """Start the thread, and open the memory there."""
+        """
+        Start the thread, and open the memory there.
+
+        Raises:
+            UsageError: It is open.
+        """
+        if self._memory is not None and self._process == os.getpid():
+            raise UsageError("this memory is open already: close() it before it is opened again")
         with ExitStack() as exit_:
             self._process = os.getpid()
             portal = exit_.enter_context(PortalThread())

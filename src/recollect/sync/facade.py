@@ -17,6 +17,7 @@ from recollect.memory.facade import Recollect
 from recollect.memory.facade import open as open_async
 from recollect.memory.restoration import tell_nothing
 from recollect.memory.thread_state import AttachmentInfo
+from recollect.messages.new_message import NewMessageLike
 from recollect.models import ModelChoice
 from recollect.observability.health import BackgroundTasks, Health
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
@@ -33,11 +34,12 @@ from recollect.records import (
     Memory,
     MemoryState,
     Message,
-    NewMessage,
     Page,
     Revision,
     Scope,
+    ScopeLike,
     Thread,
+    Trust,
     Write,
 )
 from recollect.stores.contract.durability import Durability
@@ -116,6 +118,14 @@ class SyncRecollect:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def open(self) -> Self:
+        """See `Recollect.open`."""
+        return self.__enter__()
+
+    def close(self) -> None:
+        """See `Recollect.close`; any thread may call it."""
         self._bridge.close()
 
     def _open(self) -> Recollect:
@@ -180,9 +190,9 @@ class SyncRecollect:
 
     def append(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         thread: str,
-        messages: Sequence[NewMessage],
+        messages: NewMessageLike | Sequence[NewMessageLike],
         *,
         idempotency_key: str | None = None,
         debounce: Debounce | None = None,
@@ -206,65 +216,67 @@ class SyncRecollect:
             )
         )
 
-    def state(self, scope: Scope, thread: str) -> dict[str, Json]:
+    def state(self, scope: ScopeLike, thread: str) -> dict[str, Json]:
         """See `Recollect.state`."""
         return self.here(lambda memory: memory.state(scope, thread))
 
-    def set_state(self, scope: Scope, thread: str, state: Mapping[str, Json]) -> None:
+    def set_state(self, scope: ScopeLike, thread: str, state: Mapping[str, Json]) -> None:
         """See `Recollect.set_state`."""
         self.call(lambda memory: memory.set_state(scope, thread, state))
 
-    def attach(self, scope: Scope, thread: str, attachments: Sequence[Attachment]) -> None:
+    def attach(self, scope: ScopeLike, thread: str, attachments: Sequence[Attachment]) -> None:
         """See `Recollect.attach`."""
         self.call(lambda memory: memory.attach(scope, thread, attachments))
 
-    def attachments(self, scope: Scope, thread: str) -> tuple[AttachmentInfo, ...]:
+    def attachments(self, scope: ScopeLike, thread: str) -> tuple[AttachmentInfo, ...]:
         """See `Recollect.attachments`."""
         return self.here(lambda memory: memory.attachments(scope, thread))
 
-    def attachment(self, scope: Scope, thread: str, name: str) -> Attachment | None:
+    def attachment(self, scope: ScopeLike, thread: str, name: str) -> Attachment | None:
         """See `Recollect.attachment`."""
         return self.here(lambda memory: memory.attachment(scope, thread, name))
 
-    def detach(self, scope: Scope, thread: str, name: str) -> bool:
+    def detach(self, scope: ScopeLike, thread: str, name: str) -> bool:
         """See `Recollect.detach`."""
         return self.call(lambda memory: memory.detach(scope, thread, name))
 
-    def threads(self, scope: Scope, *, cursor: str | None = None, limit: int = 100) -> Page[Thread]:
+    def threads(
+        self, scope: ScopeLike, *, cursor: str | None = None, limit: int = 100
+    ) -> Page[Thread]:
         """See `Recollect.threads`."""
         return self.here(lambda memory: memory.threads(scope, cursor=cursor, limit=limit))
 
-    def thread(self, scope: Scope, thread: str) -> Thread | None:
+    def thread(self, scope: ScopeLike, thread: str) -> Thread | None:
         """See `Recollect.thread`."""
         return self.here(lambda memory: memory.thread(scope, thread))
 
     def messages(
-        self, scope: Scope, thread: str, *, after: int = 0, limit: int = 100
+        self, scope: ScopeLike, thread: str, *, after: int = 0, limit: int = 100
     ) -> Page[Message]:
         """See `Recollect.messages`."""
         return self.here(lambda memory: memory.messages(scope, thread, after=after, limit=limit))
 
     def last_messages(
-        self, scope: Scope, thread: str, *, limit: int, before: int | None = None
+        self, scope: ScopeLike, thread: str, *, limit: int, before: int | None = None
     ) -> tuple[Message, ...]:
         """See `Recollect.last_messages`."""
         return self.here(
             lambda memory: memory.last_messages(scope, thread, limit=limit, before=before)
         )
 
-    def remove(self, scope: Scope, thread: str, messages: Sequence[str]) -> int:
+    def remove(self, scope: ScopeLike, thread: str, messages: Sequence[str]) -> int:
         """See `Recollect.remove`."""
         return self.call(lambda memory: memory.remove(scope, thread, messages))
 
-    def keep(self, scope: Scope, thread: str, first: int, last: int | None = None) -> int:
+    def keep(self, scope: ScopeLike, thread: str, first: int, last: int | None = None) -> int:
         """See `Recollect.keep`."""
         return self.call(lambda memory: memory.keep(scope, thread, first, last))
 
     def replace(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         thread: str,
-        message: NewMessage,
+        message: NewMessageLike,
         *,
         idempotency_key: str | None = None,
     ) -> Message:
@@ -275,7 +287,7 @@ class SyncRecollect:
 
     def put(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         type_: str,
         key: str,
         value: JsonObject,
@@ -301,8 +313,14 @@ class SyncRecollect:
             )
         )
 
+    def remember(
+        self, scope: ScopeLike, text: str, *, context: str = "", trust: Trust = "user"
+    ) -> Memory:
+        """See `Recollect.remember`."""
+        return self.here(lambda memory: memory.remember(scope, text, context=context, trust=trust))
+
     def apply(
-        self, scope: Scope, writes: Sequence[Write], *, idempotency_key: str | None = None
+        self, scope: ScopeLike, writes: Sequence[Write], *, idempotency_key: str | None = None
     ) -> tuple[Memory | None, ...]:
         """See `Recollect.apply`."""
         return self.here(
@@ -313,13 +331,13 @@ class SyncRecollect:
         """See `Recollect.apply_each`."""
         return self.here(lambda memory: memory.apply_each(writes))
 
-    def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
+    def get(self, scope: ScopeLike, type_: str, key: str) -> Memory | None:
         """See `Recollect.get`."""
         return self.here(lambda memory: memory.get(scope, type_, key))
 
     def memories(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         *,
         type_: str | None = None,
         state: MemoryState | None = None,
@@ -341,7 +359,7 @@ class SyncRecollect:
             )
         )
 
-    def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:
+    def history(self, scope: ScopeLike, type_: str, key: str) -> tuple[Revision, ...]:
         """See `Recollect.history`."""
         return self.here(lambda memory: memory.history(scope, type_, key))
 
@@ -361,25 +379,25 @@ class SyncRecollect:
             )
         )
 
-    def form(self, scope: Scope, thread: str | None = None) -> list[FormationResult]:
+    def form(self, scope: ScopeLike, thread: str | None = None) -> list[FormationResult]:
         """See `Recollect.form`."""
         return self.call(lambda memory: memory.form(scope, thread))
 
-    def consolidate(self, scope: Scope, *, assistant: str | None = None) -> ConsolidationResult:
+    def consolidate(self, scope: ScopeLike, *, assistant: str | None = None) -> ConsolidationResult:
         """See `Recollect.consolidate`."""
         return self.call(lambda memory: memory.consolidate(scope, assistant=assistant))
 
-    def migrate_type(self, scope: Scope, type_: str, update_mode: UpdateMode) -> TypeMigration:
+    def migrate_type(self, scope: ScopeLike, type_: str, update_mode: UpdateMode) -> TypeMigration:
         """See `Recollect.migrate_type`."""
         return self.call(lambda memory: memory.migrate_type(scope, type_, update_mode))
 
-    def undo(self, scope: Scope, change: str | Undo) -> None:
+    def undo(self, scope: ScopeLike, change: str | Undo) -> None:
         """See `Recollect.undo`."""
         return self.call(lambda memory: memory.undo(scope, change))
 
     def reject(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         type_: str,
         key: str,
         *,
@@ -392,14 +410,14 @@ class SyncRecollect:
         )
 
     def approve(
-        self, scope: Scope, type_: str, key: str, *, expected: int | None = None
+        self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
     ) -> tuple[Memory | None, ...]:
         """See `Recollect.approve`."""
         return self.call(lambda memory: memory.approve(scope, type_, key, expected=expected))
 
     def pending(
         self,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         *,
         below: bool = False,
         cursor: str | None = None,
@@ -410,21 +428,21 @@ class SyncRecollect:
             lambda memory: memory.pending(scope, below=below, cursor=cursor, limit=limit)
         )
 
-    def signal(self, scope: Scope, thread: str) -> bool:
+    def signal(self, scope: ScopeLike, thread: str) -> bool:
         """See `Recollect.signal`."""
         return self.call(lambda memory: memory.signal(scope, thread))
 
-    def pause(self, scope: Scope, thread: str | None = None) -> int:
+    def pause(self, scope: ScopeLike, thread: str | None = None) -> int:
         """See `Recollect.pause`."""
         return self.call(lambda memory: memory.pause(scope, thread))
 
-    def resume(self, scope: Scope, thread: str | None = None) -> int:
+    def resume(self, scope: ScopeLike, thread: str | None = None) -> int:
         """See `Recollect.resume`."""
         return self.call(lambda memory: memory.resume(scope, thread))
 
     def formations(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         *,
         status: FormationStatus | None = None,
         cursor: str | None = None,
@@ -435,11 +453,11 @@ class SyncRecollect:
             lambda memory: memory.formations(scope, status=status, cursor=cursor, limit=limit)
         )
 
-    def formation(self, scope: Scope, formation_id: str) -> Formation | None:
+    def formation(self, scope: ScopeLike, formation_id: str) -> Formation | None:
         """See `Recollect.formation`."""
         return self.here(lambda memory: memory.formation(scope, formation_id))
 
-    def redrive(self, scope: Scope, formation_id: str) -> int:
+    def redrive(self, scope: ScopeLike, formation_id: str) -> int:
         """See `Recollect.redrive`."""
         return self.call(lambda memory: memory.redrive(scope, formation_id))
 
@@ -454,18 +472,20 @@ class SyncRecollect:
         return self._viewed(lambda memory: memory.noting(log))
 
     def audit(
-        self, scope: Scope, *, cursor: str | None = None, limit: int = 100
+        self, scope: ScopeLike, *, cursor: str | None = None, limit: int = 100
     ) -> Page[AuditEntry]:
         """See `Recollect.audit`."""
         return self.here(lambda memory: memory.audit(scope, cursor=cursor, limit=limit))
 
-    def audit_verified(self, scope: Scope, *, noted: tuple[int, str] | None = None) -> AuditVerdict:
+    def audit_verified(
+        self, scope: ScopeLike, *, noted: tuple[int, str] | None = None
+    ) -> AuditVerdict:
         """See `Recollect.audit_verified`."""
         return self.call(lambda memory: memory.audit_verified(scope, noted=noted))
 
     def recall(
         self,
-        scope: Scope | Sequence[Scope],
+        scope: ScopeLike | Sequence[Scope],
         query: str,
         *,
         limit: int = 10,
@@ -489,7 +509,7 @@ class SyncRecollect:
 
     def nearest(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         query: str | Sequence[float],
         *,
         type_: str,
@@ -501,7 +521,7 @@ class SyncRecollect:
             lambda memory: memory.nearest(scope, query, type_=type_, limit=limit, filter_=filter_)
         )
 
-    def settled(self, scope: Scope, *, below: bool = False) -> None:
+    def settled(self, scope: ScopeLike, *, below: bool = False) -> None:
         """See `Recollect.settled`."""
         return self.call(lambda memory: memory.settled(scope, below=below))
 
@@ -513,7 +533,7 @@ class SyncRecollect:
         """See `Recollect.undo_reembed`."""
         return self.call(lambda memory: memory.undo_reembed())
 
-    def erase(self, scope: Scope, target: EraseTarget) -> EraseReceipt:
+    def erase(self, scope: ScopeLike, target: EraseTarget) -> EraseReceipt:
         """See `Recollect.erase`."""
         return self.call(lambda memory: memory.erase(scope, target))
 
@@ -541,7 +561,7 @@ class SyncRecollect:
             lambda memory: memory.restore(records, restore_erased=restore_erased, told=told)
         )
 
-    def export(self, scope: Scope, *, below: bool = False) -> Iterator[JsonObject]:
+    def export(self, scope: ScopeLike, *, below: bool = False) -> Iterator[JsonObject]:
         """See `Recollect.export`; each step of the iteration waits for the next record."""
         records = self._open().export(scope, below=below)
         while (record := self.call(lambda _: anext(records, None))) is not None:

@@ -42,6 +42,7 @@ from recollect.records import (
     Page,
     PutMemory,
     Scope,
+    ScopeLike,
     Trust,
 )
 from recollect.stores.plans.erasure import EraseMemory, EraseReceipt
@@ -87,7 +88,7 @@ class Examples:
     def __init__(
         self,
         memory: AnyRecollect,
-        scope: Scope,
+        scope: ScopeLike,
         *,
         count_tokens: TokenCounter = estimated_tokens,
     ) -> None:

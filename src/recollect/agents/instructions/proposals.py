@@ -54,6 +54,7 @@ from recollect.records import (
     Memory,
     PutMemory,
     Scope,
+    ScopeLike,
 )
 from recollect.stores.provenance import NO_WORDS, Source, Words, grouped, words_of
 from recollect.stores.validation import PAGE_ROWS_MAX, check_text, to_datetime
@@ -81,7 +82,7 @@ class Proposing(Keeping):
     def __init__(
         self,
         memory: AnyRecollect,
-        scope: Scope,
+        scope: ScopeLike,
         agent: str = INSTRUCTIONS,
         *,
         model: object = None,

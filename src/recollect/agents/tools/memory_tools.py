@@ -62,6 +62,7 @@ from recollect.records import (
     NewMessage,
     PutMemory,
     Scope,
+    ScopeLike,
     Write,
 )
 from recollect.stores.plans.erasure import EraseMemory
@@ -127,7 +128,7 @@ class MemoryTools:
     def __init__(
         self,
         memory: AnyRecollect,
-        scope: Scope,
+        scope: ScopeLike,
         thread: str,
         *,
         types: Sequence[MemoryType] = DEFAULT_TYPES,

@@ -38,26 +38,31 @@ class MessageInput(RequestModel):
     """A message as a caller gives it."""
 
     role: Role
-    text: str
+    text: str = ""
     id: Id | None = None
     name: Id | None = None
     time: Time | None = None
     session: Id | None = None
     source: Id | None = None
-    content: list[JsonValue] | None = None
+    content: list[JsonValue] | str | None = Field(
+        default=None, description="Content blocks; or, in place of `text`, the text."
+    )
     metadata: Object = Field(default_factory=dict)
 
     def new_message(self, id_: str | None = None) -> NewMessage:
         """Return it as the library takes it; *id_* goes before its own id."""
+        is_text = isinstance(self.content, str)
+        if is_text and self.text:
+            raise UsageError("a message has text and content: give its words once")
         return NewMessage(
             role=self.role,
-            text=self.text,
+            text=cast("str", self.content) if is_text else self.text,
             id=id_ or self.id,
             name=self.name,
             time=self.time,
             session=self.session,
             source=self.source,
-            content=cast("Sequence[Json] | None", self.content),
+            content=None if is_text else cast("Sequence[Json] | None", self.content),
             metadata=cast("JsonObject", self.metadata),
         )
 
