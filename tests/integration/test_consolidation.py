@@ -580,7 +580,7 @@ async def test_an_archive_keeps_it(
         worker=False,
         clock=clock,
     ) as other:
-        await other.restore(records)
+        await other.import_records(records)
 
         again = await other.consolidate(ADA)
         await other.erase(ADA, EraseMessages(thread="talk", messages=["m2"]))

@@ -100,7 +100,7 @@ async def test_messages_that_are_given_up_are_an_error(caplog: pytest.LogCapture
     async with recollect.open("memory:", model=answers, embedder="none", worker=False) as memory:
         await memory.append(ADA, "t", said(f"I like {SECRET}"))
         ends: list[str] = []
-        while "given up" not in ends:
+        while "dead" not in ends:
             ends += [each.end for each in await memory.form(ADA)]
 
     errors = [each for each in caplog.records if each.levelno == logging.ERROR]

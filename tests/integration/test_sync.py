@@ -280,7 +280,7 @@ def test_an_export_is_restored(memory: SyncRecollect) -> None:
     records = list(memory.export(ADA))
     receipt = memory.erase(ADA, EraseScope())
 
-    assert memory.restore(records, restore_erased=True) == len(records) == 3
+    assert memory.import_records(records, restore_erased=True) == len(records) == 3
     assert records == list(memory.export(ADA))
     assert [receipt] == memory.receipts()
     assert memory.clean() == []

@@ -125,7 +125,7 @@ async def test_a_model_request_is_a_child_of_its_formation(spans: InMemorySpanEx
         assert told[OUTPUT_TOKENS] == 2
     growing = [int(str(attributes(each)[INPUT_TOKENS])) for each in asked]
     assert all(one < other for one, other in pairwise(growing))
-    assert "retried" == attributes(forming)[END]
+    assert "failed" == attributes(forming)[END]
 
 
 async def test_a_failure_is_told_by_its_code(spans: InMemorySpanExporter) -> None:

@@ -396,10 +396,10 @@ async def test_a_message_that_was_given_up_can_be_formed_again(clock: FrozenCloc
         (dead,) = (await memory.formations(ADA, status="dead")).rows
         healthy.append(True)
 
-        redriven = await memory.redrive(ADA, dead.id)
+        waiting = await memory.retry(ADA, formation_id=dead.id)
         (formed,) = await memory.form(ADA)
 
-        assert ("given up", 1, "formed") == (given_up.end, redriven, formed.end)
+        assert ("dead", 1, "formed") == (given_up.end, waiting, formed.end)
         assert ["I own a boat", "poison"] == await contents(memory)
         assert not (await memory.pending(ADA)).rows
 

@@ -308,8 +308,8 @@ async def test_a_copy_knows_the_places(url: str, clock: FrozenClock) -> None:
         await drained(memory)
         records = [each async for each in memory.export(ADA)]
     async with opened("memory:", clock, offered) as copy:
-        await copy.restore(records)
-        await copy.restore(records)
+        await copy.import_records(records)
+        await copy.import_records(records)
         thread = await copy.thread(ADA, "talk")
         until(clock, 3, 3, 1)
         await drained(copy)
@@ -320,7 +320,7 @@ async def test_a_copy_knows_the_places(url: str, clock: FrozenClock) -> None:
 
 
 @pytest.mark.parametrize("url", STORES, indirect=True)
-async def test_a_message_that_fails_for_one_type_is_given_up_and_redriven_for_it_alone(
+async def test_a_message_that_fails_for_one_type_is_given_up_and_retried_for_it_alone(
     url: str, clock: FrozenClock
 ) -> None:
     """Neither its failures nor its second try concern the other type."""
@@ -345,14 +345,14 @@ async def test_a_message_that_fails_for_one_type_is_given_up_and_redriven_for_it
         await drained(memory)
         before = Counter(offered.counts)
 
-        redriven = await memory.redrive(ADA, dead.id)
+        waiting = await memory.retry(ADA, formation_id=dead.id)
         ends = await drained(memory)
 
         assert failed is not None
-        assert (["retried"], 0, 1) == (first, failed.attempts, failed.lanes["Nightly"].attempts)
-        assert "given up" in second
+        assert (["failed"], 0, 1) == (first, failed.attempts, failed.lanes["Nightly"].attempts)
+        assert "dead" in second
         assert {("Note", "poison"): 1, ("Note", "fine"): 1, ("Nightly", "fine"): 1} == before
-        assert (1, ["formed"]) == (redriven, ends)
+        assert (1, ["formed"]) == (waiting, ends)
         assert each_once("poison", "fine") == offered.counts
         assert not (await memory.pending()).rows
 

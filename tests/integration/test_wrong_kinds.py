@@ -51,7 +51,7 @@ WRONG: dict[str, Callable[[Any], object]] = {
     "a text as limit": lambda m: m.recall(ADA, "hello", limit="3"),
     "a text as budget": lambda m: m.recall(ADA, "hello", budget_tokens="3"),
     "an unknown state": lambda m: m.memories(ADA, state="forgotten"),
-    "a record alone": lambda m: m.restore({"kind": "message"}),
+    "a record alone": lambda m: m.import_records({"kind": "message"}),
     "a text to erase": lambda m: m.erase(ADA, "t"),
 }
 

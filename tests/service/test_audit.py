@@ -101,7 +101,7 @@ def formed_by_request(served: Served, client: httpx.Client, scope: str) -> list[
     where = {"scope": scope}
     said = {"messages": [{"role": "user", "text": "I live in Oslo."}]}
     client.post(THREAD, params=where, json=said).raise_for_status()
-    formed = client.post("/v1/formation/run", params=where, json={}).json()["formations"]
+    formed = client.post("/v1/form", params=where, json={}).json()["formations"]
     assert ["formed"] == [each["status"] for each in formed]
     rows = rows_of(served, ("acme", scope))
     return [each for each in reversed(rows) if each.action == "form"]

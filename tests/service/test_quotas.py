@@ -222,7 +222,7 @@ def of_mcp(door: Door, tool: str) -> Prepared:
         "search_memory": {"query": "tea"},
         "profile": {},
     }
-    if tool == "forget_memory":
+    if tool == "erase_memory":
         token = door.call(tool, {"id": id_})["token"]
         return lambda: door.call(tool, {"id": id_, "token": token, "answer": "yes"})
     return lambda: door.call(tool, arguments[tool])
@@ -306,11 +306,8 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
         1,
     ),
     ("POST", "/v1/undo"): (edit_to_undo, 0, 1),
-    ("POST", "/v1/review/{type}/{key}"): (
-        lambda it: prepared(
-            it.waiting,
-            lambda: it.ask("POST", "/v1/review/Note/w", {"decision": "approve", "version": 1}),
-        ),
+    ("POST", f"{_ONE}/approve"): (
+        lambda it: prepared(it.waiting, lambda: it.ask("POST", "/v1/memories/Note/w/approve")),
         0,
         1,
     ),
@@ -331,7 +328,7 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
         0,
     ),
     ("POST", "/v1/recall"): (lambda it: lambda: it.ask("POST", "/v1/recall", {"query": "x"}), 0, 0),
-    ("POST", "/v1/formation/run"): (lambda it: lambda: it.ask("POST", "/v1/formation/run"), 0, 0),
+    ("POST", "/v1/form"): (lambda it: lambda: it.ask("POST", "/v1/form"), 0, 0),
     ("POST", "/v1/formation/pause"): (
         lambda it: prepared(lambda: it.say("a"), lambda: it.ask("POST", "/v1/formation/pause")),
         0,
@@ -435,7 +432,7 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
     ("MCP", "save_memory"): (lambda it: it.saved, 1, 1),
     ("MCP", "update_memory"): (lambda it: of_mcp(it, "update_memory"), 1, 1),
     # In which words the user agreed is kept.
-    ("MCP", "forget_memory"): (lambda it: of_mcp(it, "forget_memory"), 1, 0),
+    ("MCP", "erase_memory"): (lambda it: of_mcp(it, "erase_memory"), 1, 0),
     ("MCP", "search_memory"): (lambda it: of_mcp(it, "search_memory"), 0, 0),
     ("MCP", "profile"): (lambda it: of_mcp(it, "profile"), 0, 0),
 }

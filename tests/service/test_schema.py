@@ -71,7 +71,7 @@ def filled(client: httpx.Client) -> Mapping[str, str]:
     fact = {"value": {"subject": "Ada", "predicate": "knows", "object": "Bob"}}
     client.put("/v1/memories/Fact/f", json=fact).raise_for_status()
     client.post("/threads", json={"thread_id": KNOWN["thread_id"]}).raise_for_status()
-    (formation,) = client.post("/v1/formation/run").raise_for_status().json()["formations"]
+    (formation,) = client.post("/v1/form").raise_for_status().json()["formations"]
     return {**KNOWN, "formation": formation["id"]}
 
 

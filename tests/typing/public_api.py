@@ -100,7 +100,7 @@ async def forget(memory: Recollect) -> None:
     assert_type(memory.export(SCOPE, below=True), AsyncIterator[JsonObject])
     records = [record async for record in memory.export(SCOPE)]
     assert_type(records, list[JsonObject])
-    assert_type(await memory.restore(records), int)
+    assert_type(await memory.import_records(records), int)
 
 
 async def opened() -> None:

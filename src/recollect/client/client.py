@@ -58,10 +58,12 @@ from recollect.records import (
     Scope,
     ScopeLike,
     Thread,
+    Trust,
 )
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
 from recollect.stores.plans.erasure import EraseReceipt, EraseTarget
 from recollect.wire.record_digests import END
+from recollect.worker.formation_run import FormationResult
 
 TIMEOUT_S: Final = 60.0
 _LINES: Final = "application/x-ndjson"
@@ -75,7 +77,7 @@ class Client:
 
     Scopes are relative to that of the key, ``()`` being the key's own; so are those of the
     records that come back. A read, and a write that the service knows again (`append`, `replace`
-    and `put` by an idempotency key, `forget` by the version that it expects), is made again when
+    and `put` by an idempotency key, `delete` by the version that it expects), is made again when
     the connection breaks or the service asks for patience (429, 503). No other write is.
 
     Every method raises the errors of `recollect.errors`: those that the service answers, and
@@ -303,6 +305,28 @@ class Client:
         )
         return memory_of(answer.json)
 
+    async def remember(
+        self, scope: ScopeLike, text: str, *, context: str = "", trust: Trust = "user"
+    ) -> Memory:
+        """See `Recollect.remember`; it is made again if the connection breaks."""
+        body = {"text": text, "context": context, "trust": trust}
+        answer = await self._write("POST", scope, "remember", body=body, is_repeatable=True)
+        return memory_of(answer.json)
+
+    async def end(
+        self,
+        scope: ScopeLike,
+        type_: str,
+        key: str,
+        at: datetime,
+        *,
+        expected: int | None = None,
+    ) -> Memory:
+        """See `Recollect.end`."""
+        path, headers = ("memories", type_, key, "end"), _expecting(expected)
+        body = {"at": written(at)}
+        return memory_of((await self._write("POST", scope, *path, body=body, headers=headers)).json)
+
     async def get(self, scope: ScopeLike, type_: str, key: str) -> Memory | None:
         """See `Recollect.get`."""
         told = await self._found(scope, "memories", type_, key)
@@ -337,10 +361,10 @@ class Client:
         told = await self._found(scope, "memories", type_, key, "history")
         return tuple(map(revision_of, reversed(told["revisions"]))) if told else ()
 
-    async def forget(
+    async def delete(
         self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
     ) -> bool:
-        """Remove a memory with its history, as `DeleteMemory` does; say whether there was one."""
+        """See `Recollect.delete`; with *expected* it is made again if the connection breaks."""
         headers, is_known = _expecting(expected), expected is not None
         path = ("memories", type_, key)
         try:
@@ -385,17 +409,21 @@ class Client:
 
     # Formation
 
-    async def form(self, scope: ScopeLike, thread: str | None = None) -> tuple[Formation, ...]:
-        """Form now what waits in a thread, or in a scope; return what that did."""
+    async def form(self, scope: ScopeLike, thread: str | None = None) -> list[FormationResult]:
+        """
+        See `Recollect.form`; what was written is in the receipts, which `formations` returns.
+
+        Of each result the service tells *end* and *reason*.
+        """
         request = ServiceRequest(
             method="POST",
-            path=path_of("formation", "run"),
+            path=path_of("form"),
             scope=scope,
             json={"thread": thread},
             is_patient=True,
         )
-        answer = await self._opened().ask(request)
-        return tuple(map(formation_of, answer.json["formations"]))
+        told = (await self._opened().ask(request)).json["results"]
+        return [FormationResult(end=each["end"], reason=each["reason"]) for each in told]
 
     async def pending(
         self,
@@ -408,7 +436,7 @@ class Client:
         """See `Recollect.pending`; without a scope all of the key's is meant."""
         all_below = below or scope is None
         told = await self._read(
-            scope or (), "formation", below=all_below, cursor=cursor, limit=limit
+            scope or (), "formation", "pending", below=all_below, cursor=cursor, limit=limit
         )
         return Page(rows=tuple(map(thread_of, told["pending"])), cursor=told["cursor"])
 
@@ -429,17 +457,23 @@ class Client:
         told = await self._found(scope, "formations", formation_id)
         return None if told is None else formation_of(told)
 
-    async def pause(self, scope: ScopeLike, thread: str | None = None) -> None:
-        """Let a thread, or all that a scope has now, not be formed."""
-        await self._write("POST", scope, "formation", "pause", body={"thread": thread})
+    async def pause(self, scope: ScopeLike, thread: str | None = None) -> int:
+        """See `Recollect.pause`."""
+        answer = await self._write("POST", scope, "formation", "pause", body={"thread": thread})
+        return int(answer.json["threads"])
 
-    async def resume(self, scope: ScopeLike, thread: str | None = None) -> None:
-        """Let a thread, or all of a scope, be formed again."""
-        await self._write("POST", scope, "formation", "resume", body={"thread": thread})
+    async def resume(self, scope: ScopeLike, thread: str | None = None) -> int:
+        """See `Recollect.resume`."""
+        answer = await self._write("POST", scope, "formation", "resume", body={"thread": thread})
+        return int(answer.json["threads"])
 
-    async def retry(self, scope: ScopeLike, thread: str) -> None:
-        """Make what waits in a thread due at once, with the messages that were given up."""
-        await self._write("POST", scope, "formation", "retry", body={"thread": thread})
+    async def retry(
+        self, scope: ScopeLike, thread: str | None = None, *, formation_id: str | None = None
+    ) -> int:
+        """See `Recollect.retry`."""
+        body = {"thread": thread, "formation": formation_id}
+        answer = await self._write("POST", scope, "formation", "retry", body=body)
+        return int(answer.json["messages"])
 
     async def reject(
         self,
@@ -450,7 +484,7 @@ class Client:
         pointer: str = "",
         expected: int | None = None,
     ) -> Memory:
-        """Refuse a memory, or what stands at *pointer* in it, for good; see `Recollect.reject`."""
+        """See `Recollect.reject`."""
         answer = await self._write(
             "POST",
             scope,
@@ -463,15 +497,9 @@ class Client:
     async def approve(
         self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
     ) -> Memory:
-        """
-        Put in force what waits in quarantine, exactly as it waits; see `Recollect.approve`.
-
-        Without *expected* it is the version that stands now.
-        """
-        if expected is None:
-            expected = memory_of(await self._read(scope, "memories", type_, key)).version
-        body = {"decision": "approve", "version": expected}
-        answer = await self._write("POST", scope, "review", type_, key, body=body)
+        """See `Recollect.approve`."""
+        path = ("memories", type_, key, "approve")
+        answer = await self._write("POST", scope, *path, headers=_expecting(expected))
         return memory_of(answer.json)
 
     # Forget
@@ -517,7 +545,9 @@ class Client:
             if record["kind"] != END:
                 yield record
 
-    async def restore(self, records: Sequence[JsonObject], *, restore_erased: bool = False) -> int:
+    async def import_records(
+        self, records: Sequence[JsonObject], *, restore_erased: bool = False
+    ) -> int:
         """
         Put exported records back; say how many were taken. Repeating it changes nothing.
 
@@ -564,10 +594,10 @@ class Client:
         told = await self._read(scope, "audit", cursor=cursor, limit=limit)
         return Page(rows=tuple(map(audit_entry_of, told["audit"])), cursor=told["cursor"])
 
-    async def audit_verified(
+    async def verify_audit(
         self, scope: ScopeLike, *, noted: tuple[int, str] | None = None
     ) -> AuditVerdict:
-        """See `Recollect.audit_verified`."""
+        """See `Recollect.verify_audit`."""
         n, hash_ = noted or (None, None)
         told = await self._read(scope, "audit", "verify", n=n, hash=hash_)
         told.pop("ok")

@@ -116,10 +116,12 @@ class SyncClient:
     remove = _Waiting(Client.remove)
     replace = _Waiting(Client.replace)
     put = _Waiting(Client.put)
+    remember = _Waiting(Client.remember)
+    end = _Waiting(Client.end)
     get = _Waiting(Client.get)
     memories = _Waiting(Client.memories)
     history = _Waiting(Client.history)
-    forget = _Waiting(Client.forget)
+    delete = _Waiting(Client.delete)
     scopes = _Waiting(Client.scopes)
     recall = _Waiting(Client.recall)
     form = _Waiting(Client.form)
@@ -136,10 +138,10 @@ class SyncClient:
     erase = _Waiting(Client.erase)
     receipts = _Waiting(Client.receipts)
     export = _Iterating(Client.export)
-    restore = _Waiting(Client.restore)
+    import_records = _Waiting(Client.import_records)
     health = _Waiting(Client.health)
     audit = _Waiting(Client.audit)
-    audit_verified = _Waiting(Client.audit_verified)
+    verify_audit = _Waiting(Client.verify_audit)
 
 
 def opened(face: SyncClient | None) -> tuple[BlockingPortal, Client]:

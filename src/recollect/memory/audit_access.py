@@ -80,8 +80,8 @@ class AuditMethods(ABC):
         """Return the audited changes of exactly this scope, newest first; see `Store.audit`."""
         return await self.store.audit(check_scope(scope), cursor=cursor, limit=limit)
 
-    async def audit_verified(
+    async def verify_audit(
         self, scope: ScopeLike, *, noted: tuple[int, str] | None = None
     ) -> AuditVerdict:
-        """Say whether a scope's audit is whole; see `Store.audit_verified`."""
-        return await self.store.audit_verified(check_scope(scope), noted=noted)
+        """Say whether a scope's audit is whole; see `Store.verify_audit`."""
+        return await self.store.verify_audit(check_scope(scope), noted=noted)

@@ -149,12 +149,12 @@ class FormationMethods(ABC):
         *,
         pointer: str = "",
         expected: int | None = None,
-    ) -> tuple[Memory | None, ...]:
+    ) -> Memory:
         """
         Refuse a memory, or what stands at *pointer* in it, for good: it is not formed again.
 
-        The refused value stays visible, in the state ``rejected``. *expected* is the version
-        that was looked at, if it is to be that one.
+        The memory is returned as it stands then. The refused value stays visible, in the state
+        ``rejected``. *expected* is the version that was looked at, if it is to be that one.
 
         A field of an entry is refused of that entry alone.
 
@@ -168,13 +168,13 @@ class FormationMethods(ABC):
         standing = await self._proposed_for(scope, type_, key)
         known = self._runtime.assistants.type_named(type_)
         writes = rejection_of(memory, pointer, standing=standing, type_=known)
-        return await self._apply(scope, writes)
+        return await self._decided(scope, writes)
 
     async def approve(
         self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
-    ) -> tuple[Memory | None, ...]:
+    ) -> Memory:
         """
-        Put in force what waits in quarantine, exactly as it waits.
+        Put in force what waits in quarantine, exactly as it waits; return what is in force.
 
         *expected* is the version that was looked at, if it is to be that one.
 
@@ -195,7 +195,7 @@ class FormationMethods(ABC):
             found = await read_rivals(self.store, scope, known, {key: memory.value})
             rivals = found[key]
         writes = approval_of(memory, standing, type_=known, rivals=rivals)
-        return await self._apply(scope, writes)
+        return await self._decided(scope, writes)
 
     async def _proposed_for(self, scope: Scope, type_: str, key: str) -> Memory | None:
         """Return the memory that the one with this key is a proposal for, if it is one."""
@@ -263,9 +263,40 @@ class FormationMethods(ABC):
         """Return a formation of a scope, ``None`` if there is none with this id."""
         return await self.store.formation(check_scope(scope), formation_id)
 
-    async def redrive(self, scope: ScopeLike, formation_id: str) -> int:
-        """Let the messages that a dead formation gave up wait again; see `Store.redrive`."""
-        return await self.store.redrive(check_scope(scope), formation_id)
+    async def retry(
+        self, scope: ScopeLike, thread: str | None = None, *, formation_id: str | None = None
+    ) -> int:
+        """
+        Let messages that were given up wait again, due at once; return how many there are.
+
+        Those of a thread, or of all threads of the scope; or those that one dead formation gave
+        up. What waits in the thread anyway is due at once as well.
+
+        Raises:
+            NotFoundError: There is no such thread or formation.
+            UsageError: Both a thread and a formation are named; or the formation gave nothing up,
+                or was retried before.
+        """
+        scope = check_scope(scope)
+        if formation_id is not None:
+            if thread is not None:
+                raise UsageError("name a thread or a formation to be retried, not both")
+            return await self.store.redrive(scope, formation_id)
+        if thread is not None:
+            await self.store.signal(scope, thread)
+        dead = await self._dead_formations(scope)
+        meant = [each for each in dead if thread is None or thread in each.failed]
+        return sum([await self.store.redrive(scope, each.id) for each in meant])
+
+    async def _dead_formations(self, scope: Scope) -> list[Formation]:
+        found: list[Formation] = []
+        cursor: str | None = None
+        while True:
+            page = await self.store.formations(scope, status="dead", cursor=cursor)
+            found += page.rows
+            cursor = page.cursor
+            if cursor is None:
+                return found
 
     def _consolidating(self) -> Consolidator:
         consolidator = opened(self._runtime.consolidator)
@@ -273,10 +304,11 @@ class FormationMethods(ABC):
             consolidator = consolidator.acting(self._actor, proviso=self._proviso)
         return consolidator
 
-    async def _apply(self, scope: Scope, writes: Sequence[Write]) -> tuple[Memory | None, ...]:
+    async def _decided(self, scope: Scope, writes: Sequence[Write]) -> Memory:
+        """Apply what a person decided; return the memory that is in force, or refused."""
         applied = await self.store.apply(scope, writes)
         self._runtime.wake()
-        return applied
+        return next(each for each in applied if each is not None)
 
 
 def opened(part: PartT | None) -> PartT:

@@ -37,7 +37,7 @@ class Restoration:
             restore_erased=restore_erased,
         )
 
-    async def restore(
+    async def import_records(
         self,
         records: Sequence[JsonObject],
         *,

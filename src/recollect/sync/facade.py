@@ -319,6 +319,24 @@ class SyncRecollect:
         """See `Recollect.remember`."""
         return self.here(lambda memory: memory.remember(scope, text, context=context, trust=trust))
 
+    def end(
+        self,
+        scope: ScopeLike,
+        type_: str,
+        key: str,
+        at: datetime,
+        *,
+        expected: int | None = None,
+    ) -> Memory:
+        """See `Recollect.end`."""
+        return self.here(lambda memory: memory.end(scope, type_, key, at, expected=expected))
+
+    def delete(
+        self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
+    ) -> bool:
+        """See `Recollect.delete`."""
+        return self.here(lambda memory: memory.delete(scope, type_, key, expected=expected))
+
     def apply(
         self, scope: ScopeLike, writes: Sequence[Write], *, idempotency_key: str | None = None
     ) -> tuple[Memory | None, ...]:
@@ -403,7 +421,7 @@ class SyncRecollect:
         *,
         pointer: str = "",
         expected: int | None = None,
-    ) -> tuple[Memory | None, ...]:
+    ) -> Memory:
         """See `Recollect.reject`."""
         return self.call(
             lambda memory: memory.reject(scope, type_, key, pointer=pointer, expected=expected)
@@ -411,7 +429,7 @@ class SyncRecollect:
 
     def approve(
         self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
-    ) -> tuple[Memory | None, ...]:
+    ) -> Memory:
         """See `Recollect.approve`."""
         return self.call(lambda memory: memory.approve(scope, type_, key, expected=expected))
 
@@ -457,9 +475,11 @@ class SyncRecollect:
         """See `Recollect.formation`."""
         return self.here(lambda memory: memory.formation(scope, formation_id))
 
-    def redrive(self, scope: ScopeLike, formation_id: str) -> int:
-        """See `Recollect.redrive`."""
-        return self.call(lambda memory: memory.redrive(scope, formation_id))
+    def retry(
+        self, scope: ScopeLike, thread: str | None = None, *, formation_id: str | None = None
+    ) -> int:
+        """See `Recollect.retry`."""
+        return self.call(lambda memory: memory.retry(scope, thread, formation_id=formation_id))
 
     def acting(
         self, actor: str, *, stamp: int | None = None, proviso: Proviso | None = None
@@ -477,11 +497,11 @@ class SyncRecollect:
         """See `Recollect.audit`."""
         return self.here(lambda memory: memory.audit(scope, cursor=cursor, limit=limit))
 
-    def audit_verified(
+    def verify_audit(
         self, scope: ScopeLike, *, noted: tuple[int, str] | None = None
     ) -> AuditVerdict:
-        """See `Recollect.audit_verified`."""
-        return self.call(lambda memory: memory.audit_verified(scope, noted=noted))
+        """See `Recollect.verify_audit`."""
+        return self.call(lambda memory: memory.verify_audit(scope, noted=noted))
 
     def recall(
         self,
@@ -549,16 +569,16 @@ class SyncRecollect:
         """See `Recollect.receipts`."""
         return self.here(lambda memory: memory.receipts(unclean=unclean))
 
-    def restore(
+    def import_records(
         self,
         records: Sequence[JsonObject],
         *,
         restore_erased: bool = False,
         told: RecordCallback = tell_nothing,
     ) -> int:
-        """See `Recollect.restore`."""
+        """See `Recollect.import_records`."""
         return self.call(
-            lambda memory: memory.restore(records, restore_erased=restore_erased, told=told)
+            lambda memory: memory.import_records(records, restore_erased=restore_erased, told=told)
         )
 
     def export(self, scope: ScopeLike, *, below: bool = False) -> Iterator[JsonObject]:

@@ -63,7 +63,7 @@ WAIT_FOR_OPERATOR_S: Final = 300.0
 POSTPONED_S_MAX: Final = 86_400.0
 """A model that asks to be left alone for longer is tried again all the same."""
 
-FormationEnding: TypeAlias = Literal["formed", "retried", "postponed", "given up", "lost"]
+FormationEnding: TypeAlias = Literal["formed", "failed", "postponed", "dead", "lost"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,7 +292,7 @@ class Former:
             types=window.types,
         )
         await self._store.release(lease, attempt=spent)
-        return FormationResult(end="retried", reason=reason, error=conflict)
+        return FormationResult(end="failed", reason=reason, error=conflict)
 
     async def _fail(
         self, attempt: _Attempt, reason: str, error: Exception | None = None
@@ -307,7 +307,7 @@ class Former:
             await self._store.release(
                 lease, failed=failed, retry_s=retry_s, attempt=spent, types=window.types
             )
-            return FormationResult(end="retried", reason=reason, error=error, retry_s=retry_s)
+            return FormationResult(end="failed", reason=reason, error=error, retry_s=retry_s)
         dead = replace(
             spent,
             watermarks=window.watermarks,
@@ -317,7 +317,7 @@ class Former:
             failed={line.message.thread: [line.message.position] for line in window.new},
         )
         await self._store.commit(lease, [], dead)
-        return FormationResult(end="given up", reason=reason, error=error)
+        return FormationResult(end="dead", reason=reason, error=error)
 
     async def _postpone(
         self,

@@ -240,7 +240,7 @@ class Worker:
             if result is None:
                 return False
             results.append(result)
-            if result.end not in {"formed", "given up"}:
+            if result.end not in {"formed", "dead"}:
                 return False
         return True
 
@@ -309,7 +309,7 @@ class Worker:
                 else None
             )
             self.breaker = self.breaker.after_outage(self._now(), str(result.outage), after_s)
-        elif result.end in {"formed", "given up", "retried"}:
+        elif result.end in {"formed", "dead", "failed"}:
             self.breaker = self.breaker.after_success()
 
     def _now(self) -> datetime:
@@ -324,10 +324,10 @@ def note_result(monitor: TaskMonitor, scope: Scope, result: FormationResult) -> 
     )
     if result.end == "formed":
         monitor.succeeded()
-    elif result.end == "given up":
+    elif result.end == "dead":
         error = result.error or ModelError(result.reason)
         about = f"{scope_tag(scope)}, and its message was given up"
         monitor.failed(error, about=about, level=ERROR)
-    elif result.error is not None or result.end == "retried":
+    elif result.error is not None or result.end == "failed":
         error = result.error or ModelError(result.reason)
         monitor.failed(error, retry_s=result.retry_s, about=scope_tag(scope))

@@ -80,7 +80,7 @@ class FormationsResponse(ResponseModel):
     cursor: Cursor
 
 
-class EndResponse(ResponseModel):
+class FormationResultResponse(ResponseModel):
     """How one formation ended; one that was postponed or lost has no receipt."""
 
     end: FormationEnding
@@ -89,11 +89,23 @@ class EndResponse(ResponseModel):
     )
 
 
-class RunResponse(ResponseModel):
+class FormResponse(ResponseModel):
     """The formations that a request brought about, and how each of them ended."""
 
     formations: list[FormationResponse]
-    ends: list[EndResponse]
+    results: list[FormationResultResponse]
+
+
+class SteeredResponse(ResponseModel):
+    """So many threads are paused, or resumed, that were not before."""
+
+    threads: Count
+
+
+class RetriedResponse(ResponseModel):
+    """So many messages that were given up wait again."""
+
+    messages: Count
 
 
 class CountsResponse(ResponseModel):

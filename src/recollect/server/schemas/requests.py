@@ -8,7 +8,7 @@ from typing import Annotated, Literal, cast
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
 from recollect.errors import UsageError
-from recollect.records import Evidence, EvidenceMap, Json, JsonObject, NewMessage, Role
+from recollect.records import Evidence, EvidenceMap, Json, JsonObject, NewMessage, Role, Trust
 from recollect.server.authorization import ROTATION_OVERLAP_S_MAX, Permission
 from recollect.stores.plans.erasure import (
     EraseMemory,
@@ -187,6 +187,14 @@ class EndRequest(RequestModel):
     at: Time
 
 
+class RememberRequest(RequestModel):
+    """A sentence to remember, readable on its own."""
+
+    text: str = Field(min_length=1)
+    context: str = Field(default="", description="When it matters, and its limits.")
+    trust: Trust = "user"
+
+
 class RejectRequest(RequestModel):
     """Which part of a memory is refused; all of it by default."""
 
@@ -206,16 +214,10 @@ class ThreadRequest(RequestModel):
 
 
 class RetryRequest(RequestModel):
-    """The thread that is meant."""
+    """The thread or the dead formation that is meant; all of the scope by default."""
 
-    thread: Id
-
-
-class VerdictRequest(RequestModel):
-    """What a person decides about a memory, at the version that was looked at."""
-
-    decision: Literal["approve", "reject"]
-    version: int = Field(ge=1, le=2**53)
+    thread: Id | None = None
+    formation: Id | None = None
 
 
 class PlaceInput(RequestModel):
