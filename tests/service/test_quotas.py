@@ -297,6 +297,11 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
         0,
         1,
     ),
+    ("POST", "/v1/remember"): (
+        lambda it: lambda: it.ask("POST", "/v1/remember", {"text": "Ada likes owls."}),
+        0,
+        1,
+    ),
     ("POST", f"{_ONE}/end"): (
         lambda it: prepared(
             it.put,
