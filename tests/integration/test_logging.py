@@ -273,7 +273,7 @@ def test_a_program_without_logging_is_told_nothing() -> None:
         "async def main():\n"
         "    async with recollect.open(model=refuse, embedder='none', worker=False) as memory:\n"
         "        await memory.append(('a',), 't', [recollect.NewMessage(role='user', text='hi')])\n"
-        "        assert [each.end for each in await memory.form(('a',))] == ['retried']\n"
+        "        assert [each.end for each in await memory.form(('a',))] == ['failed']\n"
         "asyncio.run(main())\n"
     )
     done = subprocess.run(

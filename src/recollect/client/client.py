@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AsyncExitStack
 from datetime import datetime
 from typing import Any, Final, Self
-from uuid import uuid4
 
 import anyio
 
@@ -21,7 +20,7 @@ from recollect.client.http_requests import (
     path_of,
 )
 from recollect.client.problem_errors import error_of
-from recollect.client.request_params import target_sent, where_sent
+from recollect.client.request_params import expecting, made_key, target_sent, where_sent
 from recollect.client.response_records import (
     Answerer,
     ErasePreview,
@@ -201,7 +200,7 @@ class Client:
             "quiet_s": quiet_s,
             "assistant": assistant,
         }
-        headers = {"idempotency-key": idempotency_key} if idempotency_key else _made_key()
+        headers = {"idempotency-key": idempotency_key} if idempotency_key else made_key()
         answer = await self._write(
             "POST",
             scope,
@@ -263,7 +262,7 @@ class Client:
         """See `Recollect.replace`; without an *idempotency_key* it makes one for this call."""
         new = new_message(message)
         path = ("threads", thread, "messages", new.id or "")
-        headers = {"idempotency-key": idempotency_key} if idempotency_key else _made_key()
+        headers = {"idempotency-key": idempotency_key} if idempotency_key else made_key()
         answer = await self._write(
             "PUT", scope, *path, body=message_sent(new), headers=headers, is_repeatable=True
         )
@@ -300,7 +299,7 @@ class Client:
             scope,
             *("memories", type_, key),
             body=body,
-            headers={**_expecting(expected), **_made_key()},
+            headers={**expecting(expected), **made_key()},
             is_repeatable=True,
         )
         return memory_of(answer.json)
@@ -323,7 +322,7 @@ class Client:
         expected: int | None = None,
     ) -> Memory:
         """See `Recollect.end`."""
-        path, headers = ("memories", type_, key, "end"), _expecting(expected)
+        path, headers = ("memories", type_, key, "end"), expecting(expected)
         body = {"at": written(at)}
         return memory_of((await self._write("POST", scope, *path, body=body, headers=headers)).json)
 
@@ -365,7 +364,7 @@ class Client:
         self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
     ) -> bool:
         """See `Recollect.delete`; with *expected* it is made again if the connection breaks."""
-        headers, is_known = _expecting(expected), expected is not None
+        headers, is_known = expecting(expected), expected is not None
         path = ("memories", type_, key)
         try:
             await self._write("DELETE", scope, *path, headers=headers, is_repeatable=is_known)
@@ -410,11 +409,7 @@ class Client:
     # Formation
 
     async def form(self, scope: ScopeLike, thread: str | None = None) -> list[FormationResult]:
-        """
-        See `Recollect.form`; what was written is in the receipts, which `formations` returns.
-
-        Of each result the service tells *end* and *reason*.
-        """
+        """See `Recollect.form`; a result has *end* and *reason*, `formations` what was written."""
         request = ServiceRequest(
             method="POST",
             path=path_of("form"),
@@ -490,7 +485,7 @@ class Client:
             scope,
             *("memories", type_, key, "reject"),
             body={"pointer": pointer},
-            headers=_expecting(expected),
+            headers=expecting(expected),
         )
         return memory_of(answer.json)
 
@@ -499,7 +494,7 @@ class Client:
     ) -> Memory:
         """See `Recollect.approve`."""
         path = ("memories", type_, key, "approve")
-        answer = await self._write("POST", scope, *path, headers=_expecting(expected))
+        answer = await self._write("POST", scope, *path, headers=expecting(expected))
         return memory_of(answer.json)
 
     # Forget
@@ -602,15 +597,3 @@ class Client:
         told = await self._read(scope, "audit", "verify", n=n, hash=hash_)
         told.pop("ok")
         return AuditVerdict(**told)
-
-
-def _made_key() -> dict[str, str]:
-    """Return the header by which the service knows all attempts of one call for one request."""
-    return {"idempotency-key": uuid4().hex}
-
-
-def _expecting(expected: int | None) -> dict[str, str]:
-    """Return the header that names the version that the caller read."""
-    if expected is None:
-        return {}
-    return {"if-match": f'"{expected}"'} if expected else {"if-none-match": "*"}

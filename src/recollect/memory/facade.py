@@ -8,14 +8,14 @@ from datetime import datetime
 from typing import Final, Self, cast
 
 from recollect.embedders import EmbedderChoice
-from recollect.errors import NotFoundError, StoreClosedError, UsageError
+from recollect.errors import StoreClosedError, UsageError
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.lifecycle.forgotten import note_forgotten
 from recollect.memory.audit_access import AuditMethods
 from recollect.memory.formation_control import FormationMethods, opened
 from recollect.memory.health import LOG, Monitoring, operation_of
 from recollect.memory.host_task import HostTask
-from recollect.memory.plain_notes import NoteMethods
+from recollect.memory.memory_edits import MemoryEdits
 from recollect.memory.restoration import Restoration
 from recollect.memory.runtime import MemoryRuntime, RuntimeOptions
 from recollect.memory.scope_locks import ScopeLocks
@@ -32,8 +32,6 @@ from recollect.recall.recaller import scopes_below
 from recollect.recall.results import Recall
 from recollect.records import (
     Attachment,
-    DeleteMemory,
-    EndMemory,
     EvidenceMap,
     Json,
     JsonObject,
@@ -125,7 +123,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
 
 
 class Recollect(
-    NoteMethods, FormationMethods, ThreadStateMethods, AuditMethods, Restoration, Monitoring
+    MemoryEdits, FormationMethods, ThreadStateMethods, AuditMethods, Restoration, Monitoring
 ):
     """
     The memory of an application: threads of messages, and memories, by scope.
@@ -351,45 +349,6 @@ class Recollect(
             msg = f"{type_}/{key} was put and is not there"
             raise StoreClosedError(msg)
         return memory
-
-    async def end(
-        self,
-        scope: ScopeLike,
-        type_: str,
-        key: str,
-        at: datetime,
-        *,
-        expected: int | None = None,
-    ) -> Memory:
-        """
-        Say since when a memory is no longer true; it stays readable and searchable as history.
-
-        Raises:
-            NotFoundError: There is no such memory.
-            VersionConflictError: It is not at the version *expected*.
-        """
-        (memory,) = await self.apply(
-            scope, [EndMemory(type=type_, key=key, at=at, expected=expected)]
-        )
-        if memory is None:
-            raise NotFoundError(f"{type_}/{key} has expired: there is nothing to end")
-        return memory
-
-    async def delete(
-        self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
-    ) -> bool:
-        """
-        Remove a memory with its history; return True if there was one.
-
-        Its bytes go with the next `erase`. `erase` it at once where it must not be known any
-        more: that takes what rests on it too, and gives a receipt.
-
-        Raises:
-            VersionConflictError: It is not at the version *expected*.
-        """
-        standing = await self.get(scope, type_, key)
-        await self.apply(scope, [DeleteMemory(type=type_, key=key, expected=expected)])
-        return standing is not None
 
     async def apply(
         self, scope: ScopeLike, writes: Sequence[Write], *, idempotency_key: str | None = None
@@ -624,12 +583,7 @@ class Recollect(
 
 
 def _listed(scope: ScopeLike | Sequence[Scope]) -> tuple[Scope, ...]:
-    """
-    Return one scope or several as several.
-
-    Raises:
-        UsageError: One is none, or is a text among several: texts in a list are segments of one.
-    """
+    """Return one scope or several as several; texts in a list are the segments of one."""
     if isinstance(scope, list | tuple) and scope and not isinstance(scope[0], str | int):
         for each in scope:
             if isinstance(each, str):

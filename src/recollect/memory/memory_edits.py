@@ -1,18 +1,19 @@
-"""Plain sentences kept as notes: what `Recollect.remember` writes."""
+"""Writes of one memory: a remembered sentence, an end, a deletion."""
 
 from __future__ import annotations
 
 from abc import ABC
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
-from recollect.errors import StoreClosedError, UsageError, VersionConflictError
+from recollect.errors import NotFoundError, StoreClosedError, UsageError, VersionConflictError
 from recollect.formation.types.builtin import NOTE
 from recollect.formation.value_identity import normalised
 from recollect.memory.runtime import MemoryRuntime
 from recollect.memory.scope_types import types_in_force
 from recollect.memory.value_checks import check_document
-from recollect.records import Memory, PutMemory, Scope, ScopeLike, Trust
+from recollect.records import DeleteMemory, EndMemory, Memory, PutMemory, Scope, ScopeLike, Trust
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import check_scope, check_text
 
@@ -21,8 +22,8 @@ REMEMBERED: Final = "remembered"
 TRIES_MAX: Final = 5
 
 
-class NoteMethods(ABC):
-    """The part of `Recollect` that keeps plain sentences."""
+class MemoryEdits(ABC):
+    """The part of `Recollect` that remembers, ends and deletes single memories."""
 
     store: Store
     _runtime: MemoryRuntime
@@ -74,6 +75,48 @@ class NoteMethods(ABC):
                 left -= 1
                 if not left:
                     raise
+
+    async def end(
+        self,
+        scope: ScopeLike,
+        type_: str,
+        key: str,
+        at: datetime,
+        *,
+        expected: int | None = None,
+    ) -> Memory:
+        """
+        Say since when a memory is no longer true; it stays readable and searchable as history.
+
+        Raises:
+            NotFoundError: There is no such memory.
+            VersionConflictError: It is not at the version *expected*.
+        """
+        scope, end = check_scope(scope), EndMemory(type=type_, key=key, at=at, expected=expected)
+        (memory,) = await self.store.apply(scope, [end])
+        self._runtime.wrote(scope)
+        if memory is None:
+            raise NotFoundError(f"{type_}/{key} has expired: there is nothing to end")
+        return memory
+
+    async def delete(
+        self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
+    ) -> bool:
+        """
+        Remove a memory with its history; return True if there was one.
+
+        Its bytes go with the next `erase`. `erase` it at once where it must not be known any
+        more: that takes what rests on it too, and gives a receipt.
+
+        Raises:
+            VersionConflictError: It is not at the version *expected*.
+        """
+        scope = check_scope(scope)
+        standing = await self.store.get(scope, type_, key)
+        removal = DeleteMemory(type=type_, key=key, expected=expected)
+        await self.store.apply(scope, [removal])
+        self._runtime.wrote(scope)
+        return standing is not None
 
     async def _remember(self, scope: Scope, note: PutMemory) -> Memory:
         """Return the memory that says *note* already, else write its first or next version."""
