@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from benchmarks.commands.between import between_bench
+from benchmarks.commands.context import context_bench
 from benchmarks.commands.copy import copy_bench
 from benchmarks.commands.embedder_switch import reembed_bench
+from benchmarks.commands.house import house_bench
 from benchmarks.commands.langgraph import langgraph
 from benchmarks.commands.outside_vectors import outside_bench
 from benchmarks.commands.reports import cached, report_option, write_json, write_report_file
@@ -547,7 +549,9 @@ def _share(row: SpeedFigure) -> str:
 for _command in (
     langgraph,
     between_bench,
+    context_bench,
     copy_bench,
+    house_bench,
     outside_bench,
     reembed_bench,
     service,

@@ -59,6 +59,14 @@ if TYPE_CHECKING:
         TaskState,
     )
     from recollect.ports import Clock, Embedder, Ids, Model, OutsideVectors, TokenCounter, Vector
+    from recollect.recall.context import (
+        Context,
+        ContextEntry,
+        LeftOut,
+        LeftOutReason,
+        ProfileDocument,
+        context_guide,
+    )
     from recollect.recall.neighbours import Neighbour
     from recollect.recall.packing import DropReason
     from recollect.recall.query import Where
@@ -110,8 +118,9 @@ if TYPE_CHECKING:
     from recollect.sync.facade import SyncRecollect, open_sync
     from recollect.worker.consolidation_run import ConsolidationEnding, ConsolidationResult
     from recollect.worker.formation_run import FormationEnding, FormationResult
-    from recollect.worker.loop import FormationCallback, Worker
+    from recollect.worker.loop import Worker
     from recollect.worker.type_migration_run import TypeMigration
+    from recollect.worker.worker_options import FormationCallback
 
 __version__ = "0.1.0"
 
@@ -138,6 +147,9 @@ _HOMES: Final = {
         "BackgroundTasks Health HealthStatus StoreHealth TaskError TaskHealth TaskState"
     ),
     "recollect.ports": "Clock Embedder Ids Model OutsideVectors TokenCounter Vector",
+    "recollect.recall.context": (
+        "Context ContextEntry LeftOut LeftOutReason ProfileDocument context_guide"
+    ),
     "recollect.recall.neighbours": "Neighbour",
     "recollect.recall.query": "Where",
     "recollect.recall.packing": "DropReason",
@@ -161,8 +173,9 @@ _HOMES: Final = {
     "recollect.sync.facade": "SyncRecollect open_sync",
     "recollect.worker.consolidation_run": "ConsolidationEnding ConsolidationResult",
     "recollect.worker.formation_run": "FormationEnding FormationResult",
-    "recollect.worker.loop": "FormationCallback Worker",
+    "recollect.worker.loop": "Worker",
     "recollect.worker.type_migration_run": "TypeMigration",
+    "recollect.worker.worker_options": "FormationCallback",
 }
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -177,6 +190,8 @@ __all__ = [
     "ConflictError",
     "ConsolidationEnding",
     "ConsolidationResult",
+    "Context",
+    "ContextEntry",
     "Debounce",
     "DeleteMemory",
     "DerivedChange",
@@ -213,6 +228,8 @@ __all__ = [
     "JsonObject",
     "Lane",
     "LeaseLostError",
+    "LeftOut",
+    "LeftOutReason",
     "LimitError",
     "Memory",
     "MemoryAddress",
@@ -232,6 +249,7 @@ __all__ = [
     "OperationOutcome",
     "OutsideVectors",
     "Page",
+    "ProfileDocument",
     "Proviso",
     "PutMemory",
     "Recall",
@@ -273,6 +291,7 @@ __all__ = [
     "Where",
     "Worker",
     "Write",
+    "context_guide",
     "open",
     "open_sync",
 ]

@@ -301,6 +301,8 @@ class Thread:
     """How it is to be formed."""
     lanes: Mapping[str, Lane] = field(default_factory=dict, hash=False)
     """Places of types that do not stand at *formed*, because they have a schedule of their own."""
+    waiting: int = 0
+    """Messages that wait to be formed, for the type for which most of them do."""
 
     @property
     def pending(self) -> bool:

@@ -25,6 +25,7 @@ from recollect.stores.rows import (
     IdempotencyRow,
     MemoryRow,
     MessageRow,
+    ReadMoment,
     ReceiptRow,
     ScopeRow,
     ThreadRow,
@@ -32,6 +33,7 @@ from recollect.stores.rows import (
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_append import AppendContract
+from recollect.testing.contract_backlog import BacklogContract
 from recollect.testing.contract_edits import EditContract
 from recollect.testing.contract_erase import EraseContract
 from recollect.testing.contract_evidence import M1, EvidenceContract
@@ -44,6 +46,7 @@ from recollect.testing.contract_memories import MemoryContract
 from recollect.testing.contract_resets import ResetContract
 from recollect.testing.contract_retries import RetryContract
 from recollect.testing.contract_said_times import JULY, SaidTimeContract
+from recollect.testing.contract_snapshot import SnapshotContract
 from recollect.testing.contract_targets import TargetContract
 from recollect.testing.contract_vectors import VectorContract
 
@@ -263,6 +266,14 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "a moved message moves nothing": (
         "plans.threads.dated_anew", lambda *_: [],
         SaidTimeContract.test_a_message_with_another_time_moves_the_memory, {},
+    ),
+    "positions are counted, not messages": (
+        "plans.threads._count_after", lambda _rows, thread, position: thread.last - position,
+        BacklogContract.test_waiting_messages_are_counted, {},
+    ),
+    "all moments are one": (
+        "memory.Tables.moment", ReadMoment(0, 0),
+        SnapshotContract.test_a_moment_lasts_until_a_write, {},
     ),
     "a vector is kept for any text": (
         "contract.changes.plan_embedded", any_text, VectorContract.test_vectors_are_kept, {},

@@ -43,7 +43,7 @@ def methods_of(kind: type) -> Iterator[tuple[str, dict[str, str]]]:
         for name, found in vars(base).items():
             function = found.fget if isinstance(found, property) else found
             if inspect.isfunction(function) and (name == "__init__" or name[0] != "_"):
-                yield base.__module__, function.__annotations__
+                yield function.__module__, function.__annotations__
 
 
 def fields_of(kind: type) -> Iterator[tuple[str, dict[str, str]]]:
@@ -66,7 +66,8 @@ def mentioned(
         module, annotations = waiting.pop()
         for text in annotations.values():
             for name in set(names_in(ast.parse(text, mode="eval"))) - _STANDARD - found:
-                meant = getattr(sys.modules[module], name)
+                # What a module names for its annotations alone is looked up among the exports.
+                meant = getattr(sys.modules[module], name, getattr(recollect, name, None))
                 if isinstance(meant, typing.TypeVar):
                     continue
                 found.add(name)

@@ -81,7 +81,9 @@ def scores(
         (vector,) = HashedEmbedder(32).embed([query])
         collection = Collection(indexes, [wanted] * len(indexes))
         question = read_question(query, date(2024, 5, 15))
-        found[query] = {hit.uid: hit.score for hit in search(collection, question, vector, 1_000)}
+        found[query] = {
+            hit.uid: hit.score for hit in search(collection, question, vector, 1_000).best
+        }
     return found
 
 
@@ -114,7 +116,7 @@ def test_a_joined_collection_gives_the_same_scores() -> None:
         (vector,) = HashedEmbedder(32).embed([query])
         question = read_question(query, date(2024, 5, 15))
         scattered, joined = (
-            search(each, question, vector, 1_000) for each in (collection, collection.joined())
+            search(each, question, vector, 1_000).best for each in (collection, collection.joined())
         )
 
         assert scattered == joined
@@ -249,8 +251,8 @@ def test_a_speaker_who_takes_no_part_shapes_no_score() -> None:
     wanted = Eligibility(now=NOW, threads=frozenset({1}))
     question = read_question("What did Ada tell Bob?", date(2024, 5, 15))
 
-    never_had = search(Collection([index_of(talk)], [wanted]), question, None, 10)
-    found = search(Collection([index_of([*talk, other])], [wanted]), question, None, 10)
+    never_had = search(Collection([index_of(talk)], [wanted]), question, None, 10).best
+    found = search(Collection([index_of([*talk, other])], [wanted]), question, None, 10).best
 
     assert [hit.score for hit in never_had] == pytest.approx([hit.score for hit in found])
 
@@ -281,7 +283,7 @@ def test_the_scope_of_each_entry_is_known() -> None:
     collection = Collection([one, other], [EVERYTHING, EVERYTHING])
     question = read_question(QUERIES[0], date(2024, 5, 15))
 
-    hits = search(collection, question, None, 100)
+    hits = search(collection, question, None, 100).best
 
     assert {("a",): {1, 2, 3, 4}, ("b",): {5, 6, 7, 8}} == {
         scope: {hit.uid for hit in hits if hit.scope == scope} for scope in (("a",), ("b",))
@@ -447,7 +449,7 @@ def test_an_empty_collection_is_one(indexes: list[ScopeIndex]) -> None:
     """Nothing to search is searched without an error."""
     collection = Collection(indexes, [EVERYTHING] * len(indexes))
 
-    found = search(collection, read_question("kite", date(2024, 5, 15)), None, 10)
+    found = search(collection, read_question("kite", date(2024, 5, 15)), None, 10).best
 
     assert (0, 0, 0, [], []) == (
         len(collection),

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.text import time_expressions as dates
-from recollect.text.time_expressions import Days, asks_when, days_meant, has_time_expression
+from recollect.text.days import Days
+from recollect.text.time_expressions import asks_when, days_meant, has_time_expression
 
 ASKED_AT = date(2024, 5, 15)  # a Wednesday
 YEARS = [2022, 2023]

@@ -7,8 +7,9 @@ import pytest
 
 from recollect.errors import LimitError, NotFoundError, UsageError
 from recollect.evaluation import case_params, chosen, load_cases, shipped_cases
-from recollect.evaluation.case_files import FILE_BYTES_MAX, read_cases
+from recollect.evaluation.case_files import read_cases
 from recollect.evaluation.oracle_script import deeds_of, pattern_of
+from recollect.formation.types.loader import FILE_BYTES_MAX
 
 CASE = """
 [[case]]

@@ -195,7 +195,9 @@ def scores(index: ScopeIndex, wanted: Eligibility, query: str) -> dict[int, floa
     """Return the score of every entry."""
     (vector,) = EMBEDDER.embed([query])
     question = read_question(query, date(2024, 5, 15))
-    return {h.uid: h.score for h in search(Collection([index], [wanted]), question, vector, 99)}
+    return {
+        h.uid: h.score for h in search(Collection([index], [wanted]), question, vector, 99).best
+    }
 
 
 def assert_alike(one: ScopeIndex, other: ScopeIndex, now: int) -> None:

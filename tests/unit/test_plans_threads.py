@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from recollect.records import NewMessage
+from recollect.stores.memory import Tables
 from recollect.stores.plans.threads import (
     SESSION_GAP_S,
     message_of,
@@ -128,7 +129,7 @@ def test_a_thread_shows_when_it_may_be_formed(
     due: int | None, not_before: int | None, shown: int | None
 ) -> None:
     """A thread is due when its quiet and its backoff have ended."""
-    thread = thread_of(replace(THREAD, due=due, not_before=not_before), ("a",))
+    thread = thread_of(Tables(), replace(THREAD, due=due, not_before=not_before), ("a",))
 
     assert (None if shown is None else to_datetime(shown)) == thread.due
 

@@ -19,8 +19,8 @@ from recollect.recall.signals import lifted, outside_similarity, signals_of, sta
 from recollect.records import Scope
 from recollect.stores.rows import Feed, FeedEntry
 from recollect.stores.vector_codec import encode_vector
+from recollect.text.days import Days
 from recollect.text.terms import encode_terms
-from recollect.text.time_expressions import Days
 
 ADA: Scope = ("users", "ada")
 ASKED_AT = date(2024, 5, 15)
@@ -323,14 +323,18 @@ def test_what_was_worked_out_ahead_is_what_would_be() -> None:
     """A search that finds its words' signals ready answers the same; they serve one search."""
     question = read_question("When did Ada sail?", ASKED_AT)
     collection = collection_of(said(1, "I sailed in May"), said(2, "The boat leaks"))
-    plain = search(collection, question, None, 5)
+    plain = search(collection, question, None, 5).best
 
     look_ahead(collection, question)
     ready = collection.take_ahead(question)
     look_ahead(collection, question)
 
     assert ready is not None
-    assert plain == search(collection, question, None, 5) == search(collection, question, None, 5)
+    assert (
+        plain
+        == search(collection, question, None, 5).best
+        == search(collection, question, None, 5).best
+    )
     assert collection.take_ahead(question) is None
 
 
@@ -346,4 +350,4 @@ def test_what_was_worked_out_for_another_question_is_not_taken() -> None:
 
     assert [None, None] == [collection.take_ahead(each) for each in others]
     fresh = collection_of(said(1, "I sailed in May"), said(2, "The boat leaks"))
-    assert search(fresh, others[0], None, 5) == search(collection, others[0], None, 5)
+    assert search(fresh, others[0], None, 5).best == search(collection, others[0], None, 5).best

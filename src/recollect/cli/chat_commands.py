@@ -17,14 +17,14 @@ from recollect.cli.chat_tables import (
     print_versions,
 )
 from recollect.cli.commands.erase import preview_of, print_receipt
-from recollect.cli.commands.recall import parts_of, words_of
+from recollect.cli.commands.recall import print_entries
 from recollect.cli.commands.worker import outcome_lines, summed_up
-from recollect.cli.formation_tables import countdown, summed_counts, waiting_of
-from recollect.cli.output import counted, print_entry, print_table
+from recollect.cli.formation_tables import countdown, summed_counts
+from recollect.cli.output import counted, print_table
 from recollect.errors import NotFoundError, UsageError
 from recollect.memory.pagination import each_memory
 from recollect.records import BESIDE_TYPES
-from recollect.wire.records import minute, who_of
+from recollect.wire.records import minute
 
 if TYPE_CHECKING:
     from recollect.chat import Chatbot, KnownMemories
@@ -145,7 +145,7 @@ class ChatCommands:
 
     def waiting(self) -> int:
         """Return how many messages of the scope wait to be formed."""
-        return sum(waiting_of(each) for each in self._waiting_threads())
+        return sum(each.waiting for each in self._waiting_threads())
 
     def _waiting_threads(self) -> Sequence[Thread]:
         page = self._call(lambda: self._memory.pending(self._bot.scope, limit=PENDING_THREADS))
@@ -191,15 +191,7 @@ class ChatCommands:
 
     def _recall(self, rest: str) -> None:
         found = self._call(lambda: self._memory.recall(self._bot.scope, rest))
-        for rank, entry in enumerate(found.entries, start=1):
-            head = [
-                (f"{rank}.", "bold"),
-                (f"{entry.score:.2f}", ""),
-                (minute(entry.time), ""),
-                (who_of(entry.content), "bold"),
-                (entry.source, "cyan"),
-            ]
-            print_entry(head, words_of(entry), [(parts_of(entry), "dim")])
+        print_entries(found)
         aside(f"{len(found.entries)} of {counted(found.eligible, 'entry', 'entries')}")
 
     def _why(self, _: str) -> None:
@@ -257,7 +249,7 @@ class ChatCommands:
     def _pending(self, _: str) -> None:
         threads = self._waiting_threads()
         now = self._now()
-        rows = [(each.id, waiting_of(each), countdown(each, now)) for each in threads]
+        rows = [(each.id, each.waiting, countdown(each, now)) for each in threads]
         if rows:
             print_table(("thread", "waiting", "formed"), rows, right=("waiting",))
         else:

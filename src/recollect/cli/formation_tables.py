@@ -48,19 +48,13 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 6_000 else f"{seconds / 3_600:.0f} h"
 
 
-def waiting_of(thread: Thread) -> int:
-    """Return how many positions of a thread wait, for the type for which most of them do."""
-    lanes = [thread.last - each.formed + len(each.again) for each in thread.lanes.values()]
-    return max([thread.last - thread.formed + len(thread.again), *lanes])
-
-
 def pending_record(thread: Thread, now: datetime) -> dict[str, Json]:
     """Return what waits in a thread."""
     due_in_s = None if thread.due is None else round((thread.due - now).total_seconds(), 3)
     return {
         "scope": scope_list(thread.scope),
         "thread": thread.id,
-        "waiting": waiting_of(thread),
+        "waiting": thread.waiting,
         "state": thread.state,
         "due": moment(thread.due),
         "due_in_s": due_in_s,

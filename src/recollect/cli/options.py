@@ -58,21 +58,24 @@ def memory_options(*, embedder: bool = True, scope: bool = True) -> Option:
 
 
 def _options(*, embedder: bool, scope: bool) -> list[Option]:
-    found: list[Option] = [
-        click.option(
-            "--store",
-            metavar="URL",
-            envvar="RECOLLECT_STORE",
-            default=DEFAULT_STORE,
-            show_default=True,
-            help="A file, as a path or sqlite: URL, or memory:.  [env: RECOLLECT_STORE]",
-        )
-    ]
+    found: list[Option] = [store_option("A file, as a path or sqlite: URL, or memory:.")]
     if scope:
         found += _scope_options()
     if embedder:
         found.append(embedder_option())
     return [*found, json_option()]
+
+
+def store_option(about: str) -> Option:
+    """Return the option that names the store."""
+    return click.option(
+        "--store",
+        metavar="URL",
+        envvar="RECOLLECT_STORE",
+        default=DEFAULT_STORE,
+        show_default=True,
+        help=f"{about}  [env: RECOLLECT_STORE]",
+    )
 
 
 def _scope_options() -> list[Option]:

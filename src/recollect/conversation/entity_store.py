@@ -16,6 +16,7 @@ from recollect.conversation.document_sources import short, versions_before
 from recollect.conversation.entity_names import folded
 from recollect.memory.facade import Recollect
 from recollect.records import DeleteMemory, Evidence, EvidenceMap, Memory, PutMemory, Scope
+from recollect.stores.pages import each_page
 from recollect.stores.remainder import MEMORY_THREAD
 from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX
 from recollect.sync.object_home import AnyRecollect, Home
@@ -146,15 +147,13 @@ class ScopeEntityStore(BaseEntityStore):
 
     async def _all(self, memory: Recollect) -> list[Memory]:
         found: list[Memory] = []
-        cursor: str | None = None
-        while True:
-            page = await memory.memories(
+        async for page in each_page(
+            lambda cursor: memory.memories(
                 self.scope, type_=ENTITY_TYPE, cursor=cursor, limit=PAGE_ROWS_MAX
             )
+        ):
             found += [each for each in page.rows if each.state == "active"]
-            cursor = page.cursor
-            if cursor is None:
-                return found
+        return found
 
     async def _set(self, memory: Recollect, key: str, value: str) -> None:
         before = (await self.found(memory, [key])).get(key)

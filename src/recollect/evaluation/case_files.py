@@ -10,16 +10,16 @@ from importlib import resources
 from pathlib import Path
 from typing import Final, cast, get_args
 
-from recollect.errors import LimitError, NotFoundError, UsageError
+from recollect.errors import LimitError, UsageError
 from recollect.evaluation.cases import CaseTalk, EvaluationCase, Forming, InitialMemory
 from recollect.evaluation.expectations import Setting, read_expectations
 from recollect.evaluation.toml_tables import Table
 from recollect.formation.types import BUILTIN_TYPES, DEFAULT_TYPES, MemoryType, load_types
+from recollect.formation.types.loader import read_text_file
 from recollect.formation.types.schema import violations
 from recollect.records import NewMessage, Role
 from recollect.stores.json_pointers import listed
 
-FILE_BYTES_MAX: Final = 4_000_000
 CASES_MAX: Final = 10_000
 """Most cases of one file."""
 
@@ -66,17 +66,7 @@ def read_cases(text: str, name: str) -> tuple[EvaluationCase, ...]:
 
 
 def _read(path: Path) -> tuple[str, str]:
-    try:
-        size = path.stat().st_size
-        if size > FILE_BYTES_MAX:
-            raise LimitError(f"bytes of {str(path)!r}", size, FILE_BYTES_MAX, "FILE_BYTES_MAX")
-        return path.read_bytes().decode("utf-8-sig"), path.name
-    except FileNotFoundError:
-        msg = f"there is no file {str(path)!r}"
-        raise NotFoundError(msg) from None
-    except (OSError, UnicodeDecodeError) as error:
-        msg = f"{str(path)!r} cannot be read: {error}"
-        raise UsageError(msg) from error
+    return read_text_file(path), path.name
 
 
 def _with_own_names(cases: Sequence[EvaluationCase]) -> tuple[EvaluationCase, ...]:

@@ -18,6 +18,7 @@ from recollect.memory.facade import open as open_memory
 from recollect.ports import Model
 from recollect.records import Formation, Memory, PutMemory, Scope
 from recollect.stores.contract.base import Store
+from recollect.stores.pages import each_page
 from recollect.stores.plans.formation import Debounce, Formed
 from recollect.testing.frozen_clock import FrozenClock
 from recollect.testing.reproducible_ids import CountingIds
@@ -235,13 +236,11 @@ class _Stage:
 
     async def _memories(self) -> Memories:
         found: dict[Address, Memory] = {}
-        cursor: str | None = None
-        while True:
-            page = await self._store.memories(SCOPE, cursor=cursor, limit=_PAGE)
+        async for page in each_page(
+            lambda cursor: self._store.memories(SCOPE, cursor=cursor, limit=_PAGE)
+        ):
             found.update({(each.type, each.key): each for each in page.rows})
-            cursor = page.cursor
-            if cursor is None:
-                return found
+        return found
 
     async def _new_formations(self) -> tuple[Formation, ...]:
         """Return the formations since the last look, oldest first."""

@@ -12,6 +12,7 @@ from recollect.formation.cron import check_schedule
 from recollect.formation.prompt import FormationPrompts
 from recollect.formation.types import BUILTIN_TYPES, DEFAULT_TYPES, MemoryType, load_types
 from recollect.records import Json, JsonObject, Scope
+from recollect.stores.json_pointers import is_number
 from recollect.stores.plans.formation import Debounce
 
 DEFAULT_MODEL: Final = "anthropic/claude-haiku-4-5"
@@ -155,6 +156,13 @@ class Assistants:
         return next((each for each in self.all_types() if each.name == name), None)
 
 
+def assistants_of(given: Assistants | FormationSettings | None) -> Assistants:
+    """Return the configuration of all assistants that *given* stands for."""
+    if isinstance(given, FormationSettings):
+        return Assistants(default=given)
+    return given or Assistants()
+
+
 def with_settings(formation: FormationSettings, settings: JsonObject) -> FormationSettings:
     """
     Return *formation* with the *settings* of a request or of a configuration file.
@@ -227,5 +235,4 @@ def _fields(part: PartT, given: Json, what: str) -> PartT:
 def _has_kind(example: object, value: Json) -> bool:
     if isinstance(example, str):
         return isinstance(value, str)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number or (example is None and value is None)
+    return is_number(value) or (example is None and value is None)

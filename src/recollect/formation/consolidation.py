@@ -27,7 +27,7 @@ from recollect.ports import ModelAnswer, ModelRequest, TokenCounter, Tool, ToolC
 from recollect.records import Json, JsonObject, Memory, MemoryAddress
 from recollect.stores.json_pointers import leaves
 from recollect.stores.provenance import NO_WORDS, Source, Words, unusual, words_in
-from recollect.stores.validation import ID_CHARACTERS_MAX, encode_json
+from recollect.stores.validation import ID_CHARACTERS_MAX, encode_json, plain_container
 from recollect.text.searchable import memory_text
 
 MERGE: Final = "merge_memories"
@@ -166,11 +166,7 @@ def _tools(type_: MemoryType) -> tuple[Tool, ...]:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
-
-
-def _plain(value: object) -> object:
-    return dict(value) if isinstance(value, Mapping) else list(value)  # type: ignore[call-overload]
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=plain_container)
 
 
 def read_calls(

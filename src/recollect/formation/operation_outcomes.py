@@ -132,9 +132,15 @@ def new_memory(
 
 
 def revision(
-    memory: Memory, value: JsonObject, *, trust: Trust, evidence: EvidenceMap, cause: str
+    memory: Memory,
+    value: JsonObject,
+    *,
+    cause: str,
+    trust: Trust | None = None,
+    evidence: EvidenceMap | None = None,
+    state: MemoryState | None = None,
 ) -> PutMemory:
-    """Return the write of the next version of *memory*."""
+    """Return the write of the next version of *memory*, which keeps what is not given."""
     return PutMemory(
         type=memory.type,
         key=memory.key,
@@ -143,9 +149,9 @@ def revision(
         valid_from=memory.valid_from,
         valid_until=memory.valid_until,
         expires_at=memory.expires_at,
-        evidence=evidence,
-        trust=trust,
-        state=memory.state,
+        evidence=memory.evidence if evidence is None else evidence,
+        trust=trust or memory.trust,
+        state=state or memory.state,
         cause=cause,
     )
 

@@ -154,7 +154,7 @@ def _are_equal_numbers(old: Json, new: Json) -> bool:
 
 def _own(value: object, what: str) -> Json:
     """Return a copy of *value* in plain dicts and lists; refuse what cannot be stored."""
-    copied: Json = json.loads(encode_json(value, what))  # type: ignore[arg-type]
+    copied: Json = json.loads(encode_json(value, what))
     return copied
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from string import Formatter
@@ -25,6 +25,7 @@ from recollect.formation.types import MemoryType
 from recollect.formation.window import Window, WindowLine
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Turn
 from recollect.records import Memory, Message, Role
+from recollect.stores.validation import plain_container
 
 EXTRACTION: Final = """\
 You keep an assistant's long-term memory. Call tools for all in the new messages that will \
@@ -209,12 +210,8 @@ def on_one_line(text: str) -> str:
 
 
 def _json(value: object) -> str:
-    written = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    written = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=plain_container)
     return _LINE_ENDS.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
-
-
-def _plain(value: object) -> object:
-    return dict(value) if isinstance(value, Mapping) else list(value)  # type: ignore[call-overload]
 
 
 def repair_request(

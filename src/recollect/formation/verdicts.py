@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from recollect.errors import NotFoundError, UsageError, VersionConflictError
 from recollect.formation.evidence import TracedOperation, traced
+from recollect.formation.operation_outcomes import revision
 from recollect.formation.patch import PatchError
 from recollect.formation.rivals import succession_among
 from recollect.formation.types import MemoryType
@@ -17,7 +18,6 @@ from recollect.records import (
     Json,
     JsonObject,
     Memory,
-    MemoryState,
     PutMemory,
     Write,
 )
@@ -52,7 +52,7 @@ def rejection_of(
     if pointer:
         value = _at(memory, pointer)
         return [_without(memory, pointer, type_), *_refused_fields(memory, value, pointer, owner)]
-    refused: list[Write] = [_again(memory, memory.value, state="rejected", cause="rejected")]
+    refused: list[Write] = [revision(memory, memory.value, state="rejected", cause="rejected")]
     key = content_key(memory.value)
     proposed = proposed_for(memory.key) if memory.state == "quarantined" else None
     if proposed is not None:
@@ -110,9 +110,7 @@ def _without(memory: Memory, pointer: str, type_: MemoryType | None) -> PutMemor
         raise UsageError(msg) from error
     if type_ is not None:
         _check_needed(memory, value, pointer, type_)
-    return replace(
-        _again(memory, value, state=memory.state, cause=f"rejected {pointer}"), evidence=evidence
-    )
+    return replace(revision(memory, value, cause=f"rejected {pointer}"), evidence=evidence)
 
 
 def _check_needed(memory: Memory, value: JsonObject, pointer: str, type_: MemoryType) -> None:
@@ -176,14 +174,14 @@ def approval_of(
         raise UsageError(msg)
     proposed = proposed_for(memory.key)
     if proposed is None:
-        approved = _again(memory, memory.value, state="active", cause="approved")
+        approved = revision(memory, memory.value, state="active", cause="approved")
         return [approved] if type_ is None else _in_place(approved, memory, type_, rivals)
     key, version = proposed if standing is None else (standing.key, proposed[1])
     actual = 0 if standing is None else standing.version
     if actual != version:
         raise VersionConflictError(f"{memory.type}/{key}", version, actual)
     approved = replace(
-        _again(standing or memory, memory.value, state="active", cause="approved"),
+        revision(standing or memory, memory.value, state="active", cause="approved"),
         key=key,
         expected=version,
         evidence=memory.evidence,
@@ -201,19 +199,3 @@ def _in_place(
     since = memory.valid_from or memory.created_at
     found = succession_among(type_, memory.value, rivals, since=since, until=memory.valid_until)
     return [replace(approved, valid_until=found.until), *found.ends]
-
-
-def _again(memory: Memory, value: JsonObject, *, state: MemoryState, cause: str) -> PutMemory:
-    return PutMemory(
-        type=memory.type,
-        key=memory.key,
-        value=value,
-        expected=memory.version,
-        valid_from=memory.valid_from,
-        valid_until=memory.valid_until,
-        expires_at=memory.expires_at,
-        evidence=memory.evidence,
-        trust=memory.trust,
-        state=state,
-        cause=cause,
-    )

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from recollect.errors import LimitError, NotFoundError
+from recollect.formation.operation_outcomes import revision
 from recollect.formation.value_identity import content_key
 from recollect.graph.graph_snapshot import GraphSnapshot
 from recollect.graph.name_matching import clean_name, name_key, numbered
 from recollect.graph.values import (
     ENTITY_TYPE,
 )
-from recollect.records import Json, JsonObject, Memory, PutMemory, Write
+from recollect.records import Json, JsonObject, PutMemory, Write
 
 ALIASES_MAX: Final = 100
 """So many aliases an entity may be given."""
@@ -54,7 +55,7 @@ def plan_entity(view: GraphSnapshot, change: EntityChange) -> list[Write]:
             value["aliases"] = aliases
     if known is None:
         return [_new_entity(view, value, own)]
-    return [] if value == fields else [_revised(known.memory, value, "changed")]
+    return [] if value == fields else [revision(known.memory, value, cause="changed")]
 
 
 def _told(change: EntityChange) -> dict[str, Json]:
@@ -82,24 +83,8 @@ def plan_without_alias(view: GraphSnapshot, name: str, alias: str) -> list[Write
         left = [kept for kept in each.aliases if name_key(kept) != unwanted]
         if len(left) < len(each.aliases):
             value = {**each.memory.value, "aliases": left}
-            writes.append(_revised(each.memory, value, "alias taken back"))
+            writes.append(revision(each.memory, value, cause="alias taken back"))
     if not writes:
         msg = f"{name!r} has no alias {alias!r}: see the aliases of its entity"
         raise NotFoundError(msg)
     return writes
-
-
-def _revised(memory: Memory, value: JsonObject, cause: str) -> PutMemory:
-    return PutMemory(
-        type=memory.type,
-        key=memory.key,
-        value=value,
-        expected=memory.version,
-        valid_from=memory.valid_from,
-        valid_until=memory.valid_until,
-        expires_at=memory.expires_at,
-        evidence=memory.evidence,
-        trust=memory.trust,
-        state=memory.state,
-        cause=cause,
-    )

@@ -16,8 +16,10 @@ from recollect.graph.values import (
 )
 from recollect.memory.facade import Recollect
 from recollect.records import Memory, Scope, Write
+from recollect.stores.pages import each_row
 from recollect.stores.plans.changes import Entry
 from recollect.stores.plans.erasure import EraseMemory, EraseReceipt
+from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.rows import Feed
 from recollect.stores.validation import check_scope, check_time, to_datetime
 from recollect.sync.object_home import AnyRecollect, Home
@@ -41,20 +43,17 @@ class Following:
     async def read(self, memory: Recollect) -> GraphSnapshot:
         """Return the graph as it is stored now. It is used before anything else is awaited."""
         async with self._turn:
-            fed: list[Feed] = []
-
-            def choose(feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
-                fed[:] = feeds
-                return [
-                    (self.scope, each.uid)
-                    for feed in feeds
-                    for each in feed.entries
-                    if each.type in {FACT_TYPE, ENTITY_TYPE}
-                ]
-
-            entries: list[Entry] = await memory.store.consult([self._view.cursor], choose)
-            self._view.follow(fed[0], entries)
+            feed, entries = await memory.store.read(self._read_changes)
+            self._view.follow(feed, entries)
             return self._view
+
+    def _read_changes(self, snapshot: StoreSnapshot) -> tuple[Feed, list[Entry]]:
+        """Return what changed since the last read, with the facts and entities among it."""
+        (feed,) = snapshot.feeds([self._view.cursor])
+        places = [
+            (self.scope, each.uid) for each in feed.entries if each.type in {FACT_TYPE, ENTITY_TYPE}
+        ]
+        return feed, snapshot.entries(places)
 
     async def change(
         self, memory: Recollect, plan: Callable[[GraphSnapshot], tuple[PlannedT, Sequence[Write]]]
@@ -89,16 +88,17 @@ async def read_once(memory: Recollect, scope: Scope) -> GraphSnapshot:
 
     Who reads again and again follows it, which costs the whole feed once.
     """
-    found: list[Memory] = []
-    for type_ in (FACT_TYPE, ENTITY_TYPE):
-        cursor: str | None = None
-        while True:
-            page = await memory.store.memories(scope, type_=type_, cursor=cursor, limit=PAGE)
-            found += page.rows
-            cursor = page.cursor
-            if cursor is None:
-                break
-    return GraphSnapshot.of(scope, found, to_datetime(memory.store.now()))
+    facts, entities = [
+        await _memories_of(memory, scope, type_) for type_ in (FACT_TYPE, ENTITY_TYPE)
+    ]
+    return GraphSnapshot.of(scope, [*facts, *entities], to_datetime(memory.store.now()))
+
+
+async def _memories_of(memory: Recollect, scope: Scope, type_: str) -> list[Memory]:
+    rows = each_row(
+        lambda cursor: memory.store.memories(scope, type_=type_, cursor=cursor, limit=PAGE)
+    )
+    return [row async for row in rows]
 
 
 def moment_of(at: datetime | None, view: GraphSnapshot) -> datetime:

@@ -34,11 +34,18 @@ _HELD: Final[Mapping[str, Kind]] = {
     "episodes": "episode",
 }
 """The lists of a whole graph, and what each holds."""
+_PAGE: Final = "items"
+"""The list of a page of Zep's fourth interface; what it holds, only its rows tell."""
 _FACT: Final = frozenset(("uuid", "source_node_uuid", "target_node_uuid", "fact"))
 _EPISODE: Final = frozenset(
-    "source source_description group_id role_type processed thread_id session_id".split()
+    "source source_description group_id role_type processed thread_id session_id "
+    "graph_uuid thread_uuid reference_time".split()
 )
 """An episode has one of these beside its content."""
+_SPOKEN: Final = frozenset(("role_type", "role_name", "graph_uuid", "thread_uuid"))
+"""An episode with a role has one of these, which a message of another program has not."""
+_THREADS: Final = ("group_id", "thread_id", "session_id", "thread_uuid")
+_TIMES: Final = ("valid_at", "reference_time", "created_at")
 _ROLES: Final[Mapping[str, Role]] = {
     "user": "user",
     "assistant": "assistant",
@@ -55,22 +62,25 @@ def kind_of(value: Json) -> Kind | None:
     """
     Return which row of a graph *value* is, by its fields; ``None`` if it is none.
 
-    Graphiti's rows have a ``group_id``, those of Zep's interface have none.
+    Graphiti's rows have a ``group_id``, those of Zep's interface have none, or a ``graph_uuid``.
     """
     if not isinstance(value, Mapping) or "uuid" not in value:
         return None
     if value.keys() >= _FACT:
         return "fact"
     if "content" in value and value.keys() & _EPISODE:
-        return "episode" if "role" not in value or "role_type" in value else None
-    return "entity" if "name" in value and value.keys() & {"summary", "labels"} else None
+        return "episode" if "role" not in value or value.keys() & _SPOKEN else None
+    is_entity = "name" in value and value.keys() & {"summary", "labels", "episode_uuids"}
+    return "entity" if is_entity else None
 
 
 def is_graph(value: JsonObject) -> bool:
-    """Say whether *value* is a whole graph; it may be empty."""
+    """Return True if *value* is a whole graph, or a page of one; it may be empty."""
     if isinstance(value.get("nodes"), list) and isinstance(value.get("edges"), list):
         return True
-    lists = (rows for name in _HELD if isinstance(rows := value.get(name), list))
+    if value.keys() <= {_PAGE, "next_cursor", "total_size"} and value.get(_PAGE) == []:
+        return True
+    lists = (rows for name in (*_HELD, _PAGE) if isinstance(rows := value.get(name), list))
     return any(kind_of(each) for rows in lists for each in rows)
 
 
@@ -89,13 +99,15 @@ class GraphitiGraph:
         for name, rows in value.items():
             if not isinstance(rows, list):
                 continue
-            if name not in _HELD:
-                if rows:
-                    yield Changed(place=place, what=OTHER_LISTS, count=len(rows))
-                continue
+            left_out = 0
             for number, each in enumerate(rows, start=1):
-                kind = kind_of(each) or _HELD[name]
-                yield from self.take(each, f"{place}, {name} {number}", kind)
+                kind = kind_of(each) if name in (*_HELD, _PAGE) else None
+                if kind := kind or _HELD.get(name):
+                    yield from self.take(each, f"{place}, {name} {number}", kind)
+                else:
+                    left_out += 1
+            if left_out:
+                yield Changed(place=place, what=OTHER_LISTS, count=left_out)
 
     def take(self, value: Json, place: str, kind: Kind) -> Iterator[Row]:
         """Yield what a row gives; a fact gives something when its entities are known."""
@@ -119,6 +131,7 @@ class GraphitiGraph:
     def end(self) -> Iterator[Row]:
         """Yield the facts that waited; what names an entity that never came is refused."""
         for place, value in self.held:
+            self._name_ends(value)
             missing = [each for each in _ends(value) if each not in self.names]
             if missing:
                 reason = f"its entity {missing[0]!r} is not in the file: export the nodes as well"
@@ -129,6 +142,13 @@ class GraphitiGraph:
             except UsageError as error:
                 yield Refused(place=place, reason=str(error))
         self.held.clear()
+
+    def _name_ends(self, value: JsonObject) -> None:
+        """Take the names of a fact's entities from the fact, where they never came themselves."""
+        for end, uuid in zip(("source", "target"), _ends(value), strict=True):
+            name = value.get(f"{end}_node_name")
+            if isinstance(name, str) and name:
+                self.names.setdefault(uuid, name)
 
     def _entity(self, value: JsonObject, place: str) -> Iterator[Row]:
         name = text_in(value, "name")
@@ -166,7 +186,7 @@ class GraphitiGraph:
         source, target = _ends(value)
         said = relation(self.names[source], text_in(value, "name"), self.names[target])
         times = times_of(value, self.reading)
-        cited = value.get("episodes")
+        cited = value.get("episodes", value.get("episode_uuids"))
         evidence: list[Json] = [
             [self.threads[each], each, None]
             for each in (cited if isinstance(cited, list) else ())
@@ -183,9 +203,9 @@ class GraphitiGraph:
         return remembered(place, made)
 
     def _episode(self, value: JsonObject, place: str) -> Incoming:
-        time, is_assumed = read_moment(value.get("valid_at") or value.get("created_at"),
-                                       self.reading)  # fmt: skip
-        named = (optional_text_in(value, each) for each in ("group_id", "thread_id", "session_id"))
+        said_at = next(filter(None, map(value.get, _TIMES)), None)
+        time, is_assumed = read_moment(said_at, self.reading)
+        named = (optional_text_in(value, each) for each in _THREADS)
         thread = next(filter(None, named), self.reading.thread)
         speaker = optional_text_in(value, "role")
         kind = optional_text_in(value, "role_type")
@@ -195,7 +215,7 @@ class GraphitiGraph:
         self.threads[uuid] = thread
         message = NewMessage(
             role=role or ("user" if value.get("source") == "message" else "tool"),
-            name=speaker if kind else None,
+            name=_speaker_name(value),
             text=text_in(value, "content"),
             id=uuid,
             time=time,
@@ -203,6 +223,14 @@ class GraphitiGraph:
             metadata=about if isinstance(about, Mapping) else {},
         )
         return Incoming(place=place, thread=thread, message=message, is_zone_assumed=is_assumed)
+
+
+def _speaker_name(value: JsonObject) -> str | None:
+    """Return who spoke; where ``role_type`` says the role, ``role`` is the name."""
+    if value.get("role_type"):
+        return optional_text_in(value, "role")
+    named = "role_name" if "role_name" in value else "name"
+    return optional_text_in(value, named) if "role" in value else None
 
 
 def _ends(value: JsonObject) -> tuple[str, str]:

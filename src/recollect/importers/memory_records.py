@@ -12,6 +12,7 @@ from recollect.errors import UsageError
 from recollect.importers.import_entries import ImportedMemory, ImportOptions, shown
 from recollect.importers.times import in_zone, read_time
 from recollect.records import Json, JsonObject, Scope
+from recollect.stores.json_pointers import is_number
 from recollect.stores.validation import check_time
 from recollect.text.searchable import memory_text
 
@@ -113,10 +114,9 @@ def from_epoch(value: object, name: str) -> datetime:
     >>> from_epoch(1_700_000_000.5, "create_time").isoformat()
     '2023-11-14T22:13:20.500000+00:00'
     """
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number and math.isfinite(value):  # type: ignore[arg-type]
+    if is_number(value) and math.isfinite(value):
         try:
-            return in_zone(_EPOCH + timedelta(seconds=value), UTC)[0]  # type: ignore[arg-type]
+            return in_zone(_EPOCH + timedelta(seconds=value), UTC)[0]
         except OverflowError:
             pass
     msg = f"its {name!r} is {shown(value)}, not a time in seconds since 1970"

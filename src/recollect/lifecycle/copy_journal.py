@@ -12,6 +12,7 @@ from recollect.errors import ConflictError
 from recollect.records import DeleteMemory, PutMemory, Scope, Write
 from recollect.stores.contract.base import Store
 from recollect.stores.digests import keyed_digest
+from recollect.stores.pages import each_page, each_row
 from recollect.stores.plans.outside_removals import OUTSIDE_SCOPE
 from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX
 
@@ -56,15 +57,9 @@ def _named(name: str) -> str:
 
 async def each_scope(store: Store) -> AsyncIterator[Scope]:
     """Yield every scope that holds something, in their order; not what is this store's alone."""
-    cursor: str | None = None
-    while True:
-        page = await store.scopes(cursor=cursor, limit=PAGE_ROWS_MAX)
-        for scope in page.rows:
-            if scope not in _OWN:
-                yield scope
-        cursor = page.cursor
-        if cursor is None:
-            return
+    async for scope in each_row(lambda cursor: store.scopes(cursor=cursor, limit=PAGE_ROWS_MAX)):
+        if scope not in _OWN:
+            yield scope
 
 
 @dataclass(slots=True, kw_only=True)
@@ -135,13 +130,11 @@ async def read_notes(destination: Store, source: str) -> Notes:
     """Return what *destination* noted of copies from *source*, the digest that store gives."""
     key = bytes.fromhex(await destination.digest_of("copies from", source))
     noted: dict[str, str] = {}
-    cursor: str | None = None
-    while True:
-        page = await destination.memories(NOTES, type_=source, cursor=cursor, limit=PAGE_ROWS_MAX)
+    async for page in each_page(
+        lambda cursor: destination.memories(NOTES, type_=source, cursor=cursor, limit=PAGE_ROWS_MAX)
+    ):
         noted.update({each.key: str(each.value["holds"]) for each in page.rows})
-        cursor = page.cursor
-        if cursor is None:
-            return Notes(destination=destination, source=source, key=key, noted=noted)
+    return Notes(destination=destination, source=source, key=key, noted=noted)
 
 
 def _batches(writes: Sequence[Write]) -> Iterator[list[Write]]:

@@ -32,6 +32,7 @@ from recollect.records import (
     Scope,
 )
 from recollect.stores.contract.base import Store
+from recollect.stores.json_pointers import is_number
 from recollect.stores.plans.erase_ledger import evidence_in
 
 OWN_PREFIX: Final = "recollect:"
@@ -145,8 +146,7 @@ def _of_part(_: str, value: Json, version: JsonObject) -> str | None:
 
 def _of_lifetime(_: str, value: Json, version: JsonObject) -> str | None:
     minutes = value.get("minutes") if isinstance(value, Mapping) else None
-    is_number = isinstance(minutes, int | float) and not isinstance(minutes, bool)
-    if not (is_number and math.isfinite(cast("float", minutes)) and cast("float", minutes) > 0):
+    if not (is_number(minutes) and math.isfinite(minutes) and minutes > 0):
         return "its value has the minutes of a life, a positive number"
     return "it rests on no words" if version.get("evidence") else None
 

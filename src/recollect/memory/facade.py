@@ -5,41 +5,35 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final, Self, cast
+from typing import TYPE_CHECKING, Final, Self, cast
 
+from recollect.deferred_imports import load_modules
 from recollect.embedders import EmbedderChoice
-from recollect.errors import StoreClosedError, UsageError
-from recollect.formation.config import Assistants, FormationSettings
-from recollect.lifecycle.forgotten import note_forgotten
+from recollect.errors import UsageError
 from recollect.memory.audit_access import AuditMethods
+from recollect.memory.context_calls import ContextCalls
 from recollect.memory.formation_control import FormationMethods, opened
-from recollect.memory.health import LOG, Monitoring, operation_of
+from recollect.memory.health import LOG, Monitoring
 from recollect.memory.host_task import HostTask
 from recollect.memory.memory_edits import MemoryEdits
 from recollect.memory.restoration import Restoration
 from recollect.memory.runtime import MemoryRuntime, RuntimeOptions
 from recollect.memory.scope_locks import ScopeLocks
-from recollect.memory.scope_types import types_in_force
 from recollect.memory.thread_state import ThreadStateMethods, state_writes
-from recollect.memory.value_checks import check_document
 from recollect.messages.new_message import NewMessageLike, new_message, new_messages
-from recollect.models import ModelChoice
 from recollect.observability.spans import observed
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
-from recollect.recall.neighbours import Neighbour, nearest
 from recollect.recall.query import RecallQuery, Where
-from recollect.recall.recaller import scopes_below
 from recollect.recall.results import Recall
+from recollect.recall.scope_listing import scopes_below
 from recollect.records import (
     Attachment,
-    EvidenceMap,
     Json,
     JsonObject,
     Memory,
     MemoryState,
     Message,
     Page,
-    PutMemory,
     Revision,
     Scope,
     ScopeLike,
@@ -55,14 +49,18 @@ from recollect.stores.plans.erasure import EraseMemory, EraseReceipt, EraseTarge
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validation import check_list, check_mapping, check_scope
 from recollect.text.token_estimate import estimated_tokens
-from recollect.worker.assembly import assistants_of
-from recollect.worker.loop import (
+from recollect.worker.worker_options import (
     CONCURRENCY,
     FormationCallback,
-    Worker,
     check_concurrency,
     tell_nobody,
 )
+
+if TYPE_CHECKING:  # what the first append does not need is loaded when it is needed
+    from recollect.formation.config import Assistants, FormationSettings
+    from recollect.models import ModelChoice
+    from recollect.recall.neighbours import Neighbour
+    from recollect.worker.loop import Worker
 
 SLOW_ERASE_S: Final = 15.0
 """An erase also removes bytes, and takes longer than other operations."""
@@ -123,7 +121,13 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
 
 
 class Recollect(
-    MemoryEdits, FormationMethods, ThreadStateMethods, AuditMethods, Restoration, Monitoring
+    MemoryEdits,
+    FormationMethods,
+    ThreadStateMethods,
+    AuditMethods,
+    ContextCalls,
+    Restoration,
+    Monitoring,
 ):
     """
     The memory of an application: threads of messages, and memories, by scope.
@@ -149,7 +153,7 @@ class Recollect(
         options = RuntimeOptions(
             embedder=embedder,
             model=model,
-            assistants=assistants_of(formation),
+            formation=formation,
             works=worker,
             concurrency=check_concurrency(concurrency),
             notice=notice,
@@ -244,7 +248,7 @@ class Recollect(
         scope = check_scope(scope)
         with observed("append", "upsert_memory", LOG, scope, thread) as seen:
             named = {} if settings is None else check_mapping(settings, "a thread's settings")
-            chosen = self._runtime.assistants.of(named, scope)
+            default = await self._runtime.debounce_of(named, scope)
             attaching = await self._attaching(scope, thread, attachments)
             beside = [*state_writes(thread, state or {}), *attaching, *check_list(writes, "write")]
             kept = await self.store.append(
@@ -252,7 +256,7 @@ class Recollect(
                 thread,
                 new_messages(messages),
                 idempotency_key=idempotency_key,
-                debounce=debounce or chosen.debounce,
+                debounce=debounce or default,
                 settings=settings,
                 writes=beside,
             )
@@ -307,66 +311,6 @@ class Recollect(
         return replaced
 
     # Memories
-
-    async def put(
-        self,
-        scope: ScopeLike,
-        type_: str,
-        key: str,
-        value: JsonObject,
-        *,
-        expected: int | None = None,
-        valid_from: datetime | None = None,
-        valid_until: datetime | None = None,
-        expires_at: datetime | None = None,
-        evidence: EvidenceMap | None = None,
-    ) -> Memory:
-        """
-        Create a memory, or write its next version; see `PutMemory` for the fields.
-
-        *value* is checked against the schema of its type, where that is one in force in the
-        scope or a built-in one; `apply` takes what a program has checked.
-
-        Raises:
-            UsageError: The value is no document of its type, or the type has almost the name of a
-                known one.
-        """
-        write = PutMemory(
-            type=type_,
-            key=key,
-            value=value,
-            expected=expected,
-            valid_from=valid_from,
-            valid_until=valid_until,
-            expires_at=expires_at,
-            evidence=evidence or {},
-        )
-        scope = check_scope(scope)
-        types = await types_in_force(self.store, scope, self._runtime.assistants, depth=1)
-        check_document(types, type_, value)
-        (memory,) = await self.apply(scope, [write])
-        if memory is None:
-            msg = f"{type_}/{key} was put and is not there"
-            raise StoreClosedError(msg)
-        return memory
-
-    async def apply(
-        self, scope: ScopeLike, writes: Sequence[Write], *, idempotency_key: str | None = None
-    ) -> tuple[Memory | None, ...]:
-        """Apply all of *writes* in order, or none of them; see `Store.apply`."""
-        scope, writes = check_scope(scope), check_list(writes, "write")
-        with observed("apply", operation_of(writes), LOG, scope) as seen:
-            applied = await self.store.apply(scope, writes, idempotency_key=idempotency_key)
-            seen.count(len(applied))
-        self._runtime.wrote(scope)
-        return applied
-
-    async def apply_each(self, writes: Mapping[Scope, Sequence[Write]]) -> None:
-        """Apply the writes of several scopes, all of them or none; see `Store.apply_each`."""
-        with observed("apply_each", "upsert_memory", LOG, *writes) as seen:
-            await self.store.apply_each(writes)
-            seen.count(sum(map(len, writes.values())))
-        self._runtime.wrote(*writes)
 
     async def get(self, scope: ScopeLike, type_: str, key: str) -> Memory | None:
         """Return the memory at an address, ``None`` if there is none or it has expired."""
@@ -424,6 +368,7 @@ class Recollect(
         below: bool = False,
         where: Where | None = None,
         asked_at: datetime | None = None,
+        min_score: float = 0.0,
     ) -> Recall:
         """
         Return the messages and memories that bear on *query*, best first, with their reasons.
@@ -442,6 +387,7 @@ class Recollect(
             where: Which entries may be found.
             asked_at: The moment that the question means by "now", for "last week" and for which
                 memories are true; the present if ``None``.
+            min_score: Only entries whose `Recalled.relevance` is at least so much, from 0 to 1.
 
         Raises:
             UsageError: The query is empty, or an argument is outside its range.
@@ -453,6 +399,7 @@ class Recollect(
             budget_tokens=budget_tokens,
             where=where or Where(),
             asked_at=asked_at,
+            min_score=min_score,
         )
         scopes = tuple(dict.fromkeys(_listed(scope)))
         with observed("recall", "search_memory", LOG, scopes) as seen:
@@ -480,6 +427,9 @@ class Recollect(
             UsageError: No embedder is in use, or the vector has other dimensions.
             EmbedderError: The embedder failed.
         """
+        await load_modules("recollect.recall.neighbours")
+        from recollect.recall.neighbours import nearest
+
         embedding = self._runtime.embedding
         return await nearest(
             self.store,
@@ -526,9 +476,12 @@ class Recollect(
         scope = check_scope(scope)
         with observed("erase", "delete_memory", LOG, scope, slow_s=SLOW_ERASE_S) as seen:
             if isinstance(target, EraseMemory):
+                await load_modules("recollect.lifecycle.forgotten")
+                from recollect.lifecycle.forgotten import note_forgotten
+
                 await note_forgotten(self.store, scope, target)
             receipt = await self.store.erase(scope, target)
-            self._runtime.indexes.forget(scope)
+            self._runtime.forget(scope)
             cleaned = {each.id: each for each in await self._try_clean()}
             seen.count(receipt.messages + receipt.memories)
         return cleaned.get(receipt.id, receipt)

@@ -1,32 +1,110 @@
-"""Writes of one memory: a remembered sentence, an end, a deletion."""
+"""Writes of memories: values, remembered sentences, ends, deletions."""
 
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from recollect.deferred_imports import load_modules
 from recollect.errors import NotFoundError, StoreClosedError, UsageError, VersionConflictError
-from recollect.formation.types.builtin import NOTE
-from recollect.formation.value_identity import normalised
+from recollect.memory.health import LOG, operation_of
 from recollect.memory.runtime import MemoryRuntime
-from recollect.memory.scope_types import types_in_force
-from recollect.memory.value_checks import check_document
-from recollect.records import DeleteMemory, EndMemory, Memory, PutMemory, Scope, ScopeLike, Trust
+from recollect.observability.spans import observed
+from recollect.records import (
+    DeleteMemory,
+    EndMemory,
+    EvidenceMap,
+    JsonObject,
+    Memory,
+    PutMemory,
+    Scope,
+    ScopeLike,
+    Trust,
+    Write,
+)
 from recollect.stores.contract.base import Store
-from recollect.stores.validation import check_scope, check_text
+from recollect.stores.validation import check_list, check_scope, check_text
 
 REMEMBERED: Final = "remembered"
 """The cause of a version that a program wrote as a plain sentence."""
 TRIES_MAX: Final = 5
+# Types and schemas take tenths of a second to load: the first value that is checked does.
+_CHECKS: Final = ("recollect.memory.scope_types", "recollect.memory.value_checks")
+_NOTES: Final = ("recollect.formation.types.builtin", "recollect.formation.value_identity")
 
 
 class MemoryEdits(ABC):
-    """The part of `Recollect` that remembers, ends and deletes single memories."""
+    """The part of `Recollect` that writes, remembers, ends and deletes memories."""
 
     store: Store
     _runtime: MemoryRuntime
+
+    async def put(
+        self,
+        scope: ScopeLike,
+        type_: str,
+        key: str,
+        value: JsonObject,
+        *,
+        expected: int | None = None,
+        valid_from: datetime | None = None,
+        valid_until: datetime | None = None,
+        expires_at: datetime | None = None,
+        evidence: EvidenceMap | None = None,
+    ) -> Memory:
+        """
+        Create a memory, or write its next version; see `PutMemory` for the fields.
+
+        *value* is checked against the schema of its type, where that is one in force in the
+        scope or a built-in one; `apply` takes what a program has checked.
+
+        Raises:
+            UsageError: The value is no document of its type, or the type has almost the name of a
+                known one.
+        """
+        write = PutMemory(
+            type=type_,
+            key=key,
+            value=value,
+            expected=expected,
+            valid_from=valid_from,
+            valid_until=valid_until,
+            expires_at=expires_at,
+            evidence=evidence or {},
+        )
+        scope = check_scope(scope)
+        await load_modules(*_CHECKS)
+        from recollect.memory.scope_types import types_in_force
+        from recollect.memory.value_checks import check_document
+
+        types = await types_in_force(self.store, scope, self._runtime.assistants, depth=1)
+        check_document(types, type_, value)
+        (memory,) = await self.apply(scope, [write])
+        if memory is None:
+            msg = f"{type_}/{key} was put and is not there"
+            raise StoreClosedError(msg)
+        return memory
+
+    async def apply(
+        self, scope: ScopeLike, writes: Sequence[Write], *, idempotency_key: str | None = None
+    ) -> tuple[Memory | None, ...]:
+        """Apply all of *writes* in order, or none of them; see `Store.apply`."""
+        scope, writes = check_scope(scope), check_list(writes, "write")
+        with observed("apply", operation_of(writes), LOG, scope) as seen:
+            applied = await self.store.apply(scope, writes, idempotency_key=idempotency_key)
+            seen.count(len(applied))
+        self._runtime.wrote(scope)
+        return applied
+
+    async def apply_each(self, writes: Mapping[Scope, Sequence[Write]]) -> None:
+        """Apply the writes of several scopes, all of them or none; see `Store.apply_each`."""
+        with observed("apply_each", "upsert_memory", LOG, *writes) as seen:
+            await self.store.apply_each(writes)
+            seen.count(sum(map(len, writes.values())))
+        self._runtime.wrote(*writes)
 
     async def remember(
         self, scope: ScopeLike, text: str, *, context: str = "", trust: Trust = "user"
@@ -51,6 +129,12 @@ class MemoryEdits(ABC):
             UsageError: The text is empty, or is no text; or the scope describes a type ``Note``
                 of another form.
         """
+        await load_modules(*_CHECKS, *_NOTES)
+        from recollect.formation.types.builtin import NOTE
+        from recollect.formation.value_identity import normalised
+        from recollect.memory.scope_types import types_in_force
+        from recollect.memory.value_checks import check_document
+
         said = check_text(text, "what to remember").strip()
         if not said:
             raise UsageError("there is nothing to remember: give a sentence")

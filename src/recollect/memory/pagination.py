@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from recollect.records import JsonObject, Memory, Message, Scope, Thread
+from recollect.stores.pages import each_row
 
 if TYPE_CHECKING:
     from recollect.memory.facade import Recollect
@@ -18,29 +19,16 @@ async def scopes_of(memory: Recollect, scope: Scope, *, below: bool) -> list[Sco
     """Return the scopes meant: *scope*, or it and those below that hold something."""
     if not below:
         return [scope]
-    found: list[Scope] = []
-    cursor: str | None = None
-    while True:
-        page = await memory.scopes(prefix=scope, cursor=cursor, limit=PAGE_ROWS)
-        found += page.rows
-        cursor = page.cursor
-        if cursor is None:
-            return found
+    rows = each_row(lambda cursor: memory.scopes(prefix=scope, cursor=cursor, limit=PAGE_ROWS))
+    return [row async for row in rows]
 
 
-async def each_thread(memory: Recollect, scope: Scope) -> AsyncIterator[Thread]:
+def each_thread(memory: Recollect, scope: Scope) -> AsyncIterator[Thread]:
     """Yield the threads of a scope, by id."""
-    cursor: str | None = None
-    while True:
-        page = await memory.threads(scope, cursor=cursor, limit=PAGE_ROWS)
-        for thread in page.rows:
-            yield thread
-        cursor = page.cursor
-        if cursor is None:
-            return
+    return each_row(lambda cursor: memory.threads(scope, cursor=cursor, limit=PAGE_ROWS))
 
 
-async def each_memory(
+def each_memory(
     memory: Recollect,
     scope: Scope,
     type_: str | None = None,
@@ -49,9 +37,8 @@ async def each_memory(
     valid_at: datetime | None = None,
 ) -> AsyncIterator[Memory]:
     """Yield the memories of a scope, by type and key."""
-    cursor: str | None = None
-    while True:
-        page = await memory.memories(
+    return each_row(
+        lambda cursor: memory.memories(
             scope,
             type_=type_,
             filter_=conditions,
@@ -59,20 +46,11 @@ async def each_memory(
             cursor=cursor,
             limit=PAGE_ROWS,
         )
-        for each in page.rows:
-            yield each
-        cursor = page.cursor
-        if cursor is None:
-            return
+    )
 
 
-async def each_message(memory: Recollect, scope: Scope, thread: str) -> AsyncIterator[Message]:
+def each_message(memory: Recollect, scope: Scope, thread: str) -> AsyncIterator[Message]:
     """Yield the messages of a thread, by position."""
-    after = 0
-    while True:
-        page = await memory.messages(scope, thread, after=after, limit=PAGE_ROWS)
-        for message in page.rows:
-            yield message
-        if page.cursor is None:
-            return
-        after = int(page.cursor)
+    return each_row(
+        lambda cursor: memory.messages(scope, thread, after=int(cursor or 0), limit=PAGE_ROWS)
+    )

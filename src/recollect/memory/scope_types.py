@@ -11,6 +11,7 @@ from recollect.formation.types import MemoryType, load_types
 from recollect.observability.logs import package_logger
 from recollect.records import SCOPE_SETTINGS, JsonObject, Memory, Scope
 from recollect.stores.contract.base import Store
+from recollect.stores.pages import each_row
 
 TYPES: Final = "types"
 LOG: Final = package_logger("recollect.memory")
@@ -86,12 +87,6 @@ async def types_below(store: Store, prefix: Scope) -> list[MemoryType]:
 
 async def each_settings(store: Store) -> AsyncIterator[Memory]:
     """Yield the settings of every scope that has its own, by their scopes."""
-    cursor: str | None = None
-    while True:
-        page = await store.scopes(type_=SCOPE_SETTINGS, cursor=cursor)
-        for scope in page.rows:
-            if found := await store.get(scope, SCOPE_SETTINGS, SCOPE_SETTINGS):
-                yield found
-        cursor = page.cursor
-        if cursor is None:
-            return
+    async for scope in each_row(lambda cursor: store.scopes(type_=SCOPE_SETTINGS, cursor=cursor)):
+        if found := await store.get(scope, SCOPE_SETTINGS, SCOPE_SETTINGS):
+            yield found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
@@ -18,10 +18,10 @@ from recollect.errors import (
 )
 from recollect.observability.logs import package_logger
 from recollect.ports import OutsideVectors
-from recollect.recall.signals import OutsideHits
 from recollect.recall.vector_backlog import RETRY_S, SWEEP_S
 from recollect.records import DeleteMemory, Memory, PutMemory, Scope
 from recollect.stores.contract.base import Store
+from recollect.stores.pages import each_row
 from recollect.stores.plans.changes import Unembedded
 from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
 from recollect.stores.validation import check_id
@@ -29,6 +29,8 @@ from recollect.stores.validation import check_id
 LOG: Final = package_logger("recollect.recall.outside_vectors")
 OUTSIDE: Final = "outside"
 """The name of the background task."""
+OutsideHits: TypeAlias = Mapping[Scope, Mapping[int, float]]
+"""What an outside store of vectors found: for each scope the similarities of some uids."""
 HITS_MAX: Final = 100
 """So many of the nearest entries of a scope an outside store is asked for."""
 SCOPES_MAX: Final = 16
@@ -207,17 +209,13 @@ class Outside:
 
     async def _remove_left(self) -> None:
         await self._remove_strays()
-        cursor: str | None = None
-        while True:
-            page = await self._store.memories(OUTSIDE_SCOPE, type_=LEFT, cursor=cursor)
-            for each in page.rows:
-                if each.value.get("store") == self.name:
-                    await self._remove(_uids_of(each))
-                    gone = DeleteMemory(type=LEFT, key=each.key)
-                    await self._store.apply(OUTSIDE_SCOPE, [gone])
-            cursor = page.cursor
-            if cursor is None:
-                return
+        async for each in each_row(
+            lambda cursor: self._store.memories(OUTSIDE_SCOPE, type_=LEFT, cursor=cursor)
+        ):
+            if each.value.get("store") == self.name:
+                await self._remove(_uids_of(each))
+                gone = DeleteMemory(type=LEFT, key=each.key)
+                await self._store.apply(OUTSIDE_SCOPE, [gone])
 
     async def try_remove_left(self) -> None:
         """Do what `remove_left` does; a failure is kept as *last_error*."""

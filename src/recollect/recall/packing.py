@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from recollect.ports import TokenCounter
 
-DropReason = Literal["limit", "budget", "repeats"]
+DropReason = Literal["limit", "budget", "repeats", "score"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from recollect.errors import LimitError, UsageError
-from recollect.recall.candidates import Kinds
 from recollect.records import JsonObject
 from recollect.stores.validation import (
     check_text,
@@ -20,6 +19,8 @@ from recollect.stores.validation import (
 
 MATCHES_MAX: Final = 1_000
 QUERY_CHARACTERS_MAX: Final = 20_000
+Kinds: TypeAlias = tuple[bool, frozenset[str] | None]
+"""Whether messages may be found, and memories of which types (``None``: of all)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +71,8 @@ class RecallQuery:
     A query with everything that shapes its answer.
 
     *asked_at* is the moment that it means by "now": for "last week", and for which memories are
-    true. What was kept later is found all the same (see ``Where.known_at``).
+    true. What was kept later is found all the same (see ``Where.known_at``). Entries whose
+    relevance is below *min_score* are left out.
     """
 
     query: str
@@ -78,6 +80,7 @@ class RecallQuery:
     budget_tokens: int | None
     where: Where
     asked_at: datetime | None
+    min_score: float = 0.0
 
 
 def query_in(text: str) -> str:
@@ -103,8 +106,16 @@ def check_ask(ask: RecallQuery) -> None:
     if budget is not None and (not isinstance(budget, int) or budget < 1):
         msg = f"a budget of {budget!r} tokens holds nothing: give a whole number from 1, or None"
         raise UsageError(msg)
+    check_score(ask.min_score)
     if ask.asked_at is not None:
         check_time(ask.asked_at, "asked_at")
+
+
+def check_score(score: object) -> None:
+    """Refuse a lowest relevance outside 0 to 1."""
+    if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
+        msg = f"min_score {score!r} is outside 0 to 1: it is compared with `Recalled.relevance`"
+        raise UsageError(msg)
 
 
 def _check_where(where: object) -> None:

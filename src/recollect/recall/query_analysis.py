@@ -9,9 +9,11 @@ from datetime import date
 from functools import lru_cache
 from typing import Final
 
-from recollect.text.analysis import STOP_WORDS, UNSPACED, fold, terms_of
+from recollect.text.analysis import STOP_WORDS, UNSPACED, fold, is_first_person, terms_of
+from recollect.text.days import Days
+from recollect.text.scripts import simplified
 from recollect.text.terms import query_hashes
-from recollect.text.time_expressions import Days, asks_when, days_meant
+from recollect.text.time_expressions import asks_when, days_meant
 
 # Only the past tense: "you told me" asks for what was said, "can you tell me" does not.
 _ASKS_FOR_ANSWERS: Final = re.compile(
@@ -20,6 +22,12 @@ _ASKS_FOR_ANSWERS: Final = re.compile(
     r"|\b(?:our )?(?:previous|last|earlier|past) (?:chat|conversation|discussion)"
     r"|\byour (?:recommend|suggest|advice|answer|list|response)"
     r"|你(?:说过|提到|推荐|建议|告诉|写的|列的|讲过)|提醒我",
+    re.IGNORECASE,
+)
+
+_ASKS: Final = re.compile(
+    r"[?？]|\b(?:what|when|where|which|who|whom|whose|why|how|remind|remember|recall)\b"
+    r"|什么|谁|哪|几|多少|怎|吗|记得",
     re.IGNORECASE,
 )
 
@@ -42,14 +50,30 @@ class AnalysedQuery:
 
 @lru_cache(maxsize=256)
 def read_question(text: str, asked_at: date) -> AnalysedQuery:
-    """Return what *text*, asked at *asked_at*, asks for."""
+    """Return what *text*, asked at *asked_at*, asks for; its Chinese is folded to one script."""
+    text = simplified(text)
     return AnalysedQuery(
         text=text,
         terms=query_hashes(terms_of(text)),
         asked_at=asked_at,
         asks_when=asks_when(text),
-        asks_for_answers=bool(_ASKS_FOR_ANSWERS.search(text)),
+        asks_for_answers=asks_for_answers(text),
     )
+
+
+def asks_about_oneself(text: str) -> bool:
+    """
+    Return True if *text* is a question, or a request to recall, about whoever says it.
+
+    >>> asks_about_oneself("What pets do I have?"), asks_about_oneself("How are you?")
+    (True, False)
+    """
+    return is_first_person(text) and bool(_ASKS.search(text))
+
+
+def asks_for_answers(text: str) -> bool:
+    """Return True if *text* refers to what the assistant said."""
+    return bool(_ASKS_FOR_ANSWERS.search(simplified(text)))
 
 
 def days_of(question: AnalysedQuery, years: Iterable[int]) -> list[Days]:
@@ -62,13 +86,15 @@ def names_in(text: str, names: Iterable[str]) -> list[str]:
     Return those of *names* that occur in *text* as whole words, whole or by their first word.
 
     Case does not matter, but for what is also an English function word: that is a name only
-    where it is written as the name, and not because a sentence begins with it.
+    where it is written as the name, and not because a sentence begins with it. Neither does the
+    script of Chinese.
 
     >>> names_in("What did Ada's sister say to Bob?", ["Ada Lovelace", "Bob", "Bo"])
     ['Ada Lovelace', 'Bob']
     >>> names_in("Will it rain?", ["Will Lee"]), names_in("What did Will say?", ["Will Lee"])
     ([], ['Will Lee'])
     """
+    text = simplified(text)
     return [name for name in _candidates(text, tuple(names)) if any(_found(name, text))]
 
 
@@ -88,7 +114,7 @@ def _by_first_run(names: tuple[str, ...]) -> dict[str, list[int]]:
     """
     known: dict[str, list[int]] = {}
     for at, name in enumerate(names):
-        run = _RUN.search(_first_word(name).casefold())
+        run = _RUN.search(_first_word(simplified(name)).casefold())
         key = run.group() if run and _is_spaced(name) else _ANYWHERE
         known.setdefault(key, []).append(at)
     return known
@@ -96,7 +122,7 @@ def _by_first_run(names: tuple[str, ...]) -> dict[str, list[int]]:
 
 def _found(name: str, text: str) -> Iterator[re.Match[str]]:
     """Yield where *name*, or its first word, stands in *text* and means somebody."""
-    for match in _pattern(name).finditer(text):
+    for match in _pattern(simplified(name)).finditer(simplified(text)):
         word = match["name"]
         is_function_word = fold(word) in STOP_WORDS
         is_written_as_name = word.istitle() and word != "I"

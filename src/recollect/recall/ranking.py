@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from recollect.ports import Vector
-from recollect.recall.candidates import Collection
+from recollect.recall.candidates import Collection, Floats
 from recollect.recall.fusion import Ranking, fused
-from recollect.recall.query_analysis import AnalysedQuery, names_in, without_names
-from recollect.recall.signals import OutsideHits, signals_of, word_signals
+from recollect.recall.outside_vectors import OutsideHits
+from recollect.recall.query_analysis import (
+    AnalysedQuery,
+    asks_about_oneself,
+    names_in,
+    without_names,
+)
+from recollect.recall.relevance import query_terms, relevance, term_weights
+from recollect.recall.signals import signals_of, word_signals
 from recollect.records import Scope
+from recollect.text.analysis import terms_of
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A ranked entry: where to find it, its score, and each signal's part."""
+    """A ranked entry: where to find it, its score, each signal's part, and its relevance."""
 
     scope: Scope
     uid: int
     score: float
     signals: dict[str, float]
+    relevance: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What a search found, best first, and how much each term of the query tells, by its hash."""
+
+    best: list[Hit]
+    term_weights: Mapping[int, float]
 
 
 def search(
@@ -30,16 +47,27 @@ def search(
     limit: int,
     *,
     outside: OutsideHits | None = None,
-) -> list[Hit]:
+) -> Hits:
     """
     Return the *limit* best entries of *collection*, best first.
 
     *outside* is what an outside store of vectors found, if one was asked.
     """
     if not len(collection):
-        return []
+        return Hits([], {})
     signals = signals_of(collection, question, vector, outside=outside)
-    return _hits(collection, fused(collection, signals, limit))
+    ranking = fused(collection, signals, limit)
+    weights = term_weights(query_terms(terms_of(question.text)), collection)
+    cosine = None if vector is None else collection.similarity(vector)[0][ranking.order]
+    bearing = relevance(
+        collection,
+        weights,
+        ranking.order,
+        ranking.score,
+        cosine,
+        is_personal=asks_about_oneself(question.text),
+    )
+    return Hits(_hits(collection, ranking, bearing), weights)
 
 
 def look_ahead(collection: Collection, question: AnalysedQuery) -> None:
@@ -48,7 +76,7 @@ def look_ahead(collection: Collection, question: AnalysedQuery) -> None:
         collection.keep_ahead(question, word_signals(collection, question))
 
 
-def _hits(collection: Collection, ranking: Ranking) -> list[Hit]:
+def _hits(collection: Collection, ranking: Ranking, bearing: Floats) -> list[Hit]:
     # Column by column: to take one number out of an array takes longer than to take them all.
     order = ranking.order
     scopes = [collection.indexes[number].scope for number in collection.scope[order].tolist()]
@@ -58,7 +86,7 @@ def _hits(collection: Collection, ranking: Ranking) -> list[Hit]:
         {name: each for name, each in zip(ranking.parts, mine, strict=True) if each}
         for mine in parts
     ]
-    return list(map(Hit, scopes, uids, scores, signals))
+    return list(map(Hit, scopes, uids, scores, signals, bearing.tolist()))
 
 
 def text_to_embed(query: str, participants: Sequence[str]) -> str:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from recollect.messages import AnyMessage, message_classes
 from recollect.recall.packing import DropReason
 from recollect.recall.rendering import Record, render_block
 from recollect.records import Memory, Message, Scope
 from recollect.text.searchable import message_text
+
+if TYPE_CHECKING:
+    from recollect.messages import AnyMessage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,13 +22,16 @@ class Recalled:
     """
     An entry that recall found.
 
-    *signals* gives each signal's part, weight × standardised value; they sum to *score*.
+    *signals* gives each signal's part, weight × standardised value; they sum to *score*, which
+    compares the entries of one answer. *relevance* is how likely the entry bears on the query,
+    from 0 to 1 on one scale for all queries, scopes and embedders.
     """
 
     scope: Scope
     content: Message | Memory
     score: float
     signals: Mapping[str, float]
+    relevance: float = 0.0
 
     @property
     def text(self) -> str:
@@ -69,7 +75,8 @@ class Recall:
     only the newest were searched. *tokens* is what the texts of the entries cost, without the
     lines around them in a block. *embedder* is the identity of the vectors used,
     ``None`` where recall worked by words alone. *outside* is the name of the outside store of
-    vectors that had a part in it, ``None`` if there is none, or it failed.
+    vectors that had a part in it, ``None`` if there is none, or it failed. *term_weights* says how
+    much each term of the query tells, by its hash; excerpts are chosen by it.
     """
 
     query: str
@@ -80,11 +87,18 @@ class Recall:
     eligible: int
     embedder: str | None
     outside: str | None = None
+    term_weights: Mapping[int, float] = field(default_factory=dict, repr=False)
 
     @property
     def is_partial(self) -> bool:
         """Say whether only the newest entries were searched."""
         return self.searched < self.eligible
+
+    @property
+    def considered(self) -> list[Recalled]:
+        """Return the entries with those that were dropped, best first."""
+        every = (*self.entries, *(each.entry for each in self.dropped))
+        return sorted(every, key=lambda each: -each.score)
 
     def render(self) -> str:
         """Return the entries as a block for a prompt, in the order of time; see `render_block`."""
@@ -92,6 +106,8 @@ class Recall:
 
     def messages(self) -> list[AnyMessage]:
         """Return the same block as a message of a person; none where nothing was found."""
+        from recollect.messages import message_classes
+
         return [message_classes().human(self.render())] if self.entries else []
 
 

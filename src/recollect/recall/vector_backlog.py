@@ -10,13 +10,14 @@ from typing import Final
 import anyio
 from anyio import to_thread
 
+from recollect.deferred_imports import load_modules
 from recollect.errors import EmbedderError, StoreError
 from recollect.observability.logs import package_logger
 from recollect.ports import Embedder, Vector
 from recollect.records import Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.changes import Embedded, Unembedded
-from recollect.stores.vector_codec import encode_vector
+from recollect.stores.system_clock import timer_s
 
 LOG: Final = package_logger("recollect.recall.vector_backlog")
 EMBEDDING: Final = "embedding"
@@ -25,6 +26,8 @@ SWEEP_S: Final = 5.0
 """How often the store is asked for what other processes wrote without a vector."""
 RETRY_S: Final = 5.0
 QUERIES_MAX: Final = 1_024
+LOOK_AGAIN_S: Final = 0.003
+"""How often a search that waits for vectors looks whether they came."""
 
 
 class Embedding:
@@ -44,6 +47,9 @@ class Embedding:
         self._turn = Lock()
         self._monitor = store.tasks.monitor(EMBEDDING, LOG)
         self._query_failed = False
+        self._is_running = True  # it is started with the memory, before anything is searched
+        self._written = 0
+        self._behind: dict[Scope, int] = {}
         self.last_error: EmbedderError | StoreError | None = None
 
     @property
@@ -82,14 +88,50 @@ class Embedding:
         """Say that something was written."""
         self._woken.set()
 
+    def note_written(self, scope: Scope) -> None:
+        """Note that *scope* may hold entries without a vector; see `caught_up`."""
+        with self._turn:
+            self._written += 1
+            self._behind[scope] = self._written
+
+    async def caught_up(self, scope: Scope, wait_s: float, *, below: bool = False) -> bool:
+        """
+        Wait until what this process wrote in *scope* has its vectors, at most *wait_s*.
+
+        Returns:
+            False if some were still to come: the wait ran out, or nothing embeds at present.
+        """
+        end_s = timer_s() + wait_s
+        while self._is_behind(scope, below=below):
+            if not self._is_running or self.last_error or timer_s() >= end_s:
+                return False
+            await anyio.sleep(LOOK_AGAIN_S)
+        return True
+
+    def _is_behind(self, scope: Scope, *, below: bool) -> bool:
+        if not below:
+            return scope in self._behind
+        with self._turn:
+            return any(each[: len(scope)] == scope for each in self._behind)
+
+    def _note_embedded(self, written: int) -> None:
+        """Note that all that was written up to the number *written* has its vectors."""
+        with self._turn:
+            self._behind = {each: at for each, at in self._behind.items() if at > written}
+
     async def run(self) -> None:
         """Embed whatever comes, until cancelled; a failure waits and is tried again."""
-        with self._monitor.running():
-            await self._run()
+        self._is_running = True
+        try:
+            with self._monitor.running():
+                await self._run()
+        finally:
+            self._is_running = False
 
     async def _run(self) -> None:
         while True:
             self._woken = anyio.Event()
+            written = self._written
             try:
                 worked = await self.work_once()
                 # Without work the embedder was not asked, and may still fail for queries.
@@ -101,6 +143,7 @@ class Embedding:
                 await anyio.sleep(RETRY_S)
                 continue
             if not worked:
+                self._note_embedded(written)
                 with anyio.move_on_after(SWEEP_S):
                     await self._woken.wait()
 
@@ -145,6 +188,9 @@ class Embedding:
         if len(vectors) != len(texts):
             msg = f"{self.identity} gave {len(vectors)} vectors for {len(texts)} texts"
             raise EmbedderError(msg)
+        await load_modules("recollect.stores.vector_codec")
+        from recollect.stores.vector_codec import encode_vector
+
         done: list[Embedded] = [
             (uid, text_hash, encode_vector(vector))
             for (uid, text_hash, _), vector in zip(batch.entries, vectors, strict=True)

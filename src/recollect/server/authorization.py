@@ -24,6 +24,7 @@ from recollect.records import (
     Scope,
 )
 from recollect.stores.contract.base import Store
+from recollect.stores.pages import each_row
 from recollect.stores.validation import check_id, check_scope, check_time, to_datetime
 
 Permission: TypeAlias = Literal["read", "write", "erase", "below", "admin"]
@@ -339,16 +340,14 @@ class Keys:
         return sorted(inside, key=lambda each: (each.created_at, each.id))
 
     async def _listed(self, type_: str) -> list[Memory]:
-        found: list[Memory] = []
-        cursor: str | None = None
-        while True:
-            page = await self._store.memories(
-                KEYS_SCOPE, type_=type_, cursor=cursor, limit=KEYS_PAGE
+        return [
+            row
+            async for row in each_row(
+                lambda cursor: self._store.memories(
+                    KEYS_SCOPE, type_=type_, cursor=cursor, limit=KEYS_PAGE
+                )
             )
-            found += page.rows
-            cursor = page.cursor
-            if cursor is None:
-                return found
+        ]
 
     async def _kept(self, id_: str) -> Key | None:
         found = await self._store.get(KEYS_SCOPE, SERVICE_KEY, id_)

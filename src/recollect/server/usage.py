@@ -19,6 +19,7 @@ from recollect.records import SERVICE_USAGE, DeleteMemory, Memory, PutMemory, Sc
 from recollect.server.authorization import RESERVED
 from recollect.stores.contract.base import Store
 from recollect.stores.digests import text_hash
+from recollect.stores.pages import each_page
 from recollect.stores.validation import to_datetime
 
 LOG: Final = package_logger("recollect.server")
@@ -135,15 +136,13 @@ class UsageBook:
         """Return day, scope and counts of all that a tenant used, the newest day first."""
         await self.flush()
         found: list[tuple[str, Scope, dict[str, int]]] = []
-        cursor: str | None = None
-        while True:
-            page = await self._store.memories(
+        async for page in each_page(
+            lambda cursor: self._store.memories(
                 usage_scope(tenant), type_=SERVICE_USAGE, cursor=cursor, limit=_PAGE
             )
+        ):
             found += [_row_of(each) for each in page.rows if not _is_total(each.key)]
-            cursor = page.cursor
-            if cursor is None:
-                return sorted(found, key=lambda each: (each[0], each[1]), reverse=True)
+        return sorted(found, key=lambda each: (each[0], each[1]), reverse=True)
 
     async def forget(self, scope: Scope, *, below: bool) -> None:
         """Forget what an erased scope used; its tenant's quota of the day is not given back."""

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isinf
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from recollect.errors import LimitError, UsageError
 from recollect.records import Json, JsonObject
@@ -191,7 +191,7 @@ def _ordered(field: Json | _Absent, operand: Json, holds: Callable[[int], bool])
     if isinstance(field, str) and isinstance(operand, str):
         return holds((field > operand) - (field < operand))
     if _is_number(field) and _is_number(operand):
-        return holds((field > operand) - (field < operand))  # type: ignore[operator]
+        return holds((field > operand) - (field < operand))
     return False
 
 
@@ -199,7 +199,7 @@ _NUMBERS: Final = frozenset({int, float})
 """The types of nearly all numbers: to compare a type takes less time than to look at its bases."""
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return type(value) in _NUMBERS or (
         isinstance(value, int | float) and not isinstance(value, bool)
     )

@@ -148,6 +148,11 @@ def is_list(value: object) -> TypeGuard[Sequence[Json]]:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
 
 
+def is_number(value: object) -> TypeGuard[float]:
+    """Return True if *value* is a JSON number: no boolean, which Python counts among the ints."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def kind_of(value: object) -> str:
     """Name the JSON type of *value* in words for a person or a model."""
     if isinstance(value, bool):

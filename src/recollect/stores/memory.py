@@ -33,6 +33,7 @@ from recollect.stores.rows import (
     MemoryRow,
     MessageRow,
     Place,
+    ReadMoment,
     ReceiptRow,
     RevisionRow,
     ScopeRow,
@@ -48,6 +49,7 @@ class InProcessStore(Store):
     """A store that lives as long as this object: for tests, trials and short-lived programs."""
 
     answers_in_place = True
+    names_moments = True
 
     def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
         super().__init__(clock=clock, ids=ids)
@@ -108,15 +110,20 @@ class Tables:
     """The rows of the store, as `Rows` to a plan, and the place where effects are written."""
 
     settings_stamp: int | None = None
-    moment: None = None
 
     def __init__(self) -> None:
+        self._writes = 0
         self._scopes: dict[int, ScopeTable] = {}
         self._by_segments: dict[Scope, int] = {}
         self._receipts: dict[str, ReceiptRow] = {}
         self._audit: dict[bytes, list[AuditRow]] = {}
         self._spent_keys: dict[str, IdempotencyRow] = {}
         self._number = 0
+
+    @property
+    def moment(self) -> ReadMoment:
+        """Return the number of effects that were written: there is one reader, the store."""
+        return ReadMoment(reader=0, version=self._writes)
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
         """Do nothing: each is read when it is asked for."""
@@ -163,6 +170,10 @@ class Tables:
         start = bisect_right(places, (after, 1 << 63))
         found = places[start : start + limit]
         return [table.messages[uid] for at, uid in found if until is None or at <= until]
+
+    def count_messages(self, scope_id: int, thread: int, after: int) -> int:
+        places = self._of(scope_id).by_position.get(thread, [])
+        return len(places) - bisect_right(places, (after, 1 << 63))
 
     def last_messages(
         self, scope_id: int, thread: int, *, before: int | None, limit: int
@@ -352,6 +363,7 @@ class Tables:
 
     def write(self, effect: Effect) -> None:
         """Carry out *effect*; nothing in it can fail."""
+        self._writes += 1
         for scope in effect.scopes:
             self._put_scope(scope)
         for thread in effect.threads:

@@ -17,7 +17,7 @@ from functools import cached_property, lru_cache
 from typing import Final, TypeAlias
 
 from recollect.records import Evidence, EvidenceMap, Json, JsonObject
-from recollect.stores.json_pointers import Scalar, covers, is_list, join_pointer, leaves
+from recollect.stores.json_pointers import Scalar, covers, is_list, is_number, join_pointer, leaves
 from recollect.stores.remainder import MEMORY_THREAD, split_pointer
 from recollect.text.analysis import terms_of
 
@@ -98,8 +98,7 @@ def words_in(value: Json) -> Words:
     """Return the content words of a text or number; a truth value and null have none."""
     if isinstance(value, str):
         return words_of(value)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return words_of(str(value)) if is_number else NO_WORDS
+    return words_of(str(value)) if is_number(value) else NO_WORDS
 
 
 def words_on_the_way(pointer: str) -> Words:

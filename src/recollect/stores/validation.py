@@ -238,7 +238,7 @@ def to_datetime(moment: int) -> datetime:
     return _EPOCH + timedelta(microseconds=moment)
 
 
-def encode_json(value: Json, what: str) -> str:
+def encode_json(value: object, what: str) -> str:
     """
     Return *value* as JSON text that comes back exactly, keys in their order.
 
@@ -260,14 +260,16 @@ def decode_json(text: str) -> Any:
     return _DECODER.raw_decode(text)[0]
 
 
-def _plain(value: object) -> object:
+def plain_container(value: object) -> object:
     """Give mappings and sequences that are not dict and list their JSON form."""
     if isinstance(value, Mapping):
         return dict(value)
     return list(value) if isinstance(value, Sequence) else value
 
 
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)
+_ENCODER: Final = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), default=plain_container
+)
 """Made once: making it takes longer than most values do."""
 _DECODER: Final = json.JSONDecoder()
 

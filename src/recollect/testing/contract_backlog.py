@@ -47,6 +47,22 @@ class BacklogContract(Contract):
         assert (BOB, ADA) == (first.scope, second.scope)
         assert await store.claim("worker") is None
 
+    async def test_waiting_messages_are_counted(self, store: Store, clock: FrozenClock) -> None:
+        """Messages that wait to be formed, for the type for which most of them do."""
+        await store.append(ADA, TALK, [said(f"m{number}") for number in range(1, 7)])
+        (row,) = (await store.pending(ADA)).rows
+        assert 6 == row.waiting
+
+        await store.remove(ADA, TALK, ["m2", "m5"])
+        (row,) = (await store.pending(ADA)).rows
+        assert (6, 4) == (row.last, row.waiting)
+
+        await store.commit(await claimed(store, clock), [], Formed(watermarks={TALK: 3}))
+        listed, found = await store.threads(ADA), await store.thread(ADA, TALK)
+        assert found is not None
+        assert (3, 2) == (found.formed, found.waiting)
+        assert [found] == list(listed.rows)
+
     async def test_a_backoff_counts_as_not_due(self, store: Store, clock: FrozenClock) -> None:
         """A thread that was backing off has been due since its backoff ended, not since before."""
         await store.append(ADA, TALK, [said("m1")], debounce=Debounce(quiet_s=10))

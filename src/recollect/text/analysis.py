@@ -5,6 +5,8 @@ Words of scripts that put spaces between them are lower-cased, freed of accents 
 Latin script) of English stop words and endings. Scripts without spaces give every
 character and every pair of neighbours, since no dictionary is needed to match those
 (measured against trigrams and a segmenter: single characters with bigrams find most).
+Traditional Chinese characters count as their simplified ones, so that a question in one script
+finds what was said in the other.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from typing import Final
 
 import Stemmer
 
-ANALYSER_VERSION: Final = 1
+from recollect.text.scripts import simplified
+
+ANALYSER_VERSION: Final = 2
 """Raised whenever the same text would give other terms; stored terms carry it."""
 
 STOP_WORDS: Final = frozenset(
@@ -86,7 +90,7 @@ def terms_of(text: str) -> list[str]:
     """
     if text.isascii():
         return [term for token in ascii_tokens(text) for term in ascii_terms(token)]
-    text = _POSSESSIVE.sub("", unicodedata.normalize("NFKC", text))
+    text = simplified(_POSSESSIVE.sub("", unicodedata.normalize("NFKC", text)))
     found: list[str] = []
     for match in _TOKEN.finditer(text):
         token = match.group()
@@ -189,12 +193,12 @@ def is_first_person(text: str) -> bool:
 
 def fold(word: str) -> str:
     """
-    Return *word* without case and accents.
+    Return *word* without case and accents, and in simplified Chinese.
 
-    >>> fold("Zoë"), fold("STRASSE") == fold("straße")
-    ('zoe', True)
+    >>> fold("Zoë"), fold("STRASSE") == fold("straße"), fold("臺北")
+    ('zoe', True, '台北')
     """
     if word.isascii():
         return word.lower()
     plain = unicodedata.normalize("NFD", word.casefold())
-    return "".join(mark for mark in plain if not unicodedata.combining(mark))
+    return simplified("".join(mark for mark in plain if not unicodedata.combining(mark)))

@@ -6,22 +6,15 @@ was not said must not pass.
 """
 
 import re
-from calendar import monthrange
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
+from recollect.text.days import MONTH_NAME, WEEKDAYS, Days, month_number, stretch
 from recollect.text.numerals_chinese import chinese_values
 from recollect.text.numerals_english import ORDINALS
-from recollect.text.time_expressions import Days
 
-WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
-MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-MONTH_NAME: Final = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
 _LONG_MONTH: Final = (
     r"(?:january|february|april|june|july|august|september|october|november|december)"
 )
@@ -152,11 +145,6 @@ def _read(match: re.Match[str], said_on: date | None) -> Iterator[Dated]:
         yield from _dated(match, year, month, _whole(groups["other"]), said_on)
 
 
-def month_number(name: str) -> int:
-    """Return the number of the month that *name* begins to spell."""
-    return MONTHS.index(name[:3].lower()) + 1
-
-
 def _day(groups: dict[str, str | None]) -> int | None:
     if ordinal := groups.get("ordinal"):
         tens = {"twenty": 20, "thirty": 30}.get((groups.get("tens") or "").lower(), 0)
@@ -201,20 +189,3 @@ def _years_near(month: int, said_on: date | None) -> list[int]:
     if month == said_on.month:
         return [said_on.year - 1, said_on.year, said_on.year + 1]
     return [said_on.year, said_on.year + (1 if month < said_on.month else -1)]
-
-
-def stretch(year: int, month: int | None, day: int | None) -> Days | None:
-    """
-    Return the day, the month or the year that is named; nothing if there is no such day.
-
-    >>> stretch(2023, 2, 30) is None, stretch(2023, 2, None).last.day
-    (True, 28)
-    """
-    try:
-        if month is None:
-            return Days(date(year, 1, 1), date(year, 12, 31))
-        if day is None:
-            return Days(date(year, month, 1), date(year, month, monthrange(year, month)[1]))
-        return Days(date(year, month, day), date(year, month, day))
-    except (ValueError, IndexError):
-        return None

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from functools import cache
 from typing import Final
 
-from recollect.text.time_expressions import Days
+from recollect.text.days import Days
 
 # The first and the last day of any year, as (month, day).
 _RANGES: Final = (

@@ -5,16 +5,10 @@ from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from typing import Final, TypeAlias
 
-from recollect.text.calendar_dates import (
-    MONTH_NAME,
-    WEEKDAYS,
-    Dated,
-    month_number,
-    stretch,
-)
+from recollect.text.calendar_dates import Dated
+from recollect.text.days import MONTH_NAME, WEEKDAYS, Days, month_number, stretch
 from recollect.text.feasts import feasts_in
 from recollect.text.numerals_chinese import chinese_values
-from recollect.text.time_expressions import Days
 
 _Reader: TypeAlias = Callable[[re.Match[str], date], list[Days | None]]
 _COUNTS: Final = {

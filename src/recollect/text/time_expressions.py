@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from calendar import monthrange
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
+
+from recollect.text.days import MONTH_NAME, WEEKDAYS, Days, month_number, stretch
 
 _WHEN: Final = re.compile(
     r"\s*(?:when|how long|since when|(?:which|what) (?:year|month|date|day|time)|(?:on|in) which)\b"
@@ -35,27 +35,17 @@ What of it can be in a text of lower-case ASCII, which is searched several times
 Most words begin with no letter that one of these begins with, and are passed over at once.
 """
 
-_MONTH_NAMES: Final = (
-    r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
-)
-_MONTH_NUMBERS: Final = {
-    name: number
-    for number, name in enumerate(
-        "jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1
-    )
-}
 _DAY_MONTH: Final = re.compile(
-    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?:\s{{1,3}}of)?\s{{1,3}}({_MONTH_NAMES})\b\.?,?"
+    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?:\s{{1,3}}of)?\s{{1,3}}({MONTH_NAME})\b\.?,?"
     r"(?:\s{1,3}((?:19|20)\d\d))?",
     re.IGNORECASE,
 )
 _MONTH_DAY: Final = re.compile(
-    rf"\b({_MONTH_NAMES})\.?\s{{1,3}}(\d{{1,2}})(?:st|nd|rd|th)?\b,?(?:\s{{1,3}}((?:19|20)\d\d))?",
+    rf"\b({MONTH_NAME})\.?\s{{1,3}}(\d{{1,2}})(?:st|nd|rd|th)?\b,?(?:\s{{1,3}}((?:19|20)\d\d))?",
     re.IGNORECASE,
 )
 _MONTH_YEAR: Final = re.compile(
-    rf"\b({_MONTH_NAMES})\.?,?\s{{1,3}}(?:of\s{{1,3}})?((?:19|20)\d\d)\b", re.IGNORECASE
+    rf"\b({MONTH_NAME})\.?,?\s{{1,3}}(?:of\s{{1,3}})?((?:19|20)\d\d)\b", re.IGNORECASE
 )
 _IN_MONTH: Final = re.compile(
     r"\b(january|february|march|april|june|july|august|september|october|november|december)\b"
@@ -84,7 +74,6 @@ _PAST: Final = re.compile(
 _WEEKDAY: Final = re.compile(
     r"\b(?:last|this past|on)\s{1,3}(mon|tues|wednes|thurs|fri|satur|sun)day\b", re.IGNORECASE
 )
-_WEEKDAYS: Final = ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")
 _NEAR: Final = (
     (re.compile(r"\byesterday\b|昨[天晚日]", re.IGNORECASE), -1.0, 1.0),
     (re.compile(r"\b(?:today|tonight|this morning)\b|今[天晚早]", re.IGNORECASE), 0.0, 1.0),
@@ -109,7 +98,7 @@ _CHINESE: Final = re.compile(
 )
 
 _ANY_DAYS_IN_LOWER_ASCII: Final = re.compile(
-    rf"\d|\b(?:{_MONTH_NAMES}|ago|last|past|previous|this|tonight"
+    rf"\d|\b(?:{MONTH_NAME}|ago|last|past|previous|this|tonight"
     r"|(?:yester|to|mon|tues|wednes|thurs|fri|satur|sun)day)\b",
     re.ASCII,
 )
@@ -117,16 +106,6 @@ _ANY_DAYS_IN_LOWER_ASCII: Final = re.compile(
 
 LONGEST_LIFTED_DAYS: Final = 366
 """An interval longer than this (a year of the calendar) says too little to lift a session."""
-
-
-@dataclass(frozen=True, slots=True)
-class Days:
-    """A stretch of days that a query means; both ends belong to it."""
-
-    first: date
-    last: date
-    is_chinese: bool = False
-    is_relative: bool = False
 
 
 def asks_when(query: str) -> bool:
@@ -176,53 +155,40 @@ def days_meant(query: str, asked_at: date, years: Iterable[int]) -> list[Days]:
     return found or _relative_days(query, asked_at)
 
 
-def _month(name: str) -> int:
-    return _MONTH_NUMBERS[name[:3].lower()]
-
-
-def _day(year: int, month: int, day: int) -> Days | None:
-    try:
-        there = date(year, month, day)
-    except ValueError:
-        return None
-    return Days(there, there)
-
-
-def _whole_month(year: int, month: int) -> Days:
-    return Days(date(year, month, 1), date(year, month, monthrange(year, month)[1]))
+def _there(found: Iterable[Days | None]) -> list[Days]:
+    return [days for days in found if days]
 
 
 def _absolute_days(query: str, years: list[int]) -> list[Days]:
     """Read dates as English writes them, the most exact kind that occurs."""
     exact: list[Days | None] = []
     for match in _DAY_MONTH.finditer(query):
-        exact += _in_years(match[3], years, _month(match[2]), int(match[1]))
+        exact += _in_years(match[3], years, month_number(match[2]), int(match[1]))
     for match in _MONTH_DAY.finditer(query):
-        exact += _in_years(match[3], years, _month(match[1]), int(match[2]))
+        exact += _in_years(match[3], years, month_number(match[1]), int(match[2]))
     for match in _NUMERIC.finditer(query):
         exact += _numeric_days(match)
-    if found := [days for days in exact if days]:
+    if found := _there(exact):
         return found
-    if found := [_whole_month(int(m[2]), _month(m[1])) for m in _MONTH_YEAR.finditer(query)]:
+    in_a_month = _MONTH_YEAR.finditer(query)
+    if found := _there(stretch(int(each[2]), month_number(each[1])) for each in in_a_month):
         return found
     named_years = [int(match[1]) for match in _YEAR.finditer(query)]
-    months = [_month(match[1] or match[2]) for match in _IN_MONTH.finditer(query)]
+    months = [month_number(match[1] or match[2]) for match in _IN_MONTH.finditer(query)]
     if months:
-        return [_whole_month(year, month) for year in named_years or years for month in months]
-    return [Days(date(year, 1, 1), date(year, 12, 31)) for year in named_years]
+        return _there(stretch(year, month) for year in named_years or years for month in months)
+    return _there(stretch(year) for year in named_years)
 
 
 def _in_years(year: str | None, years: list[int], month: int, day: int) -> list[Days | None]:
-    return [_day(each, month, day) for each in ([int(year)] if year else years)]
+    return [stretch(each, month, day) for each in ([int(year)] if year else years)]
 
 
 def _numeric_days(match: re.Match[str]) -> list[Days | None]:
     if match["y"]:
-        return [_day(int(match["y"]), int(match["m"]), int(match["d"]))]
-    year, month = int(match["y2"]), int(match["m2"])
-    if match["d2"]:
-        return [_day(year, month, int(match["d2"]))]
-    return [_whole_month(year, month)] if 1 <= month <= 12 else []
+        return [stretch(int(match["y"]), int(match["m"]), int(match["d"]))]
+    day = int(match["d2"]) if match["d2"] else None
+    return [stretch(int(match["y2"]), int(match["m2"]), day)]
 
 
 _PARTS_OF_MONTH: Final = {
@@ -237,11 +203,11 @@ def _chinese_days(query: str, years: list[int], asked_at: date) -> list[Days]:
         if not 1 <= month <= 12:
             continue
         for year in _years_of(match, years, asked_at):
-            whole = _whole_month(year, month)
-            days = _day(year, month, int(match[4])) if match[4] else whole
-            if match[5]:
+            days = stretch(year, month, int(match[4]) if match[4] else None)
+            if days and match[5]:
                 first, last = _PARTS_OF_MONTH[match[5]]
-                days = Days(date(year, month, first), date(year, month, min(last, whole.last.day)))
+                last = min(last, days.last.day)
+                days = Days(date(year, month, first), date(year, month, last))
             if days:
                 found.append(Days(days.first, days.last, is_chinese=True))
     return found
@@ -269,7 +235,7 @@ def _relative_days(query: str, asked_at: date) -> list[Days]:
         unit = match[2].lower()
         found += _around(asked_at, -_count(match[1]) * _UNIT_DAYS[unit], _DAYS_AROUND_AGO[unit])
     for match in _WEEKDAY.finditer(query):
-        back = (asked_at.weekday() - _WEEKDAYS.index(match[1].lower())) % 7 or 7
+        back = (asked_at.weekday() - WEEKDAYS.index(f"{match[1].lower()}day")) % 7 or 7
         found += _around(asked_at, -back, 1)
     for pattern, shift, around in _NEAR:
         if pattern.search(query):

@@ -18,6 +18,7 @@ from recollect.formation.types import MemoryType
 from recollect.ports import Vector
 from recollect.records import Formation, Memory, MemoryAddress, Scope
 from recollect.stores.contract.base import Store
+from recollect.stores.pages import each_page
 from recollect.stores.validation import to_datetime
 from recollect.text.searchable import memory_text
 
@@ -130,13 +131,10 @@ class Viewer:
     async def _in_force(self, scope: Scope, type_: str) -> list[Memory]:
         now = to_datetime(self._store.now())
         found: list[Memory] = []
-        cursor: str | None = None
-        while True:
-            page = await self._store.memories(scope, type_=type_, cursor=cursor, limit=PAGE_ROWS)
+        async for page in each_page(
+            lambda cursor: self._store.memories(scope, type_=type_, cursor=cursor, limit=PAGE_ROWS)
+        ):
             found += [each for each in page.rows if can_be_source(each, now)]
-            cursor = page.cursor
-            if cursor is None:
-                break
         newest = sorted(found, key=lambda each: (each.updated_at, each.key), reverse=True)
         return newest[:MEMORIES_MAX]
 

@@ -48,6 +48,7 @@ from recollect.observability.spans import observed
 from recollect.ports import Model, TokenCounter
 from recollect.records import DeleteMemory, Json, JsonObject, Memory, Scope, Write
 from recollect.stores.contract.base import Store
+from recollect.stores.pages import each_row
 from recollect.stores.plans.formation import Formed, Lease
 from recollect.stores.plans.undo import UNDO, Undo
 from recollect.stores.remainder import merged_into
@@ -184,16 +185,14 @@ class Consolidator:
         lines = {each.consolidate for each in self._scheduled if each.consolidate}
         struck = {line for line in lines if has_struck(line, since, self._checked)}
         results: list[ConsolidationResult] = []
-        cursor: str | None = None
-        while struck:
-            page = await self._store.scopes(cursor=cursor, limit=PAGE_ROWS)
-            for scope in page.rows:
-                settings = _scheduled(self._assistants.all_in(scope))
-                due = [each for each in settings if each.consolidate in struck]
-                results += [await self._tried(scope, each) for each in due]
-            cursor = page.cursor
-            if cursor is None:
-                break
+        if not struck:
+            return results
+        async for scope in each_row(
+            lambda cursor: self._store.scopes(cursor=cursor, limit=PAGE_ROWS)
+        ):
+            settings = _scheduled(self._assistants.all_in(scope))
+            due = [each for each in settings if each.consolidate in struck]
+            results += [await self._tried(scope, each) for each in due]
         return results
 
     async def _tried(self, scope: Scope, settings: FormationSettings) -> ConsolidationResult:

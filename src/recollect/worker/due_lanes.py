@@ -13,6 +13,7 @@ from recollect.formation.lanes import waiting_lanes
 from recollect.formation.types import MemoryType
 from recollect.records import Lane, Scope, Thread
 from recollect.stores.contract.base import Store
+from recollect.stores.pages import each_row
 from recollect.stores.plans.formation import DueThread
 from recollect.stores.validation import to_datetime
 
@@ -63,15 +64,10 @@ class Striking:
         """Note that something due was not formed: the next look is a whole one."""
         self._is_behind = True
 
-    async def _pending(self, scope: Scope | None) -> AsyncIterator[Thread]:
-        cursor: str | None = None
-        while True:
-            page = await self._store.pending(scope, cursor=cursor, limit=PAGE_THREADS)
-            for thread in page.rows:
-                yield thread
-            cursor = page.cursor
-            if cursor is None:
-                return
+    def _pending(self, scope: Scope | None) -> AsyncIterator[Thread]:
+        return each_row(
+            lambda cursor: self._store.pending(scope, cursor=cursor, limit=PAGE_THREADS)
+        )
 
     async def _due_lanes(
         self, thread: Thread, now: datetime, since: datetime | None

@@ -26,6 +26,7 @@ from recollect.lifecycle.forgotten import forgotten_at
 from recollect.ports import TokenCounter
 from recollect.records import JsonObject, Memory, MemoryAddress, Message, Scope
 from recollect.stores.contract.base import Store
+from recollect.stores.pages import each_row
 from recollect.stores.plans.formation import DueThread
 from recollect.stores.remainder import MEMORY_THREAD
 from recollect.stores.validation import to_datetime
@@ -266,16 +267,14 @@ async def read_rivals(
     wanted: dict[tuple[str, ...], list[str]] = {}
     for name, value in values.items():
         wanted.setdefault(subject_key(type_, value), []).append(name)
-    cursor: str | None = None
-    while wanted:
-        page = await store.memories(scope, type_=type_.name, cursor=cursor, limit=RIVALS_A_PAGE)
-        for memory in page.rows:
-            if memory.state == "active":
-                for name in wanted.get(subject_key(type_, memory.value), ()):
-                    found[name].append(memory)
-        cursor = page.cursor
-        if cursor is None:
-            break
+    if not wanted:
+        return {}
+    async for memory in each_row(
+        lambda cursor: store.memories(scope, type_=type_.name, cursor=cursor, limit=RIVALS_A_PAGE)
+    ):
+        if memory.state == "active":
+            for name in wanted.get(subject_key(type_, memory.value), ()):
+                found[name].append(memory)
     return {name: tuple(each) for name, each in found.items()}
 
 

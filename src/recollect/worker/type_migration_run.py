@@ -15,6 +15,7 @@ from recollect.formation.types import MemoryType, UpdateMode
 from recollect.formation.value_identity import content_key
 from recollect.records import JsonObject, Memory, Scope
 from recollect.stores.contract.base import Store
+from recollect.stores.pages import each_page
 from recollect.stores.plans.formation import Formed, Lease
 from recollect.stores.validation import check_id, check_scope, to_datetime
 from recollect.worker.consolidation_input import looked_at_in
@@ -130,11 +131,9 @@ async def _commit(
 async def _others(store: Store, scope: Scope, type_: str, update_mode: UpdateMode) -> list[Memory]:
     """Return the memories of a type in force that stand in the other form."""
     found: list[Memory] = []
-    cursor: str | None = None
     now = to_datetime(store.now())
-    while True:
-        page = await store.memories(scope, type_=type_, cursor=cursor, limit=PAGE_ROWS)
+    async for page in each_page(
+        lambda cursor: store.memories(scope, type_=type_, cursor=cursor, limit=PAGE_ROWS)
+    ):
         found += in_other_mode(page.rows, update_mode, now)
-        cursor = page.cursor
-        if cursor is None:
-            return found
+    return found

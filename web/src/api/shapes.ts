@@ -27,6 +27,7 @@ export interface Thread {
   due_in_s: number | null;
   attempts: number;
   state: "active" | "paused";
+  waiting: number;
 }
 
 export interface Message {

@@ -100,7 +100,7 @@ function Countdown({ thread, standing, refresh }: { thread: string; standing: Th
         {isPending && standing.state !== "paused" && (
           <strong>{isDue || isForming ? t("panel.forming") : left_s === null ? t("panel.waiting") : t("panel.in", { time: clock(left_s) })}</strong>
         )}
-        {isPending && <span className="faint">{t("panel.messages", { count: standing.last - standing.formed })}</span>}
+        {isPending && <span className="faint">{t("panel.messages", { count: standing.waiting })}</span>}
       </div>
       {can("write") && <button type="button" className="small" disabled={!isPending || isForming} onClick={() => forming.form(thread)}>{t("panel.form_now")}</button>}
       <ActFailure act={forming} />

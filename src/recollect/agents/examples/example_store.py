@@ -45,6 +45,7 @@ from recollect.records import (
     ScopeLike,
     Trust,
 )
+from recollect.stores.pages import each_page
 from recollect.stores.plans.erasure import EraseMemory, EraseReceipt
 from recollect.stores.provenance import merged_evidence
 from recollect.stores.validation import (
@@ -54,7 +55,7 @@ from recollect.stores.validation import (
     check_texts,
     to_datetime,
 )
-from recollect.sync.dual import twins
+from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect, Home
 from recollect.text.token_estimate import estimated_tokens
 
@@ -134,7 +135,7 @@ class Examples:
         )
         return await self._kept(memory, new, {"": tuple(evidence)} if evidence else {}, trust)
 
-    add, aadd = twins(_add)
+    add, aadd = method_pair(_add)
 
     async def _kept(
         self, memory: Recollect, new: Example, evidence: EvidenceMap, trust: Trust = "user"
@@ -202,7 +203,7 @@ class Examples:
             )
         return await self._kept(memory, better, {"": tuple(evidence)} if evidence else {}, trust)
 
-    add_feedback, aadd_feedback = twins(_add_feedback)
+    add_feedback, aadd_feedback = method_pair(_add_feedback)
 
     async def _gather(
         self,
@@ -256,21 +257,19 @@ class Examples:
             for new, each in zip(examples, found, strict=True)
         ]
 
-    gather, agather = twins(_gather)
+    gather, agather = method_pair(_gather)
 
     async def _with_answer(self, memory: Recollect, given: Example) -> list[Example]:
         """Return the examples with this input and output, whatever their reasons."""
         found: list[Example] = []
-        cursor: str | None = None
         same: JsonObject = {"input": given.input, "output": given.output}
-        while True:
-            page = await memory.memories(
+        async for page in each_page(
+            lambda cursor: memory.memories(
                 self.scope, type_=EXAMPLE_TYPE, filter_=same, cursor=cursor, limit=WRITES_MAX
             )
+        ):
             found += _examples_in(page.rows, to_datetime(memory.store.now()))
-            cursor = page.cursor
-            if cursor is None:
-                return found
+        return found
 
     async def _select(
         self,
@@ -326,7 +325,7 @@ class Examples:
         chosen, tokens = chosen_of(ranked, manner, self._count_tokens, self._secret)
         return Selection(input=input, chosen=chosen, tokens=tokens, secret=self._secret)
 
-    select, aselect = twins(_select)
+    select, aselect = method_pair(_select)
 
     async def _page(
         self, memory: Recollect, *, cursor: str | None = None, limit: int = 100
@@ -336,7 +335,7 @@ class Examples:
         now = to_datetime(memory.store.now())
         return Page(rows=tuple(_examples_in(page.rows, now)), cursor=page.cursor)
 
-    page, apage = twins(_page)
+    page, apage = method_pair(_page)
 
     async def _erase(self, memory: Recollect, key: str) -> EraseReceipt:
         """
@@ -350,20 +349,18 @@ class Examples:
             raise NotFoundError(msg)
         return await memory.erase(self.scope, EraseMemory(type=EXAMPLE_TYPE, key=key))
 
-    erase, aerase = twins(_erase)
+    erase, aerase = method_pair(_erase)
 
     async def _export_lines(self, memory: Recollect) -> list[str]:
         """Return the examples in force as JSON Lines, by key, without their evidence."""
         found: list[str] = []
-        cursor: str | None = None
-        while True:
-            page = await self._page(memory, cursor=cursor, limit=WRITES_MAX)
+        async for page in each_page(
+            lambda cursor: self._page(memory, cursor=cursor, limit=WRITES_MAX)
+        ):
             found += [line_of(each) for each in page.rows]
-            cursor = page.cursor
-            if cursor is None:
-                return found
+        return found
 
-    export_lines, aexport_lines = twins(_export_lines)
+    export_lines, aexport_lines = method_pair(_export_lines)
 
     async def _import_lines(
         self, memory: Recollect, lines: Iterable[str], *, trust: Trust = "user"
@@ -395,7 +392,7 @@ class Examples:
             changed += sum(was is not None and write is not None for was, write in writes)
         return ImportedExamples(new=new, changed=changed, unchanged=len(examples) - new - changed)
 
-    import_lines, aimport_lines = twins(_import_lines)
+    import_lines, aimport_lines = method_pair(_import_lines)
 
 
 def _examples_in(memories: Sequence[Memory], now: datetime) -> list[Example]:

@@ -11,6 +11,7 @@ from typing import Final
 from recollect.errors import LimitError, UsageError
 from recollect.formation.strict_json import NotJsonError, read_json
 from recollect.records import Json, JsonObject, Memory
+from recollect.stores.json_pointers import is_number
 from recollect.stores.validation import check_text, encode_json
 
 EXAMPLE_TYPE: Final = "Example"
@@ -95,8 +96,7 @@ def check_score(score: object, name: str = "score") -> None:
     """Refuse a score that is not from 0 to 1."""
     if score is None:
         return
-    is_number = isinstance(score, int | float) and not isinstance(score, bool)
-    if not (is_number and isinstance(score, int | float) and 0 <= score <= 1):
+    if not (is_number(score) and 0 <= score <= 1):
         msg = f"{name} {score!r} is outside 0 to 1: 1 is as good as can be"
         raise UsageError(msg)
 
@@ -185,8 +185,7 @@ def _text_in(value: JsonObject, name: str) -> str | None:
 
 def _number_in(value: JsonObject, name: str) -> float | None:
     found = value.get(name)
-    is_number = isinstance(found, int | float) and not isinstance(found, bool)
-    return found if is_number and isinstance(found, int | float) else None
+    return found if is_number(found) else None
 
 
 def _texts_in(value: JsonObject, name: str) -> tuple[str, ...]:

@@ -15,11 +15,11 @@ from recollect.cli.chat_tables import aside
 from recollect.cli.formation_config import FormationOptions, forming_options
 from recollect.cli.memory_choice import opened_model, opened_to_form
 from recollect.cli.options import (
-    DEFAULT_STORE,
     Command,
     Target,
     embedder_option,
     scope_from,
+    store_option,
     written_scope,
 )
 from recollect.cli.output import counted, note
@@ -57,14 +57,7 @@ def _scope_options(command: Command) -> Command:
             click.option("--user", metavar="ID", help="Who talks: one more segment below --scope."),
             click.option("--thread", metavar="ID", help="The talk to go on with.  [default: new]"),
             click.option("--assistant", metavar="NAME", help="One of the assistants of --config."),
-            click.option(
-                "--store",
-                metavar="URL",
-                envvar="RECOLLECT_STORE",
-                default=DEFAULT_STORE,
-                show_default=True,
-                help="A file, made if it is not there, or memory:.  [env: RECOLLECT_STORE]",
-            ),
+            store_option("A file, made if it is not there, or memory:."),
             click.option(
                 "--scope",
                 metavar="A/B/C",

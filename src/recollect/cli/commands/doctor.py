@@ -325,7 +325,7 @@ async def count_holdings(memory: Recollect, embedder: str | None) -> Holdings:
         held.scopes += 1
         async for thread in each_thread(memory, scope):
             held.threads += 1
-            held.to_be_formed += thread.last - thread.formed
+            held.to_be_formed += thread.waiting
         await memory.store.archive(scope)  # reads every row, and so compares every checksum
         feed = await memory.store.changes(Cursor(scope=scope), embedder=embedder)
         messages = sum(entry.kind == "message" for entry in feed.entries)

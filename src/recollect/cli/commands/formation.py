@@ -16,7 +16,6 @@ from recollect.cli.formation_tables import (
     pending_record,
     print_formation,
     summed_counts,
-    waiting_of,
 )
 from recollect.cli.memory_choice import opened_model, opened_to_form
 from recollect.cli.options import Target, memory_options, scope_from, written_scope
@@ -130,7 +129,7 @@ def print_pending(threads: Sequence[Thread], now: datetime) -> None:
     if threads:
         columns = ("scope", "thread", "waiting", "formed")
         rows = [
-            (written_scope(each.scope), each.id, waiting_of(each), countdown(each, now))
+            (written_scope(each.scope), each.id, each.waiting, countdown(each, now))
             for each in threads
         ]
         print_table(columns, rows, right=("waiting",))

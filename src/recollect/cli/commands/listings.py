@@ -91,7 +91,7 @@ def _formation(thread: Thread) -> str:
         return "paused"
     if not thread.pending:
         return "done"
-    waiting = f"{thread.last - thread.formed:,} waiting"
+    waiting = f"{thread.waiting:,} waiting"
     return f"{waiting}, failed {thread.attempts} times" if thread.attempts else waiting
 
 

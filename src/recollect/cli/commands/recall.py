@@ -144,7 +144,8 @@ async def _nothing_there(memory: Recollect, target: Target) -> str:
     return f"{said}; there is something in {others}" if others else said
 
 
-def _print(found: Recall, first_ms: float, again_ms: float) -> None:
+def print_entries(found: Recall) -> None:
+    """Print what was recalled, by rank."""
     for rank, entry in enumerate(found.entries, start=1):
         head = [
             (f"{rank}.", "bold"),
@@ -154,6 +155,10 @@ def _print(found: Recall, first_ms: float, again_ms: float) -> None:
             (entry.source, "cyan"),
         ]
         print_entry(head, words_of(entry), [(parts_of(entry), "dim")])
+
+
+def _print(found: Recall, first_ms: float, again_ms: float) -> None:
+    print_entries(found)
     for line in _below(found, first_ms, again_ms):
         print_line((line, "dim"))
 

@@ -25,11 +25,11 @@ from recollect.formation.grounding.latin_names import HeardNames, HeardWords, Na
 from recollect.formation.grounding.told_dates import Told, dates_of_value, is_weak, year_claim
 from recollect.formation.wording.pieces import pieces_of
 from recollect.records import Json
-from recollect.text.calendar_dates import Dated, stretch
+from recollect.text.calendar_dates import Dated
 from recollect.text.clock_times import ClockTime, times_in
+from recollect.text.days import Days, stretch
 from recollect.text.number import Number
 from recollect.text.numerals import DIGITS_MAX, counts_in, digit_runs, numbers_in, plain
-from recollect.text.time_expressions import Days
 
 __all__ = [
     "Heard",

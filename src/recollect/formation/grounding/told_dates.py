@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import chain
 from typing import Final
 
-from recollect.text.calendar_dates import Dated, absolute_dates, stretch
+from recollect.text.calendar_dates import Dated, absolute_dates
+from recollect.text.days import Days, stretch
 from recollect.text.relative_dates import ages_in, lengths_in, relative_dates
-from recollect.text.time_expressions import Days
 
 _LOOSE_DAYS_MAX: Final = 17
 """Any day of a week, of "a couple of weeks ago" or of a weekend may stand for it."""

@@ -19,7 +19,7 @@ from recollect.formation.support.judgement import JudgedLeaf
 from recollect.formation.support.origins import Sources
 from recollect.formation.types import MemoryType
 from recollect.records import Json, JsonObject
-from recollect.stores.json_pointers import covers, leaves, value_at
+from recollect.stores.json_pointers import covers, is_number, leaves, value_at
 from recollect.text.searchable import memory_text
 
 LABELS: Final = frozenset(
@@ -84,17 +84,13 @@ def numbers_of(operation: Operation) -> Iterator[tuple[str, Json, Sequence[Citat
     """Yield each number that an operation brings: where it stands, itself, what it cites."""
     if isinstance(operation, Insert):
         for pointer, leaf in leaves(operation.value):
-            if _is_number(leaf):
+            if is_number(leaf):
                 yield pointer, leaf, [e for e in operation.because if covers(e.path, pointer)]
     elif isinstance(operation, Patch):
         for change in operation.changes:
             for below, leaf in leaves(change.operation.get("value")):
-                if _is_number(leaf):
+                if is_number(leaf):
                     yield f"{change.operation.get('path')}{below}", leaf, cited_by(change)
-
-
-def _is_number(leaf: Json) -> bool:
-    return isinstance(leaf, int | float) and not isinstance(leaf, bool)
 
 
 def text_at(value: Json, pointer: str) -> str:

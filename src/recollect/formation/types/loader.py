@@ -23,7 +23,7 @@ from recollect.formation.types.memory_type import (
 from recollect.formation.types.references import path_of
 from recollect.formation.types.schema import check_schema
 from recollect.records import BESIDE_TYPES, Json, Role
-from recollect.stores.json_pointers import is_list, kind_of, listed, shown
+from recollect.stores.json_pointers import is_list, is_number, kind_of, listed, shown
 from recollect.stores.validation import check_text
 
 FILE_BYTES_MAX: Final = 4_000_000
@@ -122,21 +122,33 @@ def _read_text(text: str, what: str) -> Json:
         raise UsageError(msg) from None
 
 
-def _read_file(path: Path) -> object:
-    if path.suffix not in (".json", ".toml"):
-        msg = f"{str(path)!r}: memory types are read from a .json or a .toml file"
-        raise UsageError(msg)
+def read_text_file(path: Path) -> str:
+    """
+    Return the text of a file in UTF-8.
+
+    Raises:
+        LimitError: It is larger than ``FILE_BYTES_MAX``.
+        NotFoundError: There is no such file.
+        UsageError: It cannot be read, or is not UTF-8.
+    """
     try:
         size = path.stat().st_size
         if size > FILE_BYTES_MAX:
             raise LimitError(f"bytes of {str(path)!r}", size, FILE_BYTES_MAX, "FILE_BYTES_MAX")
-        text = path.read_bytes().decode("utf-8-sig")
+        return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         msg = f"there is no file {str(path)!r}"
         raise NotFoundError(msg) from None
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{str(path)!r} cannot be read: {error}"
         raise UsageError(msg) from error
+
+
+def _read_file(path: Path) -> object:
+    if path.suffix not in (".json", ".toml"):
+        msg = f"{str(path)!r}: memory types are read from a .json or a .toml file"
+        raise UsageError(msg)
+    text = read_text_file(path)
     if path.suffix == ".json":
         return _read_text(text, repr(str(path)))
     try:
@@ -293,14 +305,13 @@ class _Entry:
         given = self.entry.get("expires_after_s")
         if given is None:
             return None
-        is_number = isinstance(given, int | float) and not isinstance(given, bool)
-        if not is_number or not 0 < given <= EXPIRES_S_MAX:  # type: ignore[operator]
+        if not is_number(given) or not 0 < given <= EXPIRES_S_MAX:
             reason = (
                 f"must be seconds, more than 0 and at most {EXPIRES_S_MAX} (EXPIRES_S_MAX), "
                 f"not {shown(given)}"
             )
             raise self._refusal("expires_after_s", reason)
-        return float(cast("float", given))
+        return float(given)
 
     def _roles(self) -> tuple[Role, ...]:
         if "roles" not in self.entry:

@@ -22,7 +22,13 @@ from recollect.formation.types.references import Steps, path_of, subschemas, wri
 from recollect.formation.types.violations import explain, readable_pointer
 from recollect.records import INSTRUCTIONS, Json, JsonObject
 from recollect.stores.json_pointers import is_list, join_pointer, kind_of, shown
-from recollect.stores.validation import JSON_BYTES_MAX, JSON_DEPTH_MAX, check_text, encode_json
+from recollect.stores.validation import (
+    JSON_BYTES_MAX,
+    JSON_DEPTH_MAX,
+    check_text,
+    encode_json,
+    plain_container,
+)
 
 VIOLATIONS_MAX: Final = 20
 """At most so many violations of a document are named; the rest are counted."""
@@ -55,12 +61,12 @@ def violations(type_: MemoryType, value: object) -> tuple[str, ...]:
     >>> violations(USER, {"age": -3})
     ('/age: -3 is less than the minimum of 0',)
     """
-    checker = _checker(json.dumps(type_.parameters, default=_plain))
+    checker = _checker(json.dumps(type_.parameters, default=plain_container))
     wrong = next(_unstorable(value, JSON_DEPTH_MAX), None)
     if wrong is not None:
         return (f"{readable_pointer(wrong[0])}: {wrong[1]}",)
     try:
-        plain = json.loads(encode_json(value, "the document"))  # type: ignore[arg-type]
+        plain = json.loads(encode_json(value, "the document"))
     except UsageError as error:
         return (f"the document: {error}",)
     except RecursionError:
@@ -260,12 +266,8 @@ def _unstorable(value: object, depth_max: int) -> Iterator[tuple[Steps, str]]:
                 if not is_list(each):
                     check_text(step, "a field's name")
             if not inner:
-                encode_json(each, "it")  # type: ignore[arg-type]
+                encode_json(each, "it")
         except UsageError as error:
             yield at, str(error)
             continue
         waiting += [((*at, step), part) for step, part in reversed(inner)]
-
-
-def _plain(value: object) -> object:
-    return dict(value) if isinstance(value, Mapping) else list(value)  # type: ignore[call-overload]

@@ -19,6 +19,7 @@ from langgraph.store.base import (
 from recollect.errors import UsageError
 from recollect.records import Scope
 from recollect.stores.filters import read_filter
+from recollect.stores.json_pointers import is_number
 from recollect.stores.validation import check_id, check_position
 
 MATCHES = ("prefix", "suffix")
@@ -112,11 +113,10 @@ def check_ttl(ttl: object, what: str) -> float | None:
     """Return a time to live in minutes if it is one, or ``None`` for ever."""
     if ttl is None:
         return None
-    is_number = isinstance(ttl, int | float) and not isinstance(ttl, bool)
-    if not is_number or not 0 < ttl <= sys.float_info.max:  # type: ignore[operator]
+    if not is_number(ttl) or not 0 < ttl <= sys.float_info.max:
         msg = f"{what} is a number of minutes above 0, or None; not {ttl!r}"
         raise UsageError(msg)
-    return float(ttl)  # type: ignore[arg-type]
+    return float(ttl)
 
 
 def check_keys(config: Mapping[str, Any], known: type, what: str) -> None:

@@ -23,8 +23,8 @@ from langgraph.store.base import (
 
 from recollect.memory.facade import Recollect
 from recollect.recall.query import MATCHES_MAX, Where, query_in
-from recollect.recall.recaller import scopes_below
 from recollect.recall.results import Recall
+from recollect.recall.scope_listing import scopes_below
 from recollect.records import LIFETIME, Memory, ProlongMemory, Scope
 from recollect.stores.plans.changes import Below
 from recollect.stores.validation import WRITES_MAX, to_datetime
@@ -91,6 +91,7 @@ async def _found(
             prefix, ITEM, filter_=op.filter, limit=op.limit, offset=op.offset
         )
         return [(each, None) for each in newest]
+    await memory.caught_up(prefix, below=True)  # what was just put is found by its meaning too
     where = Where(messages=False, types=(ITEM,), filter=op.filter or None, valid_at="ever")
     ask = partial(memory.recall, prefix, query_in(op.query), below=True, where=where)
     found = await ranked(ask, end) if op.limit else []

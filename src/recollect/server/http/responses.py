@@ -34,6 +34,7 @@ def answer_thread(reach: Reach, thread: Thread, now: datetime) -> dict[str, Json
         "again": list(thread.again),
         "settings": thread.settings,
         "lanes": {name: answer_lane(each) for name, each in thread.lanes.items()},
+        "waiting": thread.waiting,
     }
 
 
@@ -139,13 +140,11 @@ def answer_recall(
 
 def answer_waiting(reach: Reach, thread: Thread, now: datetime) -> dict[str, Json]:
     """Return what waits in a thread to be formed."""
-    waiting = [thread.last - thread.formed + len(thread.again)]
-    waiting += [thread.last - each.formed + len(each.again) for each in thread.lanes.values()]
     reason = "paused" if thread.state == "paused" else "failed" if thread.attempts else "talk"
     return {
         **answer_thread(reach, thread, now),
         "thread": thread.id,
-        "messages": max(waiting),
+        "messages": thread.waiting,
         "reason": reason,
     }
 

@@ -9,6 +9,7 @@ from typing import Annotated, Final, TypeVar
 from fastapi import Depends, Header, Query, Request
 
 from recollect.memory.facade import Recollect
+from recollect.memory.pagination import scopes_of
 from recollect.records import Json, Page, Scope
 from recollect.server.authorization import Keys, Permission, Principal, granted, relative
 from recollect.server.http.state import Service
@@ -112,14 +113,7 @@ class Reach:
         if not below:
             return [self.scope]
         self.may("read", below=True)
-        found: list[Scope] = []
-        cursor: str | None = None
-        while True:
-            page = await self.service.memory.scopes(prefix=self.scope, cursor=cursor, limit=1_000)
-            found += page.rows
-            cursor = page.cursor
-            if cursor is None:
-                return found
+        return await scopes_of(self.service.memory, self.scope, below=True)
 
     async def walked(
         self,

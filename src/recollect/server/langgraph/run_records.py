@@ -20,6 +20,7 @@ from recollect.records import (
 )
 from recollect.server.authorization import RESERVED
 from recollect.server.quotas import DOCUMENTS
+from recollect.stores.pages import each_page, each_row
 from recollect.stores.validation import PAGE_ROWS_MAX
 
 THREAD: Final = "LangGraphThread"
@@ -147,18 +148,15 @@ async def _all(memory: Recollect, root: Scope) -> list[tuple[Scope, KeptThread]]
     """Return the threads that clients made with keys of *root* or below, each with that scope."""
     prefix = place_of(root, "")[:-1]
     found: list[tuple[Scope, KeptThread]] = []
-    cursor: str | None = None
-    while True:
-        page = await memory.store.scopes(
+    async for place in each_row(
+        lambda cursor: memory.store.scopes(
             prefix=prefix, type_=THREAD, cursor=cursor, limit=PAGE_ROWS_MAX
         )
-        for place in page.rows:
-            bound, id_ = place[2:-1], place[-1]
-            one = await kept_thread(memory, bound, id_)
-            found += [(bound, one)] if one else []
-        cursor = page.cursor
-        if cursor is None:
-            return found
+    ):
+        bound, id_ = place[2:-1], place[-1]
+        one = await kept_thread(memory, bound, id_)
+        found += [(bound, one)] if one else []
+    return found
 
 
 async def forget_erased(
@@ -175,15 +173,13 @@ async def forget_erased(
 async def kept_runs(memory: Recollect, root: Scope, thread: str) -> list[KeptRun]:
     """Return the runs of a thread, the newest first."""
     found: list[KeptRun] = []
-    cursor: str | None = None
-    while True:
-        page = await memory.memories(
+    async for page in each_page(
+        lambda cursor: memory.memories(
             place_of(root, thread), type_=RUN, cursor=cursor, limit=PAGE_ROWS_MAX
         )
+    ):
         found += [_run_of(each) for each in page.rows]
-        cursor = page.cursor
-        if cursor is None:
-            return sorted(found, key=lambda each: (each.created_at, each.id), reverse=True)
+    return sorted(found, key=lambda each: (each.created_at, each.id), reverse=True)
 
 
 async def note_types(memory: Recollect, root: Scope, types: Sequence[JsonObject]) -> None:

@@ -17,6 +17,7 @@ from recollect.server.http.responses import answer_receipt
 from recollect.server.http.scope_access import Below, Erasing, Reach
 from recollect.server.langgraph.run_records import forget_erased
 from recollect.server.schemas.requests import ConfirmationRequest, EraseRequest
+from recollect.stores.pages import each_row
 from recollect.stores.plans.erasure import (
     EraseReceipt,
     EraseScope,
@@ -127,17 +128,13 @@ async def receipts(
     mark = _marks(reach, reach.scope)[-1]
     memory = reach.memory
     ours: set[str] = set()
-    cursor: str | None = None
-    while True:
-        page = await memory.store.memories(
+    async for each in each_row(
+        lambda cursor: memory.store.memories(
             receipts_scope(reach.principal.tenant), type_=ERASURE_TYPE, cursor=cursor, limit=_PAGE
         )
-        for each in page.rows:
-            marks = cast("list[str]", each.value["marks"])
-            if mark in marks if below else mark == marks[-1]:
-                ours.add(each.key)
-        cursor = page.cursor
-        if cursor is None:
-            break
+    ):
+        marks = cast("list[str]", each.value["marks"])
+        if mark in marks if below else mark == marks[-1]:
+            ours.add(each.key)
     found = [each for each in await memory.receipts(unclean=unclean) if each.id in ours]
     return {"receipts": [answer_receipt(each) for each in reversed(found)], "cursor": None}

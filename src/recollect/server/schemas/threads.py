@@ -40,6 +40,7 @@ class ThreadResponse(ResponseModel):
                     "again": [],
                     "settings": {},
                     "lanes": {},
+                    "waiting": 2,
                 }
             ]
         },
@@ -58,6 +59,7 @@ class ThreadResponse(ResponseModel):
     again: list[int] = Field(description="Positions that wait to be formed once more.")
     settings: Object
     lanes: dict[str, LaneResponse]
+    waiting: Count = Field(description="The messages that wait to be formed.")
 
 
 class ThreadsResponse(ResponseModel):

@@ -235,7 +235,7 @@ class FormationStore(Transactor):
 
         def query(rows: Rows) -> list[Thread]:
             found = rows.waiting_threads(prefix, below=is_open, after=after, limit=limit + 1)
-            return [thread_of(row, owner.segments) for owner, row in found]
+            return [thread_of(rows, row, owner.segments) for owner, row in found]
 
         return page_of(await self._read(query), limit, _cursor_of)
 

@@ -120,7 +120,7 @@ class ThreadStore(Transactor):
         def query(rows: Rows) -> list[Thread]:
             row = rows.scope(scope)
             found = rows.threads(row.id, cursor, limit + 1) if row else []
-            return [thread_of(each, scope) for each in found]
+            return [thread_of(rows, each, scope) for each in found]
 
         return page_of(await self._read(query), limit, lambda thread: thread.id)
 
@@ -132,7 +132,7 @@ class ThreadStore(Transactor):
         def query(rows: Rows) -> Thread | None:
             row = rows.scope(scope)
             found = rows.thread(row.id, thread) if row else None
-            return thread_of(found, scope) if found else None
+            return thread_of(rows, found, scope) if found else None
 
         return await self._read(query)
 

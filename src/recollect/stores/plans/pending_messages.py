@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from recollect.errors import LimitError, UsageError
 from recollect.records import Json
+from recollect.stores.json_pointers import is_number
 from recollect.stores.rows import ThreadRow
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import check_object
@@ -31,11 +32,7 @@ def check_wait(wait_s: object, what: str, *, may_be_endless: bool = False) -> fl
     Raises:
         UsageError: It is negative, no number, or longer than ``WAIT_S_MAX``.
     """
-    if (
-        isinstance(wait_s, int | float)
-        and not isinstance(wait_s, bool)
-        and (0 <= wait_s <= WAIT_S_MAX or (may_be_endless and wait_s == math.inf))
-    ):
+    if is_number(wait_s) and (0 <= wait_s <= WAIT_S_MAX or (may_be_endless and wait_s == math.inf)):
         return wait_s
     endless = ", or is endless (math.inf)" if may_be_endless else ""
     msg = f"{what} is {wait_s!r}: a wait lasts 0 to {WAIT_S_MAX} s (WAIT_S_MAX){endless}"

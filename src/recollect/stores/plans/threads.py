@@ -9,7 +9,7 @@ from typing import Final
 
 from recollect.errors import ConflictError, NotFoundError, UsageError
 from recollect.ports import Ids
-from recollect.records import Message, NewMessage, Role, Scope, Thread
+from recollect.records import Lane, Message, NewMessage, Role, Scope, Thread
 from recollect.stores.digests import request_digest, text_hash
 from recollect.stores.plans.formation import Debounce, signalled
 from recollect.stores.plans.idempotency import Idempotency, key_row, opened, uids_under_key
@@ -269,8 +269,21 @@ def message_of(row: MessageRow, thread: str) -> Message:
     )
 
 
-def thread_of(row: ThreadRow, scope: Scope) -> Thread:
-    """Return the thread that *row* keeps."""
+def count_waiting(rows: Rows, thread: ThreadRow) -> int:
+    """Count the messages that wait to be formed, for the type for which most of them do."""
+    places = [Lane(formed=thread.formed, again=again_of(thread)), *lanes_of(thread).values()]
+    return max(_count_after(rows, thread, each.formed) + len(each.again) for each in places)
+
+
+def _count_after(rows: Rows, thread: ThreadRow, position: int) -> int:
+    # Positions are not used again: without gaps they count the messages, at no cost.
+    if thread.last in (thread.count, position):
+        return thread.last - position
+    return rows.count_messages(thread.scope_id, thread.number, position)
+
+
+def thread_of(rows: Rows, row: ThreadRow, scope: Scope) -> Thread:
+    """Return the thread that *row* keeps; what waits in it is counted where messages are gone."""
     return Thread(
         scope=scope,
         id=row.id,
@@ -284,6 +297,7 @@ def thread_of(row: ThreadRow, scope: Scope) -> Thread:
         again=again_of(row),
         settings=json.loads(row.settings),
         lanes=lanes_of(row),
+        waiting=count_waiting(rows, row),
     )
 
 

@@ -198,6 +198,10 @@ class PostgresRows:
         found = self._of("messages", scope_id, thread, after, end, limit)
         return [message_row(row) for row in found]
 
+    def count_messages(self, scope_id: int, thread: int, after: int) -> int:
+        ((count,),) = self._of("count_messages", scope_id, thread, after)
+        return int(count)
+
     def last_messages(
         self, scope_id: int, thread: int, *, before: int | None, limit: int
     ) -> Sequence[MessageRow]:

@@ -135,6 +135,12 @@ class RedisRows:
         (found,) = self._of(scope_id, "ZRANGEBYLEX", "places", *bounds, "LIMIT", 0, max(0, limit))
         return self._messages_at(scope_id, found)
 
+    def count_messages(self, scope_id: int, thread: int, after: int) -> int:
+        place = keys.number(thread)
+        bounds = (keys.after(place + keys.number(after)), keys.after(place))
+        (count,) = self._of(scope_id, "ZLEXCOUNT", "places", *bounds)
+        return int(count)
+
     def last_messages(
         self, scope_id: int, thread: int, *, before: int | None, limit: int
     ) -> Sequence[MessageRow]:

@@ -156,6 +156,9 @@ class SQLiteRows:
         found = self._all("messages", (scope_id, thread, *bounds, limit))
         return [message_row(row) for row in found]
 
+    def count_messages(self, scope_id: int, thread: int, after: int) -> int:
+        return int(self._one("count_messages", (scope_id, thread, after))[0])
+
     def last_messages(
         self, scope_id: int, thread: int, *, before: int | None, limit: int
     ) -> Sequence[MessageRow]:

@@ -47,6 +47,9 @@ FROM recollect.message
 WHERE scope_id = %s AND thread = %s AND position > %s AND position <= %s
 ORDER BY position LIMIT %s;
 
+-- :name count_messages
+SELECT count(*) FROM recollect.message WHERE scope_id = %s AND thread = %s AND position > %s;
+
 -- :name last_messages
 SELECT
     scope_id, thread, uid, id, position, role, name, text, content, time, session, source, metadata,

@@ -46,6 +46,9 @@ SELECT scope_id, thread, uid, id, position, role, name, text, content, time, ses
 FROM message WHERE scope_id = ? AND thread = ? AND position > ? AND position <= ?
 ORDER BY position LIMIT ?;
 
+-- :name count_messages
+SELECT count(*) FROM message WHERE scope_id = ? AND thread = ? AND position > ?;
+
 -- :name last_messages
 SELECT scope_id, thread, uid, id, position, role, name, text, content, time, session, source,
     metadata, kept_at, digest, seq, terms, text_hash, checksum

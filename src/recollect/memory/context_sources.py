@@ -1,0 +1,169 @@
+"""Where the parts of a context come from: the profile, what is recalled, and the thread."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from anyio import to_thread
+
+from recollect.errors import UsageError
+from recollect.memory.formation_control import opened
+from recollect.memory.runtime import LOG, MemoryRuntime
+from recollect.memory.scope_types import types_in_force
+from recollect.observability.spans import observed
+from recollect.recall.context import Context
+from recollect.recall.context_packing import ContextPlan, asks_for_history, packed_context
+from recollect.recall.query import RecallQuery, Where, check_score, query_in
+from recollect.recall.query_analysis import asks_for_answers
+from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
+from recollect.recall.results import Recall
+from recollect.records import Memory, Message, Revision, Scope
+from recollect.stores.plans.changes import Below
+from recollect.stores.validation import check_text, to_datetime
+
+CANDIDATES: Final = 200
+DOCUMENTS_MAX: Final = 100
+HISTORY_MESSAGES_MAX: Final = 200
+_SECRET: Final = secrets.token_bytes(16)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextRequest:
+    """What a context is asked for; see `Recollect.context` for each."""
+
+    scope: Scope
+    query: str
+    thread: str | None
+    recent: int | Sequence[str]
+    history_tokens: int
+    budget_tokens: int
+    min_score: float | None
+    profile: bool
+    instructions: str
+    examples: tuple[str, ...]
+    below: bool
+    where: Where
+    asked_at: datetime | None
+
+    @property
+    def recent_messages(self) -> int:
+        """How many of the thread's newest messages the prompt shows already."""
+        return self.recent if isinstance(self.recent, int) else 0
+
+
+async def gathered_context(
+    runtime: MemoryRuntime, request: ContextRequest, *, awaits_vectors: bool
+) -> Context:
+    """
+    Return the context of *request*.
+
+    Raises:
+        UsageError: An argument is outside its range, or the token counter failed.
+    """
+    _check(request)
+    asked = query_in(request.query)
+    newest = await _newest(runtime, request)
+    documents = await _documents(runtime, request) if request.profile else ()
+    wants_history = asks_for_history(asked)
+    found = await _recalled(runtime, request, asked, wants_history=wants_history)
+    shown = newest[len(newest) - request.recent_messages :] if request.recent_messages else ()
+    plan = ContextPlan(
+        query=asked,
+        budget_tokens=request.budget_tokens,
+        min_score=request.min_score,
+        idle_below=IDLE_BELOW if found and found.embedder else IDLE_BELOW_BY_WORDS,
+        asks_for_answers=asks_for_answers(asked),
+        known=frozenset((each.thread, each.id) for each in shown),
+        said=() if isinstance(request.recent, int) else tuple(request.recent),
+        history=tuple(newest) if request.history_tokens else (),
+        history_tokens=request.history_tokens,
+        former=await _former(runtime, documents) if wants_history else {},
+        instructions=request.instructions,
+        examples=request.examples,
+        awaits_vectors=awaits_vectors,
+        secret=_SECRET,
+    )
+    return await to_thread.run_sync(
+        packed_context,
+        plan,
+        found.considered if found else (),
+        found.term_weights if found else {},
+        documents,
+        runtime.options.count_tokens,
+    )
+
+
+def _check(request: ContextRequest) -> None:
+    numbers: tuple[tuple[str, object, int], ...] = (
+        ("budget_tokens", request.budget_tokens, 1),
+        ("history_tokens", request.history_tokens, 0),
+        ("recent", request.recent_messages, 0),
+    )
+    for name, given, least in numbers:
+        if isinstance(given, bool) or not isinstance(given, int) or given < least:
+            msg = f"{name} {given!r} is no whole number from {least}"
+            raise UsageError(msg)
+    if request.min_score is not None:
+        check_score(request.min_score)
+    for text in (request.instructions, *request.examples):
+        check_text(text, "a text that is counted with a context")
+
+
+async def _newest(runtime: MemoryRuntime, request: ContextRequest) -> Sequence[Message]:
+    """Return the newest messages of the thread, oldest first, as many as may be needed."""
+    wanted = max(request.recent_messages, min(request.history_tokens, HISTORY_MESSAGES_MAX))
+    if request.thread is None or not wanted:
+        return ()
+    return await runtime.store.last_messages(request.scope, request.thread, limit=wanted)
+
+
+async def _documents(runtime: MemoryRuntime, request: ContextRequest) -> Sequence[Memory]:
+    """Return the documents in force of a scope, in the order of its types, then by key."""
+    store, scope = runtime.store, request.scope
+    types = await types_in_force(store, scope, runtime.assistants, depth=1)
+    at = request.asked_at or to_datetime(store.now())
+    found = list[Memory]()
+    for name in dict.fromkeys(each.name for each in types if each.update_mode == "patch"):
+        page = await store.memories(
+            scope, type_=name, state="active", valid_at=at, limit=DOCUMENTS_MAX
+        )
+        found += [each for each in page.rows if each.is_document]
+    return found
+
+
+async def _recalled(
+    runtime: MemoryRuntime, request: ContextRequest, asked: str, *, wants_history: bool
+) -> Recall | None:
+    """Return what bears on the query; ``None`` if it is empty."""
+    if not asked.strip():
+        return None
+    where = request.where
+    if wants_history and where.valid_at == "now":
+        where = replace(where, valid_at="ever")
+    query = RecallQuery(
+        query=asked, limit=CANDIDATES, budget_tokens=None, where=where, asked_at=request.asked_at
+    )
+    scopes = (request.scope,)
+    with observed("recall", "search_memory", LOG, scopes) as seen:
+        recaller = opened(runtime.recaller)
+        found = await recaller.recall(Below(scopes) if request.below else scopes, query)
+        seen.count(len(found.entries))
+    return found
+
+
+async def _former(
+    runtime: MemoryRuntime, documents: Sequence[Memory]
+) -> dict[tuple[str, str], Revision]:
+    """Return for each document that was changed the version before its present one."""
+    found: dict[tuple[str, str], Revision] = {}
+    for memory in documents:
+        if memory.version > 1:
+            revisions = await runtime.store.history(memory.scope, memory.type, memory.key)
+            earlier = [each for each in revisions if each.version < memory.version]
+            if earlier:
+                found[memory.type, memory.key] = max(earlier, key=lambda each: each.version)
+    return found

@@ -1,0 +1,98 @@
+"""Memories as people say them: a value as a sentence, its dates, and since when it is true."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from functools import lru_cache
+from typing import Final
+
+from recollect.records import JsonObject, Memory
+from recollect.text.analysis import terms_of
+from recollect.text.searchable import memory_text
+from recollect.text.terms import MONTHS
+
+_CHINESE: Final = re.compile("[\u4e00-\u9fff]")
+_WEEKDAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_FACT: Final = ("subject", "predicate", "object")
+
+
+def is_chinese(text: str) -> bool:
+    """Return True if *text* has a Chinese character."""
+    return _CHINESE.search(text) is not None
+
+
+def sentence_of(value: JsonObject) -> str:
+    """
+    Return what a memory says.
+
+    A fact is its three parts in a row, a note its content, with its context where that adds a
+    word. Anything else is its fields by name.
+
+    >>> sentence_of({"subject": "Mira", "predicate": "lives in", "object": "Porto"})
+    'Mira lives in Porto'
+    >>> sentence_of({"context": "boat", "content": "The boat is called Ida."})
+    'The boat is called Ida.'
+    >>> sentence_of({"context": "holidays", "content": "Likes the north."})
+    'Likes the north. (holidays)'
+    """
+    if all(isinstance(value.get(name), str | int | float) for name in _FACT):
+        return " ".join(str(value[name]) for name in _FACT)
+    content, context = value.get("content"), value.get("context")
+    if isinstance(content, str) and content and (context is None or isinstance(context, str)):
+        others = {
+            name: field for name, field in value.items() if name not in {"content", "context"}
+        }
+        told = set(terms_of(content))
+        asides = [context] if context and not told >= set(terms_of(context)) else []
+        asides += [words] if (words := memory_text(others)) else []
+        return f"{content} ({'; '.join(asides)})" if asides else content
+    only = [field for field in value.values() if field not in (None, "")]
+    if len(only) == 1 and isinstance(only[0], str):
+        return only[0]
+    return memory_text(value)
+
+
+def day_of(moment: datetime, *, chinese: bool = False) -> str:
+    """
+    Return a day as people write it.
+
+    >>> from datetime import UTC, datetime
+    >>> day_of(datetime(2025, 4, 3, tzinfo=UTC)), day_of(datetime(2025, 4, 3), chinese=True)
+    ('3 April 2025', '2025年4月3日')
+    """
+    if chinese:
+        return f"{moment.year}年{moment.month}月{moment.day}日"
+    return f"{moment.day} {MONTHS[moment.month - 1]} {moment.year}"
+
+
+@lru_cache(maxsize=4_096)
+def heading_of(moment: datetime, *, chinese: bool = False) -> str:
+    """
+    Return a day with its name in the week: a talk says "last Friday".
+
+    >>> from datetime import UTC, datetime
+    >>> heading_of(datetime(2025, 4, 3, tzinfo=UTC))
+    'Thursday 3 April 2025'
+    """
+    day = day_of(moment, chinese=chinese)
+    if chinese:
+        return f"{day} 星期{'一二三四五六日'[moment.weekday()]}"
+    return f"{_WEEKDAYS[moment.weekday()]} {day}"
+
+
+def validity_of(memory: Memory, *, chinese: bool = False) -> str:
+    """Return since when and until when a memory is true, or the day it was said; "" if unknown."""
+    since, until = memory.valid_from, memory.valid_until
+    if since and until:
+        first, last = day_of(since, chinese=chinese), day_of(until, chinese=chinese)
+        return f"{first}至{last}" if chinese else f"{first} until {last}"
+    if until:
+        day = day_of(until, chinese=chinese)
+        return f"至{day}" if chinese else f"until {day}"
+    if since:
+        day = day_of(since, chinese=chinese)
+        return f"自{day}" if chinese else f"since {day}"
+    if memory.said_at is None:
+        return ""
+    return day_of(memory.said_at, chinese=chinese)

@@ -1,0 +1,47 @@
+"""Days, months and weekdays: what every reading of dates in a text shares."""
+
+from __future__ import annotations
+
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
+MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+MONTH_NAME: Final = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """A stretch of days that a text names; both ends belong to it."""
+
+    first: date
+    last: date
+    is_chinese: bool = False
+    is_relative: bool = False
+
+
+def month_number(name: str) -> int:
+    """Return the number of the month that *name* begins to spell."""
+    return MONTHS.index(name[:3].lower()) + 1
+
+
+def stretch(year: int, month: int | None = None, day: int | None = None) -> Days | None:
+    """
+    Return the day, the month or the year that is named; nothing if there is no such day.
+
+    >>> stretch(2023, 2, 30) is None, stretch(2023, 2).last.day
+    (True, 28)
+    """
+    try:
+        if month is None:
+            return Days(date(year, 1, 1), date(year, 12, 31))
+        if day is None:
+            return Days(date(year, month, 1), date(year, month, monthrange(year, month)[1]))
+        return Days(date(year, month, day), date(year, month, day))
+    except (ValueError, IndexError):
+        return None

@@ -1,0 +1,36 @@
+"""
+Chinese scripts: fold traditional characters to simplified ones, so that both are one language.
+
+Character by character, by the first choice of OpenCC's table: enough to compare words, and never
+shown to anybody. The few characters that several simplified ones could stand for stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from typing import Final
+
+_HAN: Final = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+
+
+def simplified(text: str) -> str:
+    """
+    Return *text* with every traditional character replaced by its simplified one.
+
+    The result has as many characters as *text*: a place in the one is the same place in the other.
+
+    >>> simplified("臺北的圖書館"), simplified("Taipei")
+    ('台北的图书馆', 'Taipei')
+    """
+    return text if text.isascii() or not _HAN.search(text) else text.translate(_TABLE)
+
+
+def _read_table() -> dict[int, str]:
+    lines = files("recollect.text").joinpath("simplified.txt").read_text("utf-8").splitlines()
+    _, traditional, simple = lines
+    return dict(zip(map(ord, traditional), simple, strict=True))
+
+
+# Read with the module: a search must not open a file on an event loop.
+_TABLE: Final = _read_table()

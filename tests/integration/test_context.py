@@ -1,0 +1,174 @@
+"""`Recollect.context` over stores: what a prompt gets, and bad input."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect.errors import UsageError
+from recollect.recall.context_packing import ContextPlan
+from recollect.records import NewMessage, PutMemory, Scope
+from recollect.testing import HashedEmbedder
+
+ADA: Scope = ("ada",)
+APRIL = datetime(2025, 4, 3, 12, tzinfo=UTC)
+JANUARY = datetime(2025, 1, 3, 12, tzinfo=UTC)
+
+
+@pytest.fixture(params=["memory:", "sqlite"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return str(tmp_path / "memory.db") if request.param == "sqlite" else "memory:"
+
+
+async def filled(memory: recollect.Recollect) -> None:
+    """Keep a talk, a profile and two facts of which one followed the other."""
+    await memory.append(
+        ADA,
+        "april",
+        [
+            NewMessage(role="user", text="We moved from Utrecht to Porto.", time=APRIL),
+            NewMessage(role="assistant", text="How do you like Porto?", time=APRIL),
+        ],
+    )
+    await memory.put(ADA, "User", "User", {"user_name": "Ada", "home": "Porto"})
+    fact = {"subject": "Ada", "predicate": "lives in"}
+    await memory.apply(
+        ADA,
+        [
+            PutMemory(type="Fact", key="new", value={**fact, "object": "Porto"}, valid_from=APRIL),
+            PutMemory(
+                type="Fact",
+                key="old",
+                value={**fact, "object": "Utrecht"},
+                valid_from=JANUARY,
+                valid_until=APRIL,
+            ),
+        ],
+    )
+
+
+async def test_what_is_in_force_and_what_was_before(address: str) -> None:
+    """What has ended is told where the question asks for it."""
+    async with recollect.open(address, embedder="none", worker=False) as memory:
+        await filled(memory)
+
+        now = str(await memory.context(ADA, "Where does Ada live?"))
+        before = str(await memory.context(ADA, "Where did Ada live before?"))
+
+    assert "Ada lives in Porto (since 3 April 2025)" in now
+    assert "- home: Porto" in now
+    assert "Ada lives in Utrecht" not in now
+    assert "# No longer so" in before
+    assert "Ada lives in Utrecht (3 January 2025 until 3 April 2025)" in before
+
+
+@pytest.mark.parametrize("query", ["Hello!", "asdf", "ok thanks", "👍", "你好", "", "   "])
+async def test_small_talk_gets_the_profile_alone(address: str, query: str) -> None:
+    async with recollect.open(address, embedder="none", worker=False) as memory:
+        await filled(memory)
+
+        context = await memory.context(ADA, query)
+
+    assert not context.entries
+    assert "- home: Porto" in str(context)
+
+
+async def test_what_the_thread_shows_is_left_out(address: str) -> None:
+    """Its newest messages, or the texts that are given; another thread shows them."""
+    async with recollect.open(address, embedder="none", worker=False) as memory:
+        await filled(memory)
+        query = "Did we move to Porto?"
+
+        elsewhere = await memory.context(ADA, query, thread="may")
+        same = await memory.context(ADA, query, thread="april")
+        given = await memory.context(ADA, query, recent=["We moved from Utrecht to Porto."])
+        with_history = await memory.context(ADA, query, thread="april", history_tokens=100)
+
+    assert "moved from Utrecht" in str(elsewhere)
+    assert "moved from Utrecht" not in str(same)
+    assert "moved from Utrecht" not in str(given)
+    assert ["user", "assistant"] == [each.role for each in with_history.history]
+
+
+async def test_simplified_and_traditional_are_one_language(address: str) -> None:
+    """A question in either script finds what was said in the other, and it is shown as said."""
+    said = "我上個月搬到臺北，住在圖書館旁邊。"
+    async with recollect.open(address, embedder="none", worker=False) as memory:
+        await memory.append(ADA, "t", [NewMessage(role="user", text=said)])
+
+        found = [
+            await memory.context(ADA, query)
+            for query in ("我住在图书馆旁边吗？", "我住在圖書館旁邊嗎？")
+        ]
+
+    assert [[said], [said]] == [[each.entry.text for each in one.entries] for one in found]
+    assert found[0].entries[0].entry.relevance == found[1].entries[0].entry.relevance
+
+
+async def test_what_was_just_written_is_found_by_its_meaning() -> None:
+    """A context waits for the vectors of what this process wrote."""
+    async with recollect.open("memory:", embedder=HashedEmbedder(32), worker=False) as memory:
+        said = ("The boat is called Ida.", "Rain is expected.", "The boat leaks.")
+        await memory.append(ADA, "t", [NewMessage(role="user", text=each) for each in said])
+
+        context = await memory.context(ADA, "What is the boat called?")
+
+    assert not context.awaits_vectors
+    assert all("dense" in each.entry.signals for each in context.entries)
+
+
+@pytest.mark.parametrize("budget", [1, 2, 10, 30, 60, 4_000])
+async def test_any_budget_is_kept(address: str, budget: int) -> None:
+    """Also one in which nothing fits, and a message of a megabyte."""
+    async with recollect.open(address, embedder="none", worker=False) as memory:
+        await filled(memory)
+        long = "Porto is by the sea. " * 47_000
+        await memory.append(ADA, "t", [NewMessage(role="user", text=long)])
+
+        context = await memory.context(ADA, "Where is Porto?", budget_tokens=budget)
+
+    assert context.tokens <= budget
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"budget_tokens": 0},
+        {"budget_tokens": -5},
+        {"budget_tokens": 1.5},
+        {"min_score": 1.5},
+        {"min_score": "high"},
+        {"recent": -1},
+        {"history_tokens": -1},
+    ],
+)
+async def test_bad_arguments_are_named(wrong: dict[str, object]) -> None:
+    async with recollect.open("memory:", embedder="none", worker=False) as memory:
+        with pytest.raises(UsageError, match=next(iter(wrong))):
+            await memory.context(ADA, "Porto", **wrong)  # type: ignore[arg-type]
+
+
+async def test_a_long_query_and_a_thread_that_is_not_there_are_answered() -> None:
+    async with recollect.open("memory:", embedder="none", worker=False) as memory:
+        await filled(memory)
+
+        context = await memory.context(ADA, "Where is Porto? " * 20_000, thread="nowhere")
+
+    assert context.entries
+
+
+async def test_recall_takes_a_lowest_score() -> None:
+    """What is below is dropped, and says why."""
+    async with recollect.open("memory:", embedder="none", worker=False) as memory:
+        await filled(memory)
+
+        recall = await memory.recall(ADA, "Where does Ada live?", min_score=0.9)
+
+    assert not recall.entries
+    assert {"score"} == {each.reason for each in recall.dropped}
+    assert all(0 <= each.entry.relevance <= 1 for each in recall.dropped)
+
+
+def test_a_plan_needs_little() -> None:
+    assert ContextPlan(query="q", budget_tokens=1).min_score is None

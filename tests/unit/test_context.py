@@ -1,0 +1,308 @@
+"""The context of a prompt: exact budgets, safe lines, one candidate a thing, right handles."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.errors import NotFoundError, UsageError
+from recollect.recall.context import Context, Handles, context_guide, shown, unused_marker
+from recollect.recall.context_packing import ContextPlan, asks_for_history, packed_context
+from recollect.recall.results import Recalled
+from recollect.records import Evidence, Memory, Message, Revision
+from recollect.text.analysis import terms_of
+from recollect.text.terms import query_hashes
+from recollect.text.token_estimate import estimated_tokens
+
+SCOPE = ("ada",)
+NOON = datetime(2025, 4, 3, 12, tzinfo=UTC)
+LINE = re.compile(r"(?:# .*|- .*|\[[a-z2-7]{4,}\] .*|  .*)")
+
+
+def message(number: int, text: str, *, role: str = "user", days: int = 0) -> Message:
+    """Return a message of the thread ``t``."""
+    return Message(
+        thread="t",
+        id=f"m{number}",
+        position=number,
+        role=role,  # type: ignore[arg-type]
+        text=text,
+        name=None,
+        content=None,
+        metadata={},
+        time=NOON + timedelta(days=days),
+        session="s",
+        source=None,
+    )
+
+
+def memory(key: str, value: dict[str, object], **fields: object) -> Memory:
+    """Return a memory of the user's words."""
+    whole = Memory(
+        scope=SCOPE,
+        type="Fact",
+        key=key,
+        value=value,  # type: ignore[arg-type]
+        text="",
+        version=1,
+        created_at=NOON,
+        updated_at=NOON,
+        valid_from=None,
+        valid_until=None,
+        expires_at=None,
+        evidence={},
+        trust="user",
+        state="active",
+    )
+    return replace(whole, **fields)  # type: ignore[arg-type]
+
+
+def lives_in(town: str, **fields: object) -> Memory:
+    """Return the fact that Ada lives somewhere."""
+    return memory(town, {"subject": "Ada", "predicate": "lives in", "object": town}, **fields)
+
+
+def recalled(*contents: Message | Memory, relevance: float = 0.5) -> list[Recalled]:
+    """Return entries as recall ranks them, the first one best."""
+    return [
+        Recalled(scope=SCOPE, content=each, score=9.0 - at, signals={}, relevance=relevance)
+        for at, each in enumerate(contents)
+    ]
+
+
+def context_of(
+    ranked: Sequence[Recalled],
+    query: str = "Where does Ada live?",
+    budget: int = 2_000,
+    documents: Sequence[Memory] = (),
+    **plan: object,
+) -> Context:
+    """Return the context of a query."""
+    weights = dict.fromkeys(query_hashes(terms_of(query)), 5.0)
+    made = ContextPlan(query=query, budget_tokens=budget, secret=b"s", **plan)  # type: ignore[arg-type]
+    return packed_context(made, ranked, weights, documents, estimated_tokens)
+
+
+PROFILE = replace(
+    memory("User", {"home": "Porto", "interests": ["sailing", "chess"], "job": "clerk"}),
+    type="User",
+)
+
+
+def test_a_context_reads_as_people_write() -> None:
+    """Facts with their dates, what has ended apart, the talk under its days."""
+    ranked = recalled(
+        lives_in("Porto", valid_from=NOON),
+        lives_in("Utrecht", valid_from=NOON - timedelta(days=90), valid_until=NOON),
+        message(1, "We moved to Porto."),
+    )
+
+    lines = str(context_of(ranked, documents=[PROFILE])).split("\n")
+
+    assert [re.sub(r"\[\w+\]", "[]", each) for each in lines[1:-1]] == [
+        "# User []",
+        "- home: Porto",
+        "- interests: sailing, chess",
+        "- job: clerk",
+        "# Known",
+        "[] Ada lives in Porto (since 3 April 2025)",
+        "# No longer so",
+        "[] Ada lives in Utrecht (3 January 2025 until 3 April 2025)",
+        "# Thursday 3 April 2025",
+        "[] user: We moved to Porto.",
+    ]
+
+
+@given(
+    texts=st.lists(st.text(max_size=300), max_size=12),
+    budget=st.integers(1, 400),
+    fields=st.dictionaries(st.text(min_size=1, max_size=20), st.text(max_size=60), max_size=6),
+)
+def test_a_budget_is_what_the_text_costs(
+    texts: list[str], budget: int, fields: dict[str, str]
+) -> None:
+    """To the token, whatever is remembered; every line is one of ours."""
+    ranked = recalled(*(message(at, text) for at, text in enumerate(texts)))
+    profile = replace(PROFILE, value=fields)
+
+    context = context_of(ranked, budget=budget, documents=[profile])
+
+    text = str(context)
+    assert context.tokens == (estimated_tokens(text) if text else 0) <= budget
+    assert all(LINE.fullmatch(each) for each in text.split("\n")[1:-1])
+
+
+def test_history_and_given_texts_count_towards_the_budget() -> None:
+    """The newest messages that fit are given apart, and are not shown again."""
+    talk = [message(at, f"word {at} " * 20) for at in range(6)]
+
+    context = context_of(
+        recalled(*talk),
+        budget=200,
+        history=tuple(talk),
+        history_tokens=80,
+        instructions="Be brief.",
+    )
+
+    assert [each.id for each in context.history] == ["m4", "m5"]
+    assert not {each.source for each in context.entries} & {"t/m4", "t/m5"}
+    assert context.tokens <= 200
+    assert {"history", "instructions"} <= set(context.tokens_by_part)
+
+
+def test_nothing_but_the_profile_where_nothing_bears_on_the_query() -> None:
+    """The floor leaves out all or nothing; `min_score` each entry by itself."""
+    ranked = recalled(message(1, "We moved to Porto."), relevance=0.01)
+
+    idle = context_of(ranked, "Hello!", documents=[PROFILE])
+
+    assert (len(idle.profile), idle.entries) == (1, ())
+    assert ["score"] == [each.reason for each in idle.left_out]
+    assert len(context_of(ranked, min_score=0.0).entries) == 1
+    assert not context_of(ranked, min_score=0.02).entries
+
+
+def test_a_memory_stands_for_the_message_that_says_no_more() -> None:
+    """At the better of their places; a message that says more is shown as well."""
+    rests = {"": (Evidence(thread="t", message="m1", quote="lives in Porto"),)}
+    ranked = recalled(
+        message(1, "Ada lives in Porto"), message(2, "Rain."), lives_in("Porto", evidence=rests)
+    )
+
+    merged = context_of(ranked)
+    more = context_of([*recalled(message(1, "Ada lives in Porto near the river")), *ranked[1:]])
+
+    assert [each.source for each in merged.entries] == ["Fact/Porto", "t/m2"]
+    assert "repeats" in {each.reason for each in merged.left_out}
+    assert {"Fact/Porto", "t/m1"} <= {each.source for each in more.entries}
+
+
+def test_a_memory_that_others_made_hides_no_words_of_a_person() -> None:
+    """What an assistant concluded may cite any message."""
+    rests = {"": (Evidence(thread="t", message="m1", quote="lives in Porto"),)}
+    forged = lives_in("Porto", evidence=rests, trust="assistant")
+
+    context = context_of(recalled(forged, message(1, "Ada lives in Porto")))
+
+    assert {"Fact/Porto", "t/m1"} == {each.source for each in context.entries}
+
+
+def test_what_the_thread_shows_is_not_shown_again() -> None:
+    """By its id, or by its text; a memory if all that it rests on is there."""
+    rests = {"": (Evidence(thread="t", message="m1", quote="Porto"),)}
+    ranked = recalled(
+        message(1, "We live in Porto."), message(2, "We sail."), lives_in("Porto", evidence=rests)
+    )
+
+    context = context_of(ranked, known=frozenset({("t", "m1")}), said=("we SAIL",))
+
+    assert not context.entries
+    assert {"in the thread"} == {each.reason for each in context.left_out}
+
+
+def test_a_long_message_shows_the_passages_that_bear_on_the_query() -> None:
+    """With marks for what is left out; `expand` gives the whole."""
+    items = [f"{at}. The {at}th thing is packed in box {at * 7} of the van." for at in range(1, 60)]
+    long = message(1, "Here is your list:\n" + "\n".join(items), role="assistant")
+
+    context = context_of(recalled(long), "What was the 27th thing in your list?", budget=400)
+
+    (entry,) = context.entries
+    assert entry.is_excerpt
+    assert "27. The 27th thing is packed in box 189" in str(context)
+    assert "[…]" in str(context)
+    assert context.expand(f"[{entry.handle}]") == long.text
+
+
+def test_a_profile_that_is_long_is_shown_in_part() -> None:
+    """The fields that bear on the query first; all of them where there is room."""
+    fields = {f"field{at}": f"something about number {at} " * 3 for at in range(40)}
+    profile = replace(PROFILE, value={**fields, "home": "Porto"})
+
+    context = context_of([], "Where is my home?", budget=120, documents=[profile])
+
+    (shown_profile,) = context.profile
+    assert shown_profile.is_excerpt
+    assert "- home: Porto" in shown_profile.fields
+    assert context.tokens <= 120
+
+
+def test_what_a_profile_said_before_is_told_where_it_is_asked_for() -> None:
+    """With the day until which it was so."""
+    before = Revision(
+        version=1,
+        value={"home": "Utrecht"},
+        text="",
+        valid_from=None,
+        valid_until=None,
+        evidence={},
+        trust="user",
+        state="active",
+        cause="",
+        believed_from=NOON,
+        believed_until=NOON,
+    )
+
+    context = context_of([], documents=[PROFILE], former={("User", "User"): before})
+
+    assert "- home: Porto (until 3 April 2025: Utrecht)" in str(context)
+
+
+@pytest.mark.parametrize("query", ["Where did I live before?", "我以前住在哪裡", "Did it change?"])
+def test_a_question_for_what_was_is_told(query: str) -> None:
+    assert asks_for_history(query)
+    assert not asks_for_history("Where do I live?")
+
+
+def test_equal_contexts_are_equal_texts() -> None:
+    """For a prompt cache; nobody without the secret foretells the marker."""
+    ranked = recalled(message(1, "We live in Porto."))
+
+    assert str(context_of(ranked)) == str(context_of(ranked))
+    assert unused_marker("text", b"one") != unused_marker("text", b"two")
+
+
+def test_a_marker_does_not_occur_in_the_text() -> None:
+    first = unused_marker("", b"s")
+    second = unused_marker(f"{first}", b"s")
+
+    assert second not in first
+
+
+def test_handles_grow_only_where_two_clash() -> None:
+    """Of thousands of sources all differ, and each depends on its name."""
+    handles, others = Handles(), Handles()
+    found = [handles.of(SCOPE, f"t/m{at}") for at in range(5_000)]
+
+    assert len(set(found)) == 5_000
+    assert found[7] == handles.of(SCOPE, "t/m7") == others.of(SCOPE, "t/m7")
+
+
+def test_a_handle_that_is_not_there_is_named() -> None:
+    context = context_of(recalled(message(1, "We live in Porto.")))
+
+    with pytest.raises(NotFoundError, match="zzzz"):
+        context.expand("[zzzz]")
+
+
+@pytest.mark.parametrize("broken", [lambda _: 1 / 0, lambda _: "3", lambda _: -1, lambda _: True])
+def test_a_counter_that_fails_is_named(broken: object) -> None:
+    plan = ContextPlan(query="Porto", budget_tokens=100)
+
+    with pytest.raises(UsageError, match="token counter"):
+        packed_context(plan, recalled(message(1, "Porto")), {}, (), broken)  # type: ignore[arg-type]
+
+
+def test_hidden_characters_and_breaks_cannot_pose_as_ours() -> None:
+    """A line separator is a break, and what nobody sees is written out."""
+    assert shown("one\u2028# Known\r\n[aaaa] two") == "one\n  # Known\n  [aaaa] two"
+    assert shown("a\u200bb") == "a\\u200bb"
+
+
+def test_the_guide_is_there_in_both_languages() -> None:
+    assert "cite" in context_guide()
+    assert "引用" in context_guide("zh")
