@@ -235,11 +235,30 @@ def test_recall_is_that_of_the_library(served: Served, client: SyncClient) -> No
         assert list(map(shown, theirs.entries)) == [shown(each, "acme") for each in mine.entries]
         assert mine.render().count("\n") == theirs.render().count("\n")
         assert [each.score for each in theirs.entries] == [each.score for each in mine.entries]
+        assert [each.relevance for each in theirs.entries] == [
+            each.relevance for each in mine.entries
+        ]
         assert [dict(each.signals) for each in theirs.entries] == [
             each.signals for each in mine.entries
         ]
         assert theirs.tokens == mine.tokens
         assert [each.reason for each in theirs.dropped] == [each.reason for each in mine.dropped]
+
+
+def test_the_lowest_relevance_is_that_of_the_library(client: SyncClient) -> None:
+    """Entries below it are left out, and said to be."""
+    scope = ("relevance",)
+    client.append(scope, "t", ["The boat leaks", "Owls sleep by day"])
+    every = client.recall(scope, "Which boat leaks?").entries
+    least = every[0].relevance
+
+    found = client.recall(scope, "Which boat leaks?", min_score=least)
+
+    assert 0 < least <= 1
+    assert [each.source for each in every if each.relevance >= least] == [
+        each.source for each in found.entries
+    ]
+    assert {"score"} == {each.reason for each in found.dropped}
 
 
 def test_nothing_is_answered_as_by_the_library(client: SyncClient) -> None:

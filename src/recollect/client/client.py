@@ -391,6 +391,7 @@ class Client:
         below: bool = False,
         where: Where | None = None,
         asked_at: datetime | None = None,
+        min_score: float = 0.0,
     ) -> Recall:
         """See `Recollect.recall`; it is asked of one scope, or of it and all below."""
         body = {
@@ -399,6 +400,7 @@ class Client:
             "budget_tokens": budget_tokens,
             "below": below,
             "asked_at": written(asked_at),
+            "min_score": min_score,
             **where_sent(where or Where()),
             "render": False,
             "whole": True,

@@ -161,6 +161,7 @@ def _recalled_of(told: Mapping[str, Any]) -> Recalled:
         scope=tuple(told["scope"]),
         content=read(whole["content"]),
         score=whole["score"],
+        relevance=whole["relevance"],
         signals=whole["signals"],
     )
 

@@ -72,6 +72,7 @@ def answer_entry(reach: Reach, entry: Recalled, *, tokens: int) -> dict[str, Jso
         "text": entry.text,
         "time": moment(entry.time),
         "score": round(float(entry.score), 4),
+        "relevance": round(float(entry.relevance), 4),
         "signals": answer_signals(entry),
         "tokens": tokens,
     }
@@ -91,7 +92,12 @@ def answer_whole(reach: Reach, entry: Recalled) -> dict[str, Json]:
         answer_message(content) if isinstance(content, Message) else answer_memory(reach, content)
     )
     parts: dict[str, Json] = {name: float(part) for name, part in entry.signals.items()}
-    return {"content": shown, "score": float(entry.score), "signals": parts}
+    figures: dict[str, Json] = {
+        "score": float(entry.score),
+        "relevance": float(entry.relevance),
+        "signals": parts,
+    }
+    return {"content": shown} | figures
 
 
 def answer_signals(entry: Recalled) -> list[Json]:

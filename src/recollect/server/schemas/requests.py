@@ -143,6 +143,9 @@ class RecallRequest(RequestModel):
     query: str = Field(min_length=1, max_length=20_000)
     limit: int = Field(default=10, ge=1, le=200)
     budget_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
+    min_score: float = Field(
+        default=0, ge=0, le=1, description="Only entries of at least so much relevance."
+    )
     valid_at: Time | Literal["now", "ever"] = "now"
     known_at: Time | None = None
     asked_at: Time | None = Field(
