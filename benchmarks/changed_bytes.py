@@ -20,6 +20,7 @@ import apsw
 from benchmarks.every_read import REFUSED, Known, answers, known_in, wrong
 from benchmarks.fault_counts import FaultOutcome
 from recollect.errors import StoreError
+from recollect.formation.rule_model import RuleModel
 from recollect.memory.facade import Recollect
 from recollect.memory.facade import open as open_memory
 from recollect.records import DeleteMemory, Evidence, NewMessage, PutMemory, Scope
@@ -29,7 +30,6 @@ from recollect.stores.plans.formation import Debounce
 from recollect.testing.frozen_clock import FrozenClock
 from recollect.testing.hashed_embedder import HashedEmbedder
 from recollect.testing.reproducible_ids import SeededIds
-from recollect.testing.rule_model import RuleModel
 from tests.harness.power_loss import driven_by
 
 PAGE_BYTES: Final = 4_096

@@ -136,7 +136,7 @@ def _of_a_scope(scope: Scope, known: Known) -> dict[str, Read]:
         "pending": lambda memory: memory.pending(scope, limit=1_000),
         "spent": lambda memory: memory.store.spent(scope, known.threads[0].created_at),
         "audit": lambda memory: memory.audit(scope, limit=1_000),
-        "audit verified": lambda memory: memory.audit_verified(scope),
+        "audit verified": lambda memory: memory.verify_audit(scope),
         "scope id": lambda memory: memory.store.scope_id(scope),
         **{
             f"recall {query!r}": lambda memory, query=query: _recalled(memory, scope, query)  # type: ignore[misc]

@@ -17,7 +17,7 @@ from recollect.memory.facade import Recollect
 from recollect.memory.pagination import each_memory
 from recollect.records import Formation, Scope
 from recollect.stores.locator import open_store
-from recollect.worker.formation_run import Result
+from recollect.worker.formation_run import FormationResult
 
 ROWS_A_PAGE: Final = 100
 REASONS_SHOWN: Final = 12
@@ -121,7 +121,7 @@ async def _form_talk(row: FormedRow, talk: Sequence[Session], model: FactModel) 
     row.lost += max(0, len(missing) - len(refused))
 
 
-def _count(row: FormedRow, results: Sequence[Result]) -> None:
+def _count(row: FormedRow, results: Sequence[FormationResult]) -> None:
     for result in results:
         row.formations += 1
         row.ends[result.end] += 1

@@ -19,6 +19,7 @@ import numpy as np
 from benchmarks.commit_counts import append_all, bare_commits_a_second, counted_syncs
 from benchmarks.conversation_files import BenchmarkConversation, BenchmarkMessage, BenchmarkQuestion
 from benchmarks.search_controls import PlainBm25, PlainCosine, dated_text, spoken_text
+from recollect.formation.rule_model import RuleModel
 from recollect.memory.facade import Recollect
 from recollect.memory.formation_control import opened
 from recollect.ports import Embedder, Vector
@@ -26,7 +27,6 @@ from recollect.records import NewMessage, Scope
 from recollect.stores.locator import open_store
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.system_clock import timer_s
-from recollect.testing.rule_model import RuleModel
 from recollect.text.analysis import terms_of
 
 THREAD_MESSAGES: Final = 500

@@ -19,6 +19,7 @@ from anyio import to_thread
 from benchmarks.fault_counts import FaultOutcome
 from recollect.errors import RecollectError, StoreUnavailableError
 from recollect.formation.config import FormationSettings
+from recollect.formation.rule_model import shown_in
 from recollect.formation.types import NOTE
 from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
@@ -27,7 +28,6 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.system_clock import timer_s
 from recollect.testing.postgres_server import PostgresServer, open_server
-from recollect.testing.rule_model import shown_in
 from recollect.testing.scripted_model import ScriptedModel
 from tests.harness.postgres_faults import WatchedStore, shorten_leases, tear_commits
 

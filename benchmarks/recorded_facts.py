@@ -15,8 +15,8 @@ from benchmarks.datasets import DATASETS, Dataset
 from recollect.errors import UsageError
 from recollect.formation.citations import CITATIONS_MAX, cited_words
 from recollect.formation.prompt import KEPT, on_one_line
+from recollect.formation.rule_model import shown_in, tokens_of
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
-from recollect.testing.rule_model import shown_in, tokens_of
 from recollect.text.token_estimate import estimated_tokens
 
 QUOTE_CHARACTERS_MAX: Final = 500

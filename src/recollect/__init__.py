@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from recollect.embedders import EmbedderChoice
     from recollect.errors import (
         ConflictError,
         EmbedderError,
@@ -32,18 +33,58 @@ if TYPE_CHECKING:
         UsageError,
         VersionConflictError,
     )
+    from recollect.formation.config import (
+        Assistants,
+        FormationLimits,
+        FormationSettings,
+        ModelPrices,
+    )
+    from recollect.formation.derived_memories import DerivedChange, MemoryVersion
+    from recollect.formation.operation_outcomes import OperationOutcome
+    from recollect.formation.prompt import FormationPrompts
+    from recollect.formation.types import MemoryType, UpdateMode
+    from recollect.lifecycle.record_intake import RecordCallback, RecordNote
     from recollect.memory.facade import Recollect, open  # noqa: A004 (users write recollect.open)
+    from recollect.memory.scope_locks import ScopeLocks
+    from recollect.memory.thread_state import AttachmentInfo
+    from recollect.messages.new_message import NewMessageLike
+    from recollect.models import ModelChoice
+    from recollect.observability.health import (
+        BackgroundTasks,
+        Health,
+        HealthStatus,
+        StoreHealth,
+        TaskError,
+        TaskHealth,
+        TaskState,
+    )
+    from recollect.ports import Clock, Embedder, Ids, Model, OutsideVectors, TokenCounter, Vector
+    from recollect.recall.context import (
+        Context,
+        ContextEntry,
+        LeftOut,
+        LeftOutReason,
+        ProfileDocument,
+        context_guide,
+    )
+    from recollect.recall.neighbours import Neighbour
+    from recollect.recall.packing import DropReason
     from recollect.recall.query import Where
-    from recollect.recall.results import Recall, Recalled
+    from recollect.recall.results import DroppedEntry, Recall, Recalled
     from recollect.records import (
         Attachment,
         DeleteMemory,
         EndMemory,
         Evidence,
         EvidenceMap,
+        Formation,
+        FormationAction,
+        FormationStatus,
         Json,
         JsonObject,
+        Lane,
         Memory,
+        MemoryAddress,
         MemoryState,
         Message,
         NewMessage,
@@ -52,10 +93,15 @@ if TYPE_CHECKING:
         Revision,
         Role,
         Scope,
+        ScopeLike,
         Thread,
         Trust,
         Write,
     )
+    from recollect.stores.contract.base import Store
+    from recollect.stores.contract.durability import Durability
+    from recollect.stores.contract.scopes import ScopePattern
+    from recollect.stores.plans.audit import AuditEntry, AuditVerdict
     from recollect.stores.plans.erasure import (
         EraseExpired,
         EraseMemory,
@@ -68,42 +114,92 @@ if TYPE_CHECKING:
     )
     from recollect.stores.plans.formation import Debounce
     from recollect.stores.plans.undo import Undo, UndoLog
+    from recollect.stores.unit_of_work import Proviso
     from recollect.sync.facade import SyncRecollect, open_sync
+    from recollect.worker.consolidation_run import ConsolidationEnding, ConsolidationResult
+    from recollect.worker.formation_run import FormationEnding, FormationResult
+    from recollect.worker.loop import Worker
+    from recollect.worker.type_migration_run import TypeMigration
+    from recollect.worker.worker_options import FormationCallback
 
 __version__ = "0.1.0"
 
-_ERRORS: Final = (
-    "ConflictError EmbedderError LeaseLostError LimitError MissingExtraError ModelError"
-    " NotFoundError RecollectError StoreClosedError StoreCorruptError StoreError StoreFullError"
-    " StoreReadOnlyError StoreUnavailableError StoreVersionError UpdateModeError UsageError"
-    " VersionConflictError"
-)
-_RECORDS: Final = (
-    "Attachment DeleteMemory EndMemory Evidence EvidenceMap Json JsonObject Memory MemoryState"
-    " Message NewMessage Page PutMemory Revision Role Scope Thread Trust Write"
-)
-_ERASING: Final = (
-    "EraseExpired EraseMemory EraseMessages EraseReceipt EraseScope EraseSource EraseTarget"
-    " EraseThread"
-)
 _HOMES: Final = {
+    "recollect.embedders": "EmbedderChoice",
+    "recollect.errors": (
+        "ConflictError EmbedderError LeaseLostError LimitError MissingExtraError ModelError"
+        " NotFoundError RecollectError StoreClosedError StoreCorruptError StoreError"
+        " StoreFullError StoreReadOnlyError StoreUnavailableError StoreVersionError"
+        " UpdateModeError UsageError VersionConflictError"
+    ),
+    "recollect.formation.config": "Assistants FormationLimits FormationSettings ModelPrices",
+    "recollect.formation.derived_memories": "DerivedChange MemoryVersion",
+    "recollect.formation.operation_outcomes": "OperationOutcome",
+    "recollect.formation.prompt": "FormationPrompts",
+    "recollect.formation.types": "MemoryType UpdateMode",
+    "recollect.lifecycle.record_intake": "RecordCallback RecordNote",
     "recollect.memory.facade": "Recollect open",
+    "recollect.messages.new_message": "NewMessageLike",
+    "recollect.memory.scope_locks": "ScopeLocks",
+    "recollect.memory.thread_state": "AttachmentInfo",
+    "recollect.models": "ModelChoice",
+    "recollect.observability.health": (
+        "BackgroundTasks Health HealthStatus StoreHealth TaskError TaskHealth TaskState"
+    ),
+    "recollect.ports": "Clock Embedder Ids Model OutsideVectors TokenCounter Vector",
+    "recollect.recall.context": (
+        "Context ContextEntry LeftOut LeftOutReason ProfileDocument context_guide"
+    ),
+    "recollect.recall.neighbours": "Neighbour",
     "recollect.recall.query": "Where",
-    "recollect.errors": _ERRORS,
-    "recollect.recall.results": "Recall Recalled",
-    "recollect.records": _RECORDS,
-    "recollect.stores.plans.erasure": _ERASING,
+    "recollect.recall.packing": "DropReason",
+    "recollect.recall.results": "DroppedEntry Recall Recalled",
+    "recollect.records": (
+        "Attachment DeleteMemory EndMemory Evidence EvidenceMap Formation FormationAction"
+        " FormationStatus Json JsonObject Lane Memory MemoryAddress MemoryState Message"
+        " NewMessage Page PutMemory Revision Role Scope ScopeLike Thread Trust Write"
+    ),
+    "recollect.stores.contract.base": "Store",
+    "recollect.stores.contract.durability": "Durability",
+    "recollect.stores.contract.scopes": "ScopePattern",
+    "recollect.stores.plans.audit": "AuditEntry AuditVerdict",
+    "recollect.stores.plans.erasure": (
+        "EraseExpired EraseMemory EraseMessages EraseReceipt EraseScope EraseSource EraseTarget"
+        " EraseThread"
+    ),
     "recollect.stores.plans.formation": "Debounce",
     "recollect.stores.plans.undo": "Undo UndoLog",
+    "recollect.stores.unit_of_work": "Proviso",
     "recollect.sync.facade": "SyncRecollect open_sync",
+    "recollect.worker.consolidation_run": "ConsolidationEnding ConsolidationResult",
+    "recollect.worker.formation_run": "FormationEnding FormationResult",
+    "recollect.worker.loop": "Worker",
+    "recollect.worker.type_migration_run": "TypeMigration",
+    "recollect.worker.worker_options": "FormationCallback",
 }
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
+    "Assistants",
     "Attachment",
+    "AttachmentInfo",
+    "AuditEntry",
+    "AuditVerdict",
+    "BackgroundTasks",
+    "Clock",
     "ConflictError",
+    "ConsolidationEnding",
+    "ConsolidationResult",
+    "Context",
+    "ContextEntry",
     "Debounce",
     "DeleteMemory",
+    "DerivedChange",
+    "DropReason",
+    "DroppedEntry",
+    "Durability",
+    "Embedder",
+    "EmbedderChoice",
     "EmbedderError",
     "EndMemory",
     "EraseExpired",
@@ -116,43 +212,86 @@ __all__ = [
     "EraseThread",
     "Evidence",
     "EvidenceMap",
+    "Formation",
+    "FormationAction",
+    "FormationCallback",
+    "FormationEnding",
+    "FormationLimits",
+    "FormationPrompts",
+    "FormationResult",
+    "FormationSettings",
+    "FormationStatus",
+    "Health",
+    "HealthStatus",
+    "Ids",
     "Json",
     "JsonObject",
+    "Lane",
     "LeaseLostError",
+    "LeftOut",
+    "LeftOutReason",
     "LimitError",
     "Memory",
+    "MemoryAddress",
     "MemoryState",
+    "MemoryType",
+    "MemoryVersion",
     "Message",
     "MissingExtraError",
+    "Model",
+    "ModelChoice",
     "ModelError",
+    "ModelPrices",
+    "Neighbour",
     "NewMessage",
+    "NewMessageLike",
     "NotFoundError",
+    "OperationOutcome",
+    "OutsideVectors",
     "Page",
+    "ProfileDocument",
+    "Proviso",
     "PutMemory",
     "Recall",
     "Recalled",
     "Recollect",
     "RecollectError",
+    "RecordCallback",
+    "RecordNote",
     "Revision",
     "Role",
     "Scope",
+    "ScopeLike",
+    "ScopeLocks",
+    "ScopePattern",
+    "Store",
     "StoreClosedError",
     "StoreCorruptError",
     "StoreError",
     "StoreFullError",
+    "StoreHealth",
     "StoreReadOnlyError",
     "StoreUnavailableError",
     "StoreVersionError",
     "SyncRecollect",
+    "TaskError",
+    "TaskHealth",
+    "TaskState",
     "Thread",
+    "TokenCounter",
     "Trust",
+    "TypeMigration",
     "Undo",
     "UndoLog",
+    "UpdateMode",
     "UpdateModeError",
     "UsageError",
+    "Vector",
     "VersionConflictError",
     "Where",
+    "Worker",
     "Write",
+    "context_guide",
     "open",
     "open_sync",
 ]

@@ -123,8 +123,8 @@ class UpdateModeError(UsageError):
         return (
             f"the memory type {self.type!r} has the update_mode {self.new!r}, and {count} in force "
             f"of it in this scope were written as {self.old!r}: migrate_type(scope, {self.type!r}, "
-            f"{self.new!r}) (recollect formation migrate {self.type} {self.new}) turns them, or "
-            "give the new type another name; what was said waits until then"
+            f"{self.new!r}) (recollect formation migrate-type {self.type} {self.new}) turns them, "
+            "or give the new type another name; what was said waits until then"
         )
 
 

@@ -9,6 +9,8 @@ from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
 Scope: TypeAlias = tuple[str, ...]
 """Whose memory it is: text segments, e.g. ``("acme", "users", "ada")``."""
+ScopeLike: TypeAlias = "Scope | str"
+"""A scope as a caller gives it; a text is one segment, whatever it contains."""
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 JsonObject: TypeAlias = Mapping[str, Json]
@@ -26,6 +28,10 @@ FormationAction: TypeAlias = Literal[
 A dead formation gave messages up; once it is redriven, they wait to be formed again. A
 consolidated one read memories, and no messages.
 """
+
+
+MemoryAddress: TypeAlias = tuple[str, str]
+"""Type and key of a memory in its scope."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

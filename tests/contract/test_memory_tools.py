@@ -309,28 +309,28 @@ async def test_forgetting_needs_a_token_and_a_word_of_the_user(
 ) -> None:
     """The token alone, used by the agent at once, forgets nothing."""
     receipt = await saved(tools)
-    asked = await tools.acall("forget_memory", {"id": receipt["id"]})
-    hasty = await tools.acall("forget_memory", {"id": receipt["id"], "token": asked["token"]})
+    asked = await tools.acall("erase_memory", {"id": receipt["id"]})
+    hasty = await tools.acall("erase_memory", {"id": receipt["id"], "token": asked["token"]})
     assert [TEA] == await notes(memory)
     await said(memory, "Shall I forget it?", "assistant")
-    again = await tools.acall("forget_memory", {"id": receipt["id"], "token": asked["token"]})
+    again = await tools.acall("erase_memory", {"id": receipt["id"], "token": asked["token"]})
     assert [TEA] == await notes(memory)
     await said(memory, "Yes, forget it")
 
-    done = await tools.acall("forget_memory", {"id": receipt["id"], "token": asked["token"]})
+    done = await tools.acall("erase_memory", {"id": receipt["id"], "token": asked["token"]})
 
     statuses = [each["status"] for each in (asked, hasty, again, done)]
-    assert ["confirm", "refused", "refused", "forgotten"] == statuses
+    assert ["confirm", "refused", "refused", "erased"] == statuses
     assert [] == await notes(memory)
 
 
 async def forgotten(tools: MemoryTools, memory: Recollect) -> None:
     """Save what was said, and forget it again as the user wants."""
     receipt = await saved(tools)
-    asked = await tools.acall("forget_memory", {"id": receipt["id"]})
+    asked = await tools.acall("erase_memory", {"id": receipt["id"]})
     await said(memory, "Yes, forget it")
-    done = await tools.acall("forget_memory", {"id": receipt["id"], "token": asked["token"]})
-    assert "forgotten" == done["status"]
+    done = await tools.acall("erase_memory", {"id": receipt["id"], "token": asked["token"]})
+    assert "erased" == done["status"]
 
 
 async def test_what_was_forgotten_is_not_formed_from_the_same_words(
@@ -353,7 +353,7 @@ async def test_what_is_changed_meanwhile_is_not_forgotten(
     """The user agreed to forget what was there: not what somebody has put in its place since."""
     receipt = await saved(tools)
     key = str(receipt["id"]).partition("/")[2]
-    asked = await tools.acall("forget_memory", {"id": receipt["id"]})
+    asked = await tools.acall("erase_memory", {"id": receipt["id"]})
     await said(memory, "Yes, forget it")
     erase = Recollect.erase
 
@@ -362,7 +362,7 @@ async def test_what_is_changed_meanwhile_is_not_forgotten(
         return await erase(self, *given)
 
     monkeypatch.setattr(Recollect, "erase", after_a_change)
-    late = await tools.acall("forget_memory", {"id": receipt["id"], "token": asked["token"]})
+    late = await tools.acall("erase_memory", {"id": receipt["id"], "token": asked["token"]})
 
     assert "refused" == late["status"]
     assert ["Ada drinks black tea"] == [each["content"] for each in await notes(memory)]
@@ -442,7 +442,7 @@ async def test_a_made_up_token_forgets_nothing(
     receipt = await saved(tools)
     await said(memory, "Yes")
 
-    refused = await tools.acall("forget_memory", {"id": receipt["id"], "token": token})
+    refused = await tools.acall("erase_memory", {"id": receipt["id"], "token": token})
 
     assert "refused" == refused["status"]
     assert [TEA] == await notes(memory)
@@ -453,13 +453,13 @@ async def test_a_token_is_for_one_memory_in_one_version(
 ) -> None:
     receipt = await saved(tools)
     other = await saved(tools, {"context": "name", "content": "Ada is her name"}, "I'm Ada")
-    asked = await tools.acall("forget_memory", {"id": receipt["id"]})
+    asked = await tools.acall("erase_memory", {"id": receipt["id"]})
     await said(memory, "Yes, and I drink green tea daily")
     key = str(receipt["id"]).partition("/")[2]
 
-    elsewhere = await tools.acall("forget_memory", {"id": other["id"], "token": asked["token"]})
+    elsewhere = await tools.acall("erase_memory", {"id": other["id"], "token": asked["token"]})
     await memory.put(ADA, "Note", key, {**TEA, "content": "Ada drinks green tea daily"})
-    changed = await tools.acall("forget_memory", {"id": receipt["id"], "token": asked["token"]})
+    changed = await tools.acall("erase_memory", {"id": receipt["id"], "token": asked["token"]})
 
     assert ["refused", "refused"] == [elsewhere["status"], changed["status"]]
     assert 2 == len(await notes(memory))
@@ -472,11 +472,11 @@ async def test_what_the_user_said_before_agrees_to_nothing(
     receipt = await saved(tools)
     for at in range(MESSAGES_SEEN):
         await said(memory, f"result {at}", "tool")
-    asked = await tools.acall("forget_memory", {"id": receipt["id"]})
+    asked = await tools.acall("erase_memory", {"id": receipt["id"]})
     newest = await memory.last_messages(ADA, "talk", limit=MESSAGES_SEEN)
     await memory.remove(ADA, "talk", [each.id for each in newest])
 
-    again = await tools.acall("forget_memory", {"id": receipt["id"], "token": asked["token"]})
+    again = await tools.acall("erase_memory", {"id": receipt["id"], "token": asked["token"]})
 
     assert "refused" == again["status"]
     assert [TEA] == await notes(memory)
@@ -489,14 +489,14 @@ async def test_a_used_token_is_not_for_what_is_kept_anew(
     """What was forgotten and is kept again, under the same key, is another memory."""
     at = (ADA, "Note", "n")
     await memory.put(*at, TEA)
-    asked = await tools.acall("forget_memory", {"id": "Note/n"})
+    asked = await tools.acall("erase_memory", {"id": "Note/n"})
     await said(memory, "Yes, forget it")
     again = {"id": "Note/n", "token": asked["token"]}
-    assert "forgotten" == (await tools.acall("forget_memory", again))["status"]
+    assert "erased" == (await tools.acall("erase_memory", again))["status"]
     clock.advance(1)
     await memory.put(*at, {**TEA, "content": content})
 
-    assert "refused" == (await tools.acall("forget_memory", again))["status"]
+    assert "refused" == (await tools.acall("erase_memory", again))["status"]
     assert await memory.get(*at) is not None
 
 
@@ -512,9 +512,9 @@ async def test_no_argument_reaches_another_scope_or_type(
     results = [
         await tools.acall("search_memory", {"query": "tea", "scope": list(SAM)}),
         await tools.acall("search_memory", {"query": "tea", "type": "Item"}),
-        await tools.acall("forget_memory", {"id": "Note/n"}),
-        await tools.acall("forget_memory", {"id": "Item/i"}),
-        await tools.acall("forget_memory", {"id": "users/sam/Note/n"}),
+        await tools.acall("erase_memory", {"id": "Note/n"}),
+        await tools.acall("erase_memory", {"id": "Item/i"}),
+        await tools.acall("erase_memory", {"id": "users/sam/Note/n"}),
         await tools.acall(
             "update_memory", {"id": "Item/i", "changes": [change], "quotes": ["I'm Ada"]}
         ),
@@ -531,7 +531,7 @@ async def test_the_schemas_are_those_of_the_types_and_name_no_scope(memory: Reco
 
     save, search, update, forget = tools.schemas
 
-    names = ["save_memory", "search_memory", "update_memory", "forget_memory"]
+    names = ["save_memory", "search_memory", "update_memory", "erase_memory"]
     assert names == [each.name for each in (save, search, update, forget)]
     assert NOTE.parameters == save.parameters["properties"]["memory"]["properties"]["value"]  # type: ignore[index, call-overload]
     assert "scope" not in str(tools.schemas)
@@ -567,8 +567,8 @@ async def test_any_types_that_can_be_loaded_can_be_saved(memory: Recollect, shap
         ("search_memory", {"query": "tea" * 10_000}, "20,?000"),
         ("search_memory", {"query": "tea", "limit": 2.5}, "2.5"),
         ("search_memory", {"query": "tea", "limit": 51}, "50"),
-        ("forget_memory", {"id": "Note/" + "k" * 257}, "256"),
-        ("forget_memory", {"id": "Note/" + "k" * 3_000}, "513"),
+        ("erase_memory", {"id": "Note/" + "k" * 257}, "256"),
+        ("erase_memory", {"id": "Note/" + "k" * 3_000}, "513"),
         (
             "update_memory",
             {"id": "Note/" + "k" * 257, "changes": [{"op": "remove", "path": "/a"}]},
@@ -595,7 +595,7 @@ async def test_the_functions_tell_it_as_well(tools: MemoryTools) -> None:
     told = [
         await tools.asearch_memory("tea" * 10_000),
         await tools.asearch_memory("tea", limit=2.5),  # type: ignore[arg-type]
-        await tools.aforget_memory("Note/" + "k" * 257),
+        await tools.aerase_memory("Note/" + "k" * 257),
         await tools.aupdate_memory("Note/" + "k" * 257, [], [SAID]),
         await tools.asave_memory("Note", {**TEA, "content": "tea"}, "drink"),
         await tools.asave_memory("Note", TEA, None),  # type: ignore[arg-type]
@@ -611,7 +611,7 @@ async def test_arguments_of_another_kind_are_told_as_well(tools: MemoryTools) ->
         await tools.asearch_memory(None),  # type: ignore[arg-type]
         await tools.asearch_memory("tea", 5),  # type: ignore[arg-type]
         await tools.aupdate_memory(5, [], [SAID]),  # type: ignore[arg-type]
-        await tools.aforget_memory(None),  # type: ignore[arg-type]
+        await tools.aerase_memory(None),  # type: ignore[arg-type]
     ]
 
     assert ["refused"] * 5 == [each["status"] for each in told]

@@ -116,7 +116,10 @@ async def test_what_was_erased_here_is_not_imported(
     await memory.erase(ADA, TARGETS[name])
     before, notes = await words(memory), Notes()
 
-    new = [await memory.restore(records, told=notes.append), await memory.restore(records)]
+    new = [
+        await memory.import_records(records, told=notes.append),
+        await memory.import_records(records),
+    ]
 
     assert [0, 0] == new
     assert before == await words(memory)
@@ -132,7 +135,7 @@ async def test_who_says_so_brings_it_back(memory: Recollect, clock: FrozenClock,
         await memory.erase(ADA, EraseScope())
     acting = memory.acting("operator")
 
-    await acting.restore(records, restore_erased=True)
+    await acting.import_records(records, restore_erased=True)
 
     assert repr(records) == await words(memory)
     page = await memory.store.audit(ADA)
@@ -148,7 +151,7 @@ async def test_what_came_after_an_erase_is_imported(memory: Recollect, clock: Fr
     records = await filled(memory, clock)
     await memory.store.vacate(ADA)
 
-    assert len(records) == await memory.restore(records)
+    assert len(records) == await memory.import_records(records)
     assert repr(records) == await words(memory)
 
 
@@ -162,7 +165,7 @@ async def test_a_message_that_is_said_anew_is_kept(memory: Recollect, clock: Fro
     await memory.store.vacate(ADA)
     merged = [*(each for each in old if each["kind"] == "message"), *new]
 
-    await memory.restore(merged)
+    await memory.import_records(merged)
 
     left = (await memory.messages(ADA, "talk")).rows
     assert ["hello again"] == [each.text for each in left]
@@ -177,7 +180,7 @@ async def test_words_of_a_forgotten_memory_stay_away(memory: Recollect, clock: F
     later = {**twin, "key": "later", "created_at": memory.store.now() + 1}
     later["updated_at"] = later["created_at"]
 
-    await memory.restore([{**twin, "key": "twin"}, later])
+    await memory.import_records([{**twin, "key": "twin"}, later])
 
     notes = (await memory.memories(ADA, type_="Note")).rows
     assert ["both", "later", "tea"] == [each.key for each in notes]
@@ -194,7 +197,7 @@ async def test_a_forgotten_field_of_a_document_stays_away(memory: Recollect) -> 
     notes = Notes()
     other = {**record, "scope": list(ADA), "created_at": memory.store.now() + 1}
 
-    await memory.restore([other], told=notes.append)
+    await memory.import_records([other], told=notes.append)
 
     found = await memory.get(ADA, "User", "User")
     assert found is not None
@@ -268,7 +271,7 @@ async def test_evidence_in_nothing_is_dropped(memory: Recollect, clock: FrozenCl
     await memory.append(ADA, "talk", [NewMessage(role="user", id="m2", text="I like tea")])
     notes = Notes()
 
-    new = await memory.restore([secret, tea], told=notes.append)
+    new = await memory.import_records([secret, tea], told=notes.append)
 
     kept = {each.key: each for each in (await memory.memories(ADA)).rows}
     assert 2 == new
@@ -300,7 +303,7 @@ async def test_an_export_over_itself_changes_nothing(memory: Recollect, clock: F
     before, notes = await words(memory), Notes()
     exported = [each async for each in memory.export(ADA)]
 
-    assert 0 == await memory.restore(exported, told=notes.append)
+    assert 0 == await memory.import_records(exported, told=notes.append)
     assert before == await words(memory)
     assert [] == notes
     assert records != exported
@@ -315,7 +318,7 @@ async def test_past_versions_lose_the_same(memory: Recollect) -> None:
     await memory.erase(("nobody",), EraseScope())
     other: list[JsonObject] = [{**each, "key": "copy"} for each in records]
 
-    await memory.restore(other)
+    await memory.import_records(other)
 
     past, present = await memory.history(ADA, "Note", "copy")
     assert ({}, "external") == (past.evidence, past.trust)
@@ -329,7 +332,7 @@ async def test_versions_of_memories_are_evidence(memory: Recollect) -> None:
     cited = [["memory:", "Note/n@1", None], ["memory:", "Note/n@9", None]]
     derived: JsonObject = {**record, "key": "derived", "evidence": {"": cast("Json", cited)}}
 
-    await memory.restore([derived])
+    await memory.import_records([derived])
 
     found = await memory.get(ADA, "Note", "derived")
     assert found is not None
@@ -365,7 +368,7 @@ async def test_what_was_written_here_comes_back(memory: Recollect) -> None:
     records = [each async for each in memory.export(ADA)]
     await memory.store.vacate(ADA)
 
-    assert len(records) == await memory.restore(records)
+    assert len(records) == await memory.import_records(records)
     assert repr(records) == await words(memory)
 
 
@@ -406,7 +409,7 @@ async def test_what_no_direct_write_makes_is_refused(memory: Recollect, name: st
 
     if wrong["scope"] != note["scope"]:
         with pytest.raises(UsageError):
-            await memory.restore([wrong])
+            await memory.import_records([wrong])
         assert await memory.store.scope_id(tuple(cast("list[str]", wrong["scope"]))) is None
         return
     taken = await open_intake(memory).take_each([note, wrong], last=True)
@@ -424,8 +427,8 @@ async def test_settings_are_refused_where_a_scope_above_has_others(memory: Recol
         "value": {"types": [{**TRIP, "update_mode": "patch"}]},
     }
     with pytest.raises(UsageError, match="update_mode"):
-        await memory.restore([changed])
-    assert 1 == await memory.restore([{**settings, "scope": [*ADA, "below"]}])
+        await memory.import_records([changed])
+    assert 1 == await memory.import_records([{**settings, "scope": [*ADA, "below"]}])
 
 
 async def test_a_refused_record_costs_no_other(memory: Recollect, clock: FrozenClock) -> None:
@@ -470,7 +473,7 @@ async def test_a_marker_with_words_is_no_marker(memory: Recollect) -> None:
     quoted: JsonObject = {**record, "key": "q", "evidence": {"": [["t", "@item", "I said so"]]}}
     marked: JsonObject = {**record, "key": "m", "evidence": {"": [["t", "@item", None]]}}
 
-    await memory.restore([quoted, marked])
+    await memory.import_records([quoted, marked])
 
     kept = {each.key: each.evidence for each in (await memory.memories(ADA)).rows}
     assert ({}, "@item") == (kept["q"], kept["m"][""][0].message)

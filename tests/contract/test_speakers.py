@@ -10,6 +10,7 @@ from recollect.agents.tools import MemoryTools
 from recollect.chat.chatbot import Chatbot
 from recollect.formation.config import FormationSettings
 from recollect.formation.grounding import grounds as ground
+from recollect.formation.rule_model import RuleModel, shown_in
 from recollect.formation.types import NOTE, USER, MemoryType, load_types
 from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids, ModelRequest, ToolCall
@@ -17,7 +18,6 @@ from recollect.records import Evidence, Json, JsonObject, Memory, NewMessage, Pu
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseMemory
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
-from recollect.testing.rule_model import RuleModel, shown_in
 from recollect.worker.formation_input import read_documents
 
 HOUSE: Scope = ("households", "h7")

@@ -31,6 +31,7 @@ from recollect import (
     Recollect,
     StoreCorruptError,
 )
+from recollect.formation.rule_model import RuleModel
 from recollect.records import Scope
 from recollect.stores.locator import examine_file
 from recollect.stores.plans import changes as feed
@@ -40,7 +41,6 @@ from recollect.stores.sqlite import rows
 from recollect.stores.sqlite.page_checksums import RESERVED_AT, checksum_layer, has_checksum
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.testing import FrozenClock, HashedEmbedder, SeededIds
-from recollect.testing.rule_model import RuleModel
 
 AT_ONCE = ("messages", "export", "feed", "recall", "past", "changes")
 """Reads of which the names end so compare what they read with counts."""

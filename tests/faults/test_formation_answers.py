@@ -12,14 +12,14 @@ import pytest
 import recollect
 from recollect.formation import patch as patching
 from recollect.formation.answer import ReadAnswer, read_answer
-from recollect.formation.config import FormationSettings, Limits
+from recollect.formation.config import FormationLimits, FormationSettings
 from recollect.formation.types import NOTE, USER
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Evidence, Formation, Json, JsonObject, Memory, NewMessage, PutMemory
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker import model_calls as asking
-from recollect.worker.formation_run import Result
+from recollect.worker.formation_run import FormationResult
 
 REPAIRS: Final = 2
 SAID: Final = (
@@ -275,7 +275,7 @@ GOOD: Final[tuple[tuple[str, JsonObject], ...]] = (
 class Left:
     """What a formation left: how it ended, its receipt, what is there, how often it asked."""
 
-    result: Result
+    result: FormationResult
     formation: Formation
     user: Memory
     notes: tuple[Memory, ...]
@@ -286,7 +286,7 @@ class Left:
 @asynccontextmanager
 async def opened(url: str = "memory:") -> AsyncIterator[recollect.Recollect]:
     """Open a memory in which answers are scripted one by one."""
-    settings = FormationSettings(types=(SECTIONED, NOTE), limits=Limits(repairs=REPAIRS))
+    settings = FormationSettings(types=(SECTIONED, NOTE), limits=FormationLimits(repairs=REPAIRS))
     async with recollect.open(
         url,
         embedder="none",

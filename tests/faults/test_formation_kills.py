@@ -18,6 +18,7 @@ import pytest
 
 from recollect.errors import ModelError
 from recollect.formation.config import FormationSettings
+from recollect.formation.rule_model import shown_in
 from recollect.formation.types import NOTE, USER
 from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
@@ -28,7 +29,6 @@ from recollect.stores.sqlite import writer
 from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.unit_of_work import Effect
 from recollect.testing import FrozenClock
-from recollect.testing.rule_model import shown_in
 from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker import model_calls as asking
 from tests.harness.invariants import violations

@@ -70,7 +70,7 @@ async def act_erase_and_clean(server: RedisServer) -> bool:
         assert files_with_canary(server)
         await store.erase(ADA, EraseScope())
         await store.clean()
-        return (await store.audit_verified(ADA)).ok
+        return (await store.verify_audit(ADA)).ok
 
 
 def test_no_file_keeps_who_acted_in_an_erased_scope(server: RedisServer) -> None:

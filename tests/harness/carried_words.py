@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
+from recollect.formation.rule_model import shown_in
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Json
-from recollect.testing.rule_model import shown_in
 from recollect.testing.scripted_model import ScriptedAnswer
 
 FILLER: Final = "shelf cup lamp"

@@ -396,7 +396,7 @@ async def test_an_export_restores_exactly(
     records = await records_of(memory, ADA, below=True)
 
     async with Recollect(store_at(str(tmp_path / "new.db"), clock), embedder="none") as other:
-        new = await other.restore(json.loads(json.dumps(records)))
+        new = await other.import_records(json.loads(json.dumps(records)))
 
         assert len(records) == new
         assert json.dumps(records) == json.dumps(await records_of(other, ADA, below=True))
@@ -411,7 +411,7 @@ async def test_an_export_can_be_restored_twice(memory: Recollect, clock: FrozenC
     await furnish(memory, clock)
     records = await records_of(memory, ADA)
 
-    assert await memory.restore(records) == 0
+    assert await memory.import_records(records) == 0
 
     assert records == await records_of(memory, ADA)
 
@@ -419,7 +419,7 @@ async def test_an_export_can_be_restored_twice(memory: Recollect, clock: FrozenC
 async def test_what_was_restored_is_found(memory: Recollect, clock: FrozenClock) -> None:
     """Its terms and vectors are made anew."""
     async with Recollect(store_at("memory:", clock), embedder=HashedEmbedder()) as other:
-        await other.restore(await records_of(memory, ADA))
+        await other.import_records(await records_of(memory, ADA))
         await other.settled(ADA)
 
         assert ids(await other.recall(ADA, "boat"))[0] == "m4"
@@ -435,7 +435,7 @@ async def test_more_records_than_one_batch_are_restored(memory: Recollect) -> No
     records = await records_of(memory, BOB)
     await memory.erase(BOB, EraseScope())
 
-    assert await memory.restore(records, restore_erased=True) == count + 1
+    assert await memory.import_records(records, restore_erased=True) == count + 1
 
     thread = await memory.thread(BOB, "long")
     assert thread is not None
@@ -449,7 +449,7 @@ async def test_a_record_that_differs_is_refused(memory: Recollect) -> None:
     fresh = {**records[-1], "id": "m9", "position": 9}
 
     with pytest.raises(ConflictError, match="m4"):
-        await memory.restore([fresh, other])
+        await memory.import_records([fresh, other])
 
     assert records == await records_of(memory, ADA)
 
@@ -460,7 +460,7 @@ async def test_a_record_given_twice_is_restored_once(memory: Recollect) -> None:
     records = await records_of(memory, ADA)
     await memory.erase(ADA, EraseScope())
 
-    new = await memory.restore([*records, *records], restore_erased=True)
+    new = await memory.import_records([*records, *records], restore_erased=True)
 
     assert records == await records_of(memory, ADA)
     assert len(records) == new
@@ -482,7 +482,7 @@ async def test_a_record_given_twice_is_restored_once(memory: Recollect) -> None:
 async def test_what_is_no_record_is_refused(memory: Recollect, record: JsonObject) -> None:
     """The error is the caller's, and nothing is stored."""
     with pytest.raises(UsageError):
-        await memory.restore([record])
+        await memory.import_records([record])
 
     assert await memory.thread(("a",), "t") is None
 

@@ -67,7 +67,7 @@ def path(tmp_path: Path) -> str:
 async def verdict_on(path: str) -> AuditVerdict:
     """Open a file and verify Ada's audit."""
     async with SQLiteStore(path) as store:
-        return await store.audit_verified(ADA)
+        return await store.verify_audit(ADA)
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -149,7 +149,7 @@ def test_a_database_of_the_release_before_is_audited_from_now_on(old_url: str) -
         async with recollect.open(old_url, embedder="none") as memory:
             await tell(memory.store, "old")
             await four_changes(memory.store)
-            return await memory.audit_verified(ADA)
+            return await memory.verify_audit(ADA)
 
     verdict = anyio.run(use)
 
@@ -171,7 +171,7 @@ def test_a_file_of_the_release_before_is_audited_from_now_on(tmp_path: Path) -> 
         async with SQLiteStore(path) as store:
             await tell(store, "old")
             await four_changes(store)
-            return await store.audit_verified(ADA), len((await store.messages(ADA, TALK)).rows)
+            return await store.verify_audit(ADA), len((await store.messages(ADA, TALK)).rows)
 
     verdict, messages = anyio.run(use)
 
@@ -330,7 +330,7 @@ async def test_a_memory_acts_for_somebody() -> None:
 
         assert 1 == len(found.entries)
         assert ("ada", "append") == (row.actor, row.action)
-        assert (await acting.audit_verified(ADA)).ok
+        assert (await acting.verify_audit(ADA)).ok
     with pytest.raises(StoreClosedError):
         await acting.audit(ADA)
 
@@ -343,7 +343,7 @@ def test_a_memory_acts_for_somebody_without_await() -> None:
         memory.put(ADA, "Item", "two", {"text": "milk"})
 
         assert ["ada"] == [each.actor for each in memory.audit(ADA).rows]
-        assert acting.audit_verified(ADA).ok
+        assert acting.verify_audit(ADA).ok
     with pytest.raises(StoreClosedError):
         acting.audit(ADA)
 

@@ -155,7 +155,7 @@ async def test_it_is_exported_and_restored(memory: Recollect) -> None:
     records = [each async for each in memory.export(ADA)]
 
     async with recollect.open(embedder="none", worker=False) as other:
-        await other.restore(records)
+        await other.import_records(records)
 
         assert {"step": 1} == await other.state(ADA, "talk")
         assert await memory.attachment(ADA, "talk", "a") == await other.attachment(ADA, "talk", "a")

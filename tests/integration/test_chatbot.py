@@ -12,12 +12,12 @@ from recollect.chat import Chatbot
 from recollect.chat.chat_prompt import NOTHING_KNOWN, filled
 from recollect.errors import ModelError, ModelUnavailableError, NotFoundError, UsageError
 from recollect.formation.config import FormationSettings
-from recollect.formation.prompt import Prompts
+from recollect.formation.prompt import FormationPrompts
+from recollect.formation.rule_model import RuleModel
 from recollect.ports import ModelAnswer, ModelRequest
 from recollect.recall.rendering import read_block
 from recollect.records import Message
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import ScriptedModel
 
 ADA = ("users", "ada")
@@ -325,7 +325,7 @@ async def test_only_what_is_in_force_is_shown_as_profile(memory: recollect.Recol
 async def test_the_prompt_of_an_assistant_is_its_own(memory: recollect.Recollect) -> None:
     """What is remembered is never read as a template."""
     model = ScriptedModel(["Yes.", "Yes."])
-    prompts = Prompts(chatbot="Be {{brief}}. {memories}")
+    prompts = FormationPrompts(chatbot="Be {{brief}}. {memories}")
     formation = replace(FormationSettings(), prompts=prompts)
     bot = Chatbot(memory, model, ADA, formation=formation)
     await bot.reply("The word is {time} and {0.__class__}.")

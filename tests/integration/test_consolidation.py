@@ -11,7 +11,7 @@ import pytest
 
 import recollect
 from recollect.errors import ModelUnavailableError, NotFoundError, UsageError, VersionConflictError
-from recollect.formation.config import Assistants, FormationSettings, Limits
+from recollect.formation.config import Assistants, FormationLimits, FormationSettings
 from recollect.formation.types import FACT, NOTE
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import (
@@ -418,7 +418,7 @@ async def test_what_says_too_much_or_too_little_is_refused(
 async def test_limits_postpone(memory: recollect.Recollect, clock: FrozenClock) -> None:
     """Over a limit a group waits for another run; what was asked is kept."""
     await keep_drinks(memory, clock)
-    settings = FormationSettings(types=(NOTE,), limits=Limits(tokens_a_consolidation=10))
+    settings = FormationSettings(types=(NOTE,), limits=FormationLimits(tokens_a_consolidation=10))
     model = Tidy()
     async with recollect.open(embedder="none", model=model, formation=settings) as other:
         await other.apply(ADA, [note("one", "drinks tea"), note("two", "drinks tea!")])
@@ -580,7 +580,7 @@ async def test_an_archive_keeps_it(
         worker=False,
         clock=clock,
     ) as other:
-        await other.restore(records)
+        await other.import_records(records)
 
         again = await other.consolidate(ADA)
         await other.erase(ADA, EraseMessages(thread="talk", messages=["m2"]))

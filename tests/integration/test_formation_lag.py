@@ -13,7 +13,7 @@ import pytest
 
 from recollect.formation.answer import OPERATIONS_MAX
 from recollect.formation.citations import CITATIONS_MAX
-from recollect.formation.config import FormationSettings, Limits
+from recollect.formation.config import FormationLimits, FormationSettings
 from recollect.formation.grounding.injection import instructs
 from recollect.formation.offer import offer_of
 from recollect.formation.types import NOTE, USER
@@ -148,7 +148,7 @@ async def lag_of(work: Callable[[], Awaitable[object]]) -> tuple[float, float]:
 def asking_of(worst: Worst) -> Callable[[], Awaitable[object]]:
     """Return what asks a model that gives the worst answer, and decides on it."""
     window = Window(scope=("u",), lines=tuple(worst.lines), watermarks={"talk": 1})
-    settings = FormationSettings(types=(USER, NOTE), limits=Limits(repairs=0))
+    settings = FormationSettings(types=(USER, NOTE), limits=FormationLimits(repairs=0))
     offer = offer_of(settings.types, [], "")
     return lambda: FormationDialogue(ScriptedModel([worst.calls]), window, offer, settings).ask()
 

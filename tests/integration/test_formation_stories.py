@@ -9,11 +9,11 @@ import pytest
 
 import recollect
 from recollect.formation.config import FormationSettings
+from recollect.formation.rule_model import RuleModel
 from recollect.ports import ModelAnswer, ModelRequest, Turn
 from recollect.records import Memory, NewMessage
 from recollect.stores.plans.formation import Debounce
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.rule_model import RuleModel
 
 SCOPE = ("users", "ada")
 NAMES = ("Ingrid", "Tomasz", "Amara", "Jorge", "Wilma", "Keiko", "Femi", "Solveig")

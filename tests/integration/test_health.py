@@ -14,6 +14,7 @@ from recollect.errors import (
     StoreClosedError,
     StoreUnavailableError,
 )
+from recollect.formation.rule_model import RuleModel
 from recollect.memory.health import CLEANING
 from recollect.memory.runtime import MERGING
 from recollect.observability.health import Health, TaskHealth
@@ -22,7 +23,6 @@ from recollect.recall.index_cache import Indexes
 from recollect.recall.vector_backlog import EMBEDDING
 from recollect.records import Scope
 from recollect.testing import HashedEmbedder
-from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker.loop import SCHEDULES
 from recollect.worker.worker_options import FORMATION
@@ -102,7 +102,7 @@ async def test_messages_that_are_given_up_are_an_error(caplog: pytest.LogCapture
     async with recollect.open("memory:", model=answers, embedder="none", worker=False) as memory:
         await memory.append(ADA, "t", said(f"I like {SECRET}"))
         ends: list[str] = []
-        while "given up" not in ends:
+        while "dead" not in ends:
             ends += [each.end for each in await memory.form(ADA)]
 
     errors = [each for each in caplog.records if each.levelno == logging.ERROR]

@@ -31,12 +31,12 @@ from recollect.errors import (
     StoreError,
     StoreUnavailableError,
 )
+from recollect.formation.rule_model import RuleModel
 from recollect.observability.health import TaskMonitor
 from recollect.observability.logs import summary_of
 from recollect.ports import ToolCall, Vector
 from recollect.records import JsonObject
 from recollect.testing import HashedEmbedder
-from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import Script, ScriptedAnswer, ScriptedModel
 
 MARKS = ("Heliotrope", "Quarrender", "Ottoline", "Vermilion", "Periwinkle", "Zinnober")
@@ -145,7 +145,7 @@ STEPS: Sequence[Step] = (
     lambda memory: memory.reject(SCOPE, TYPE, KEY),
     lambda memory: memory.approve(SCOPE, TYPE, KEY),
     lambda memory: memory.undo(SCOPE, KEY),
-    lambda memory: memory.redrive(SCOPE, KEY),
+    lambda memory: memory.retry(SCOPE, formation_id=KEY),
     lambda memory: memory.pause(SCOPE, THREAD),
     lambda memory: memory.resume(SCOPE, THREAD),
     lambda memory: memory.state(SCOPE, THREAD),
@@ -153,7 +153,7 @@ STEPS: Sequence[Step] = (
     lambda memory: memory.replace(SCOPE, TEXT, said(1)[0]),
     lambda memory: memory.remove(SCOPE, THREAD, [f"{KEY}1"]),
     lambda memory: memory.acting(KEY).put(SCOPE, TYPE, f"{KEY}2", {"text": TEXT}),
-    lambda memory: memory.restore([{"kind": TEXT, "scope": list(SCOPE)}]),
+    lambda memory: memory.import_records([{"kind": TEXT, "scope": list(SCOPE)}]),
     lambda memory: memory.apply(SCOPE, [DeleteMemory(type=TYPE, key=KEY)]),
     lambda memory: memory.erase(SCOPE, EraseMessages(thread=THREAD, messages=[f"{KEY}2"])),
     lambda memory: memory.erase(SCOPE, EraseThread(thread=THREAD)),
@@ -273,7 +273,7 @@ def test_a_program_without_logging_is_told_nothing() -> None:
         "async def main():\n"
         "    async with recollect.open(model=refuse, embedder='none', worker=False) as memory:\n"
         "        await memory.append(('a',), 't', [recollect.NewMessage(role='user', text='hi')])\n"
-        "        assert [each.end for each in await memory.form(('a',))] == ['retried']\n"
+        "        assert [each.end for each in await memory.form(('a',))] == ['failed']\n"
         "asyncio.run(main())\n"
     )
     done = subprocess.run(

@@ -15,7 +15,7 @@ from recollect.integrations.langgraph import RecollectStore
 ADA = ("users", "ada")
 SAID = "I'm Ada, I drink green tea"
 NOTE = {"context": "drinks", "content": "Ada drinks green tea"}
-FACES = ["save_memory", "search_memory", "update_memory", "forget_memory", "call"]
+FACES = ["save_memory", "search_memory", "update_memory", "erase_memory", "call"]
 
 
 @pytest.mark.parametrize("url", ["memory:", "tools.db"])
@@ -27,12 +27,12 @@ def test_the_functions_work_without_await(url: str, tmp_path: Path) -> None:
 
         kept = tools.save_memory("Note", NOTE, [SAID])
         found = tools.search_memory("tea")
-        asked = tools.forget_memory(str(kept["id"]))
+        asked = tools.erase_memory(str(kept["id"]))
         memory.append(ADA, "talk", [NewMessage(role="user", text="Yes, forget it")])
 
         assert 1 == len(found["memories"])  # type: ignore[arg-type]
-        done = tools.forget_memory(str(kept["id"]), str(asked["token"]))
-        assert ("stored", "confirm", "forgotten") == (
+        done = tools.erase_memory(str(kept["id"]), str(asked["token"]))
+        assert ("stored", "confirm", "erased") == (
             kept["status"],
             asked["status"],
             done["status"],

@@ -99,7 +99,7 @@ def test_without_its_check_any_token_forgets(monkeypatch: pytest.MonkeyPatch) ->
         tools = MemoryTools(memory, ADA, "talk")
         kept = tools.save_memory("Note", NOTE, [SAID])
 
-        assert "forgotten" == tools.forget_memory(str(kept["id"]), "made up")["status"]
+        assert "erased" == tools.erase_memory(str(kept["id"]), "made up")["status"]
 
 
 @pytest.mark.parametrize("is_guarded", [True, False])

@@ -379,7 +379,7 @@ async def test_splitting_a_scope_changes_no_answer(memory: Recollect) -> None:
         }
 
 
-@pytest.mark.parametrize("scope", ["ada", (), [], ("",), [("a",), ()], (1, None)])
+@pytest.mark.parametrize("scope", ["", (), [], ("",), [("a",), ()], (1, None)])
 async def test_a_scope_that_is_none_is_refused(memory: Recollect, scope: Any) -> None:
     """There is no default."""
     with pytest.raises(UsageError):

@@ -63,7 +63,7 @@ def url(server: RedisServer) -> str:
 async def verdict_on(url: str) -> AuditVerdict:
     """Open a store and verify Ada's audit."""
     async with RedisStore(url) as store:
-        return await store.audit_verified(ADA)
+        return await store.verify_audit(ADA)
 
 
 def chain_key(client: Client, kind: str) -> str:
@@ -199,7 +199,7 @@ async def chained_at_once(url: str) -> AuditVerdict:
                 await store._transact(plan)
 
         await asyncio.gather(*(write(store) for store in stores))
-        return await stores[0].audit_verified(ADA)
+        return await stores[0].verify_audit(ADA)
 
 
 def test_a_chain_never_forks(server: RedisServer) -> None:
@@ -235,7 +235,7 @@ async def names_after_erasing_at_once(url: str) -> list[tuple[bool, int]]:
             await other.erase(ADA, EraseScope())
             rows = (await one.audit(ADA)).rows
             named = sum(each.actor is not None for each in rows)
-            found.append(((await one.audit_verified(ADA)).ok, named))
+            found.append(((await one.verify_audit(ADA)).ok, named))
     return found
 
 

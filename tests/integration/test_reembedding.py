@@ -84,7 +84,7 @@ async def without_model(memory: Recollect) -> int:
     """Return how many questions find their thing by words alone: the control."""
     async with recollect.open("memory:", embedder="none") as control:
         async for record in memory.export(ADA):
-            await control.restore([record])
+            await control.import_records([record])
         right, _ = await found_of(control)
         return right
 

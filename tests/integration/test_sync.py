@@ -80,7 +80,7 @@ def test_an_export_is_restored(memory: SyncRecollect) -> None:
     records = list(memory.export(ADA))
     receipt = memory.erase(ADA, EraseScope())
 
-    assert memory.restore(records, restore_erased=True) == len(records) == 3
+    assert memory.import_records(records, restore_erased=True) == len(records) == 3
     assert records == list(memory.export(ADA))
     assert [receipt] == memory.receipts()
     assert memory.clean() == []
@@ -102,11 +102,11 @@ def test_an_export_may_be_left_half_way(memory: SyncRecollect) -> None:
     ("call", "error"),
     [
         (lambda memory: memory.recall(ADA, ""), UsageError),
-        (lambda memory: memory.recall("ada", "boat"), UsageError),
+        (lambda memory: memory.recall("", "boat"), UsageError),
         (lambda memory: memory.append(ADA, "talk", [TALK[0], TALK[0].__class__(
             role="user", text="other", id="m1")]), ConflictError),
         (lambda memory: memory.put(ADA, "Item", "n", {}, valid_from=datetime(2024, 1, 1)), UsageError),  # noqa: DTZ001, E501
-        (lambda memory: list(memory.export("ada")), UsageError),
+        (lambda memory: list(memory.export("")), UsageError),
     ],
 )  # fmt: skip
 def test_errors_are_the_same(

@@ -15,6 +15,7 @@ import recollect
 from recollect import DeleteMemory, EraseThread, NewMessage, VersionConflictError
 from recollect.errors import ModelDeniedError
 from recollect.formation.config import FormationSettings
+from recollect.formation.rule_model import RuleModel
 from recollect.observability.spans import (
     ERROR_TYPE,
     FINISH_REASONS,
@@ -28,7 +29,6 @@ from recollect.observability.spans import (
     memory_span,
 )
 from recollect.records import Scope
-from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker.formation_run import END
 
@@ -125,7 +125,7 @@ async def test_a_model_request_is_a_child_of_its_formation(spans: InMemorySpanEx
         assert told[OUTPUT_TOKENS] == 2
     growing = [int(str(attributes(each)[INPUT_TOKENS])) for each in asked]
     assert all(one < other for one, other in pairwise(growing))
-    assert "retried" == attributes(forming)[END]
+    assert "failed" == attributes(forming)[END]
 
 
 async def test_a_failure_is_told_by_its_code(spans: InMemorySpanExporter) -> None:

@@ -29,6 +29,7 @@ from recollect.stores.plans.erasure import EraseMemory, EraseScope
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.redis.store import RedisStore
 from recollect.stores.sqlite.store import SQLiteStore
+from recollect.testing.frozen_clock import NOON
 from recollect.testing.hashed_embedder import HashedEmbedder
 from recollect.testing.scripted_model import ScriptedModel
 
@@ -43,8 +44,8 @@ def nothing_to_form(_: ModelRequest) -> ToolCall:
     return ToolCall(name="no_memory", arguments={})
 
 
-async def _restore(memory: Recollect) -> None:
-    await memory.restore([each async for each in memory.export(ADA)])
+async def _import(memory: Recollect) -> None:
+    await memory.import_records([each async for each in memory.export(ADA)])
 
 
 async def _apply_each(memory: Recollect) -> None:
@@ -63,6 +64,9 @@ CHANGES: dict[str, Change] = {
     "keep": lambda m: m.keep(ADA, "talk", 1),
     "replace": lambda m: m.replace(ADA, "talk", NewMessage(role="user", text="sold", id="m1")),
     "put": lambda m: m.put(ADA, PUT.type, PUT.key, PUT.value),
+    "remember": lambda m: m.remember(ADA, "Ada likes owls."),
+    "end": lambda m: m.end(ADA, "Note", "pet", NOON),
+    "delete": lambda m: m.delete(ADA, "Note", "pet"),
     "apply": lambda m: m.apply(ADA, [DeleteMemory(type="Note", key="pet")]),
     "apply_each": _apply_each,
     "form": lambda m: m.form(ADA),
@@ -74,7 +78,7 @@ CHANGES: dict[str, Change] = {
     "signal": lambda m: m.signal(ADA, "talk"),
     "pause": lambda m: m.pause(ADA),
     "resume": lambda m: m.resume(ADA),
-    "redrive": lambda m: m.redrive(ADA, "none"),
+    "retry": lambda m: m.retry(ADA, formation_id="none"),
     "recall": lambda m: m.recall(ADA, "boat"),
     "context": lambda m: m.context(ADA, "boat"),
     "caught_up": lambda m: m.caught_up(ADA),
@@ -82,14 +86,14 @@ CHANGES: dict[str, Change] = {
     "settled": lambda m: m.settled(ADA),
     "erase": lambda m: m.erase(ADA, EraseScope()),
     "clean": lambda m: m.clean(),
-    "restore": _restore,
+    "import_records": _import,
     "reembed": lambda m: m.reembed(HashedEmbedder(64)),
     "undo_reembed": lambda m: m.undo_reembed(),
 }
 READS: Final = frozenset(
-    "acting attachment attachments audit audit_verified embedder export formation formations get "
-    "health history last_messages loop memories messages noting outside_error over pending "
-    "receipts scopes state tasks thread threads turns worker".split()
+    "acting attachment attachments audit verify_audit close embedder export formation "
+    "formations get health history last_messages loop memories messages noting open "
+    "outside_error over pending receipts scopes state tasks thread threads turns worker".split()
 )
 
 

@@ -10,12 +10,12 @@ import pytest
 import recollect
 from recollect.formation.config import FormationSettings
 from recollect.formation.patch import apply_patch
+from recollect.formation.rule_model import shown_in
 from recollect.formation.types import USER
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Json, JsonObject, NewMessage
 from recollect.stores.json_pointers import covers, leaves
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.rule_model import shown_in
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 
 ADA = ("users", "ada")

@@ -18,7 +18,8 @@ from recollect.errors import (
     ModelUnavailableError,
     UsageError,
 )
-from recollect.formation.config import Assistants, FormationSettings, Limits
+from recollect.formation.config import Assistants, FormationLimits, FormationSettings
+from recollect.formation.rule_model import RuleModel, shown_in
 from recollect.formation.types import NOTE, USER, MemoryType
 from recollect.formation.window import Window
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
@@ -26,11 +27,10 @@ from recollect.records import Json, Memory, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import DueThread, Formed
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.rule_model import RuleModel, shown_in
 from recollect.testing.scripted_model import Script, ScriptedAnswer, ScriptedModel
 from recollect.worker import formation_run as forming
 from recollect.worker.formation_input import read_window
-from recollect.worker.formation_run import Result
+from recollect.worker.formation_run import FormationResult
 
 ADA = ("users", "ada")
 BOB = ("users", "bob")
@@ -96,9 +96,9 @@ async def contents(memory: recollect.Recollect) -> list[str]:
 
 async def forms_until_done(
     memory: recollect.Recollect, clock: FrozenClock, *, formations_max: int = 60
-) -> list[Result]:
+) -> list[FormationResult]:
     """Let the clock go on until nothing waits; return how each formation ended."""
-    results: list[Result] = []
+    results: list[FormationResult] = []
     assert memory.worker is not None
     for _ in range(formations_max):
         results += await memory.worker.drain()
@@ -335,7 +335,7 @@ async def test_one_poisoned_message_is_given_up_and_its_neighbours_are_formed(
     """The window halves after each failure until the message stands alone."""
     texts = [f"I own {n} boats." for n in range(2, 12)]
     texts[6] = "poison"
-    settings = FormationSettings(types=(NOTE,), limits=Limits(attempts=4))
+    settings = FormationSettings(types=(NOTE,), limits=FormationLimits(attempts=4))
     async with opened(poisoned, clock, settings) as memory:
         await say(memory, *texts)
 
@@ -351,7 +351,7 @@ async def test_one_poisoned_message_is_given_up_and_its_neighbours_are_formed(
 
 async def test_limits_beyond_all_bounds_are_those_of_a_window(clock: FrozenClock) -> None:
     """Nothing waits for ever because of them."""
-    limits = Limits(window_messages=10**6, context_messages=10**6, window_tokens=10**9)
+    limits = FormationLimits(window_messages=10**6, context_messages=10**6, window_tokens=10**9)
     async with opened(RuleModel(), clock, FormationSettings(limits=limits)) as memory:
         await say(memory, *["It rains."] * 450)
 
@@ -368,7 +368,9 @@ async def test_the_window_halves_after_each_failure(clock: FrozenClock) -> None:
         seen.append(len(new_lines(request)))
         return ModelError("no")
 
-    async with opened(failing, clock, FormationSettings(limits=Limits(attempts=8))) as memory:
+    async with opened(
+        failing, clock, FormationSettings(limits=FormationLimits(attempts=8))
+    ) as memory:
         await say(memory, *(f"word {n}" for n in range(40)))
         assert memory.worker is not None
         while len(seen) < 8:
@@ -385,7 +387,7 @@ async def test_a_message_that_was_given_up_can_be_formed_again(clock: FrozenCloc
     def mending(request: ModelRequest) -> ScriptedAnswer:
         return poisoned(request) if not healthy else [note(n, t) for n, t in new_lines(request)]
 
-    settings = FormationSettings(types=(NOTE,), limits=Limits(attempts=1))
+    settings = FormationSettings(types=(NOTE,), limits=FormationLimits(attempts=1))
     async with opened(mending, clock, settings) as memory:
         await say(memory, "poison")
         (given_up,) = await memory.form(ADA)
@@ -394,10 +396,10 @@ async def test_a_message_that_was_given_up_can_be_formed_again(clock: FrozenCloc
         (dead,) = (await memory.formations(ADA, status="dead")).rows
         healthy.append(True)
 
-        redriven = await memory.redrive(ADA, dead.id)
+        waiting = await memory.retry(ADA, formation_id=dead.id)
         (formed,) = await memory.form(ADA)
 
-        assert ("given up", 1, "formed") == (given_up.end, redriven, formed.end)
+        assert ("dead", 1, "formed") == (given_up.end, waiting, formed.end)
         assert ["I own a boat", "poison"] == await contents(memory)
         assert not (await memory.pending(ADA)).rows
 
@@ -490,7 +492,7 @@ async def test_a_daily_limit_puts_off_to_the_next_day(
 ) -> None:
     """In UTC; repairs do not go beyond it, and nothing is lost."""
     model = ScriptedModel(lambda _: [note(1, "not said")])
-    settings = FormationSettings(types=(NOTE,), limits=replace(Limits(), **limits))
+    settings = FormationSettings(types=(NOTE,), limits=replace(FormationLimits(), **limits))
     async with recollect.open(
         embedder="none", model=model, formation=settings, worker=False, clock=clock
     ) as memory:

@@ -13,7 +13,8 @@ import pytest
 
 import recollect
 from recollect.errors import StoreUnavailableError, UsageError
-from recollect.formation.config import FormationSettings, Limits
+from recollect.formation.config import FormationLimits, FormationSettings
+from recollect.formation.rule_model import RuleModel, shown_in
 from recollect.formation.types import NOTE, USER, MemoryType, load_types
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Lane, NewMessage
@@ -23,9 +24,8 @@ from recollect.stores.plans.formation import Debounce
 from recollect.stores.rows import ThreadRow
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.postgres_server import empty_store, shared_database
-from recollect.testing.rule_model import RuleModel, shown_in
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
-from recollect.worker.formation_run import Result
+from recollect.worker.formation_run import FormationResult
 
 ADA = ("users", "ada")
 NOTHING = ToolCall(name="remember_nothing", arguments="{}")
@@ -308,8 +308,8 @@ async def test_a_copy_knows_the_places(url: str, clock: FrozenClock) -> None:
         await drained(memory)
         records = [each async for each in memory.export(ADA)]
     async with opened("memory:", clock, offered) as copy:
-        await copy.restore(records)
-        await copy.restore(records)
+        await copy.import_records(records)
+        await copy.import_records(records)
         thread = await copy.thread(ADA, "talk")
         until(clock, 3, 3, 1)
         await drained(copy)
@@ -320,12 +320,12 @@ async def test_a_copy_knows_the_places(url: str, clock: FrozenClock) -> None:
 
 
 @pytest.mark.parametrize("url", STORES, indirect=True)
-async def test_a_message_that_fails_for_one_type_is_given_up_and_redriven_for_it_alone(
+async def test_a_message_that_fails_for_one_type_is_given_up_and_retried_for_it_alone(
     url: str, clock: FrozenClock
 ) -> None:
     """Neither its failures nor its second try concern the other type."""
     offered = Offered()
-    settings = replace(SETTINGS, limits=Limits(attempts=2, window_messages=1))
+    settings = replace(SETTINGS, limits=FormationLimits(attempts=2, window_messages=1))
     async with opened(url, clock, offered, settings) as memory:
         await say(memory, "poison")
         clock.advance(QUIET_S)
@@ -345,14 +345,14 @@ async def test_a_message_that_fails_for_one_type_is_given_up_and_redriven_for_it
         await drained(memory)
         before = Counter(offered.counts)
 
-        redriven = await memory.redrive(ADA, dead.id)
+        waiting = await memory.retry(ADA, formation_id=dead.id)
         ends = await drained(memory)
 
         assert failed is not None
-        assert (["retried"], 0, 1) == (first, failed.attempts, failed.lanes["Nightly"].attempts)
-        assert "given up" in second
+        assert (["failed"], 0, 1) == (first, failed.attempts, failed.lanes["Nightly"].attempts)
+        assert "dead" in second
         assert {("Note", "poison"): 1, ("Note", "fine"): 1, ("Nightly", "fine"): 1} == before
-        assert (1, ["formed"]) == (redriven, ends)
+        assert (1, ["formed"]) == (waiting, ends)
         assert each_once("poison", "fine") == offered.counts
         assert not (await memory.pending()).rows
 
@@ -393,7 +393,7 @@ async def test_a_type_that_loses_its_schedule_catches_up_and_joins_the_others(
 async def test_more_than_a_window_is_formed_in_one_night(url: str, clock: FrozenClock) -> None:
     """One window after the other, each message once, over several threads."""
     offered = Offered()
-    settings = replace(SETTINGS, limits=Limits(window_messages=3))
+    settings = replace(SETTINGS, limits=FormationLimits(window_messages=3))
     texts = [f"text {number}" for number in range(10)]
     async with opened(url, clock, offered, settings) as memory:
         for number, text in enumerate(texts):
@@ -431,7 +431,7 @@ async def test_forming_by_hand_leaves_a_type_to_its_schedule(clock: FrozenClock,
         await memory.form(ADA)
         early = Counter(offered.counts)
         until(clock, 2, 3, 1)
-        results: list[Result] = await memory.form(ADA)
+        results: list[FormationResult] = await memory.form(ADA)
 
     assert ({("Note", "one"): 1}, ["formed"]) == (early, [each.end for each in results])
     assert each_once("one") == offered.counts
@@ -521,7 +521,9 @@ async def random_story(
     chance = Random(seed)  # noqa: S311 (a story, not a secret)
     offered, given, said = Offered(), Counter[tuple[str, str]](), 0
     hourly = replace(NOTE, name="User", schedule="0 * * * *")
-    settings = replace(SETTINGS, types=(NOTE, NIGHTLY, hourly), limits=Limits(window_messages=3))
+    settings = replace(
+        SETTINGS, types=(NOTE, NIGHTLY, hourly), limits=FormationLimits(window_messages=3)
+    )
     async with opened("memory:", clock, offered, settings) as memory:
         honest = memory.store.commit
 

@@ -20,14 +20,14 @@ from recollect.errors import (
     UsageError,
 )
 from recollect.formation.config import Assistants, FormationSettings
+from recollect.formation.rule_model import RuleModel
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import NewMessage, Scope
 from recollect.stores.plans.formation import Debounce, Lease
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 from recollect.worker.circuit_breaker import OUTAGES_MAX
-from recollect.worker.formation_run import Result
+from recollect.worker.formation_run import FormationResult
 from recollect.worker.loop import Worker
 
 ADA = ("users", "ada")
@@ -341,7 +341,7 @@ async def test_an_opened_memory_tells_of_its_formations_and_forms_so_many_at_onc
         under_way -= 1
         return ModelAnswer(calls=(NOTHING,))
 
-    def notice(scope: Scope, result: Result) -> None:
+    def notice(scope: Scope, result: FormationResult) -> None:
         told.append((scope, result.end))
         if len(told) == 4:
             all_told.set()

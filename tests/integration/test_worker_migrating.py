@@ -19,6 +19,7 @@ from recollect.errors import (
     VersionConflictError,
 )
 from recollect.formation.config import FormationSettings
+from recollect.formation.rule_model import shown_in
 from recollect.formation.type_migration import in_other_mode
 from recollect.formation.types import MemoryType, UpdateMode, load_types
 from recollect.ports import ModelRequest, ToolCall
@@ -26,7 +27,6 @@ from recollect.records import Evidence, Memory, NewMessage
 from recollect.stores.plans.erasure import EraseMemory, EraseMessages
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.postgres_server import empty_store, shared_database
-from recollect.testing.rule_model import shown_in
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 from recollect.worker import formation_run as former
 

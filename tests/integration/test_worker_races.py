@@ -19,6 +19,7 @@ import pytest
 import recollect
 from recollect.errors import StoreUnavailableError
 from recollect.formation.config import FormationSettings
+from recollect.formation.rule_model import shown_in
 from recollect.formation.types import NOTE
 from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
@@ -29,9 +30,8 @@ from recollect.stores.plans.formation import Debounce, Lease
 from recollect.stores.rows import ScopeRow
 from recollect.testing.postgres_server import empty_store, shared_database
 from recollect.testing.redis_server import shared_server
-from recollect.testing.rule_model import shown_in
 from recollect.testing.scripted_model import ScriptedModel
-from recollect.worker.formation_run import Result
+from recollect.worker.formation_run import FormationResult
 
 ADA: Final[Scope] = ("users", "ada")
 WORKERS: Final = 8
@@ -90,10 +90,10 @@ async def wrong_in(memory: Recollect, said: Sequence[str]) -> Counter[str]:
     return +wrong
 
 
-async def raced(path: Path | str, races: int) -> tuple[Counter[str], list[Result]]:
+async def raced(path: Path | str, races: int) -> tuple[Counter[str], list[FormationResult]]:
     """Let eight tasks, each with a store of its own, race so often; return what is wrong."""
     said: list[str] = []
-    results: list[Result] = []
+    results: list[FormationResult] = []
     async with AsyncExitStack() as exit_:
         memories = [await exit_.enter_async_context(opened(path)) for _ in range(WORKERS)]
         for turn in range(races):

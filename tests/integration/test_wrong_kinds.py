@@ -23,11 +23,13 @@ def memory() -> Iterator[Any]:
 
 # Each forgets a list, or gives a text, a dict or a number for something else.
 WRONG: dict[str, Callable[[Any], object]] = {
-    "a message alone": lambda m: m.append(ADA, "t", SAID),
     "no messages": lambda m: m.append(ADA, "t", None),
-    "a text for messages": lambda m: m.append(ADA, "t", "hello"),
-    "texts for messages": lambda m: m.append(ADA, "t", ["hello"]),
-    "a message as a dict": lambda m: m.append(ADA, "t", {"role": "user", "text": "hello"}),
+    "a number for messages": lambda m: m.append(ADA, "t", 5),
+    "numbers for messages": lambda m: m.append(ADA, "t", [5]),
+    "a message as a dict without a role": lambda m: m.append(ADA, "t", {"text": "hello"}),
+    "a message alone of a store": lambda m: m.call(
+        lambda memory: memory.store.append(ADA, "t", SAID)
+    ),
     "a write alone beside messages": lambda m: m.append(ADA, "t", [SAID], writes=PUT),
     "a text as state": lambda m: m.append(ADA, "t", [SAID], state="good"),
     "an attachment alone": lambda m: m.append(ADA, "t", [SAID], attachments=FILE),
@@ -41,7 +43,7 @@ WRONG: dict[str, Callable[[Any], object]] = {
     "a text as value": lambda m: m.put(ADA, "Own", "k", "value"),
     "a message's id alone": lambda m: m.remove(ADA, "t", "m1"),
     "a number for ids": lambda m: m.remove(ADA, "t", 5),
-    "a text to replace": lambda m: m.replace(ADA, "t", "hello"),
+    "a number to replace": lambda m: m.replace(ADA, "t", 5),
     "one attachment": lambda m: m.attach(ADA, "t", FILE),
     "a text as attachment": lambda m: m.attach(ADA, "t", ["a.txt"]),
     "a text as named state": lambda m: m.set_state(ADA, "t", "good"),
@@ -49,7 +51,7 @@ WRONG: dict[str, Callable[[Any], object]] = {
     "a text as limit": lambda m: m.recall(ADA, "hello", limit="3"),
     "a text as budget": lambda m: m.recall(ADA, "hello", budget_tokens="3"),
     "an unknown state": lambda m: m.memories(ADA, state="forgotten"),
-    "a record alone": lambda m: m.restore({"kind": "message"}),
+    "a record alone": lambda m: m.import_records({"kind": "message"}),
     "a text to erase": lambda m: m.erase(ADA, "t"),
 }
 
@@ -64,7 +66,5 @@ def test_it_is_refused(what: str, memory: Any) -> None:
 
 
 def test_the_error_says_what_to_give(memory: Any) -> None:
-    with pytest.raises(
-        UsageError, match=r"not a list: give each message as an element.*\[\.\.\.\]"
-    ):
-        memory.append(ADA, "t", SAID)
+    with pytest.raises(UsageError, match=r"not a list: give each write as an element.*\[\.\.\.\]"):
+        memory.apply(ADA, PUT)

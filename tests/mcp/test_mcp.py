@@ -88,15 +88,15 @@ async def tell_the_story(client: Client) -> None:
     (shown,) = (await client.read_resource("recollect://profile")).contents
     assert {"User": {"user_name": "Adele"}} == json.loads(shown.text)  # type: ignore[union-attr]
 
-    asked = await called(client, "forget_memory", id=kept["id"])
+    asked = await called(client, "erase_memory", id=kept["id"])
     assert "confirm" == asked["status"]
-    unheard = await called(client, "forget_memory", id=kept["id"], token=asked["token"])
+    unheard = await called(client, "erase_memory", id=kept["id"], token=asked["token"])
     assert "refused" == unheard["status"]
     assert [kept["id"]] == await found(client, "tea")
     gone = await called(
-        client, "forget_memory", id=kept["id"], token=asked["token"], answer="Yes, forget it"
+        client, "erase_memory", id=kept["id"], token=asked["token"], answer="Yes, forget it"
     )
-    assert "forgotten" == gone["status"]
+    assert "erased" == gone["status"]
     assert [] == await found(client, "tea")
     assert "green tea" not in str(await client.get_prompt("recall", {"question": "Which tea?"}))
 
@@ -164,7 +164,7 @@ async def test_two_servers_share_a_file(tmp_path: Path) -> None:
                 group.start_soon(client.call_tool, "save_memory", arguments)
     async with recollect.open(str(store), embedder="none", worker=False) as memory:
         notes = await memory.memories(ADA, type_="Note")
-        verdict = await memory.audit_verified(ADA)
+        verdict = await memory.verify_audit(ADA)
 
         assert 21 == len(notes.rows)
         assert verdict.ok
@@ -231,16 +231,16 @@ async def test_every_memory_that_recall_finds_is_found(memory: recollect.Recolle
         narrowed = await called(client, "search_memory", query="herons", type="Fact")
         changed = await called(client, "update_memory", id="Fact/f", **said)
         unknown = await called(client, "update_memory", id="Foreign/x", **said)
-        token = (await called(client, "forget_memory", id="Foreign/x"))["token"]
-        gone = await called(client, "forget_memory", id="Foreign/x", token=token, answer="Yes")
+        token = (await called(client, "erase_memory", id="Foreign/x"))["token"]
+        gone = await called(client, "erase_memory", id="Foreign/x", token=token, answer="Yes")
         hidden = [
-            await called(client, "forget_memory", id=f"{each}/{each}")
+            await called(client, "erase_memory", id=f"{each}/{each}")
             for each in (SCOPE_SETTINGS, "Instructions")
         ]
 
     assert {"Fact/f", "Foreign/x"} == set(every)
     assert ["Fact/f"] == [each["id"] for each in narrowed["memories"]]
-    assert ("changed", "refused", "forgotten") == (
+    assert ("changed", "refused", "erased") == (
         changed["status"],
         unknown["status"],
         gone["status"],
@@ -343,8 +343,8 @@ async def test_no_address_leaves_the_scope_of_its_key(served: Serving, query: st
 @pytest.mark.parametrize(
     ("permission", "refused"),
     [
-        ("read", {"save_memory", "update_memory", "forget_memory"}),
-        ("write", {"search_memory", "profile", "forget_memory"}),
+        ("read", {"save_memory", "update_memory", "erase_memory"}),
+        ("write", {"search_memory", "profile", "erase_memory"}),
         ("erase", {"search_memory", "profile", "save_memory", "update_memory"}),
     ],
 )
@@ -359,7 +359,7 @@ async def test_a_key_does_what_it_may(served: Serving, permission: str, refused:
             "changes": [{"op": "add", "path": "/a", "value": 1}],
             "quotes": ["x"],
         },
-        "forget_memory": {"id": "Note/x"},
+        "erase_memory": {"id": "Note/x"},
         "profile": {},
     }
     async with connected(served.url, key) as client:
@@ -473,7 +473,7 @@ async def test_what_a_client_is_told_of_the_tools(memory: recollect.Recollect) -
     assert all(each.description and each.title for each in tools)
     hints = {each.name: each.annotations for each in tools}
     assert hints["search_memory"].read_only_hint  # type: ignore[union-attr]
-    assert hints["forget_memory"].destructive_hint  # type: ignore[union-attr]
+    assert hints["erase_memory"].destructive_hint  # type: ignore[union-attr]
     assert not hints["save_memory"].destructive_hint  # type: ignore[union-attr]
 
 
@@ -538,8 +538,8 @@ async def test_forgetting_takes_the_quoted_words_along(memory: recollect.Recolle
     """What was kept for a memory alone is gone with it, from every answer."""
     async with in_process(memory) as client:
         kept = await called(client, "save_memory", **TEA)
-        token = (await called(client, "forget_memory", id=kept["id"]))["token"]
-        await called(client, "forget_memory", id=kept["id"], token=token, answer="Yes")
+        token = (await called(client, "erase_memory", id=kept["id"]))["token"]
+        await called(client, "erase_memory", id=kept["id"], token=token, answer="Yes")
 
     assert ["Yes"] == await quotes_kept(memory)
 
@@ -563,9 +563,9 @@ BLACK = {"type": "Note", "value": {"context": "drinks", "content": "Likes black 
         ("save_memory", {**TEA, "quotes": [f"SECRET {n}" for n in range(3_000)]}),
         ("save_memory", {**TEA, "quotes": ["I like green tea SECRET", " "]}),
         ("save_memory", {**TEA, "quotes": ["I like green tea SECRET", ""]}),
-        ("forget_memory", {"id": "Note/unknown", "token": "1.00", "answer": "SECRET"}),
-        ("forget_memory", {"id": "User/User", "token": "1.00", "answer": "SECRET"}),
-        ("forget_memory", {"id": "User/User", "answer": "SECRET"}),
+        ("erase_memory", {"id": "Note/unknown", "token": "1.00", "answer": "SECRET"}),
+        ("erase_memory", {"id": "User/User", "token": "1.00", "answer": "SECRET"}),
+        ("erase_memory", {"id": "User/User", "answer": "SECRET"}),
     ],
 )
 async def test_a_refused_call_leaves_no_word(
@@ -605,8 +605,8 @@ async def test_each_memory_rests_on_words_of_its_own(memory: recollect.Recollect
     async with in_process(memory) as client:
         named = await called(client, "save_memory", **{**NAME, "quotes": both})
         kept = (await called(client, "save_memory", **{**TEA, "quotes": both}))["id"]
-        token = (await called(client, "forget_memory", id=kept))["token"]
-        await called(client, "forget_memory", id=kept, token=token, answer="Yes")
+        token = (await called(client, "erase_memory", id=kept))["token"]
+        await called(client, "erase_memory", id=kept, token=token, answer="Yes")
         profile = (await called(client, "profile"))["profile"]
 
     assert "stored" == named["status"]
@@ -640,11 +640,11 @@ async def test_nothing_is_forgotten_without_an_answer(
     async with in_process(memory) as client:
         kept = (await called(client, "save_memory", **TEA))["id"]
         named = (await called(client, "save_memory", **NAME))["id"]
-        token = (await called(client, "forget_memory", id=kept))["token"]
-        foreign = (await called(client, "forget_memory", id=named))["token"]
+        token = (await called(client, "erase_memory", id=kept))["token"]
+        foreign = (await called(client, "erase_memory", id=named))["token"]
         for each in (token, foreign, "1.00", "x"):
-            await called(client, "forget_memory", id=kept, token=each, **given)
-        await called(client, "forget_memory", id=kept, token=foreign, answer="Yes")
+            await called(client, "erase_memory", id=kept, token=each, **given)
+        await called(client, "erase_memory", id=kept, token=foreign, answer="Yes")
 
         assert [kept] == await found(client, "tea")
 

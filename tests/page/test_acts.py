@@ -23,7 +23,7 @@ HERE: Final = Path(__file__).parent
 SCOPE: Final[Scope] = ("default",)
 HOW: Final = ("refuse", "lose")
 WAYS: Final = (*HOW, "find")
-MEMORY_ACTS: Final = ("end", "reject", "reject a field", "restore", "edit", "forget")
+MEMORY_ACTS: Final = ("end", "reject", "reject a field", "restore", "edit", "delete")
 ONCE: Final = (
     *("undo", "add", "save types", "pause", "resume", "retry", "form all", "take back"),
     *("form now", "expand", "make a key", "rotate a key", "export", "import", "verify", "preview"),
@@ -55,7 +55,7 @@ async def say(memory: Recollect, thread: str, text: str) -> Message:
 
 async def fill(memory: Recollect) -> None:
     """Keep a memory for each act, and what waits, fails and is erased."""
-    acts = ("end", "reject", "edit", "forget")
+    acts = ("end", "reject", "edit", "delete")
     names = [f"{name}-{how}" for name in acts for how in WAYS]
     await memory.apply(SCOPE, [note(each) for each in (*names, "undo", "both", "left", "looks")])
     profile: JsonObject = {"user_name": "Ada", "home": "Lisbon"}
@@ -134,7 +134,7 @@ def test_an_act_whose_answer_was_lost_is_not_done_twice(story: Story) -> None:
     assert [] == [each for each in lost if each["sent"]]
     for each in story.acts:
         if each.get("before") is not None:
-            assert each["after"] == (None if each["name"] == "forget" else each["before"] + 1), each
+            assert each["after"] == (None if each["name"] == "delete" else each["before"] + 1), each
 
 
 def test_an_act_whose_answer_was_lost_is_found_to_be_done(story: Story) -> None:

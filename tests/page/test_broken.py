@@ -10,8 +10,8 @@ import pytest
 
 import recollect
 from recollect import NewMessage
+from recollect.formation.rule_model import RuleModel
 from recollect.records import PutMemory, Scope
-from recollect.testing.rule_model import RuleModel
 
 if TYPE_CHECKING:
     from tests.page.conftest import Story, Walks

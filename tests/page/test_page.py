@@ -116,11 +116,11 @@ def test_the_slider_goes_back_to_what_was_believed(story: Story) -> None:
     assert "Braga" in story.facts["timeline"]["now"]
 
 
-def test_a_rejected_memory_stays_visible_and_a_forgotten_one_goes(story: Story) -> None:
+def test_a_rejected_memory_stays_visible_and_a_deleted_one_goes(story: Story) -> None:
     """Both can be undone for a while: no refusal is left, and all versions are there again."""
     assert "rejected" in story.facts["rejected"]
     assert {"before_undo": 1, "after_undo": 0} == story.facts["refusals"]
-    assert "Braga" not in story.facts["forgotten"]
+    assert "Braga" not in story.facts["deleted"]
     assert "Braga" in story.facts["put_back"]
     assert story.facts["put_back_exactly"] is True
 
@@ -306,7 +306,7 @@ async def fill(folder: Path) -> None:
 def test_a_talk_over_a_full_store(
     walks: Walks, tmp_path: Path, record_testsuite_property: Callable[[str, object], None]
 ) -> None:
-    """With 100,000 memories: lists, search, a talk that is formed, corrected and forgotten."""
+    """With 100,000 memories: lists, search, a talk that is formed, corrected and deleted."""
     asyncio.run(fill(tmp_path))
     with walks.serving(tmp_path, "--no-auth", "--model", "rules", after_s=600) as (address, _):
         story = walks.walked(address, extent="full", script="full.mjs")

@@ -7,12 +7,12 @@ from typing import Any
 import httpx
 import pytest
 
+from recollect.formation.rule_model import RuleModel
 from recollect.records import Scope
 from recollect.server.authorization import KEYS_SCOPE
 from recollect.server.http.scope_access import Reach
 from recollect.server.testing import Served
 from recollect.stores.plans.audit import AuditEntry
-from recollect.testing.rule_model import RuleModel
 from recollect.worker.loop import Worker
 
 Connect = Callable[..., httpx.Client]
@@ -101,7 +101,7 @@ def formed_by_request(served: Served, client: httpx.Client, scope: str) -> list[
     where = {"scope": scope}
     said = {"messages": [{"role": "user", "text": "I live in Oslo."}]}
     client.post(THREAD, params=where, json=said).raise_for_status()
-    formed = client.post("/v1/formation/run", params=where, json={}).json()["formations"]
+    formed = client.post("/v1/form", params=where, json={}).json()["formations"]
     assert ["formed"] == [each["status"] for each in formed]
     rows = rows_of(served, ("acme", scope))
     return [each for each in reversed(rows) if each.action == "form"]

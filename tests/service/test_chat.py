@@ -13,7 +13,7 @@ import recollect
 from recollect.chat import Chatbot
 from recollect.errors import ModelError
 from recollect.formation.config import Assistants, FormationSettings
-from recollect.formation.prompt import Prompts
+from recollect.formation.prompt import FormationPrompts
 from recollect.ports import ModelRequest
 from recollect.server.testing import ROOT_SCOPE, Served
 from recollect.testing.scripted_model import ScriptedModel
@@ -63,7 +63,9 @@ def test_a_chat_is_with_the_assistant_of_its_scope(starting: Start, connect: Con
         asked.append(request.system)
         return "Aye."
 
-    pirate = FormationSettings(prompts=Prompts(chatbot="Speak as a pirate. {time} {memories}"))
+    pirate = FormationSettings(
+        prompts=FormationPrompts(chatbot="Speak as a pirate. {time} {memories}")
+    )
     assistants = Assistants(
         named={"pirate": pirate}, scopes={(*ROOT_SCOPE, "users", "ada"): "pirate"}
     )

@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 import recollect
@@ -32,7 +33,7 @@ from recollect.errors import (
     UsageError,
     VersionConflictError,
 )
-from recollect.records import Scope
+from recollect.records import Scope, ScopeLike
 from recollect.server.authorization import PERMISSIONS
 from recollect.server.http.problems import problem_of
 from recollect.server.http.rate_limits import Rates
@@ -78,7 +79,7 @@ def behind(served: Served, reading: Callable[[Recollect], Awaitable[T]]) -> T:
 LACKS = {
     "append": {"debounce", "settings", "state", "attachments", "writes"},
     "scopes": {"suffix", "depth_max"},
-    "restore": {"told"},
+    "import_records": {"told"},
 }
 """What the service does not take."""
 ADDS = {"append": {"quiet_s", "assistant"}, "receipts": {"scope", "below"}}
@@ -87,12 +88,9 @@ READS_OTHERWISE = {
     ("recall", "scope"): "one scope, not several",
     ("scopes", "prefix"): "no patterns",
 }
-ANSWERS_OTHERWISE = {
-    "form": "what was done, not how each ended",
-    **dict.fromkeys(("approve", "reject"), "the memory in force, not all that was written"),
-    **dict.fromkeys(("pause", "resume"), "nothing"),
-}
-BESIDE = {"me", "forget", "retry", "preview_erase", "confirm_erase"}
+ANSWERS_OTHERWISE: dict[str, str] = {}
+"""Nothing: a method has one result type."""
+BESIDE = {"me", "preview_erase", "confirm_erase"}
 """Methods that the library has in another form."""
 NOT_OVER_HTTP = {
     *(
@@ -103,12 +101,11 @@ NOT_OVER_HTTP = {
         "migrate_type",
         "undo",
         "signal",
-        "redrive",
         "clean",
     ),
     *("settled", "state", "set_state", "attach", "attachments", "attachment", "detach"),
-    *("acting", "noting", "loop", "embedder", "type_of", "close", "reembed", "undo_reembed"),
-    *("outside_error", "tasks", "nearest"),
+    *("acting", "noting", "loop", "embedder", "type_of", "reembed", "undo_reembed"),
+    *("outside_error", "tasks", "nearest", "context", "caught_up"),
 }
 
 
@@ -153,7 +150,7 @@ def test_the_client_has_the_methods_of_the_library() -> None:
 class Forgetful(Client):
     """A client with another default, and with a parameter that nobody knows."""
 
-    async def threads(self, scope: Scope, *, cursor: str | None = None, limit: int = 7) -> Any:
+    async def threads(self, scope: ScopeLike, *, cursor: str | None = None, limit: int = 7) -> Any:
         """Return nothing."""
 
     async def guess(self) -> None:
@@ -238,11 +235,30 @@ def test_recall_is_that_of_the_library(served: Served, client: SyncClient) -> No
         assert list(map(shown, theirs.entries)) == [shown(each, "acme") for each in mine.entries]
         assert mine.render().count("\n") == theirs.render().count("\n")
         assert [each.score for each in theirs.entries] == [each.score for each in mine.entries]
+        assert [each.relevance for each in theirs.entries] == [
+            each.relevance for each in mine.entries
+        ]
         assert [dict(each.signals) for each in theirs.entries] == [
             each.signals for each in mine.entries
         ]
         assert theirs.tokens == mine.tokens
         assert [each.reason for each in theirs.dropped] == [each.reason for each in mine.dropped]
+
+
+def test_the_lowest_relevance_is_that_of_the_library(client: SyncClient) -> None:
+    """Entries below it are left out, and said to be."""
+    scope = ("relevance",)
+    client.append(scope, "t", ["The boat leaks", "Owls sleep by day"])
+    every = client.recall(scope, "Which boat leaks?").entries
+    least = every[0].relevance
+
+    found = client.recall(scope, "Which boat leaks?", min_score=least)
+
+    assert 0 < least <= 1
+    assert [each.source for each in every if each.relevance >= least] == [
+        each.source for each in found.entries
+    ]
+    assert {"score"} == {each.reason for each in found.dropped}
 
 
 def test_nothing_is_answered_as_by_the_library(client: SyncClient) -> None:
@@ -256,7 +272,7 @@ def test_nothing_is_answered_as_by_the_library(client: SyncClient) -> None:
     assert () == client.messages(scope, "t").rows
     assert () == client.last_messages(scope, "t", limit=3)
     assert 0 == client.remove(scope, "t", ["m"])
-    assert client.forget(scope, "Note", "x") is False
+    assert client.delete(scope, "Note", "x") is False
 
 
 def test_pages_are_followed_to_their_end(client: SyncClient) -> None:
@@ -308,13 +324,13 @@ def test_an_export_is_restored(client: SyncClient) -> None:
     records = list(client.export(("out",), below=True))
     moved = [{**each, "scope": ["in"]} for each in records]
 
-    assert len(moved) == client.restore(moved)
-    assert 0 == client.restore(moved)
+    assert len(moved) == client.import_records(moved)
+    assert 0 == client.import_records(moved)
     assert ["My boat is called Penelope"] == [
         each.text for each in client.messages(("in",), "t").rows
     ]
     with pytest.raises(ConflictError, match=r"1 of 1 records were refused; record 1"):
-        client.restore([{"scope": ["in"], "kind": "nonsense"}])
+        client.import_records([{"scope": ["in"], "kind": "nonsense"}])
     assert ("in",) in client.scopes(limit=200).rows
 
 
@@ -322,13 +338,13 @@ def test_the_audit_is_that_of_the_library(served: Served, client: SyncClient) ->
     """Rows and verdict are the records of the library."""
     scope = ("audited",)
     client.append(scope, "t", SAID)
-    verdict = client.audit_verified(scope)
+    verdict = client.verify_audit(scope)
 
     assert client.audit(scope) == behind(served, lambda memory: memory.audit(("acme", *scope)))
     assert verdict.ok
     assert verdict.head is not None
-    assert client.audit_verified(scope, noted=(verdict.rows, verdict.head)).ok
-    assert 1 == client.audit_verified(scope, noted=(1, "0" * 64)).broken_at
+    assert client.verify_audit(scope, noted=(verdict.rows, verdict.head)).ok
+    assert 1 == client.verify_audit(scope, noted=(1, "0" * 64)).broken_at
 
 
 def test_forming_pausing_and_reviewing(starting: Start) -> None:
@@ -337,16 +353,16 @@ def test_forming_pausing_and_reviewing(starting: Start) -> None:
     scope = ("formed",)
     with SyncClient(served.url, served.key) as client:
         client.append(scope, "t", SAID, quiet_s=0)
-        client.pause(scope)
+        counts = [client.pause(scope)]
         paused = client.thread(scope, "t")
-        client.resume(scope, "t")
-        client.retry(scope, "t")
+        counts += [client.resume(scope, "t"), client.retry(scope, "t")]
         formed = client.form(scope)
         found = client.formations(scope).rows
 
         assert paused is not None
         assert "paused" == paused.state
-        assert [each.id for each in formed] == [each.id for each in found]
+        assert [1, 1, 0] == counts
+        assert ["failed"] == [each.end for each in formed] == [each.status for each in found]
         assert {each.id for each in found} == {
             each.id for each in (client.formation(scope, row.id) for row in found) if each
         }
@@ -448,9 +464,9 @@ def new_key(served: Served, *permissions: str) -> str:
     return making[1]
 
 
-@pytest.mark.parametrize("scope", ["users", b"users", None, ("a", 1.5), ("a",) * 40, ("a\0",)])
+@pytest.mark.parametrize("scope", ["", b"users", None, ("a", 1.5), ("a",) * 40, ("a\0",)])
 def test_what_is_no_scope_is_refused_before_it_is_sent(client: SyncClient, scope: Any) -> None:
-    """A text is no scope of its letters: nothing is kept, and the error is the library's."""
+    """Nothing is kept, and the error is the library's."""
     before = client.scopes()
 
     with pytest.raises(UsageError):
@@ -576,7 +592,7 @@ async def test_a_write_at_a_version_survives_a_cut(served: Served) -> None:
         async with Client(url, served.key, sleep=Waits()) as client:
             with pytest.raises(VersionConflictError):
                 await client.put(scope, "Note", "x", NOTE, expected=1)
-            is_gone = await client.forget(scope, "Note", "x", expected=2)
+            is_gone = await client.delete(scope, "Note", "x", expected=2)
 
     assert (1, 2) == (first.version, second.version)
     assert is_gone
@@ -716,3 +732,51 @@ async def test_a_service_that_is_away_is_told() -> None:
             await client.threads(ADA)
 
     assert 3 == len(waits.seconds)
+
+
+def test_short_forms_go_over_http(client: SyncClient) -> None:
+    """Plain messages, a text as scope, a remembered sentence: as in the library."""
+    client.append("short", "talk", "I live in Oslo.")
+    client.append("short", "talk", [{"role": "assistant", "content": "Nice!"}])
+    first = client.remember("short", "Ada likes owls.")
+    again = client.remember("short", "ada likes owls")
+    ended = client.end("short", "Note", first.key, datetime(2024, 1, 1, tzinfo=UTC), expected=1)
+
+    said = client.messages("short", "talk").rows
+    assert [("user", "I live in Oslo."), ("assistant", "Nice!")] == [
+        (each.role, each.text) for each in said
+    ]
+    assert again == first
+    assert (first.scope, first.value["content"]) == (("short",), "Ada likes owls.")
+    assert (2, datetime(2024, 1, 1, tzinfo=UTC)) == (ended.version, ended.valid_until)
+    assert client.delete("short", "Note", first.key)
+
+
+def test_a_message_over_http_may_have_its_text_as_content(served: Served) -> None:
+    """As chat interfaces have it; words that are there twice are refused."""
+    answers = [
+        httpx.post(
+            f"{served.url}/v1/threads/plain/messages",
+            params={"scope": "plain"},
+            headers={"x-api-key": served.key},
+            json={"messages": [{"role": "user", **message}]},
+        )
+        for message in ({"content": "Hi"}, {"content": "Hi", "text": "Ho"}, {})
+    ]
+
+    assert [201, 422, 422] == [each.status_code for each in answers]
+    assert "Hi" == answers[0].json()["messages"][0]["text"]
+
+
+def test_a_client_opens_without_a_block(served: Served) -> None:
+    """It can be closed twice, and opened again."""
+    client = SyncClient(served.url, served.key)
+    for _ in range(2):
+        assert client.open() is client
+        with pytest.raises(UsageError, match="open already"):
+            client.open()
+        assert client.me().permissions
+        client.close()
+        client.close()
+    with pytest.raises(StoreClosedError):
+        client.me()

@@ -13,9 +13,9 @@ import pytest
 from langgraph_sdk import get_sync_client
 
 import recollect
+from recollect.formation.rule_model import RuleModel
 from recollect.memory.facade import Recollect
 from recollect.server.testing import Served, serving
-from recollect.testing.rule_model import RuleModel
 
 JAVASCRIPT = "@langchain/langgraph-sdk@1.15.0", "@langchain/core@1"
 SCRIPT = Path(__file__).with_name("langgraph_client.mjs")

@@ -21,6 +21,7 @@ from langgraph_sdk.errors import (
 
 import recollect
 from recollect.formation.config import Assistants, FormationSettings
+from recollect.formation.rule_model import RuleModel
 from recollect.formation.types import NOTE
 from recollect.memory.facade import Recollect
 from recollect.records import Formation, Scope
@@ -30,7 +31,6 @@ from recollect.server.langgraph import threads
 from recollect.server.testing import Served, serving
 from recollect.stores.plans.formation import Debounce
 from recollect.testing.frozen_clock import FrozenClock
-from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import ScriptedModel
 
 GraphClient = Callable[..., SyncLangGraphClient]

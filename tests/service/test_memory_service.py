@@ -16,10 +16,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph_sdk import get_client
 
 import recollect
+from recollect.formation.rule_model import RuleModel
 from recollect.formation.types import NOTE
 from recollect.memory.facade import Recollect
 from recollect.server.testing import Served, serving
-from recollect.testing.rule_model import RuleModel
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "memory_service"
 HELLO = "Hi, I'm Will and I like to hike"

@@ -33,7 +33,7 @@ def test_a_name_is_the_same_over_http(served: Served, name: str) -> None:
         assert memory is not None
         assert (name, name) == (memory.type, memory.key)
         assert client.remove(scope, name, [name])
-        client.forget(scope, name, name)
+        client.delete(scope, name, name)
         assert client.get(scope, name, name) is None
 
 

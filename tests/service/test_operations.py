@@ -122,7 +122,7 @@ def test_the_details_of_its_health_need_a_key_that_may_administer(
     before = connect(served, "").get("/health/ready").json()
     said = {"messages": [{"role": "user", "text": SECRET}]}
     client.post("/v1/threads/t/messages", json=said).raise_for_status()
-    client.post("/v1/formation/run").raise_for_status()
+    client.post("/v1/form").raise_for_status()
 
     public = [connect(served, key).get("/health/ready").json() for key in ("", weak)]
     told = [client.get(path).json() for path in ("/health/ready", "/v1/health")]

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from fastapi.routing import APIRoute
 
+from recollect.formation.rule_model import RuleModel
 from recollect.memory.facade import Recollect
 from recollect.records import UNREVISED_TYPES, JsonObject, PutMemory, Scope
 from recollect.server.authorization import PERMISSIONS, RESERVED
@@ -25,7 +26,6 @@ from recollect.server.routes import ROUTERS
 from recollect.server.testing import Served, serving
 from recollect.stores.contract.base import MeteredStore, Store
 from recollect.stores.validation import encode_json
-from recollect.testing.rule_model import RuleModel
 
 pytestmark = pytest.mark.timeout(240)
 Fresh = Callable[[str], str]
@@ -222,7 +222,7 @@ def of_mcp(door: Door, tool: str) -> Prepared:
         "search_memory": {"query": "tea"},
         "profile": {},
     }
-    if tool == "forget_memory":
+    if tool == "erase_memory":
         token = door.call(tool, {"id": id_})["token"]
         return lambda: door.call(tool, {"id": id_, "token": token, "answer": "yes"})
     return lambda: door.call(tool, arguments[tool])
@@ -297,6 +297,11 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
         0,
         1,
     ),
+    ("POST", "/v1/remember"): (
+        lambda it: lambda: it.ask("POST", "/v1/remember", {"text": "Ada likes owls."}),
+        0,
+        1,
+    ),
     ("POST", f"{_ONE}/end"): (
         lambda it: prepared(
             it.put,
@@ -306,11 +311,8 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
         1,
     ),
     ("POST", "/v1/undo"): (edit_to_undo, 0, 1),
-    ("POST", "/v1/review/{type}/{key}"): (
-        lambda it: prepared(
-            it.waiting,
-            lambda: it.ask("POST", "/v1/review/Note/w", {"decision": "approve", "version": 1}),
-        ),
+    ("POST", f"{_ONE}/approve"): (
+        lambda it: prepared(it.waiting, lambda: it.ask("POST", "/v1/memories/Note/w/approve")),
         0,
         1,
     ),
@@ -331,7 +333,7 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
         0,
     ),
     ("POST", "/v1/recall"): (lambda it: lambda: it.ask("POST", "/v1/recall", {"query": "x"}), 0, 0),
-    ("POST", "/v1/formation/run"): (lambda it: lambda: it.ask("POST", "/v1/formation/run"), 0, 0),
+    ("POST", "/v1/form"): (lambda it: lambda: it.ask("POST", "/v1/form"), 0, 0),
     ("POST", "/v1/formation/pause"): (
         lambda it: prepared(lambda: it.say("a"), lambda: it.ask("POST", "/v1/formation/pause")),
         0,
@@ -435,7 +437,7 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
     ("MCP", "save_memory"): (lambda it: it.saved, 1, 1),
     ("MCP", "update_memory"): (lambda it: of_mcp(it, "update_memory"), 1, 1),
     # In which words the user agreed is kept.
-    ("MCP", "forget_memory"): (lambda it: of_mcp(it, "forget_memory"), 1, 0),
+    ("MCP", "erase_memory"): (lambda it: of_mcp(it, "erase_memory"), 1, 0),
     ("MCP", "search_memory"): (lambda it: of_mcp(it, "search_memory"), 0, 0),
     ("MCP", "profile"): (lambda it: of_mcp(it, "profile"), 0, 0),
 }

@@ -160,7 +160,7 @@ LONG: Mapping[tuple[str, str], Long] = {
         "POST", "/v1/chat", json={"thread": "c", "text": "Home?"}
     ),
     ("POST", "/v1/import"): uploaded,
-    ("POST", "/v1/formation/run"): lambda it: it.waited("POST", "/v1/formation/run", json={}),
+    ("POST", "/v1/form"): lambda it: it.waited("POST", "/v1/form", json={}),
     ("POST", "/runs/wait"): lambda it: it.waited("POST", "/runs/wait", json=run_of("A house.")),
     ("POST", "/threads/{thread_id}/runs/wait"): lambda it: it.waited(
         "POST", f"/threads/{THREAD}/runs/wait", json=run_of("A tree.")

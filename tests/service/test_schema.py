@@ -21,11 +21,11 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from recollect.formation.rule_model import RuleModel
 from recollect.server.http import scope_access as reaching
 from recollect.server.http.openapi import ANSWERS, STREAMS, operations
 from recollect.server.schemas.elements import ResponseModel
 from recollect.server.testing import Served, serving
-from recollect.testing.rule_model import RuleModel
 
 Connect = Callable[..., httpx.Client]
 SAMPLE = 20
@@ -71,7 +71,7 @@ def filled(client: httpx.Client) -> Mapping[str, str]:
     fact = {"value": {"subject": "Ada", "predicate": "knows", "object": "Bob"}}
     client.put("/v1/memories/Fact/f", json=fact).raise_for_status()
     client.post("/threads", json={"thread_id": KNOWN["thread_id"]}).raise_for_status()
-    (formation,) = client.post("/v1/formation/run").raise_for_status().json()["formations"]
+    (formation,) = client.post("/v1/form").raise_for_status().json()["formations"]
     return {**KNOWN, "formation": formation["id"]}
 
 

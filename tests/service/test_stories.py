@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from recollect.errors import ModelDeniedError
+from recollect.formation.rule_model import RuleModel
 from recollect.ports import ToolCall
 from recollect.server.testing import Served
-from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import ScriptedModel
 
 ADA = {"scope": ["users", "ada"]}
@@ -283,10 +283,10 @@ def test_what_is_said_is_formed_and_reviewed(starting: Start, connect: Connect) 
     """With a model, what waits is formed on demand, and its receipt says what became of it."""
     with connect(starting(model=RuleModel())) as client:
         said(client, "t", "My name is Ada.")
-        waiting = client.get("/v1/formation", params=ADA).json()["pending"]
-        formed = client.post("/v1/formation/run", params=ADA).json()["formations"]
+        waiting = client.get("/v1/formation/pending", params=ADA).json()["pending"]
+        formed = client.post("/v1/form", params=ADA).json()["formations"]
         receipt = client.get(f"/v1/formations/{formed[0]['id']}", params=ADA).json()
-        left = client.get("/v1/formation", params=ADA).json()["pending"]
+        left = client.get("/v1/formation/pending", params=ADA).json()["pending"]
         memories = client.get("/v1/memories", params=ADA).json()["memories"]
 
     assert ["t"] == [each["thread"] for each in waiting]
@@ -302,9 +302,9 @@ def test_formation_can_be_held_up(starting: Start, connect: Connect) -> None:
     with connect(starting(model=RuleModel())) as client:
         said(client, "t", "My name is Ada.")
         client.post("/v1/formation/pause", params=ADA)
-        paused = client.get("/v1/formation", params=ADA).json()
+        paused = client.get("/v1/formation/pending", params=ADA).json()
         client.post("/v1/formation/resume", params=ADA)
-        resumed = client.get("/v1/formation", params=ADA).json()
+        resumed = client.get("/v1/formation/pending", params=ADA).json()
 
     assert paused["paused"]
     assert "paused" == paused["pending"][0]["state"]
@@ -316,12 +316,9 @@ def test_approving_takes_the_version_that_was_looked_at(client: httpx.Client) ->
     scope = {"scope": "reviewing"}
     client.put("/v1/memories/Note/n", params=scope, json={"value": note("x")})
 
-    other = client.post(
-        "/v1/review/Note/n", params=scope, json={"decision": "approve", "version": 2}
-    )
-    active = client.post(
-        "/v1/review/Note/n", params=scope, json={"decision": "approve", "version": 1}
-    )
+    path = "/v1/memories/Note/n/approve"
+    other = client.post(path, params=scope, headers={"if-match": '"2"'})
+    active = client.post(path, params=scope, headers={"if-match": '"1"'})
 
     assert 412 == other.status_code
     assert "nothing waits" in problem(active)["detail"]
@@ -470,7 +467,7 @@ def test_the_service_says_how_it_is(served: Served, client: httpx.Client, connec
     ("answer", "end"),
     [
         (ModelDeniedError("the key is wrong: set another"), "postponed"),
-        ("I cannot say.", "retried"),
+        ("I cannot say.", "failed"),
         (ToolCall(name="remember_nothing", arguments={}), "formed"),
     ],
 )
@@ -484,10 +481,10 @@ def test_forming_now_says_how_it_ended(
         ends = []
         for each in (client, writer):
             said(each, "t", "My name is Ada.")
-            ends += each.post("/v1/formation/run", params=ADA).json()["ends"]
+            ends += each.post("/v1/form", params=ADA).json()["results"]
 
     reason = getattr(answer, "args", [""])[0]
     assert [end, end] == [each["end"] for each in ends]
     assert ends[0]["reason"].startswith(reason)
     # What a provider says of the service's key is for whom administers the service.
-    assert bool(ends[1]["reason"]) is (end == "retried")
+    assert bool(ends[1]["reason"]) is (end == "failed")

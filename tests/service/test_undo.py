@@ -127,11 +127,11 @@ def test_a_verdict_is_taken_back(served: Served, client: httpx.Client, decision:
     asyncio.run_coroutine_threadsafe(applied, memory.loop).result()
     before = exported(client, scope)
 
-    verdict = {"decision": decision, "version": 1}
-    answer = client.post("/v1/review/Note/n", params=scope | UNDO, json=verdict)
+    seen = {"if-match": '"1"'}
+    answer = client.post(f"/v1/memories/Note/n/{decision}", params=scope | UNDO, headers=seen)
     client.post("/v1/undo", params=scope, json={"undo": answer.json()["undo"]})
 
-    waiting = client.get("/v1/review", params=scope).json()["memories"]
+    waiting = client.get("/v1/memories", params=scope | {"state": "quarantined"}).json()["memories"]
     assert ["n"] == [each["key"] for each in waiting]
     assert as_it_was(before, exported(client, scope))
 

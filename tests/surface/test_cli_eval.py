@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 import recollect
 from recollect.cli import main
 from recollect.evaluation import load_cases
-from recollect.testing.rule_model import RuleModel
+from recollect.formation.rule_model import RuleModel
 
 ADA = ("users", "ada")
 CASES = """

@@ -13,9 +13,9 @@ from recollect.cli import main
 from recollect.cli.formation_config import forming_of
 from recollect.errors import EXIT_STATUS, NotFoundError, UsageError
 from recollect.formation.config import DEFAULT_MODEL, FormationSettings
+from recollect.formation.rule_model import RuleModel
 from recollect.formation.types import NOTE, USER
 from recollect.records import Json
-from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import ScriptedModel
 
 ADA = ("users", "ada")
@@ -54,8 +54,8 @@ def invoke(store: str, *arguments: str) -> Result:
 
 
 def formed(store: str, *arguments: str) -> list[dict[str, Json]]:
-    """Run `formation run`, and return what was formed."""
-    found = json.loads(invoke(store, "formation", "run", *arguments).stdout)["formations"]
+    """Run `form`, and return what was formed."""
+    found = json.loads(invoke(store, "form", *arguments).stdout)["results"]
     assert isinstance(found, list)
     return found
 
@@ -74,7 +74,7 @@ def test_what_waits_is_listed_with_its_countdown(store: str) -> None:
     assert "2 threads waiting" in below.stderr
 
 
-def test_run_forms_now_and_list_and_show_tell_of_it(store: str) -> None:
+def test_form_forms_now_and_list_and_show_tell_of_it(store: str) -> None:
     """Outcomes, tokens by type, prompt, tools and answer are there to look at."""
     (done,) = formed(store, "--model", "rules")
 
@@ -93,10 +93,10 @@ def test_run_forms_now_and_list_and_show_tell_of_it(store: str) -> None:
     assert "2 stored" in invoke(store, "formation", "list", "--table").stdout
 
 
-def test_run_takes_a_scope_and_a_thread(store: str) -> None:
+def test_form_takes_a_scope_and_a_thread(store: str) -> None:
     """Each for its own; of what is formed nothing waits."""
     (below,) = formed(store, "users/ada/work", "--thread", "desk", "--model", "rules")
-    again = invoke(store, "formation", "run", "users/ada/work", "--model", "rules")
+    again = invoke(store, "form", "users/ada/work", "--model", "rules")
 
     assert "formed" == below["end"]
     assert "nothing was formed" in again.stderr
@@ -124,7 +124,7 @@ async def _dead(path: str) -> None:
         said = [recollect.NewMessage(role="user", text="I like chess.")]
         await memory.append(("users", "bo"), "talk", said, settings=settings)
         (result,) = await memory.form(("users", "bo"))
-        assert "given up" == result.end
+        assert "dead" == result.end
 
 
 def test_what_was_given_up_can_be_retried(store: str) -> None:
@@ -134,8 +134,8 @@ def test_what_was_given_up_can_be_retried(store: str) -> None:
     listed = json.loads(invoke(store, "formation", "list", *bo, "--status", "dead").stdout)
     (dead,) = listed["formations"]
 
-    retried = invoke(store, "formation", "retry", dead["id"], *bo, "--table")
-    again = invoke(store, "formation", "retry", dead["id"], *bo)
+    retried = invoke(store, "formation", "retry", "--id", dead["id"], *bo, "--table")
+    again = invoke(store, "formation", "retry", "--id", dead["id"], *bo)
 
     assert "1 message waits to be formed again\n" == retried.stdout
     assert EXIT_STATUS["usage"] == again.exit_code
@@ -155,10 +155,10 @@ def test_a_types_memories_are_turned_and_turned_back(store: str) -> None:
     """By a command each; where there is nothing to turn it says so."""
     anyio.run(_keep_notes, store)
 
-    turned = json.loads(invoke(store, "formation", "migrate", "Note", "patch").stdout)
-    again = invoke(store, "formation", "migrate", "Note", "patch", "--table")
+    turned = json.loads(invoke(store, "formation", "migrate-type", "Note", "patch").stdout)
+    again = invoke(store, "formation", "migrate-type", "Note", "patch", "--table")
     undone = invoke(store, "consolidate", "--undo", turned["id"])
-    back = invoke(store, "formation", "migrate", "Note", "patch", "--table")
+    back = invoke(store, "formation", "migrate-type", "Note", "patch", "--table")
 
     assert (2, "Note", "patch") == (turned["turned"], turned["type"], turned["update_mode"])
     assert "no memory of Note stands in another mode than patch\n" == again.stdout
@@ -189,20 +189,20 @@ def test_what_waits_for_a_schedule_is_listed_as_that(store: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ("show nothing", "not_found"),
-        ("retry nothing", "not_found"),
-        ("run --thread nothing --model rules", "not_found"),
-        ("run", "usage"),
-        ("run --model nothing", "usage"),
-        ("run --model missing.json", "not_found"),
-        ("run --config missing.toml", "not_found"),
-        ("list --limit 0", "usage"),
-        ("pause --thread nothing", "not_found"),
+        ("formation show nothing", "not_found"),
+        ("formation retry --id nothing", "not_found"),
+        ("form --thread nothing --model rules", "not_found"),
+        ("form", "usage"),
+        ("form --model nothing", "usage"),
+        ("form --model missing.json", "not_found"),
+        ("form --config missing.toml", "not_found"),
+        ("formation list --limit 0", "usage"),
+        ("formation pause --thread nothing", "not_found"),
     ],
 )
 def test_what_cannot_be_done_has_its_status(store: str, arguments: str, error: str) -> None:
     """And one sentence."""
-    result = invoke(store, "formation", *arguments.split())
+    result = invoke(store, *arguments.split())
 
     assert EXIT_STATUS[error] == result.exit_code
     assert 1 == result.stderr.count("\n")
@@ -214,7 +214,7 @@ def test_a_model_that_answers_nonsense_fails_the_command(store: str) -> None:
     script = {"formations": ["nonsense"]}
     Path("script.json").write_text(json.dumps(script), "utf-8")
 
-    result = invoke(store, "formation", "run", "--model", "script.json", "--table")
+    result = invoke(store, "form", "--model", "script.json", "--table")
 
     assert EXIT_STATUS["model"] == result.exit_code
     assert "formations: a call is" in result.stdout + result.stderr

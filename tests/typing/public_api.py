@@ -100,7 +100,7 @@ async def forget(memory: Recollect) -> None:
     assert_type(memory.export(SCOPE, below=True), AsyncIterator[JsonObject])
     records = [record async for record in memory.export(SCOPE)]
     assert_type(records, list[JsonObject])
-    assert_type(await memory.restore(records), int)
+    assert_type(await memory.import_records(records), int)
 
 
 async def opened() -> None:
@@ -156,7 +156,8 @@ def mistakes(memory: SyncRecollect, anything: Any) -> None:
     EraseThread()  # type: ignore[call-arg]
     memory.recall(SCOPE)  # type: ignore[call-arg]
     memory.recall(SCOPE, "Where?", 5)  # type: ignore[call-arg]
-    memory.recall("ada", "Where?")  # type: ignore[arg-type]
+    memory.recall(7, "Where?")  # type: ignore[arg-type]
+    memory.append(SCOPE, "talk", [7])  # type: ignore[list-item]
     memory.erase(SCOPE, "talk")  # type: ignore[arg-type]
     memory.put(SCOPE, "Item", "pet", {"pet": object()})  # type: ignore[dict-item]
     MESSAGE.text = anything  # type: ignore[misc]

@@ -21,11 +21,11 @@ from recollect.evaluation import (
 )
 from recollect.evaluation.case_files import read_cases
 from recollect.evaluation.measures import total
+from recollect.formation.rule_model import RuleModel
 from recollect.formation.support import Support
 from recollect.ports import Model, ToolCall
 from recollect.records import Json, JsonObject
 from recollect.testing.oracle import Called, Oracle, ParsedRequest
-from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import ScriptedModel
 from tests.harness.faulty_models import (
     Forgetful,

@@ -13,11 +13,11 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.evaluation import deeds_of, form, load_cases
 from recollect.evaluation.case_capture import draft_of_formation, draft_of_memory
 from recollect.evaluation.case_drafts import CaseDraft, append_case, case_text
+from recollect.formation.rule_model import RuleModel
 from recollect.memory.facade import Recollect
 from recollect.records import Json, NewMessage
 from recollect.testing.frozen_clock import FrozenClock
 from recollect.testing.oracle import Oracle
-from recollect.testing.rule_model import RuleModel
 
 ADA = ("users", "ada")
 

@@ -5,8 +5,8 @@ from dataclasses import fields
 import pytest
 
 from recollect.errors import UsageError
-from recollect.formation.config import Assistants, FormationSettings, Limits, with_settings
-from recollect.formation.prompt import Prompts
+from recollect.formation.config import Assistants, FormationLimits, FormationSettings, with_settings
+from recollect.formation.prompt import FormationPrompts
 from recollect.formation.types import DEFAULT_TYPES, NOTE
 from recollect.records import Json
 from recollect.stores.plans.formation import Debounce
@@ -29,10 +29,10 @@ CONFIG: dict[str, Json] = {
         ({"after_seconds": 3}, FormationSettings(debounce=Debounce(quiet_s=3))),
         ({"debounce": {"messages": 5}}, FormationSettings(debounce=Debounce(messages=5))),
         ({"debounce": {"messages": None}}, FormationSettings()),
-        ({"limits": {"calls_a_day": 3}}, FormationSettings(limits=Limits(calls_a_day=3))),
+        ({"limits": {"calls_a_day": 3}}, FormationSettings(limits=FormationLimits(calls_a_day=3))),
         (
             {"prompts": {"patching": "Patch."}},
-            FormationSettings(prompts=Prompts(patching="Patch.")),
+            FormationSettings(prompts=FormationPrompts(patching="Patch.")),
         ),
     ],
 )
@@ -87,8 +87,8 @@ def test_a_setting_that_is_not_right_is_refused(given: dict[str, Json], told: st
 
 def test_the_request_wins_over_its_assistant_and_that_over_the_default() -> None:
     """Setting by setting."""
-    default = FormationSettings(model="a/default", limits=Limits(repairs=0))
-    poet = FormationSettings(model="a/poet", types=(NOTE,), limits=Limits(repairs=1))
+    default = FormationSettings(model="a/default", limits=FormationLimits(repairs=0))
+    poet = FormationSettings(model="a/poet", types=(NOTE,), limits=FormationLimits(repairs=1))
     assistants = Assistants(default=default, named={"poet": poet})
 
     own = assistants.of({"assistant": "poet", "limits": {"attempts": 2}})
@@ -147,5 +147,5 @@ def test_the_defaults_are_the_built_in_types() -> None:
     settings = FormationSettings()
 
     assert DEFAULT_TYPES == settings.types
-    assert all(getattr(settings.limits, each.name) != 0 for each in fields(Limits))
+    assert all(getattr(settings.limits, each.name) != 0 for each in fields(FormationLimits))
     assert (2, 10.0) == (settings.limits.repairs, settings.debounce.quiet_s)

@@ -14,16 +14,16 @@ from recollect.formation.offer import offer_of
 from recollect.formation.operations import Fault
 from recollect.formation.prompt import (
     ECHO_CHARACTERS_MAX,
-    Prompts,
+    FormationPrompts,
     first_request,
     on_one_line,
     repair_request,
 )
+from recollect.formation.rule_model import shown_in
 from recollect.formation.types import NOTE, USER, MemoryType
 from recollect.formation.window import Window, WindowLine
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import JsonObject, Memory, Message
-from recollect.testing.rule_model import shown_in
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
@@ -64,7 +64,7 @@ def asked(
 ) -> ModelRequest:
     """Return the first request over messages and memories."""
     spoken = window(*texts, name=name, new=new)
-    return first_request(spoken, offer_of(types, known, " ".join(texts)), Prompts())
+    return first_request(spoken, offer_of(types, known, " ".join(texts)), FormationPrompts())
 
 
 PROFILE = memory("User", {"home": "Bergen"})
@@ -186,7 +186,7 @@ def test_a_call_is_demanded() -> None:
 def test_a_prompt_with_other_variables_is_refused(text: str) -> None:
     """When it is configured, not when it is used."""
     with pytest.raises(UsageError, match="the prompt 'extraction'"):
-        Prompts(extraction=text)
+        FormationPrompts(extraction=text)
 
 
 @pytest.mark.parametrize("text", ["", "Only boats.", "{nothing}", "Write {{}} or {nothing}."])
@@ -194,7 +194,7 @@ def test_a_prompt_of_ones_own_is_used(text: str) -> None:
     """With its variables filled in."""
     offer = offer_of((NOTE,), (), "")
 
-    request = first_request(window("Hi."), offer, Prompts(extraction=text))
+    request = first_request(window("Hi."), offer, FormationPrompts(extraction=text))
 
     expected = text.replace("{{}}", "{}").replace("{nothing}", "remember_nothing")
     assert request.system.startswith(expected)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.formation.config import Prices
+from recollect.formation.config import ModelPrices
 from recollect.formation.formation_receipt import (
     TEXT_CHARACTERS_MAX,
     ModelExchange,
@@ -114,7 +114,7 @@ def test_a_price_is_told_where_one_is_known() -> None:
 
     receipt = receipt_of(
         WINDOW,
-        replace(asked, prices=Prices(input=2.0, output=10.0, currency="EUR")),
+        replace(asked, prices=ModelPrices(input=2.0, output=10.0, currency="EUR")),
         [],
         model="a/b",
     )

@@ -8,7 +8,7 @@ import pytest
 
 from recollect.errors import ModelDeniedError, StoreError, UsageError
 from recollect.models.provider_errors import read_failure
-from recollect.observability.health import Health, StoreHealth, TaskMonitor, Tasks
+from recollect.observability.health import BackgroundTasks, Health, StoreHealth, TaskMonitor
 from recollect.observability.logs import (
     KEYS_MAX,
     REPEAT_S,
@@ -184,7 +184,7 @@ def test_words_are_logged_at_debug_alone(
 
 def test_a_task_that_never_ran_is_not_listed() -> None:
     """What this process does not do is not among its tasks."""
-    tasks = Tasks()
+    tasks = BackgroundTasks()
     tasks.monitor("idle", LOG)
     tasks.monitor("cleaning", LOG, on_demand=True).succeeded()
 
@@ -194,7 +194,7 @@ def test_a_task_that_never_ran_is_not_listed() -> None:
 
 def test_a_failing_task_degrades_and_a_store_that_is_away_is_down() -> None:
     """The status is one word for the whole."""
-    tasks = Tasks()
+    tasks = BackgroundTasks()
     at, store = datetime(2026, 5, 1, tzinfo=UTC), StoreHealth(state="ok", latency_ms=1.0)
     statuses = [Health(at=at, store=store, tasks=tasks.health()).status]
     tasks.monitor("forming", LOG).failed(StoreError("away"))

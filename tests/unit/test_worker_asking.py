@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.formation.config import FormationSettings, Limits
+from recollect.formation.config import FormationLimits, FormationSettings
 from recollect.formation.formation_receipt import ModelExchanges
 from recollect.formation.offer import offer_of
 from recollect.formation.operations import Insert, Patch
@@ -56,7 +56,7 @@ async def ask(
     )  # fmt: skip
     window = Window(scope=("u",), lines=(line,), watermarks={"talk": 1})
     settings = FormationSettings(
-        types=(USER, NOTE), limits=Limits(repairs=repairs, tokens_a_formation=tokens)
+        types=(USER, NOTE), limits=FormationLimits(repairs=repairs, tokens_a_formation=tokens)
     )
     model = ScriptedModel(answers)
     offer = offer_of(settings.types, [profile] if known else [], WORDS)

@@ -97,7 +97,7 @@ function Frame() {
   const isFirst = useRef(true);
   // Where talk, formation or a verdict may change it: in a large scope the count is no small matter.
   const counted = ["chat", "review", "formation"].includes(place) ? place : "";
-  const waiting = useAsked(async () => (await api.review(scope)).memories.length, [scope, counted]);
+  const waiting = useAsked(async () => (await api.memories(scope, { state: "quarantined" })).memories.length, [scope, counted]);
   useShortcuts(PLACES.map((each) => [each.letter, () => go(linkTo([each.name], scope))]), () => setHelping(true));
   useEffect(() => {
     document.title = `${t(place)} · Recollect`;

@@ -105,7 +105,7 @@ async function memory() {
       },
       typed: () => text.inputValue(), done: () => toast("Saved as version 2").waitFor(),
     });
-    await twice("forget", { ...(await open("forget")), near: view, method: "DELETE", act: () => button("Forget", view).click(), done: () => toast("Forgotten").waitFor() });
+    await twice("delete", { ...(await open("delete")), near: view, method: "DELETE", act: () => button("Delete", view).click(), done: () => toast("Deleted").waitFor() });
   }
 }
 
@@ -135,7 +135,7 @@ async function conflict() {
   await view.locator(".act-failure").waitFor();
   const changed = { told: await view.locator(".edit").innerText(), again: await button("Try again", view.locator(".edit")).count(), typed: await text.inputValue() };
   await page.request.delete(`${service}/v1/memories/Note/both`);
-  await view.locator(".notice", { hasText: "forgotten or erased" }).waitFor();
+  await view.locator(".notice", { hasText: "deleted or erased" }).waitFor();
   facts.tell("conflict", { ...changed, typedAfter: await text.inputValue() });
   await facts.picture(page, "conflict");
 }
@@ -156,7 +156,7 @@ async function review() {
       const key = `doubt-${name.toLowerCase()}-${how}`;
       const card = main.locator(".card", { hasText: `of ${key}` });
       await twice(`review ${name.toLowerCase()}`, {
-        how, near: card, path: `/v1/review/Note/${key}`, version: `Note/${key}`,
+        how, near: card, path: `/v1/memories/Note/${key}/${name.toLowerCase()}`, version: `Note/${key}`,
         act: () => button(name, card).click(), done: () => toast(told).waitFor(),
       });
       await card.waitFor({ state: "detached" });
@@ -196,7 +196,7 @@ async function formation() {
   const waits = () => page.request.post(`${service}/v1/threads/waits/messages`, { data: { messages: [{ role: "user", text: "I keep a dog." }] } });
   await waits();
   await main.locator(".jobs li", { hasText: "waits" }).waitFor();
-  await twice("form all", { near: header, path: "/v1/formation/run", act: () => button("Form all now").click(), done: () => toast("there was nothing to remember").waitFor() });
+  await twice("form all", { near: header, path: "/v1/form", act: () => button("Form all now").click(), done: () => toast("there was nothing to remember").waitFor() });
   await waits();
   await main.locator(".jobs li", { hasText: "waits" }).waitFor();
   await twice("pause", { near: header, path: "/v1/formation/pause", act: () => button("Pause").click(), done: () => toast("Formation is paused").waitFor() });
@@ -210,7 +210,7 @@ async function chat() {
   await twice("take back", { near: mark, path: "/v1/memories/Note", method: "DELETE", act: () => mark.getByRole("button", { name: /Undo what/ }).click(), done: () => toast("Taken back").waitFor() });
   await page.request.post(`${service}/v1/threads/waits/messages`, { data: { messages: [{ role: "user", text: "I keep a dog." }] } });
   await at("chat/waits", ".turn");
-  await twice("form now", { near: panel, path: "/v1/formation/run", act: () => button("Form now", panel).click(), done: () => toast("Formed").waitFor() });
+  await twice("form now", { near: panel, path: "/v1/form", act: () => button("Form now", panel).click(), done: () => toast("Formed").waitFor() });
 }
 
 async function graph() {

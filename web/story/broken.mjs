@@ -21,7 +21,7 @@ const LAZY = { profile: ".page-head", graph: ".ask", review: ".page-head", forma
 /** All screens, each with what it reads first. */
 const SCREENS = {
   "chat/talk": [".turn", "/v1/threads"], memories: [".row", "/v1/memories"], "memories/User/User": [".revision", "/v1/memories/User/User"],
-  "recall?q=harbour": [".entry", "/v1/recall"], profile: [".lane", "/v1/memories"], "graph?entity=Ada": [".node", "/v1/graph"], review: [".card", "/v1/review"],
+  "recall?q=harbour": [".entry", "/v1/recall"], profile: [".lane", "/v1/memories"], "graph?entity=Ada": [".node", "/v1/graph"], review: [".card", "/v1/memories"],
   formation: [".receipts li", "/v1/formations"], types: [".types-code", "/v1/types"], settings: [".facts", "/v1/usage"],
 };
 const isScript = ({ url }, name) => url.startsWith("/assets/") && url.includes(name) && url.endsWith(".js");

@@ -63,7 +63,7 @@ async function talk() {
   await timed("formed", () => form.click(), panel.getByText("rock climbing"));
 }
 
-async function correctAndForget() {
+async function correctAndDelete() {
   await page.goto(`${base}/#/memories/User/User`);
   await page.locator(".revision").first().waitFor();
   await button("Edit").click();
@@ -73,9 +73,9 @@ async function correctAndForget() {
   await seen("found again", "recall?q=Braga", ".entry");
   facts.tell("recalled", await page.locator(".entry").first().innerText());
   await page.goto(`${base}/#/memories/User/User`);
-  await timed("forgotten", () => button("Forget").click(), page.locator(".toast", { hasText: "Forgotten." }));
+  await timed("deleted", () => button("Delete").click(), page.locator(".toast", { hasText: "Deleted." }));
   facts.tell("gone", (await page.request.get(`${base}/v1/memories/User/User`)).status());
 }
 
 process.on("exit", () => facts.tell("waits_ms", waits));
-await told({ lists, talk, correctAndForget }, { facts, page, noted, close });
+await told({ lists, talk, correctAndDelete }, { facts, page, noted, close });

@@ -209,7 +209,7 @@ async function timeline() {
   await audited("timeline");
 }
 
-async function rejectAndForget() {
+async function rejectAndDelete() {
   await at("memories");
   await page.locator(".row", { hasText: "cello" }).click();
   await button("Reject").click();
@@ -227,11 +227,11 @@ async function rejectAndForget() {
   const versions = async () => (await (await page.request.get(`${base}/v1/memories/User/User/history`)).json()).revisions;
   const before = await versions();
   await at("memories", "User", "User");
-  await button("Forget").click();
-  await page.locator(".toast", { hasText: "Forgotten." }).waitFor();
+  await button("Delete").click();
+  await page.locator(".toast", { hasText: "Deleted." }).waitFor();
   await page.locator(".row", { hasText: "Braga" }).waitFor({ state: "detached" });
-  facts.tell("forgotten", await page.locator(".half-list").innerText());
-  await button("Undo", page.locator(".toast", { hasText: "Forgotten." })).click();
+  facts.tell("deleted", await page.locator(".half-list").innerText());
+  await button("Undo", page.locator(".toast", { hasText: "Deleted." })).click();
   await page.locator(".row", { hasText: "Braga" }).waitFor();
   facts.tell("put_back", await page.locator(".half-list").innerText());
   facts.tell("put_back_exactly", JSON.stringify(await versions()) === JSON.stringify(before));
@@ -402,7 +402,7 @@ async function otherScope() {
   facts.tell("revoked_key_reads", (await page.request.get(`${base}/v1/me`, { headers: { "x-api-key": rotated } })).status());
 }
 
-const WHOLE = { firstView, scriptSize, chatAndForm, undoMark, pasteType, chatOn, memoryInFull, correct, recallAsked, timeline, rejectAndForget, egoGraph, settingsAndErase: otherScreens, mutants, keyboard, looks };
+const WHOLE = { firstView, scriptSize, chatAndForm, undoMark, pasteType, chatOn, memoryInFull, correct, recallAsked, timeline, rejectAndDelete, egoGraph, settingsAndErase: otherScreens, mutants, keyboard, looks };
 const CHAPTERS = extent === "key" ? { enterWithKey, formedByItself, otherScope } : WHOLE;
 
 await told(CHAPTERS, { facts, page, noted, close });

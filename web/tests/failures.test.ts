@@ -92,8 +92,8 @@ describe("the receipt of a formation", () => {
 
   it("of what was asked for now tells what was written, waits and failed", () => {
     const formations = [formation({ counts: { stored: 1, changed: 2, quarantined: 1, unchanged: 4 }, outcomes: [], refused_left_out: 1 })];
-    expect(formedBy({ formations, ends: [{ end: "formed", reason: "" }] })).toEqual({ failure: null, isAny: true, written: 3, waiting: 1, refused: 1 });
-    expect(formedBy({ formations: [], ends: [{ end: "postponed", reason: "" }] })).toMatchObject({ failure: "", isAny: false });
-    expect(formedBy({ formations: [], ends: [{ end: "lost", reason: "others" }] })).toMatchObject({ failure: null, isAny: false });
+    expect(formedBy({ formations, results: [{ end: "formed", reason: "" }] })).toEqual({ failure: null, isAny: true, written: 3, waiting: 1, refused: 1 });
+    expect(formedBy({ formations: [], results: [{ end: "postponed", reason: "" }] })).toMatchObject({ failure: "", isAny: false });
+    expect(formedBy({ formations: [], results: [{ end: "lost", reason: "others" }] })).toMatchObject({ failure: null, isAny: false });
   });
 });

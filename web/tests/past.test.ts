@@ -70,8 +70,8 @@ describe("taking back what a message brought", () => {
     expect(undoOf(ALL, "t", "b")).toEqual({ kind: "put", value: { home: "Lisbon", age: 30 } });
   });
 
-  it("forgets a memory that rests on nothing else", () => {
-    expect(undoOf([FIRST], "t", "a")).toEqual({ kind: "forget" });
+  it("deletes a memory that rests on nothing else", () => {
+    expect(undoOf([FIRST], "t", "a")).toEqual({ kind: "delete" });
   });
 
   it("leaves of the first version what rests on other messages", () => {

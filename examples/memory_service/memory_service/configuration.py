@@ -12,9 +12,7 @@ from langchain_core.runnables import RunnableConfig
 
 from recollect.models import open_model
 from recollect.ports import Model
-from recollect.testing.rule_model import RuleModel
 
-RULES = "rules"
 _NO_LABEL = re.compile(r"[.%\x00-\x1f\x7f]")
 
 
@@ -71,5 +69,4 @@ def label_of(user_id: str | int) -> str:
 
 def model_named(name: str) -> Model:
     """Return the model with a name; rules answer where none is to be had."""
-    chosen = name or os.environ.get("MEMORY_MODEL", RULES)
-    return RuleModel() if chosen == RULES else open_model(chosen)
+    return open_model(name or os.environ.get("MEMORY_MODEL", "rules"))

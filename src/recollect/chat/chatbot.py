@@ -16,9 +16,17 @@ from recollect.formation.config import FormationSettings
 from recollect.memory.facade import Recollect
 from recollect.ports import Model, ModelRequest, TokenCounter
 from recollect.recall.query import query_in
-from recollect.records import Evidence, Json, JsonObject, Memory, Message, NewMessage, Scope
+from recollect.records import (
+    Evidence,
+    Json,
+    JsonObject,
+    Memory,
+    Message,
+    NewMessage,
+    ScopeLike,
+)
 from recollect.stores.plans.formation import Debounce
-from recollect.stores.validation import readable, to_datetime
+from recollect.stores.validation import check_scope, readable, to_datetime
 from recollect.text.token_estimate import estimated_tokens
 from recollect.worker.formation_input import read_documents
 
@@ -87,7 +95,7 @@ class Chatbot:
         self,
         memory: Recollect,
         model: Model | None,
-        scope: Scope,
+        scope: ScopeLike,
         *,
         thread: str | None = None,
         formation: FormationSettings | None = None,
@@ -99,7 +107,7 @@ class Chatbot:
             msg = f"a budget of {budget_tokens} tokens holds nothing: give at least 1"
             raise UsageError(msg)
         self.memory = memory
-        self.scope = scope
+        self.scope = check_scope(scope)
         self.thread = thread or memory.store.new_name()
         self._model = model
         self._formation = formation or FormationSettings()

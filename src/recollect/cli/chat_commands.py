@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from recollect.chat import Chatbot, KnownMemories
     from recollect.records import Json, Memory, Message, Thread
     from recollect.stores.plans.erasure import EraseTarget
-    from recollect.worker.formation_run import Result
+    from recollect.worker.formation_run import FormationResult
 
 ResultT = TypeVar("ResultT")
 FORMATIONS_LOOKED_AT: Final = 20
@@ -261,7 +261,7 @@ class ChatCommands:
             aside(f"the model cannot be used: {worker.breaker.reason}")
 
     def _form(self, _: str) -> None:
-        results: list[Result] = []
+        results: list[FormationResult] = []
 
         async def form() -> None:
             results.extend(await self._memory.form(self._bot.scope))

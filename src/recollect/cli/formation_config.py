@@ -186,7 +186,7 @@ def _scopes(tables: object, place: str) -> dict[Scope, str]:
 def _settings(base: FormationSettings, table: object, place: str) -> FormationSettings:
     """Return *base* with the settings of a table; errors begin with its *place*."""
     from recollect.formation.config import DEFAULT_MODEL, with_settings
-    from recollect.models.model_choice import parsed_choice
+    from recollect.models.model_choice import RULES, parsed_choice
 
     if not isinstance(table, Mapping):
         msg = f"{place}: is a table of settings, not {table!r}"
@@ -195,7 +195,7 @@ def _settings(base: FormationSettings, table: object, place: str) -> FormationSe
         settings = with_settings(base, cast("JsonObject", table))
         if settings.model == DEFAULT:
             settings = replace(settings, model=DEFAULT_MODEL)
-        if settings.model is not None:
+        if settings.model not in {None, RULES}:
             parsed_choice(settings.model)
     except UsageError as error:
         msg = f"{place}: {error}"

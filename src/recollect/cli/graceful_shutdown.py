@@ -13,9 +13,9 @@ from anyio.abc import TaskStatus
 from recollect.formation.config import Assistants
 from recollect.records import Scope
 from recollect.stores.contract.base import Store
-from recollect.worker.formation_run import Former, Result
+from recollect.worker.formation_run import FormationResult, Former
 from recollect.worker.loop import Worker
-from recollect.worker.worker_options import CONCURRENCY, Notice, tell_nobody
+from recollect.worker.worker_options import CONCURRENCY, FormationCallback, tell_nobody
 
 
 class EndingWorker(Worker):
@@ -33,7 +33,7 @@ class EndingWorker(Worker):
         *,
         name: str,
         concurrency: int = CONCURRENCY,
-        notice: Notice = tell_nobody,
+        notice: FormationCallback = tell_nobody,
     ) -> None:
         super().__init__(
             store, former, assistants, name=name, concurrency=concurrency, notice=notice
@@ -41,14 +41,14 @@ class EndingWorker(Worker):
         self._under_way: set[CancelScope] = set()
         self._ended = anyio.Event()
 
-    async def run_once(self, scope: Scope | None = None) -> Result | None:
+    async def run_once(self, scope: Scope | None = None) -> FormationResult | None:
         """Form one lease to its end, even if this is cancelled; see `Worker.run_once`."""
         await lowlevel.checkpoint()
         with self._finished():
             return await super().run_once(scope)
         return None
 
-    async def run_lane(self, scope: Scope) -> Result | None:
+    async def run_lane(self, scope: Scope) -> FormationResult | None:
         """Form one lease to its end, even if this is cancelled; see `Worker.run_lane`."""
         await lowlevel.checkpoint()
         with self._finished():

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from recollect.memory.facade import Recollect
     from recollect.ports import Model, ModelAnswer, ModelRequest, ToolCall
     from recollect.records import JsonObject
-    from recollect.worker.worker_options import Notice
+    from recollect.worker.worker_options import FormationCallback
 
-RULES: Final = "rules"
 _SCRIPT_KEYS: Final = ("answers", "formations")
 
 
@@ -34,13 +33,13 @@ def opened_model(forming: FormationOptions) -> Model | None:
     """
     from recollect.formation.config import DEFAULT_MODEL
     from recollect.models import Replay, open_model
-    from recollect.testing.rule_model import RuleModel
+    from recollect.models.model_choice import RULES
 
     choice = forming.model
     if choice is None:
         return None
-    if choice == RULES:
-        return RuleModel()
+    if choice == RULES:  # a base URL of the environment is for others
+        return open_model(RULES)
     if choice.endswith(".json"):
         return _scripted(Path(choice))
     if choice.endswith(".jsonl"):
@@ -94,7 +93,7 @@ async def opened_to_form(
     create: bool = False,
     worker: bool,
     concurrency: int | None = None,
-    notice: Notice | None = None,
+    notice: FormationCallback | None = None,
 ) -> AsyncIterator[Recollect]:
     """
     Open the memory that *target* names, to be formed by *model* as *forming* says.

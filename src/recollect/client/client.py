@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AsyncExitStack
 from datetime import datetime
 from typing import Any, Final, Self
-from uuid import uuid4
 
 import anyio
 
@@ -21,7 +20,7 @@ from recollect.client.http_requests import (
     path_of,
 )
 from recollect.client.problem_errors import error_of
-from recollect.client.request_params import target_sent, where_sent
+from recollect.client.request_params import expecting, made_key, target_sent, where_sent
 from recollect.client.response_records import (
     Answerer,
     ErasePreview,
@@ -40,7 +39,8 @@ from recollect.client.response_records import (
     thread_of,
     written,
 )
-from recollect.errors import ConflictError, NotFoundError, StoreClosedError
+from recollect.errors import ConflictError, NotFoundError, StoreClosedError, UsageError
+from recollect.messages.new_message import NewMessageLike, new_message, new_messages
 from recollect.observability.health import Health
 from recollect.recall.query import Where
 from recollect.recall.results import Recall
@@ -52,15 +52,17 @@ from recollect.records import (
     Memory,
     MemoryState,
     Message,
-    NewMessage,
     Page,
     Revision,
     Scope,
+    ScopeLike,
     Thread,
+    Trust,
 )
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
 from recollect.stores.plans.erasure import EraseReceipt, EraseTarget
 from recollect.wire.record_digests import END
+from recollect.worker.formation_run import FormationResult
 
 TIMEOUT_S: Final = 60.0
 _LINES: Final = "application/x-ndjson"
@@ -74,7 +76,7 @@ class Client:
 
     Scopes are relative to that of the key, ``()`` being the key's own; so are those of the
     records that come back. A read, and a write that the service knows again (`append`, `replace`
-    and `put` by an idempotency key, `forget` by the version that it expects), is made again when
+    and `put` by an idempotency key, `delete` by the version that it expects), is made again when
     the connection breaks or the service asks for patience (429, 503). No other write is.
 
     Every method raises the errors of `recollect.errors`: those that the service answers, and
@@ -109,12 +111,27 @@ class Client:
         self._exit = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()
+
+    async def open(self) -> Self:
+        """
+        Open the client without a block; `close` ends it.
+
+        Raises:
+            UsageError: It is open.
+        """
+        if self._asker is not None:
+            raise UsageError("this client is open already: close() it before it is opened again")
         web = opened_web(self._url, self._key, self._timeout_s)
         await self._exit.enter_async_context(web)
         self._asker = Asker(web, retries=self._retries, sleep=self._sleep)
         return self
 
-    async def __aexit__(self, *error: object) -> None:
+    async def close(self) -> None:
+        """Close the connections; nothing happens if there are none."""
         self._asker = None
         await self._exit.aclose()
 
@@ -124,13 +141,13 @@ class Client:
             raise StoreClosedError(msg)
         return self._asker
 
-    async def _read(self, scope: Scope, *parts: str, **query: Any) -> Any:
+    async def _read(self, scope: ScopeLike, *parts: str, **query: Any) -> Any:
         request = ServiceRequest(
             method="GET", path=path_of(*parts), scope=scope, query=query, is_repeatable=True
         )
         return (await self._opened().ask(request)).json
 
-    async def _found(self, scope: Scope, *parts: str, **query: Any) -> Any:
+    async def _found(self, scope: ScopeLike, *parts: str, **query: Any) -> Any:
         """Return what there is; ``None`` for nothing."""
         try:
             return await self._read(scope, *parts, **query)
@@ -140,7 +157,7 @@ class Client:
     async def _write(
         self,
         method: str,
-        scope: Scope,
+        scope: ScopeLike,
         *parts: str,
         body: object = None,
         headers: Mapping[str, str] | None = None,
@@ -164,9 +181,9 @@ class Client:
 
     async def append(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         thread: str,
-        messages: Sequence[NewMessage],
+        messages: NewMessageLike | Sequence[NewMessageLike],
         *,
         idempotency_key: str | None = None,
         quiet_s: float | None = None,
@@ -179,11 +196,11 @@ class Client:
         *quiet_s* is that of `Debounce`, *assistant* for whom it is formed.
         """
         body = {
-            "messages": [message_sent(each) for each in messages],
+            "messages": [message_sent(each) for each in new_messages(messages)],
             "quiet_s": quiet_s,
             "assistant": assistant,
         }
-        headers = {"idempotency-key": idempotency_key} if idempotency_key else _made_key()
+        headers = {"idempotency-key": idempotency_key} if idempotency_key else made_key()
         answer = await self._write(
             "POST",
             scope,
@@ -195,19 +212,19 @@ class Client:
         return tuple(message_of(each) for each in answer.json["messages"])
 
     async def threads(
-        self, scope: Scope, *, cursor: str | None = None, limit: int = 100
+        self, scope: ScopeLike, *, cursor: str | None = None, limit: int = 100
     ) -> Page[Thread]:
         """See `Recollect.threads`."""
         told = await self._read(scope, "threads", cursor=cursor, limit=limit)
         return Page(rows=tuple(map(thread_of, told["threads"])), cursor=told["cursor"])
 
-    async def thread(self, scope: Scope, thread: str) -> Thread | None:
+    async def thread(self, scope: ScopeLike, thread: str) -> Thread | None:
         """See `Recollect.thread`."""
         told = await self._found(scope, "threads", thread)
         return None if told is None else thread_of(told)
 
     async def messages(
-        self, scope: Scope, thread: str, *, after: int = 0, limit: int = 100
+        self, scope: ScopeLike, thread: str, *, after: int = 0, limit: int = 100
     ) -> Page[Message]:
         """See `Recollect.messages`."""
         told = await self._found(scope, "threads", thread, "messages", after=after, limit=limit)
@@ -216,14 +233,14 @@ class Client:
         return Page(rows=rows, cursor=str(rows[-1].position) if is_more else None)
 
     async def last_messages(
-        self, scope: Scope, thread: str, *, limit: int, before: int | None = None
+        self, scope: ScopeLike, thread: str, *, limit: int, before: int | None = None
     ) -> tuple[Message, ...]:
         """See `Recollect.last_messages`."""
         path = ("threads", thread, "messages")
         told = await self._found(scope, *path, last=limit, before=before)
         return tuple(map(message_of, told["messages"])) if told else ()
 
-    async def remove(self, scope: Scope, thread: str, messages: Sequence[str]) -> int:
+    async def remove(self, scope: ScopeLike, thread: str, messages: Sequence[str]) -> int:
         """Remove messages of a thread, one request each; see `Recollect.remove`."""
         count = 0
         for each in messages:
@@ -236,17 +253,18 @@ class Client:
 
     async def replace(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         thread: str,
-        message: NewMessage,
+        message: NewMessageLike,
         *,
         idempotency_key: str | None = None,
     ) -> Message:
         """See `Recollect.replace`; without an *idempotency_key* it makes one for this call."""
-        path = ("threads", thread, "messages", message.id or "")
-        headers = {"idempotency-key": idempotency_key} if idempotency_key else _made_key()
+        new = new_message(message)
+        path = ("threads", thread, "messages", new.id or "")
+        headers = {"idempotency-key": idempotency_key} if idempotency_key else made_key()
         answer = await self._write(
-            "PUT", scope, *path, body=message_sent(message), headers=headers, is_repeatable=True
+            "PUT", scope, *path, body=message_sent(new), headers=headers, is_repeatable=True
         )
         return message_of(answer.json)
 
@@ -254,7 +272,7 @@ class Client:
 
     async def put(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         type_: str,
         key: str,
         value: JsonObject,
@@ -281,19 +299,41 @@ class Client:
             scope,
             *("memories", type_, key),
             body=body,
-            headers={**_expecting(expected), **_made_key()},
+            headers={**expecting(expected), **made_key()},
             is_repeatable=True,
         )
         return memory_of(answer.json)
 
-    async def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
+    async def remember(
+        self, scope: ScopeLike, text: str, *, context: str = "", trust: Trust = "user"
+    ) -> Memory:
+        """See `Recollect.remember`; it is made again if the connection breaks."""
+        body = {"text": text, "context": context, "trust": trust}
+        answer = await self._write("POST", scope, "remember", body=body, is_repeatable=True)
+        return memory_of(answer.json)
+
+    async def end(
+        self,
+        scope: ScopeLike,
+        type_: str,
+        key: str,
+        at: datetime,
+        *,
+        expected: int | None = None,
+    ) -> Memory:
+        """See `Recollect.end`."""
+        path, headers = ("memories", type_, key, "end"), expecting(expected)
+        body = {"at": written(at)}
+        return memory_of((await self._write("POST", scope, *path, body=body, headers=headers)).json)
+
+    async def get(self, scope: ScopeLike, type_: str, key: str) -> Memory | None:
         """See `Recollect.get`."""
         told = await self._found(scope, "memories", type_, key)
         return None if told is None else memory_of(told)
 
     async def memories(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         *,
         type_: str | None = None,
         state: MemoryState | None = None,
@@ -315,16 +355,16 @@ class Client:
         )
         return Page(rows=tuple(map(memory_of, told["memories"])), cursor=told["cursor"])
 
-    async def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:
+    async def history(self, scope: ScopeLike, type_: str, key: str) -> tuple[Revision, ...]:
         """See `Recollect.history`."""
         told = await self._found(scope, "memories", type_, key, "history")
         return tuple(map(revision_of, reversed(told["revisions"]))) if told else ()
 
-    async def forget(
-        self, scope: Scope, type_: str, key: str, *, expected: int | None = None
+    async def delete(
+        self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
     ) -> bool:
-        """Remove a memory with its history, as `DeleteMemory` does; say whether there was one."""
-        headers, is_known = _expecting(expected), expected is not None
+        """See `Recollect.delete`; with *expected* it is made again if the connection breaks."""
+        headers, is_known = expecting(expected), expected is not None
         path = ("memories", type_, key)
         try:
             await self._write("DELETE", scope, *path, headers=headers, is_repeatable=is_known)
@@ -343,7 +383,7 @@ class Client:
 
     async def recall(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         query: str,
         *,
         limit: int = 10,
@@ -351,6 +391,7 @@ class Client:
         below: bool = False,
         where: Where | None = None,
         asked_at: datetime | None = None,
+        min_score: float = 0.0,
     ) -> Recall:
         """See `Recollect.recall`; it is asked of one scope, or of it and all below."""
         body = {
@@ -359,6 +400,7 @@ class Client:
             "budget_tokens": budget_tokens,
             "below": below,
             "asked_at": written(asked_at),
+            "min_score": min_score,
             **where_sent(where or Where()),
             "render": False,
             "whole": True,
@@ -368,21 +410,21 @@ class Client:
 
     # Formation
 
-    async def form(self, scope: Scope, thread: str | None = None) -> tuple[Formation, ...]:
-        """Form now what waits in a thread, or in a scope; return what that did."""
+    async def form(self, scope: ScopeLike, thread: str | None = None) -> list[FormationResult]:
+        """See `Recollect.form`; a result has *end* and *reason*, `formations` what was written."""
         request = ServiceRequest(
             method="POST",
-            path=path_of("formation", "run"),
+            path=path_of("form"),
             scope=scope,
             json={"thread": thread},
             is_patient=True,
         )
-        answer = await self._opened().ask(request)
-        return tuple(map(formation_of, answer.json["formations"]))
+        told = (await self._opened().ask(request)).json["results"]
+        return [FormationResult(end=each["end"], reason=each["reason"]) for each in told]
 
     async def pending(
         self,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         *,
         below: bool = False,
         cursor: str | None = None,
@@ -391,13 +433,13 @@ class Client:
         """See `Recollect.pending`; without a scope all of the key's is meant."""
         all_below = below or scope is None
         told = await self._read(
-            scope or (), "formation", below=all_below, cursor=cursor, limit=limit
+            scope or (), "formation", "pending", below=all_below, cursor=cursor, limit=limit
         )
         return Page(rows=tuple(map(thread_of, told["pending"])), cursor=told["cursor"])
 
     async def formations(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         *,
         status: FormationStatus | None = None,
         cursor: str | None = None,
@@ -407,65 +449,65 @@ class Client:
         told = await self._read(scope, "formations", status=status, cursor=cursor, limit=limit)
         return Page(rows=tuple(map(formation_of, told["formations"])), cursor=told["cursor"])
 
-    async def formation(self, scope: Scope, formation_id: str) -> Formation | None:
+    async def formation(self, scope: ScopeLike, formation_id: str) -> Formation | None:
         """See `Recollect.formation`."""
         told = await self._found(scope, "formations", formation_id)
         return None if told is None else formation_of(told)
 
-    async def pause(self, scope: Scope, thread: str | None = None) -> None:
-        """Let a thread, or all that a scope has now, not be formed."""
-        await self._write("POST", scope, "formation", "pause", body={"thread": thread})
+    async def pause(self, scope: ScopeLike, thread: str | None = None) -> int:
+        """See `Recollect.pause`."""
+        answer = await self._write("POST", scope, "formation", "pause", body={"thread": thread})
+        return int(answer.json["threads"])
 
-    async def resume(self, scope: Scope, thread: str | None = None) -> None:
-        """Let a thread, or all of a scope, be formed again."""
-        await self._write("POST", scope, "formation", "resume", body={"thread": thread})
+    async def resume(self, scope: ScopeLike, thread: str | None = None) -> int:
+        """See `Recollect.resume`."""
+        answer = await self._write("POST", scope, "formation", "resume", body={"thread": thread})
+        return int(answer.json["threads"])
 
-    async def retry(self, scope: Scope, thread: str) -> None:
-        """Make what waits in a thread due at once, with the messages that were given up."""
-        await self._write("POST", scope, "formation", "retry", body={"thread": thread})
+    async def retry(
+        self, scope: ScopeLike, thread: str | None = None, *, formation_id: str | None = None
+    ) -> int:
+        """See `Recollect.retry`."""
+        body = {"thread": thread, "formation": formation_id}
+        answer = await self._write("POST", scope, "formation", "retry", body=body)
+        return int(answer.json["messages"])
 
     async def reject(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         type_: str,
         key: str,
         *,
         pointer: str = "",
         expected: int | None = None,
     ) -> Memory:
-        """Refuse a memory, or what stands at *pointer* in it, for good; see `Recollect.reject`."""
+        """See `Recollect.reject`."""
         answer = await self._write(
             "POST",
             scope,
             *("memories", type_, key, "reject"),
             body={"pointer": pointer},
-            headers=_expecting(expected),
+            headers=expecting(expected),
         )
         return memory_of(answer.json)
 
     async def approve(
-        self, scope: Scope, type_: str, key: str, *, expected: int | None = None
+        self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
     ) -> Memory:
-        """
-        Put in force what waits in quarantine, exactly as it waits; see `Recollect.approve`.
-
-        Without *expected* it is the version that stands now.
-        """
-        if expected is None:
-            expected = memory_of(await self._read(scope, "memories", type_, key)).version
-        body = {"decision": "approve", "version": expected}
-        answer = await self._write("POST", scope, "review", type_, key, body=body)
+        """See `Recollect.approve`."""
+        path = ("memories", type_, key, "approve")
+        answer = await self._write("POST", scope, *path, headers=expecting(expected))
         return memory_of(answer.json)
 
     # Forget
 
-    async def preview_erase(self, scope: Scope, target: EraseTarget) -> ErasePreview:
+    async def preview_erase(self, scope: ScopeLike, target: EraseTarget) -> ErasePreview:
         """Return what an erase would take; `confirm_erase` does it within ten minutes."""
         body = {"target": target_sent(target)}
         answer = await self._write("POST", scope, "erase", "preview", body=body, is_repeatable=True)
         return preview_of(answer.json)
 
-    async def confirm_erase(self, scope: Scope, preview: ErasePreview) -> EraseReceipt:
+    async def confirm_erase(self, scope: ScopeLike, preview: ErasePreview) -> EraseReceipt:
         """
         Erase exactly what was previewed.
 
@@ -475,12 +517,12 @@ class Client:
         answer = await self._write("POST", scope, "erase", body={"confirm": preview.confirm})
         return receipt_of(answer.json)
 
-    async def erase(self, scope: Scope, target: EraseTarget) -> EraseReceipt:
+    async def erase(self, scope: ScopeLike, target: EraseTarget) -> EraseReceipt:
         """Preview and confirm in one; see `Recollect.erase`."""
         return await self.confirm_erase(scope, await self.preview_erase(scope, target))
 
     async def receipts(
-        self, scope: Scope = (), *, below: bool = False, unclean: bool = False
+        self, scope: ScopeLike = (), *, below: bool = False, unclean: bool = False
     ) -> list[EraseReceipt]:
         """Return the receipts of what was erased in a scope through the service, by time."""
         told = await self._read(scope, "erase", "receipts", below=below, unclean=unclean)
@@ -488,7 +530,7 @@ class Client:
 
     # Export and import
 
-    async def export(self, scope: Scope, *, below: bool = False) -> AsyncIterator[JsonObject]:
+    async def export(self, scope: ScopeLike, *, below: bool = False) -> AsyncIterator[JsonObject]:
         """Yield everything that a scope holds as records, as they come; see `Recollect.export`."""
         request = ServiceRequest(
             method="GET", path=path_of("export"), scope=scope, query={"below": below}
@@ -500,7 +542,9 @@ class Client:
             if record["kind"] != END:
                 yield record
 
-    async def restore(self, records: Sequence[JsonObject], *, restore_erased: bool = False) -> int:
+    async def import_records(
+        self, records: Sequence[JsonObject], *, restore_erased: bool = False
+    ) -> int:
         """
         Put exported records back; say how many were taken. Repeating it changes nothing.
 
@@ -541,29 +585,17 @@ class Client:
     # Audit
 
     async def audit(
-        self, scope: Scope, *, cursor: str | None = None, limit: int = 100
+        self, scope: ScopeLike, *, cursor: str | None = None, limit: int = 100
     ) -> Page[AuditEntry]:
         """See `Recollect.audit`."""
         told = await self._read(scope, "audit", cursor=cursor, limit=limit)
         return Page(rows=tuple(map(audit_entry_of, told["audit"])), cursor=told["cursor"])
 
-    async def audit_verified(
-        self, scope: Scope, *, noted: tuple[int, str] | None = None
+    async def verify_audit(
+        self, scope: ScopeLike, *, noted: tuple[int, str] | None = None
     ) -> AuditVerdict:
-        """See `Recollect.audit_verified`."""
+        """See `Recollect.verify_audit`."""
         n, hash_ = noted or (None, None)
         told = await self._read(scope, "audit", "verify", n=n, hash=hash_)
         told.pop("ok")
         return AuditVerdict(**told)
-
-
-def _made_key() -> dict[str, str]:
-    """Return the header by which the service knows all attempts of one call for one request."""
-    return {"idempotency-key": uuid4().hex}
-
-
-def _expecting(expected: int | None) -> dict[str, str]:
-    """Return the header that names the version that the caller read."""
-    if expected is None:
-        return {}
-    return {"if-match": f'"{expected}"'} if expected else {"if-none-match": "*"}

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from recollect.client.problem_errors import error_of
 from recollect.errors import MissingExtraError, StoreUnavailableError, UsageError
 from recollect.observability.logs import kind_of, package_logger
-from recollect.records import Scope
+from recollect.records import ScopeLike
 from recollect.stores.validation import check_scope
 
 try:
@@ -41,7 +41,7 @@ class ServiceRequest:
 
     method: str
     path: str
-    scope: Scope = ()
+    scope: ScopeLike = ()
     query: Mapping[str, Any] = field(default_factory=dict)
     json: object = None
     content: bytes | None = None

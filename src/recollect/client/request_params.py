@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
+from uuid import uuid4
 
 from recollect.client.response_records import written
 from recollect.errors import UsageError
@@ -56,3 +57,15 @@ def where_sent(where: Where) -> dict[str, Any]:
         "valid_at": written(valid_at) if isinstance(valid_at, datetime) else valid_at,
         "known_at": written(where.known_at),
     }
+
+
+def made_key() -> dict[str, str]:
+    """Return the header by which the service knows all attempts of one call for one request."""
+    return {"idempotency-key": uuid4().hex}
+
+
+def expecting(expected: int | None) -> dict[str, str]:
+    """Return the header that names the version that the caller read."""
+    if expected is None:
+        return {}
+    return {"if-match": f'"{expected}"'} if expected else {"if-none-match": "*"}

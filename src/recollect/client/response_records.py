@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from recollect.observability.health import Health, StoreHealth, TaskError, TaskHealth
-from recollect.recall.results import Dropped, Recall, Recalled
+from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.records import (
     Evidence,
     EvidenceMap,
@@ -143,7 +143,8 @@ def recall_of(told: Mapping[str, Any], query: str) -> Recall:
         query=query,
         entries=tuple(_recalled_of(each) for each in told["entries"]),
         dropped=tuple(
-            Dropped(entry=_recalled_of(each), reason=each["reason"]) for each in told["dropped"]
+            DroppedEntry(entry=_recalled_of(each), reason=each["reason"])
+            for each in told["dropped"]
         ),
         tokens=told["tokens"],
         searched=told["searched"],
@@ -160,6 +161,7 @@ def _recalled_of(told: Mapping[str, Any]) -> Recalled:
         scope=tuple(told["scope"]),
         content=read(whole["content"]),
         score=whole["score"],
+        relevance=whole["relevance"],
         signals=whole["signals"],
     )
 

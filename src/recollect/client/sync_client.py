@@ -6,7 +6,7 @@ from functools import partial
 
 from recollect.client.client import TIMEOUT_S, Client
 from recollect.client.http_requests import RETRIES
-from recollect.sync.face import SyncFace, sync_iterator, sync_method
+from recollect.sync.face import SyncFace, sync_close, sync_iterator, sync_method, sync_open
 
 
 class SyncClient(SyncFace[Client]):
@@ -28,6 +28,8 @@ class SyncClient(SyncFace[Client]):
         make = partial(Client, url, key, timeout_s=timeout_s, retries=retries)
         super().__init__(make, how_to_open="use it inside 'with SyncClient(...)'")
 
+    open = sync_open(Client.open)
+    close = sync_close(Client.close)
     me = sync_method(Client.me)
     append = sync_method(Client.append)
     threads = sync_method(Client.threads)
@@ -37,10 +39,12 @@ class SyncClient(SyncFace[Client]):
     remove = sync_method(Client.remove)
     replace = sync_method(Client.replace)
     put = sync_method(Client.put)
+    remember = sync_method(Client.remember)
+    end = sync_method(Client.end)
     get = sync_method(Client.get)
     memories = sync_method(Client.memories)
     history = sync_method(Client.history)
-    forget = sync_method(Client.forget)
+    delete = sync_method(Client.delete)
     scopes = sync_method(Client.scopes)
     recall = sync_method(Client.recall)
     form = sync_method(Client.form)
@@ -57,7 +61,7 @@ class SyncClient(SyncFace[Client]):
     erase = sync_method(Client.erase)
     receipts = sync_method(Client.receipts)
     export = sync_iterator(Client.export)
-    restore = sync_method(Client.restore)
+    import_records = sync_method(Client.import_records)
     health = sync_method(Client.health)
     audit = sync_method(Client.audit)
-    audit_verified = sync_method(Client.audit_verified)
+    verify_audit = sync_method(Client.verify_audit)

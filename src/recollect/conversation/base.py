@@ -19,7 +19,7 @@ from recollect.conversation.turn_keys import check_key, input_key_of, output_key
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage, buffer_string, message_classes
-from recollect.records import Scope
+from recollect.records import Scope, ScopeLike
 from recollect.sync.method_pairs import method_pair, threaded
 from recollect.sync.object_home import AnyRecollect, Home
 
@@ -133,7 +133,7 @@ class ChatMemory(PolicyMemory):
     def __init__(
         self,
         memory: AnyRecollect | None = None,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         thread: str | None = None,
         *,
         chat_memory: ChatHistory | ForeignHistory | None = None,
@@ -229,7 +229,7 @@ class TranscriptMemory(ChatMemory):
     def __init__(
         self,
         memory: AnyRecollect | None = None,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         thread: str | None = None,
         *,
         human_prefix: str = "Human",

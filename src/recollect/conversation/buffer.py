@@ -9,7 +9,7 @@ from recollect.errors import LimitError
 from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage, buffer_string
 from recollect.ports import TokenCounter
-from recollect.records import Scope
+from recollect.records import ScopeLike
 from recollect.sync.object_home import AnyRecollect
 from recollect.text.token_estimate import estimated_tokens
 
@@ -25,7 +25,7 @@ class ConversationBufferMemory(TranscriptMemory):
     def __init__(
         self,
         memory: AnyRecollect | None = None,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         thread: str | None = None,
         *,
         max_token_limit: int | None = None,

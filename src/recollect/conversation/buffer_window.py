@@ -8,7 +8,7 @@ from typing import Final, Unpack
 from recollect.conversation.base import Transcript, TranscriptMemory
 from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage
-from recollect.records import Scope
+from recollect.records import ScopeLike
 from recollect.sync.object_home import AnyRecollect
 
 MESSAGES_PER_TURN: Final = 2
@@ -25,7 +25,7 @@ class ConversationBufferWindowMemory(TranscriptMemory):
     def __init__(
         self,
         memory: AnyRecollect | None = None,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         thread: str | None = None,
         *,
         k: int = 5,

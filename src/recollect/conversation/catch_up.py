@@ -13,7 +13,7 @@ from recollect.conversation.progress import Progress
 from recollect.conversation.thread_history import Placed
 from recollect.errors import UsageError, VersionConflictError
 from recollect.memory.facade import Recollect
-from recollect.records import Scope
+from recollect.records import ScopeLike
 from recollect.stores.plans.erasure import EraseMessages
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect
@@ -36,7 +36,7 @@ class ReadingMemory(ChatMemory):
     def __init__(
         self,
         memory: AnyRecollect | None = None,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         thread: str | None = None,
         *,
         every_turns: int = 1,

@@ -25,7 +25,7 @@ from recollect.conversation.thread_history import Placed
 from recollect.errors import UsageError, VersionConflictError
 from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage, buffer_string, kind_of, text_of
-from recollect.records import Evidence, Scope
+from recollect.records import Evidence, ScopeLike
 from recollect.sync.object_home import AnyRecollect
 
 TRIES_MAX: Final = 5
@@ -62,7 +62,7 @@ class ConversationEntityMemory(ReadingMemory):
     def __init__(
         self,
         memory: AnyRecollect | None = None,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         thread: str | None = None,
         *,
         llm: object,

@@ -16,7 +16,16 @@ from recollect.conversation.thread_history import ChatHistory
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage
-from recollect.records import DeleteMemory, Evidence, EvidenceMap, Json, Memory, PutMemory, Scope
+from recollect.records import (
+    DeleteMemory,
+    Evidence,
+    EvidenceMap,
+    Json,
+    Memory,
+    PutMemory,
+    Scope,
+    ScopeLike,
+)
 from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX, check_text, to_datetime
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect, Home
@@ -43,7 +52,7 @@ class KeyValueMemory(ChainMemory):
     def __init__(
         self,
         memory: AnyRecollect | None = None,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         thread: str | None = None,
         *,
         expire_s: float | None = None,
@@ -173,7 +182,7 @@ class BufferMemory(KeyValueMemory):
     def __init__(
         self,
         memory: AnyRecollect | None = None,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         thread: str | None = None,
         *,
         conversation_history: ChatMessageHistory | None = None,

@@ -24,7 +24,7 @@ from recollect.graph.name_matching import name_key
 from recollect.graph.triples import KnowledgeTriple, get_entities, parse_triples
 from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage, buffer_string, kind_of, message_classes
-from recollect.records import Scope
+from recollect.records import ScopeLike
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect
 
@@ -72,7 +72,7 @@ class ConversationKGMemory(ReadingMemory):
     def __init__(
         self,
         memory: AnyRecollect | None = None,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         thread: str | None = None,
         *,
         llm: object,

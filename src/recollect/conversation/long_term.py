@@ -15,7 +15,7 @@ from recollect.conversation.document_search import (
 from recollect.conversation.key_value import BufferMemory
 from recollect.conversation.openai_messages import ChatMessageHistory
 from recollect.errors import UsageError
-from recollect.records import Scope
+from recollect.records import ScopeLike
 from recollect.sync.method_pairs import PairCall, delegated_pair
 from recollect.sync.object_home import AnyRecollect
 
@@ -33,7 +33,7 @@ class LongTermMemory(BufferMemory):
     def __init__(
         self,
         memory: AnyRecollect | None = None,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         thread: str | None = None,
         *,
         long_term_memory: DocumentSearch,

@@ -20,7 +20,8 @@ from recollect.conversation.turn_keys import input_key_of
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
 from recollect.recall.query import Where, query_in
-from recollect.records import JsonObject, Message, Scope
+from recollect.records import JsonObject, Message, Scope, ScopeLike
+from recollect.stores.validation import check_scope
 from recollect.sync.object_home import AnyRecollect, Home, new_private_scope, private_memory
 
 HITS_PER_EXCHANGE: Final = 3
@@ -54,7 +55,7 @@ class VectorStoreRetrieverMemory(PolicyMemory):
     def __init__(
         self,
         memory: AnyRecollect | None = None,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         thread: str | None = None,
         *,
         retriever: Retriever | None = None,
@@ -76,7 +77,7 @@ class VectorStoreRetrieverMemory(PolicyMemory):
         if memory is None:
             memory, scope, thread = private_memory("auto"), new_private_scope(self), "exchanges"
         self._home = Home(memory)
-        self.scope: Scope = scope or ()
+        self.scope: Scope = check_scope(scope) if scope else ()
         self.thread = thread or ""
         self.retriever = retriever
         self.memory_key = memory_key

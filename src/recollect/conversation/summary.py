@@ -15,7 +15,7 @@ from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage, kind_of, text_of
 from recollect.observability.logs import package_logger
 from recollect.ports import TokenCounter
-from recollect.records import Scope
+from recollect.records import ScopeLike
 from recollect.sync.object_home import AnyRecollect
 
 LOG: Final = package_logger("recollect.conversation")
@@ -36,7 +36,7 @@ class ConversationSummaryMemory(SummarizingMemory):
     def __init__(
         self,
         memory: AnyRecollect | None = None,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         thread: str | None = None,
         *,
         llm: object,

@@ -16,7 +16,7 @@ from recollect.conversation.thread_history import Placed
 from recollect.errors import ModelError, VersionConflictError
 from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage, buffer_string, message_classes
-from recollect.records import Scope
+from recollect.records import ScopeLike
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect
 
@@ -54,7 +54,7 @@ class SummarizingMemory(TranscriptMemory):
     def __init__(
         self,
         memory: AnyRecollect | None = None,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         thread: str | None = None,
         *,
         llm: object,

@@ -13,7 +13,7 @@ from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
 from recollect.messages.cut_points import whole_cut
 from recollect.ports import TokenCounter
-from recollect.records import Scope
+from recollect.records import ScopeLike
 from recollect.stores.validation import POSITION_MAX
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect
@@ -38,7 +38,7 @@ class ConversationSummaryBufferMemory(SummarizingMemory):
     def __init__(
         self,
         memory: AnyRecollect | None = None,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         thread: str | None = None,
         *,
         llm: object,

@@ -28,8 +28,8 @@ from recollect.messages import (
     message_of,
     record_of,
 )
-from recollect.records import Message, NewMessage, Scope
-from recollect.stores.validation import MESSAGES_MAX, PAGE_ROWS_MAX, POSITION_MAX
+from recollect.records import Message, NewMessage, Scope, ScopeLike
+from recollect.stores.validation import MESSAGES_MAX, PAGE_ROWS_MAX, POSITION_MAX, check_scope
 from recollect.sync.method_pairs import method_pair, prepared_pair
 from recollect.sync.object_home import AnyRecollect, Home, new_private_scope, private_memory
 
@@ -260,7 +260,7 @@ class ChatHistory:
     def __init__(
         self,
         memory: AnyRecollect | None = None,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         thread: str | None = None,
     ) -> None:
         """
@@ -281,7 +281,7 @@ class ChatHistory:
         self.is_private = is_private
         """Whether it is this process's own."""
         self.home = Home(memory)
-        self.talk = ThreadTalk(scope or (), thread or "")
+        self.talk = ThreadTalk(check_scope(scope) if scope else (), thread or "")
 
     @property
     def scope(self) -> Scope:

@@ -20,7 +20,7 @@ from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage
 from recollect.messages.cut_points import past_results
 from recollect.ports import TokenCounter
-from recollect.records import Scope
+from recollect.records import ScopeLike
 from recollect.sync.object_home import AnyRecollect
 
 READ_AT_ONCE: Final = 32
@@ -40,7 +40,7 @@ class ConversationTokenBufferMemory(TranscriptMemory):
     def __init__(
         self,
         memory: AnyRecollect | None = None,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         thread: str | None = None,
         *,
         llm: object = None,

@@ -22,7 +22,7 @@ from recollect.stores.pages import each_page
 from recollect.stores.plans.formation import Debounce, Formed
 from recollect.testing.frozen_clock import FrozenClock
 from recollect.testing.reproducible_ids import CountingIds
-from recollect.worker.formation_run import Result
+from recollect.worker.formation_run import FormationResult
 from recollect.worker.loop import Worker
 
 SCOPE: Final[Scope] = ("evaluation", "user")
@@ -226,7 +226,7 @@ class _Stage:
             self._clock.advance(max(1.0, (until - self._clock.now()).total_seconds()))
         return [*failures, f"given up by the evaluation after {ROUNDS_MAX} rounds"]
 
-    async def _outlast(self, result: Result, outages: int) -> None:
+    async def _outlast(self, result: FormationResult, outages: int) -> None:
         """Wait, in real time, for a model that is busy; end the run for one that is of no use."""
         outage = result.outage
         if not isinstance(outage, ModelUnavailableError) or outages > OUTAGES_MAX:

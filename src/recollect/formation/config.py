@@ -9,7 +9,7 @@ from typing import Final, TypeVar, cast
 
 from recollect.errors import UsageError
 from recollect.formation.cron import check_schedule
-from recollect.formation.prompt import Prompts
+from recollect.formation.prompt import FormationPrompts
 from recollect.formation.types import BUILTIN_TYPES, DEFAULT_TYPES, MemoryType, load_types
 from recollect.records import Json, JsonObject, Scope
 from recollect.stores.json_pointers import is_number
@@ -20,7 +20,7 @@ DEFAULT_MODEL: Final = "anthropic/claude-haiku-4-5"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class FormationLimits:
     """
     How much one formation reads, asks and may cost; a limit a day is of one scope, UTC.
 
@@ -50,7 +50,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prices:
+class ModelPrices:
     """What a model's tokens cost, for a million of them; receipts then say what was spent."""
 
     input: float = 0.0
@@ -73,12 +73,12 @@ class FormationSettings:
 
     model: str | None = None
     types: tuple[MemoryType, ...] = DEFAULT_TYPES
-    prompts: Prompts = field(default_factory=Prompts)
+    prompts: FormationPrompts = field(default_factory=FormationPrompts)
     debounce: Debounce = field(default_factory=Debounce)
-    limits: Limits = field(default_factory=Limits)
+    limits: FormationLimits = field(default_factory=FormationLimits)
     schedule: str | None = None
     consolidate: str | None = None
-    prices: Prices | None = None
+    prices: ModelPrices | None = None
 
     def __post_init__(self) -> None:
         for line in (self.schedule, self.consolidate):
@@ -194,7 +194,7 @@ def _with_setting(formation: FormationSettings, name: str, value: Json) -> Forma
         part = _fields(getattr(formation, name), value, name)
         return replace(formation, **{name: part})
     if name == "prices":
-        return replace(formation, prices=_fields(formation.prices or Prices(), value, name))
+        return replace(formation, prices=_fields(formation.prices or ModelPrices(), value, name))
     msg = (
         f"there is no setting {name!r}; there are: assistant, model, types, prompts, limits, "
         "after_seconds, debounce, schedule, consolidate, prices"
@@ -213,7 +213,7 @@ def _with_text(formation: FormationSettings, name: str, value: Json) -> Formatio
     return replace(formation, consolidate=value)
 
 
-PartT = TypeVar("PartT", Prompts, Limits, Debounce, Prices)
+PartT = TypeVar("PartT", FormationPrompts, FormationLimits, Debounce, ModelPrices)
 
 
 def _fields(part: PartT, given: Json, what: str) -> PartT:

@@ -19,12 +19,12 @@ from recollect.formation.claims import unsupported
 from recollect.formation.grounding.foreign_text import instructs
 from recollect.formation.grounding.quotes import keeps_hedge
 from recollect.formation.operations import Fault, FaultKind
-from recollect.formation.similarity_groups import Address, Group, address_of
+from recollect.formation.similarity_groups import Group, address_of
 from recollect.formation.strict_json import NotJsonError, read_json
 from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
 from recollect.ports import ModelAnswer, ModelRequest, TokenCounter, Tool, ToolCall, Turn
-from recollect.records import Json, JsonObject, Memory
+from recollect.records import Json, JsonObject, Memory, MemoryAddress
 from recollect.stores.json_pointers import leaves
 from recollect.stores.provenance import NO_WORDS, Source, Words, unusual, words_in
 from recollect.stores.validation import ID_CHARACTERS_MAX, encode_json, plain_container
@@ -56,7 +56,7 @@ class Batch:
 
     type: MemoryType
     groups: tuple[Group, ...]
-    derived: Mapping[Address, Sequence[Memory]] = field(default_factory=dict)
+    derived: Mapping[MemoryAddress, Sequence[Memory]] = field(default_factory=dict)
 
     @property
     def known(self) -> dict[str, tuple[Group, Memory]]:
@@ -102,7 +102,7 @@ class _WrongCallError(Exception):
 def batches_of(
     type_: MemoryType,
     groups: Sequence[Group],
-    derived: Mapping[Address, Sequence[Memory]],
+    derived: Mapping[MemoryAddress, Sequence[Memory]],
     count: TokenCounter,
 ) -> list[Batch]:
     """Return *groups* in their order, as many in one request as there is room for."""

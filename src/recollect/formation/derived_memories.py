@@ -13,7 +13,7 @@ from recollect.formation.attribution import CARRIED_MAX
 from recollect.formation.consolidation import Combination
 from recollect.formation.grounding.grounds import least
 from recollect.formation.operation_outcomes import OperationOutcome
-from recollect.formation.similarity_groups import Address, address_of
+from recollect.formation.similarity_groups import address_of
 from recollect.formation.value_identity import content_key, same_text
 from recollect.records import (
     EndMemory,
@@ -21,6 +21,7 @@ from recollect.records import (
     Json,
     JsonObject,
     Memory,
+    MemoryAddress,
     PutMemory,
     Revision,
     Scope,
@@ -36,7 +37,7 @@ from recollect.stores.remainder import (
 from recollect.stores.validation import ID_CHARACTERS_MAX
 from recollect.text.searchable import memory_text
 
-Cited: TypeAlias = tuple[str, str, int]
+MemoryVersion: TypeAlias = tuple[str, str, int]
 """A version of a memory: type, key, version."""
 
 
@@ -51,8 +52,8 @@ class DerivedChange:
     action: Literal["merged", "derived", "refused"]
     type: str
     key: str
-    sources: tuple[Cited, ...] = ()
-    ended: tuple[Address, ...] = ()
+    sources: tuple[MemoryVersion, ...] = ()
+    ended: tuple[MemoryAddress, ...] = ()
     reason: str = ""
     writes: tuple[Write, ...] = ()
 
@@ -68,14 +69,14 @@ class ActiveMemories:
 
     now: datetime
     new_key: Callable[[], str]
-    in_force: Mapping[Address, Memory]
-    refused: AbstractSet[Address] = frozenset()
-    erased: AbstractSet[Address] = frozenset()
-    taken: AbstractSet[Address] = frozenset()
+    in_force: Mapping[MemoryAddress, Memory]
+    refused: AbstractSet[MemoryAddress] = frozenset()
+    erased: AbstractSet[MemoryAddress] = frozenset()
+    taken: AbstractSet[MemoryAddress] = frozenset()
     derived: Sequence[Memory] = field(default_factory=tuple)
 
 
-def sources_of(memory: Memory) -> list[Cited]:
+def sources_of(memory: Memory) -> list[MemoryVersion]:
     """Return the versions of memories that one was derived from."""
     named = [
         named_version(each.message)
@@ -100,7 +101,7 @@ def can_be_source(memory: Memory, now: datetime) -> bool:
 def planned(combinations: Sequence[Combination], standing: ActiveMemories) -> list[DerivedChange]:
     """Return what becomes of each combination, in order; no memory is written twice."""
     changes: list[DerivedChange] = []
-    written: set[Address] = set()
+    written: set[MemoryAddress] = set()
     for each in combinations:
         change = _change(each, standing, written)
         if not written.isdisjoint(change.ended):
@@ -112,7 +113,7 @@ def planned(combinations: Sequence[Combination], standing: ActiveMemories) -> li
 
 
 def _change(
-    made: Combination, standing: ActiveMemories, written: AbstractSet[Address]
+    made: Combination, standing: ActiveMemories, written: AbstractSet[MemoryAddress]
 ) -> DerivedChange:
     type_, key = made.group.type, content_key(made.value)
     if (type_, key) in standing.refused:

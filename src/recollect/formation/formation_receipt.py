@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import starmap
 from typing import Final, cast
 
-from recollect.formation.config import Prices
+from recollect.formation.config import ModelPrices
 from recollect.formation.operations import Fault, Insert, Operation
 from recollect.formation.reconciliation import Grounded, OperationOutcome
 from recollect.formation.window import Window
@@ -47,7 +47,7 @@ class ModelExchanges:
     exchanges: tuple[ModelExchange, ...] = ()
     is_whole: bool = True
     failure: str = ""
-    prices: Prices | None = None
+    prices: ModelPrices | None = None
 
     @property
     def calls(self) -> int:

@@ -19,13 +19,13 @@ from recollect.records import (
     FormationAction,
     JsonObject,
     Memory,
+    MemoryAddress,
     MemoryState,
     PutMemory,
     Trust,
     Write,
 )
 
-Address: TypeAlias = tuple[str, str]
 Refused: TypeAlias = Literal["rejected", "erased"]
 
 
@@ -68,8 +68,8 @@ class Present:
     offer: Offer
     now: datetime
     new_key: Callable[[], str]
-    at: Mapping[Address, Memory] = field(default_factory=dict)
-    forgotten: Mapping[Address, datetime] = field(default_factory=dict)
+    at: Mapping[MemoryAddress, Memory] = field(default_factory=dict)
+    forgotten: Mapping[MemoryAddress, datetime] = field(default_factory=dict)
     rivals: Mapping[str, Sequence[Memory]] = field(default_factory=dict)
     seen: Sequence[Memory] = ()
 

@@ -73,7 +73,7 @@ _REPAIR: Final = "Not kept, because of what follows. Make these calls again, put
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prompts:
+class FormationPrompts:
     """
     The texts that a model is given.
 
@@ -122,7 +122,7 @@ def filled(text: str, **values: str) -> str:
     return _PLACE.sub(lambda found: values[found[1]] if found[1] else found[0][0], text)
 
 
-def first_request(window: Window, offer: Offer, prompts: Prompts) -> ModelRequest:
+def first_request(window: Window, offer: Offer, prompts: FormationPrompts) -> ModelRequest:
     """Return the one request of a formation: every type, memory and message in it."""
     parts = [
         *(["Remembered:", *_known_lines(offer)] if offer.known else ["Nothing known yet."]),
@@ -136,7 +136,7 @@ def first_request(window: Window, offer: Offer, prompts: Prompts) -> ModelReques
     )
 
 
-def _system(offer: Offer, prompts: Prompts) -> str:
+def _system(offer: Offer, prompts: FormationPrompts) -> str:
     parts = [filled(prompts.extraction, nothing=NOTHING)]
     instructed = [each for each in offer.inserts if each.instructions]
     parts += [f"{each.name}: {each.instructions}" for each in instructed]

@@ -17,7 +17,6 @@ from recollect.formation.evidence import evidence_of
 from recollect.formation.grounding.grounds import Grounds, least, moment_of
 from recollect.formation.offer import Offer
 from recollect.formation.operation_outcomes import (
-    Address,
     Grounded,
     OperationOutcome,
     Present,
@@ -47,11 +46,17 @@ from recollect.formation.value_identity import (
     same_text,
 )
 from recollect.formation.window import Window
-from recollect.records import EndMemory, EvidenceMap, FormationAction, Memory, PutMemory
+from recollect.records import (
+    EndMemory,
+    EvidenceMap,
+    FormationAction,
+    Memory,
+    MemoryAddress,
+    PutMemory,
+)
 from recollect.stores.provenance import merged_evidence
 
 __all__ = [
-    "Address",
     "Grounded",
     "OperationOutcome",
     "Present",
@@ -61,7 +66,7 @@ __all__ = [
 ]
 
 
-def addresses_of(operation: Operation, offer: Offer) -> list[Address]:
+def addresses_of(operation: Operation, offer: Offer) -> list[MemoryAddress]:
     """Return the addresses at which equal, or refused, values of *operation* would stand."""
     if isinstance(operation, End):
         return []
@@ -74,9 +79,9 @@ def addresses_of(operation: Operation, offer: Offer) -> list[Address]:
     return [(operation.type, operation.document_key), *fields]
 
 
-def _addresses_of_patch(operation: Patch, offer: Offer) -> list[Address]:
+def _addresses_of_patch(operation: Patch, offer: Offer) -> list[MemoryAddress]:
     memory = offer.known[operation.target]
-    found: list[Address] = []
+    found: list[MemoryAddress] = []
     owner = owner_of(memory.type, memory.key)
     value = memory.value
     for change in operation.changes:
@@ -105,7 +110,7 @@ def reconcile(grounded: Sequence[Grounded], present: Present) -> list[OperationO
     All operations on one document, and all new entries that say the same, count as one.
     """
     outcomes: list[OperationOutcome] = []
-    written: set[Address] = set()
+    written: set[MemoryAddress] = set()
     for group in _groups(grounded, present):
         for outcome in _outcomes(group, present):
             address = (outcome.type, outcome.key)

@@ -15,7 +15,7 @@ import numpy as np
 from recollect.formation.types import MemoryType
 from recollect.formation.value_identity import normalised, required_fields
 from recollect.ports import Vector
-from recollect.records import JsonObject, Memory
+from recollect.records import JsonObject, Memory, MemoryAddress
 from recollect.stores.json_pointers import leaves
 from recollect.text.analysis import terms_of
 from recollect.text.searchable import memory_text
@@ -35,7 +35,6 @@ COMMON_TERM_MEMORIES_MAX: Final = 200
 """A term of more memories brings no two of them together by itself."""
 _DIGEST_BYTES: Final = 12
 
-Address: TypeAlias = tuple[str, str]
 _Edge: TypeAlias = tuple[float, int, int]
 
 
@@ -59,13 +58,13 @@ class Group:
         return hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 
-def address_of(memory: Memory) -> Address:
+def address_of(memory: Memory) -> MemoryAddress:
     """Return the address of a memory in its scope."""
     return memory.type, memory.key
 
 
 def groups_of(
-    type_: MemoryType, memories: Sequence[Memory], vectors: Mapping[Address, Vector | None]
+    type_: MemoryType, memories: Sequence[Memory], vectors: Mapping[MemoryAddress, Vector | None]
 ) -> list[Group]:
     """
     Return the groups of at least two of *memories*, all of one type, by their first address.
@@ -90,7 +89,7 @@ def groups_of(
     ]
 
 
-def _age(memory: Memory) -> tuple[datetime, Address]:
+def _age(memory: Memory) -> tuple[datetime, MemoryAddress]:
     return memory.valid_from or memory.said_at or memory.created_at, address_of(memory)
 
 
@@ -156,7 +155,7 @@ def dice(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _alike_in_meaning(
-    memories: Sequence[Memory], vectors: Mapping[Address, Vector | None]
+    memories: Sequence[Memory], vectors: Mapping[MemoryAddress, Vector | None]
 ) -> Iterator[_Edge]:
     """Yield the pairs whose vectors are near enough, with their cosine."""
     known = [

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from recollect.formation.operation_outcomes import Address
 from recollect.formation.value_identity import changing_keys, proposed_for, refusing_keys
-from recollect.records import FORGOTTEN, PutMemory, Revision, Scope
+from recollect.records import FORGOTTEN, MemoryAddress, PutMemory, Revision, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseMemory
 from recollect.stores.validation import WRITES_MAX
@@ -63,8 +62,8 @@ async def _keys_of(
 
 
 async def forgotten_at(
-    store: Store, scope: Scope, addresses: Sequence[Address]
-) -> dict[Address, datetime]:
+    store: Store, scope: Scope, addresses: Sequence[MemoryAddress]
+) -> dict[MemoryAddress, datetime]:
     """Return when what would stand at *addresses* was erased, of what was."""
     names = [(FORGOTTEN, await store.keyed(*each)) for each in addresses]
     found = await store.get_many(scope, names)

@@ -49,7 +49,7 @@ BLANKED: Final = "what rests on words that were erased here was left out"
 TRIES_MAX: Final = 5
 """So often a batch is checked anew because something was erased meanwhile."""
 
-Told: TypeAlias = "Callable[[RecordNote], None]"
+RecordCallback: TypeAlias = "Callable[[RecordNote], None]"
 
 
 @dataclass(frozen=True, slots=True)

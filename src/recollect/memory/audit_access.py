@@ -6,11 +6,12 @@ from abc import ABC
 from typing import Self
 
 from recollect.errors import UsageError
-from recollect.records import Page, Scope
+from recollect.records import Page, ScopeLike
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
 from recollect.stores.plans.undo import UndoLog
 from recollect.stores.unit_of_work import Proviso
+from recollect.stores.validation import check_scope
 
 
 class AuditMethods(ABC):
@@ -74,13 +75,13 @@ class AuditMethods(ABC):
             raise UsageError(msg)
 
     async def audit(
-        self, scope: Scope, *, cursor: str | None = None, limit: int = 100
+        self, scope: ScopeLike, *, cursor: str | None = None, limit: int = 100
     ) -> Page[AuditEntry]:
         """Return the audited changes of exactly this scope, newest first; see `Store.audit`."""
-        return await self.store.audit(scope, cursor=cursor, limit=limit)
+        return await self.store.audit(check_scope(scope), cursor=cursor, limit=limit)
 
-    async def audit_verified(
-        self, scope: Scope, *, noted: tuple[int, str] | None = None
+    async def verify_audit(
+        self, scope: ScopeLike, *, noted: tuple[int, str] | None = None
     ) -> AuditVerdict:
-        """Say whether a scope's audit is whole; see `Store.audit_verified`."""
-        return await self.store.audit_verified(scope, noted=noted)
+        """Say whether a scope's audit is whole; see `Store.verify_audit`."""
+        return await self.store.verify_audit(check_scope(scope), noted=noted)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 from recollect.deferred_imports import load_modules
 from recollect.memory.runtime import MemoryRuntime
 from recollect.recall.query import Where
-from recollect.records import Scope
+from recollect.records import ScopeLike
 from recollect.stores.contract.base import Store
+from recollect.stores.validation import check_scope
 
 if TYPE_CHECKING:
     from recollect.recall.context import Context
@@ -27,7 +28,7 @@ class ContextCalls:
     store: Store
 
     async def caught_up(
-        self, scope: Scope, *, below: bool = False, wait_s: float = VECTORS_WAIT_S
+        self, scope: ScopeLike, *, below: bool = False, wait_s: float = VECTORS_WAIT_S
     ) -> bool:
         """
         Wait briefly until what was just written in *scope* is found by its meaning as well.
@@ -37,12 +38,12 @@ class ContextCalls:
         Returns:
             False if *wait_s* ran out, or the embedder fails: a search finds the rest by its words.
         """
-        embedding = self._runtime.embedding
+        scope, embedding = check_scope(scope), self._runtime.embedding
         return embedding is None or await embedding.caught_up(scope, wait_s, below=below)
 
     async def context(  # noqa: PLR0913 (each part of a prompt may be chosen)
         self,
-        scope: Scope,
+        scope: ScopeLike,
         query: str,
         *,
         thread: str | None = None,
@@ -68,7 +69,7 @@ class ContextCalls:
         Args:
             scope: Whose memory it is.
             query: What the next turn is about, in its own words; one that is empty, or asks for
-                nothing, gets the profile. A long one is cut.
+                nothing, gets the profile. Only its first ``QUERY_CHARACTERS_MAX`` count.
             thread: The conversation that the prompt is part of; it need not exist.
             recent: What the prompt shows already, and is not shown again: so many of the newest
                 messages of *thread*, or the texts themselves.
@@ -77,14 +78,14 @@ class ContextCalls:
             budget_tokens: What text, history, instructions and examples may cost together, as
                 they are rendered, by the memory's token counter. A budget in which nothing fits
                 gives an empty context.
-            min_score: Only entries whose `Recalled.relevance` is at least so much. With ``None``
-                everything is left out where no entry is likelier to bear than to idle talk.
+            min_score: Only entries whose `Recalled.relevance` is at least so much. ``None`` leaves
+                everything out if nothing reaches the level at which idle talk was told from
+                questions, and nothing otherwise.
             profile: Whether the documents in force are part of it.
-            instructions: A text that is counted with it.
+            instructions: A text that is counted with it; see `recollect.agents.instructions`.
             examples: Further such texts.
             below: Search the scopes below as well.
-            where: Which entries may be found. Unless it says so, what has ended is found only
-                where the query asks for what was or has changed.
+            where: Which entries may be found; what has ended only if this or the query says so.
             asked_at: The moment that the query means by "now".
 
         Raises:
@@ -94,7 +95,7 @@ class ContextCalls:
         from recollect.memory.context_sources import ContextRequest, gathered_context
 
         request = ContextRequest(
-            scope=scope,
+            scope=check_scope(scope),
             query=query,
             thread=thread,
             recent=recent,

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Final, Self, cast
 
 from recollect.deferred_imports import load_modules
 from recollect.embedders import EmbedderChoice
-from recollect.errors import StoreClosedError
+from recollect.errors import UsageError
 from recollect.memory.audit_access import AuditMethods
 from recollect.memory.context_calls import ContextCalls
 from recollect.memory.formation_control import FormationMethods, opened
-from recollect.memory.health import LOG, Monitoring, operation_of
+from recollect.memory.health import LOG, Monitoring
+from recollect.memory.host_task import HostTask
+from recollect.memory.memory_edits import MemoryEdits
 from recollect.memory.restoration import Restoration
 from recollect.memory.runtime import MemoryRuntime, RuntimeOptions
 from recollect.memory.scope_locks import ScopeLocks
 from recollect.memory.thread_state import ThreadStateMethods, state_writes
+from recollect.messages.new_message import NewMessageLike, new_message, new_messages
 from recollect.observability.spans import observed
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
 from recollect.recall.query import RecallQuery, Where
@@ -25,17 +28,15 @@ from recollect.recall.results import Recall
 from recollect.recall.scope_listing import scopes_below
 from recollect.records import (
     Attachment,
-    EvidenceMap,
     Json,
     JsonObject,
     Memory,
     MemoryState,
     Message,
-    NewMessage,
     Page,
-    PutMemory,
     Revision,
     Scope,
+    ScopeLike,
     Thread,
     Write,
 )
@@ -48,7 +49,12 @@ from recollect.stores.plans.erasure import EraseMemory, EraseReceipt, EraseTarge
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validation import check_list, check_mapping, check_scope
 from recollect.text.token_estimate import estimated_tokens
-from recollect.worker.worker_options import CONCURRENCY, Notice, check_concurrency, tell_nobody
+from recollect.worker.worker_options import (
+    CONCURRENCY,
+    FormationCallback,
+    check_concurrency,
+    tell_nobody,
+)
 
 if TYPE_CHECKING:  # what the first append does not need is loaded when it is needed
     from recollect.formation.config import Assistants, FormationSettings
@@ -68,7 +74,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     formation: Assistants | FormationSettings | None = None,
     worker: bool = True,
     concurrency: int = CONCURRENCY,
-    notice: Notice = tell_nobody,
+    notice: FormationCallback = tell_nobody,
     count_tokens: TokenCounter = estimated_tokens,
     outside: OutsideVectors | None = None,
     durability: Durability = "full",
@@ -115,7 +121,13 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
 
 
 class Recollect(
-    FormationMethods, ThreadStateMethods, AuditMethods, ContextCalls, Restoration, Monitoring
+    MemoryEdits,
+    FormationMethods,
+    ThreadStateMethods,
+    AuditMethods,
+    ContextCalls,
+    Restoration,
+    Monitoring,
 ):
     """
     The memory of an application: threads of messages, and memories, by scope.
@@ -134,7 +146,7 @@ class Recollect(
         formation: Assistants | FormationSettings | None = None,
         worker: bool = True,
         concurrency: int = CONCURRENCY,
-        notice: Notice = tell_nobody,
+        notice: FormationCallback = tell_nobody,
         count_tokens: TokenCounter = estimated_tokens,
         outside: OutsideVectors | None = None,
     ) -> None:
@@ -150,6 +162,7 @@ class Recollect(
         )
         self.store = store
         self._runtime = MemoryRuntime(store, options)
+        self._host = HostTask(self)
 
     async def __aenter__(self) -> Self:
         self._check_not_view()
@@ -158,6 +171,25 @@ class Recollect(
 
     async def __aexit__(self, *error: object) -> None:
         await self._runtime.aclose()
+
+    async def open(self) -> Self:
+        """
+        Open the memory without a block, on asyncio; `close` ends it, from any task of the loop.
+
+        The background work runs in a task of its own. Prefer ``async with`` where a block fits:
+        what breaks in the background ends that block, and here it is raised by `close`.
+
+        Raises:
+            UsageError: It is open, it is a view, or the event loop is not asyncio's.
+        """
+        self._check_not_view()
+        await self._host.start()
+        return self
+
+    async def close(self) -> None:
+        """End the background work and close the store; nothing happens if it is not open."""
+        self._check_not_view()
+        await self._host.stop()
 
     @property
     def worker(self) -> Worker | None:
@@ -191,9 +223,9 @@ class Recollect(
 
     async def append(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         thread: str,
-        messages: Sequence[NewMessage],
+        messages: NewMessageLike | Sequence[NewMessageLike],
         *,
         idempotency_key: str | None = None,
         debounce: Debounce | None = None,
@@ -205,20 +237,24 @@ class Recollect(
         """
         Append messages to a thread; when this returns they are on disk, and found by their words.
 
+        *messages* is one or several: a `NewMessage`, a text (the user's), or a dict such as
+        ``{"role": "assistant", "content": "Hello!"}``; see `recollect.messages.new_message`.
+
         *settings* say how the thread is formed from now on (`recollect.formation.config`), among
         them for which assistant; *debounce* defaults to theirs. *state* and *attachments* are
         kept in the same transaction, as by `set_state` and `attach`, and so are *writes*, as by
         `apply`. See `Store.append`.
         """
+        scope = check_scope(scope)
         with observed("append", "upsert_memory", LOG, scope, thread) as seen:
             named = {} if settings is None else check_mapping(settings, "a thread's settings")
-            default = await self._runtime.debounce_of(named, check_scope(scope))
+            default = await self._runtime.debounce_of(named, scope)
             attaching = await self._attaching(scope, thread, attachments)
             beside = [*state_writes(thread, state or {}), *attaching, *check_list(writes, "write")]
             kept = await self.store.append(
                 scope,
                 thread,
-                messages,
+                new_messages(messages),
                 idempotency_key=idempotency_key,
                 debounce=debounce or default,
                 settings=settings,
@@ -229,120 +265,60 @@ class Recollect(
         return kept
 
     async def threads(
-        self, scope: Scope, *, cursor: str | None = None, limit: int = 100
+        self, scope: ScopeLike, *, cursor: str | None = None, limit: int = 100
     ) -> Page[Thread]:
         """Return the threads of a scope, by id; see `Store.threads`."""
-        return await self.store.threads(scope, cursor=cursor, limit=limit)
+        return await self.store.threads(check_scope(scope), cursor=cursor, limit=limit)
 
-    async def thread(self, scope: Scope, thread: str) -> Thread | None:
+    async def thread(self, scope: ScopeLike, thread: str) -> Thread | None:
         """Return a thread, ``None`` if it does not exist."""
-        return await self.store.thread(scope, thread)
+        return await self.store.thread(check_scope(scope), thread)
 
     async def messages(
-        self, scope: Scope, thread: str, *, after: int = 0, limit: int = 100
+        self, scope: ScopeLike, thread: str, *, after: int = 0, limit: int = 100
     ) -> Page[Message]:
         """Return messages of a thread by position, after the position *after*."""
-        return await self.store.messages(scope, thread, after=after, limit=limit)
+        return await self.store.messages(check_scope(scope), thread, after=after, limit=limit)
 
     async def last_messages(
-        self, scope: Scope, thread: str, *, limit: int, before: int | None = None
+        self, scope: ScopeLike, thread: str, *, limit: int, before: int | None = None
     ) -> tuple[Message, ...]:
         """Return the newest messages of a thread (before a position), oldest first."""
-        return await self.store.last_messages(scope, thread, limit=limit, before=before)
+        return await self.store.last_messages(
+            check_scope(scope), thread, limit=limit, before=before
+        )
 
-    async def remove(self, scope: Scope, thread: str, messages: Sequence[str]) -> int:
+    async def remove(self, scope: ScopeLike, thread: str, messages: Sequence[str]) -> int:
         """Remove messages of a thread by id; see `Store.remove`."""
-        return await self.store.remove(scope, thread, messages)
+        return await self.store.remove(check_scope(scope), thread, messages)
 
-    async def keep(self, scope: Scope, thread: str, first: int, last: int | None = None) -> int:
+    async def keep(self, scope: ScopeLike, thread: str, first: int, last: int | None = None) -> int:
         """Remove all messages of a thread outside the positions *first* to *last*."""
-        return await self.store.keep(scope, thread, first, last)
+        return await self.store.keep(check_scope(scope), thread, first, last)
 
     async def replace(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         thread: str,
-        message: NewMessage,
+        message: NewMessageLike,
         *,
         idempotency_key: str | None = None,
     ) -> Message:
         """Put *message* in the place of the one with its id; see `Store.replace`."""
-        replaced = await self.store.replace(scope, thread, message, idempotency_key=idempotency_key)
+        new, scope = new_message(message), check_scope(scope)
+        replaced = await self.store.replace(scope, thread, new, idempotency_key=idempotency_key)
         self._runtime.wrote(scope)
         return replaced
 
     # Memories
 
-    async def put(
-        self,
-        scope: Scope,
-        type_: str,
-        key: str,
-        value: JsonObject,
-        *,
-        expected: int | None = None,
-        valid_from: datetime | None = None,
-        valid_until: datetime | None = None,
-        expires_at: datetime | None = None,
-        evidence: EvidenceMap | None = None,
-    ) -> Memory:
-        """
-        Create a memory, or write its next version; see `PutMemory` for the fields.
-
-        *value* is checked against the schema of its type, where that is one in force in the
-        scope or a built-in one; `apply` takes what a program has checked.
-
-        Raises:
-            UsageError: The value is no document of its type, or the type has almost the name of a
-                known one.
-        """
-        write = PutMemory(
-            type=type_,
-            key=key,
-            value=value,
-            expected=expected,
-            valid_from=valid_from,
-            valid_until=valid_until,
-            expires_at=expires_at,
-            evidence=evidence or {},
-        )
-        await load_modules("recollect.memory.scope_types", "recollect.memory.value_checks")
-        from recollect.memory.scope_types import types_in_force
-        from recollect.memory.value_checks import check_document
-
-        types = await types_in_force(self.store, scope, self._runtime.assistants, depth=1)
-        check_document(types, type_, value)
-        (memory,) = await self.apply(scope, [write])
-        if memory is None:
-            msg = f"{type_}/{key} was put and is not there"
-            raise StoreClosedError(msg)
-        return memory
-
-    async def apply(
-        self, scope: Scope, writes: Sequence[Write], *, idempotency_key: str | None = None
-    ) -> tuple[Memory | None, ...]:
-        """Apply all of *writes* in order, or none of them; see `Store.apply`."""
-        writes = check_list(writes, "write")
-        with observed("apply", operation_of(writes), LOG, scope) as seen:
-            applied = await self.store.apply(scope, writes, idempotency_key=idempotency_key)
-            seen.count(len(applied))
-        self._runtime.wrote(scope)
-        return applied
-
-    async def apply_each(self, writes: Mapping[Scope, Sequence[Write]]) -> None:
-        """Apply the writes of several scopes, all of them or none; see `Store.apply_each`."""
-        with observed("apply_each", "upsert_memory", LOG, *writes) as seen:
-            await self.store.apply_each(writes)
-            seen.count(sum(map(len, writes.values())))
-        self._runtime.wrote(*writes)
-
-    async def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
+    async def get(self, scope: ScopeLike, type_: str, key: str) -> Memory | None:
         """Return the memory at an address, ``None`` if there is none or it has expired."""
-        return await self.store.get(scope, type_, key)
+        return await self.store.get(check_scope(scope), type_, key)
 
     async def memories(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         *,
         type_: str | None = None,
         state: MemoryState | None = None,
@@ -353,7 +329,7 @@ class Recollect(
     ) -> Page[Memory]:
         """Return memories of a scope by (type, key); see `Store.memories`."""
         return await self.store.memories(
-            scope,
+            check_scope(scope),
             type_=type_,
             state=state,
             filter_=filter_,
@@ -362,9 +338,9 @@ class Recollect(
             limit=limit,
         )
 
-    async def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:
+    async def history(self, scope: ScopeLike, type_: str, key: str) -> tuple[Revision, ...]:
         """Return all versions of a memory, oldest first, the present one last."""
-        return await self.store.history(scope, type_, key)
+        return await self.store.history(check_scope(scope), type_, key)
 
     async def scopes(
         self,
@@ -384,7 +360,7 @@ class Recollect(
 
     async def recall(
         self,
-        scope: Scope | Sequence[Scope],
+        scope: ScopeLike | Sequence[Scope],
         query: str,
         *,
         limit: int = 10,
@@ -433,7 +409,7 @@ class Recollect(
 
     async def nearest(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         query: str | Sequence[float],
         *,
         type_: str,
@@ -456,10 +432,16 @@ class Recollect(
 
         embedding = self._runtime.embedding
         return await nearest(
-            self.store, embedding, scope, query, type_=type_, limit=limit, filter_=filter_
+            self.store,
+            embedding,
+            check_scope(scope),
+            query,
+            type_=type_,
+            limit=limit,
+            filter_=filter_,
         )
 
-    async def settled(self, scope: Scope, *, below: bool = False) -> None:
+    async def settled(self, scope: ScopeLike, *, below: bool = False) -> None:
         """
         Wait until everything in *scope* is found by its meaning as well, and is outside.
 
@@ -476,7 +458,7 @@ class Recollect(
 
     # Forget
 
-    async def erase(self, scope: Scope, target: EraseTarget) -> EraseReceipt:
+    async def erase(self, scope: ScopeLike, target: EraseTarget) -> EraseReceipt:
         """
         Erase *target*, and what rests on it alone, from values, history, index and files.
 
@@ -491,6 +473,7 @@ class Recollect(
             StoreError: The store failed before anything was erased; as always, after
                 `StoreUnavailableError` it may have been.
         """
+        scope = check_scope(scope)
         with observed("erase", "delete_memory", LOG, scope, slow_s=SLOW_ERASE_S) as seen:
             if isinstance(target, EraseMemory):
                 await load_modules("recollect.lifecycle.forgotten")
@@ -540,22 +523,24 @@ class Recollect(
 
     # Export and import
 
-    async def export(self, scope: Scope, *, below: bool = False) -> AsyncIterator[JsonObject]:
+    async def export(self, scope: ScopeLike, *, below: bool = False) -> AsyncIterator[JsonObject]:
         """Yield everything that a scope holds as records; each scope is of one moment."""
         for each in await self._scopes_of(scope, below=below):
             for record in await self.store.archive(each):
                 yield record
 
-    async def _scopes_of(self, scope: Scope | Sequence[Scope], *, below: bool) -> tuple[Scope, ...]:
+    async def _scopes_of(self, scope: ScopeLike, *, below: bool) -> tuple[Scope, ...]:
         """Return the scopes meant, each once, in order."""
-        given = _listed(scope)
-        if not below:
-            return tuple(dict.fromkeys(given))
-        return await scopes_below(self.store, Below(given)) or given
+        given = (check_scope(scope),)
+        return (await scopes_below(self.store, Below(given)) or given) if below else given
 
 
-def _listed(scope: Scope | Sequence[Scope]) -> tuple[Scope, ...]:
-    """Return one scope or several as several."""
+def _listed(scope: ScopeLike | Sequence[Scope]) -> tuple[Scope, ...]:
+    """Return one scope or several as several; texts in a list are the segments of one."""
     if isinstance(scope, list | tuple) and scope and not isinstance(scope[0], str | int):
+        for each in scope:
+            if isinstance(each, str):
+                msg = f"{each!r} among several scopes is a text: write it as ({each!r},)"
+                raise UsageError(msg)
         return tuple(check_scope(cast("Scope", each)) for each in scope)
     return (check_scope(cast("Scope", scope)),)

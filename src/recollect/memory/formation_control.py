@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from recollect.deferred_imports import load_modules
 from recollect.errors import StoreClosedError, UsageError
 from recollect.memory.runtime import MemoryRuntime
-from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
+from recollect.records import (
+    Formation,
+    FormationStatus,
+    Memory,
+    Page,
+    Scope,
+    ScopeLike,
+    Thread,
+    Write,
+)
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 from recollect.stores.plans.undo import Undo
@@ -19,8 +28,8 @@ from recollect.stores.validation import check_scope
 if TYPE_CHECKING:  # formation is loaded when something is to be formed or decided
     from recollect.formation.types import UpdateMode
     from recollect.worker.consolidation_run import ConsolidationResult, Consolidator
-    from recollect.worker.formation_run import Result
-    from recollect.worker.type_migration_run import Migration
+    from recollect.worker.formation_run import FormationResult
+    from recollect.worker.type_migration_run import TypeMigration
 
 PENDING_THREADS: Final = 500
 
@@ -35,7 +44,7 @@ class FormationMethods(ABC):
     _runtime: MemoryRuntime
     _proviso: Proviso | None
 
-    async def form(self, scope: Scope, thread: str | None = None) -> list[Result]:
+    async def form(self, scope: ScopeLike, thread: str | None = None) -> list[FormationResult]:
         """
         Form now what waits in a thread, or in all of a scope; return how each formation ended.
 
@@ -49,13 +58,14 @@ class FormationMethods(ABC):
         if worker is None:
             msg = "no model is configured: open the memory with model='provider/model'"
             raise UsageError(msg)
+        scope = check_scope(scope)
         if thread is not None:
             await self.store.signal(scope, thread)
         else:
             await self._signal_all(scope)
         if self._actor is not None:
             worker = worker.acting(self._actor, proviso=self._proviso)
-        return await worker.drain(check_scope(scope))
+        return await worker.drain(scope)
 
     async def _signal_all(self, scope: Scope) -> None:
         async for each in each_row(
@@ -64,15 +74,17 @@ class FormationMethods(ABC):
             await self.store.signal(each.scope, each.id)
 
     async def consolidate(
-        self, scope: Scope, *, assistant: str | None = None
+        self, scope: ScopeLike, *, assistant: str | None = None
     ) -> ConsolidationResult:
         """Merge and derive memories, as an assistant does; see `Consolidator.consolidate`."""
         await load_modules("recollect.worker.consolidation_run")
-        result = await self._consolidating().consolidate(scope, assistant)
+        result = await self._consolidating().consolidate(check_scope(scope), assistant)
         self._runtime.wake()
         return result
 
-    async def migrate_type(self, scope: Scope, type_: str, update_mode: UpdateMode) -> Migration:
+    async def migrate_type(
+        self, scope: ScopeLike, type_: str, update_mode: UpdateMode
+    ) -> TypeMigration:
         """
         Turn the memories of a type of a scope into the form of another `update_mode`, at once.
 
@@ -88,11 +100,11 @@ class FormationMethods(ABC):
         await load_modules("recollect.worker.type_migration_run")
         from recollect.worker.type_migration_run import migrate
 
-        result = await migrate(self.store, scope, type_, update_mode)
+        result = await migrate(self.store, check_scope(scope), type_, update_mode)
         self._runtime.wake()
         return result
 
-    async def undo(self, scope: Scope, change: str | Undo) -> None:
+    async def undo(self, scope: ScopeLike, change: str | Undo) -> None:
         """
         Take a change back exactly, or not at all.
 
@@ -119,23 +131,23 @@ class FormationMethods(ABC):
             if noted is None:
                 return
             change = noted
-        await self.store.undo(scope, change)
+        await self.store.undo(check_scope(scope), change)
         self._runtime.wake()
 
     async def reject(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         type_: str,
         key: str,
         *,
         pointer: str = "",
         expected: int | None = None,
-    ) -> tuple[Memory | None, ...]:
+    ) -> Memory:
         """
         Refuse a memory, or what stands at *pointer* in it, for good: it is not formed again.
 
-        The refused value stays visible, in the state ``rejected``. *expected* is the version
-        that was looked at, if it is to be that one.
+        The memory is returned as it stands then. The refused value stays visible, in the state
+        ``rejected``. *expected* is the version that was looked at, if it is to be that one.
 
         A field of an entry is refused of that entry alone.
 
@@ -147,16 +159,17 @@ class FormationMethods(ABC):
         await load_modules("recollect.memory.review")
         from recollect.memory.review import existing_memory, rejecting_writes
 
+        scope = check_scope(scope)
         memory = await existing_memory(self.store, scope, type_, key, expected)
         assistants = self._runtime.assistants
         writes = await rejecting_writes(self.store, scope, memory, pointer, assistants)
-        return await self._apply(scope, writes)
+        return await self._decided(scope, writes)
 
     async def approve(
-        self, scope: Scope, type_: str, key: str, *, expected: int | None = None
-    ) -> tuple[Memory | None, ...]:
+        self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
+    ) -> Memory:
         """
-        Put in force what waits in quarantine, exactly as it waits.
+        Put in force what waits in quarantine, exactly as it waits; return what is in force.
 
         *expected* is the version that was looked at, if it is to be that one.
 
@@ -171,52 +184,82 @@ class FormationMethods(ABC):
         await load_modules("recollect.memory.review")
         from recollect.memory.review import approving_writes, existing_memory
 
+        scope = check_scope(scope)
         memory = await existing_memory(self.store, scope, type_, key, expected)
         assistants = self._runtime.assistants
         writes = await approving_writes(self.store, scope, memory, assistants)
-        return await self._apply(scope, writes)
+        return await self._decided(scope, writes)
 
     async def pending(
         self,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         *,
         below: bool = False,
         cursor: str | None = None,
         limit: int = 100,
     ) -> Page[Thread]:
         """Return the threads of which something waits to be formed; see `Store.pending`."""
-        return await self.store.pending(scope, below=below, cursor=cursor, limit=limit)
+        return await self.store.pending(
+            None if scope is None else check_scope(scope), below=below, cursor=cursor, limit=limit
+        )
 
-    async def signal(self, scope: Scope, thread: str) -> bool:
+    async def signal(self, scope: ScopeLike, thread: str) -> bool:
         """Make what waits in a thread due at once; say whether anything waits."""
-        return await self.store.signal(scope, thread)
+        return await self.store.signal(check_scope(scope), thread)
 
-    async def pause(self, scope: Scope, thread: str | None = None) -> int:
+    async def pause(self, scope: ScopeLike, thread: str | None = None) -> int:
         """Let a thread, or all that a scope has now, not be formed; see `Store.pause`."""
-        return await self.store.pause(scope, thread)
+        return await self.store.pause(check_scope(scope), thread)
 
-    async def resume(self, scope: Scope, thread: str | None = None) -> int:
+    async def resume(self, scope: ScopeLike, thread: str | None = None) -> int:
         """Let a thread, or all of a scope, be formed again; see `Store.resume`."""
-        return await self.store.resume(scope, thread)
+        return await self.store.resume(check_scope(scope), thread)
 
     async def formations(
         self,
-        scope: Scope,
+        scope: ScopeLike,
         *,
         status: FormationStatus | None = None,
         cursor: str | None = None,
         limit: int = 100,
     ) -> Page[Formation]:
         """Return the formations of a scope, the newest first; see `Store.formations`."""
-        return await self.store.formations(scope, status=status, cursor=cursor, limit=limit)
+        return await self.store.formations(
+            check_scope(scope), status=status, cursor=cursor, limit=limit
+        )
 
-    async def formation(self, scope: Scope, formation_id: str) -> Formation | None:
+    async def formation(self, scope: ScopeLike, formation_id: str) -> Formation | None:
         """Return a formation of a scope, ``None`` if there is none with this id."""
-        return await self.store.formation(scope, formation_id)
+        return await self.store.formation(check_scope(scope), formation_id)
 
-    async def redrive(self, scope: Scope, formation_id: str) -> int:
-        """Let the messages that a dead formation gave up wait again; see `Store.redrive`."""
-        return await self.store.redrive(scope, formation_id)
+    async def retry(
+        self, scope: ScopeLike, thread: str | None = None, *, formation_id: str | None = None
+    ) -> int:
+        """
+        Let messages that were given up wait again, due at once; return how many there are.
+
+        Those of a thread, or of all threads of the scope; or those that one dead formation gave
+        up. What waits in the thread anyway is due at once as well.
+
+        Raises:
+            NotFoundError: There is no such thread or formation.
+            UsageError: Both a thread and a formation are named; or the formation gave nothing up,
+                or was retried before.
+        """
+        scope = check_scope(scope)
+        if formation_id is not None:
+            if thread is not None:
+                raise UsageError("name a thread or a formation to be retried, not both")
+            return await self.store.redrive(scope, formation_id)
+        if thread is not None:
+            await self.store.signal(scope, thread)
+        dead = await self._dead_formations(scope)
+        meant = [each for each in dead if thread is None or thread in each.failed]
+        return sum([await self.store.redrive(scope, each.id) for each in meant])
+
+    async def _dead_formations(self, scope: Scope) -> list[Formation]:
+        dead = each_row(lambda cursor: self.store.formations(scope, status="dead", cursor=cursor))
+        return [each async for each in dead]
 
     def _consolidating(self) -> Consolidator:
         consolidator = opened(self._runtime.consolidator)
@@ -224,10 +267,11 @@ class FormationMethods(ABC):
             consolidator = consolidator.acting(self._actor, proviso=self._proviso)
         return consolidator
 
-    async def _apply(self, scope: Scope, writes: Sequence[Write]) -> tuple[Memory | None, ...]:
+    async def _decided(self, scope: Scope, writes: Sequence[Write]) -> Memory:
+        """Apply what a person decided; return the memory that is in force, or refused."""
         applied = await self.store.apply(scope, writes)
         self._runtime.wake()
-        return applied
+        return next(each for each in applied if each is not None)
 
 
 def opened(part: PartT | None) -> PartT:

@@ -10,7 +10,7 @@ import anyio
 
 from recollect.errors import RecollectError, StoreError
 from recollect.memory.runtime import MemoryRuntime
-from recollect.observability.health import Health, StoreHealth, TaskHealth, Tasks
+from recollect.observability.health import BackgroundTasks, Health, StoreHealth, TaskHealth
 from recollect.observability.logs import package_logger
 from recollect.observability.spans import Operation
 from recollect.recall.outside_vectors import OUTSIDE
@@ -38,7 +38,7 @@ class Monitoring:
     _runtime: MemoryRuntime
 
     @property
-    def tasks(self) -> Tasks:
+    def tasks(self) -> BackgroundTasks:
         """The background tasks of this memory, in which others may have theirs recorded."""
         return self.store.tasks
 

@@ -13,7 +13,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.archive import batches_of
 
 if TYPE_CHECKING:
-    from recollect.lifecycle.record_intake import Intake, RecordNote, Told
+    from recollect.lifecycle.record_intake import Intake, RecordCallback, RecordNote
 
 
 def open_intake(memory: Restoration, *, depth: int = 1, restore_erased: bool = False) -> Intake:
@@ -43,12 +43,12 @@ class Restoration:
             restore_erased=restore_erased,
         )
 
-    async def restore(
+    async def import_records(
         self,
         records: Sequence[JsonObject],
         *,
         restore_erased: bool = False,
-        told: Told = tell_nothing,
+        told: RecordCallback = tell_nothing,
     ) -> int:
         """
         Put exported records back, in batches of one scope each; say how many were new.

@@ -24,7 +24,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.in_place import has_loop
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validation import check_scope
-from recollect.worker.worker_options import Notice
+from recollect.worker.worker_options import FormationCallback
 
 if TYPE_CHECKING:  # formation is loaded when something is to be formed
     from recollect.formation.config import Assistants, FormationSettings
@@ -47,7 +47,7 @@ class RuntimeOptions:
     formation: Assistants | FormationSettings | None
     works: bool
     concurrency: int
-    notice: Notice
+    notice: FormationCallback
     count_tokens: TokenCounter
     outside: OutsideVectors | None
 

@@ -24,10 +24,11 @@ from recollect.records import (
     Memory,
     PutMemory,
     Scope,
+    ScopeLike,
     Write,
 )
 from recollect.stores.contract.base import Store
-from recollect.stores.validation import check_id, check_list, check_mapping
+from recollect.stores.validation import check_id, check_list, check_mapping, check_scope
 
 ATTACHMENT_BYTES_MAX: Final = 16_000_000
 PART_BYTES: Final = 600_000
@@ -37,7 +38,7 @@ _OF_THREAD: Final = "@beside"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attached:
+class AttachmentInfo:
     """What is known of an attachment without its content."""
 
     name: str
@@ -118,35 +119,42 @@ class ThreadStateMethods(ABC):
 
     store: Store
 
-    async def state(self, scope: Scope, thread: str) -> dict[str, Json]:
+    async def state(self, scope: ScopeLike, thread: str) -> dict[str, Json]:
         """Return the named state of a thread, by name; empty if it has none."""
-        found = await self._beside(scope, STATE, thread)
+        found = await self._beside(check_scope(scope), STATE, thread)
         return {str(each.value["name"]): each.value["value"] for each in found}
 
-    async def set_state(self, scope: Scope, thread: str, state: Mapping[str, Json]) -> None:
+    async def set_state(self, scope: ScopeLike, thread: str, state: Mapping[str, Json]) -> None:
         """
         Set each name of *state*, all or none; a name whose value is ``None`` is removed.
 
         Other names stay as they are. The thread begins to exist, if it did not.
         """
+        scope = check_scope(scope)
         await self.store.append(scope, thread, [], writes=state_writes(thread, state))
 
-    async def attach(self, scope: Scope, thread: str, attachments: Sequence[Attachment]) -> None:
+    async def attach(
+        self, scope: ScopeLike, thread: str, attachments: Sequence[Attachment]
+    ) -> None:
         """
         Keep files beside a thread, all or none; one of the same name is replaced.
 
         Raises:
             LimitError: One is larger than ``ATTACHMENT_BYTES_MAX``.
         """
+        scope = check_scope(scope)
         writes = await self._attaching(scope, thread, attachments)
         await self.store.append(scope, thread, [], writes=writes)
 
-    async def attachments(self, scope: Scope, thread: str) -> tuple[Attached, ...]:
+    async def attachments(self, scope: ScopeLike, thread: str) -> tuple[AttachmentInfo, ...]:
         """Return what is attached to a thread, by name, without the contents."""
-        return tuple(_attached(each) for each in await self._beside(scope, ATTACHMENT, thread))
+        return tuple(
+            _attached(each) for each in await self._beside(check_scope(scope), ATTACHMENT, thread)
+        )
 
-    async def attachment(self, scope: Scope, thread: str, name: str) -> Attachment | None:
+    async def attachment(self, scope: ScopeLike, thread: str, name: str) -> Attachment | None:
         """Return an attachment with its content, ``None`` if there is none of that name."""
+        scope = check_scope(scope)
         first = await self.store.get(scope, ATTACHMENT, _key(thread, name))
         if first is None:
             return None
@@ -158,8 +166,9 @@ class ThreadStateMethods(ABC):
         data = b"".join(base64.b64decode(str(each.value["data"])) for each in parts if each)
         return Attachment(name=about.name, media_type=about.media_type, data=data)
 
-    async def detach(self, scope: Scope, thread: str, name: str) -> bool:
+    async def detach(self, scope: ScopeLike, thread: str, name: str) -> bool:
         """Remove an attachment; say whether there was one."""
+        scope = check_scope(scope)
         first = await self.store.get(scope, ATTACHMENT, _key(thread, name))
         if first is None:
             return False
@@ -200,9 +209,9 @@ def _parts_of(first: Memory) -> int:
     return parts if isinstance(parts, int) else 0
 
 
-def _attached(first: Memory) -> Attached:
+def _attached(first: Memory) -> AttachmentInfo:
     size = first.value["bytes"]
-    return Attached(
+    return AttachmentInfo(
         name=str(first.value["name"]),
         media_type=str(first.value["media_type"]),
         bytes=size if isinstance(size, int) else 0,

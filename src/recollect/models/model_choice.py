@@ -31,6 +31,8 @@ from recollect.ports import Model
 ModelChoice: TypeAlias = "str | Model | Ask | object | None"
 """What `open_model` takes; an ``object`` is a LangChain chat model."""
 
+RULES: Final = "rules"
+"""The name of the model of rules."""
 # What people write, and what LangChain calls it.
 _ALIASES: Final = {
     "azure": "azure_openai",
@@ -92,8 +94,9 @@ def open_model(
 
     Args:
         choice: ``"provider/model"`` or ``"provider:model"``, e.g. ``"openrouter:org/model"``;
-            a LangChain chat model; an async callable, see `CallableModel`; a `Model`, which
-            keeps time and fails as it likes; ``None`` for none.
+            ``"rules"`` for one of fixed rules, which needs no provider and understands a few
+            plain sentences, to try things out; a LangChain chat model; an async callable, see
+            `CallableModel`; a `Model`, which keeps time and fails as it likes; ``None`` for none.
         base_url: Where a string's model is served: ``"openai/<name>"`` with it is any server
             that speaks OpenAI's protocol (Ollama, vLLM, llama.cpp). Such a model gets tools as
             a JSON Schema if *tools* is ``"auto"``: local servers keep to one reliably. No key of
@@ -114,6 +117,10 @@ def open_model(
     if tools not in TOOL_MODES or not timeout_s > 0:
         msg = f"tools={tools!r}, timeout_s={timeout_s!r}: use one of {TOOL_MODES}, above 0 s"
         raise UsageError(msg)
+    if choice == RULES:
+        from recollect.formation.rule_model import RuleModel
+
+        choice = RuleModel()
     if isinstance(choice, str):
         if env_file is not None:
             load_environment(env_file)

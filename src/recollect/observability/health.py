@@ -199,7 +199,7 @@ class TaskMonitor:
             )
 
 
-class Tasks:
+class BackgroundTasks:
     """The background tasks over one store in this process, by name."""
 
     def __init__(self) -> None:

@@ -31,7 +31,7 @@ from recollect.recall.packing import packed
 from recollect.recall.query import MATCHES_MAX, RecallQuery, Where, asked_on, check_ask
 from recollect.recall.query_analysis import read_question
 from recollect.recall.ranking import Hit, look_ahead, search, text_to_embed
-from recollect.recall.results import Dropped, Recall, Recalled
+from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.recall.scope_listing import scopes_below
 from recollect.recall.vector_backlog import Embedding
@@ -397,8 +397,11 @@ def pack_answer(found: FoundEntries, prepared: PreparedQuery, parts: RecallParts
         query=query.query,
         entries=tuple(ranked[place] for place in packing.kept),
         dropped=(
-            *(Dropped(entry=ranked[place], reason=reason) for place, reason in packing.dropped),
-            *(Dropped(entry=each, reason="score") for each in below),
+            *(
+                DroppedEntry(entry=ranked[place], reason=reason)
+                for place, reason in packing.dropped
+            ),
+            *(DroppedEntry(entry=each, reason="score") for each in below),
         ),
         tokens=packing.tokens,
         searched=found.ranked.searched,

@@ -59,7 +59,7 @@ def text_of(content: Message | Memory) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dropped:
+class DroppedEntry:
     """An entry that was ranked high enough to be considered and was left out, and why."""
 
     entry: Recalled
@@ -81,7 +81,7 @@ class Recall:
 
     query: str
     entries: tuple[Recalled, ...]
-    dropped: tuple[Dropped, ...]
+    dropped: tuple[DroppedEntry, ...]
     tokens: int
     searched: int
     eligible: int

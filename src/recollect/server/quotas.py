@@ -19,7 +19,7 @@ import anyio
 from recollect.memory.facade import Recollect
 from recollect.records import SERVICE_KEY, UNREVISED_TYPES, Scope
 from recollect.server.authorization import KEYS_SCOPE, RESERVED
-from recollect.server.usage import Limits, UsageBook
+from recollect.server.usage import UsageBook, UsageLimits
 from recollect.stores.contract.base import Store
 from recollect.stores.meter import Meter
 from recollect.stores.rows import MemoryRow, MessageRow, RevisionRow, ThreadRow
@@ -47,7 +47,7 @@ class Quotas:
     def __init__(
         self,
         book: UsageBook,
-        limits: Limits,
+        limits: UsageLimits,
         kept: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._book = book
@@ -80,7 +80,7 @@ class _Charge:
     def __init__(
         self,
         book: UsageBook,
-        limits: Limits,
+        limits: UsageLimits,
         kept: Callable[[int], None],
         day: str,
         *,

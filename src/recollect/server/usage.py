@@ -35,7 +35,7 @@ _DAY_MICROSECONDS: Final = 86_400_000_000
 _TOTAL: Final = "total"
 """Ends the key of the document with the counts of a whole tenant, by which quotas are held."""
 
-Limits: TypeAlias = Mapping[str, int | None]
+UsageLimits: TypeAlias = Mapping[str, int | None]
 """How much a tenant may use a day, by the name of what is counted; ``None`` for all it wants."""
 _Counted: TypeAlias = tuple[str, Scope, "Counter[str]"]
 """A day, a scope, and what it used."""
@@ -83,7 +83,7 @@ class UsageBook:
             _add_to(self._balances[day, scope[0]].since, counts)
             _add_to(self._fresh[day, scope], counts)
 
-    def reserve(self, day: str, tenant: str, limits: Limits, more: Mapping[str, int]) -> None:
+    def reserve(self, day: str, tenant: str, limits: UsageLimits, more: Mapping[str, int]) -> None:
         """
         Count what is about to be used against the *limits* of a tenant.
 
@@ -111,7 +111,7 @@ class UsageBook:
         with self._lock:
             _add_to(self._fresh[day, scope], reserved)
 
-    async def check(self, tenant: str, limits: Limits, **more: int) -> None:
+    async def check(self, tenant: str, limits: UsageLimits, **more: int) -> None:
         """
         Refuse what would take a tenant over one of its *limits* a day; count nothing.
 

@@ -45,16 +45,22 @@ def check_scope(scope: Sequence[str | int]) -> Scope:
     """
     Return *scope* as text segments, exactly as given: no case folding, no normalising.
 
-    An integer segment is its decimal text, so that a numeric user id can be used as is.
+    An integer segment is its decimal text, so that a numeric user id can be used as is. A text
+    is one segment, also with a slash in it: an id from outside must never name another's scope.
+
+    >>> check_scope("ada"), check_scope("github/ada")
+    (('ada',), ('github/ada',))
 
     Raises:
-        UsageError: It is empty, is a bare string, or has a segment that is not text.
+        UsageError: It is empty, or has a segment that is not text.
         LimitError: It has more than ``SEGMENTS_MAX`` segments, or a too long one.
     """
     if _is_known(scope):
         return cast("Scope", scope)
-    if isinstance(scope, str | bytes) or not isinstance(scope, tuple | list):
-        msg = f"a scope is a tuple of text segments, such as ('users', 'ada'); not {scope!r}"
+    if isinstance(scope, str):
+        scope = (scope,)
+    if not isinstance(scope, tuple | list):
+        msg = f"a scope is a text, or a tuple of them such as ('users', 'ada'); not {scope!r}"
         raise UsageError(msg)
     if not scope:
         msg = "a scope needs at least one segment, such as ('users', 'ada')"

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from anyio.from_thread import BlockingPortal
 
-from recollect.errors import StoreClosedError
+from recollect.errors import StoreClosedError, UsageError
 from recollect.sync.portal import PortalThread
 
 OpenedT = TypeVar("OpenedT", bound=AbstractAsyncContextManager[Any])
@@ -39,7 +39,14 @@ class AsyncBridge(Generic[OpenedT]):
         self._visits: set[Future[Any]] = set()
 
     def open(self) -> None:
-        """Start the thread, and open the object there."""
+        """
+        Start the thread, and open the object there.
+
+        Raises:
+            UsageError: It is open.
+        """
+        if self._opened is not None and self._process == os.getpid():
+            raise UsageError("this is open already: close() it before it is opened again")
         with ExitStack() as exit_:
             self._process = os.getpid()
             portal = exit_.enter_context(PortalThread())

@@ -12,9 +12,9 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
 from recollect.memory.facade import open as open_async
-from recollect.observability.health import Tasks
+from recollect.observability.health import BackgroundTasks
 from recollect.stores.in_place import NeedsLoopError, has_loop, run_in_place
-from recollect.sync.face import SyncFace, sync_iterator, sync_method
+from recollect.sync.face import SyncFace, sync_close, sync_iterator, sync_method, sync_open
 
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
@@ -49,10 +49,17 @@ class SyncRecollect(SyncFace[Recollect]):
         super().__init__(make, how_to_open="use it inside 'with recollect.open_sync(...)'")
 
     def __enter__(self) -> Self:
+        self._check_not_view()
+        return super().__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        self._check_not_view()
+        super().__exit__(*error)
+
+    def _check_not_view(self) -> None:
         if self._view is not None:
             msg = "a view of a memory is open as long as the memory: enter that with 'with'"
             raise UsageError(msg)
-        return super().__enter__()
 
     def _open(self) -> Recollect:
         memory = self._bridge.opened
@@ -92,7 +99,7 @@ class SyncRecollect(SyncFace[Recollect]):
         return self._open().embedder
 
     @property
-    def tasks(self) -> Tasks:
+    def tasks(self) -> BackgroundTasks:
         """See `Recollect.tasks`."""
         return self._open().tasks
 
@@ -100,6 +107,9 @@ class SyncRecollect(SyncFace[Recollect]):
     def outside_error(self) -> str | None:
         """See `Recollect.outside_error`."""
         return self._open().outside_error
+
+    open = sync_open(Recollect.open)
+    close = sync_close(Recollect.close)
 
     # Threads
 
@@ -121,6 +131,9 @@ class SyncRecollect(SyncFace[Recollect]):
     # Memories
 
     put = sync_method(Recollect.put, in_place=True)
+    remember = sync_method(Recollect.remember, in_place=True)
+    end = sync_method(Recollect.end, in_place=True)
+    delete = sync_method(Recollect.delete, in_place=True)
     apply = sync_method(Recollect.apply, in_place=True)
     apply_each = sync_method(Recollect.apply_each, in_place=True)
     get = sync_method(Recollect.get, in_place=True)
@@ -152,7 +165,7 @@ class SyncRecollect(SyncFace[Recollect]):
     resume = sync_method(Recollect.resume)
     formations = sync_method(Recollect.formations, in_place=True)
     formation = sync_method(Recollect.formation, in_place=True)
-    redrive = sync_method(Recollect.redrive)
+    retry = sync_method(Recollect.retry)
 
     # Erasure, export, audit
 
@@ -160,10 +173,10 @@ class SyncRecollect(SyncFace[Recollect]):
     clean = sync_method(Recollect.clean)
     receipts = sync_method(Recollect.receipts, in_place=True)
     export = sync_iterator(Recollect.export)
-    restore = sync_method(Recollect.restore)
+    import_records = sync_method(Recollect.import_records)
     health = sync_method(Recollect.health)
     audit = sync_method(Recollect.audit, in_place=True)
-    audit_verified = sync_method(Recollect.audit_verified)
+    verify_audit = sync_method(Recollect.verify_audit)
     acting = _sync_view(Recollect.acting)
     noting = _sync_view(Recollect.noting)
 

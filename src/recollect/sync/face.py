@@ -16,6 +16,7 @@ P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
 BehindT = TypeVar("BehindT")
 BehindT_co = TypeVar("BehindT_co", covariant=True)
+FaceT = TypeVar("FaceT", bound="SyncFace[Any]")
 _END: Final = object()
 
 
@@ -25,7 +26,7 @@ class SyncFace(Generic[BehindT_co]):
 
     It opens and owns the object on a thread of its own, so it works in notebooks and inside a
     running event loop (which it blocks). A subclass lists the methods, each made with
-    `sync_method` or `sync_iterator`.
+    `sync_method` or `sync_iterator`, and `open` and `close` with `sync_open` and `sync_close`.
     """
 
     def __init__(self, make: Callable[[], BehindT_co], *, how_to_open: str) -> None:
@@ -113,3 +114,27 @@ def sync_iterator(
     returned = str(own.return_annotation).removeprefix("Async")
     setattr(iterating, "__signature__", own.replace(return_annotation=returned))  # noqa: B010
     return iterating
+
+
+def sync_open(
+    method: Callable[[BehindT], Coroutine[Any, Any, BehindT]],
+) -> Callable[[FaceT], FaceT]:
+    """Return *method*, which opens the asynchronous object, as one that enters its face."""
+
+    @wraps(method)
+    def opening(self: Any, /) -> Any:
+        return self.__enter__()
+
+    return opening
+
+
+def sync_close(
+    method: Callable[[BehindT], Coroutine[Any, Any, None]],
+) -> Callable[[SyncFace[BehindT]], None]:
+    """Return *method*, which closes the asynchronous object, as one that leaves its face."""
+
+    @wraps(method)
+    def closing(self: SyncFace[BehindT], /) -> None:
+        self.__exit__()
+
+    return closing

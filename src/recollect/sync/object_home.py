@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
-from recollect.observability.health import Tasks
+from recollect.observability.health import BackgroundTasks
 from recollect.records import Scope
 from recollect.stores.plans.erasure import EraseScope
 from recollect.sync.facade import SyncRecollect, open_sync
@@ -46,7 +46,7 @@ class Home:
         self.memory = memory
 
     @property
-    def tasks(self) -> Tasks:
+    def tasks(self) -> BackgroundTasks:
         """The background tasks of the memory."""
         return self.memory.tasks
 

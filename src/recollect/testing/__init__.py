@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from recollect.formation.rule_model import RuleModel
 from recollect.testing.follower import FeedFollower
 from recollect.testing.frozen_clock import NOON, FrozenClock
 from recollect.testing.hashed_embedder import HashedEmbedder
 from recollect.testing.reproducible_ids import CountingIds, SeededIds
-from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import ScriptedModel
 from recollect.testing.store_model import StoreModel
 

@@ -219,7 +219,7 @@ class AuditContract(Contract):
         store.acting(KEY)
         await tell(store, "m1")
 
-        assert ((), True) == ((await store.audit(ADA)).rows, (await store.audit_verified(ADA)).ok)
+        assert ((), True) == ((await store.audit(ADA)).rows, (await store.verify_audit(ADA)).ok)
 
     async def test_an_actor_has_a_name(self, store: Store) -> None:
         """actor: By what the one who answers is known, such as the id of a key; no secret."""
@@ -273,7 +273,7 @@ class AuditContract(Contract):
         assert {before.actor_key} == {each.actor_key for each in rows}
         assert [(None, "apply"), (None, "erase")] == await actions(store, _BELOW)
         assert [(KEY, "erase")] == await actions(store, ("acme",))
-        assert (await store.audit_verified(ADA)).ok
+        assert (await store.verify_audit(ADA)).ok
 
     async def test_a_scope_that_begins_anew_goes_on_with_its_chain(self, store: Store) -> None:
         """Nobody gets rid of what he did by erasing the scope, with an actor's name or without."""
@@ -282,13 +282,13 @@ class AuditContract(Contract):
         await tell(acting, "m1")
 
         assert [(None, "remove"), (KEY, "append")] == (await actions(store))[-2:]
-        assert (5, True) == (*((verdict := await store.audit_verified(ADA)).rows, verdict.ok),)
+        assert (5, True) == (*((verdict := await store.verify_audit(ADA)).rows, verdict.ok),)
 
     async def test_a_chain_that_is_whole_is_said_to_be(self, store: Store) -> None:
         """Follow a scope's chain from its first row to its last, and say whether it is whole."""
         await four_changes(store)
 
-        verdict = await store.audit_verified(ADA)
+        verdict = await store.verify_audit(ADA)
 
         newest = (await store.audit(ADA)).rows[0]
         assert (True, 4, newest.hash, None) == (
@@ -302,7 +302,7 @@ class AuditContract(Contract):
             for actor in actors:
                 group.start_soon(keep_facts, store.acting(actor), actor)
 
-        verdict = await store.audit_verified(ADA)
+        verdict = await store.verify_audit(ADA)
 
         assert (True, 12) == (verdict.ok, verdict.rows), verdict.reason
         assert set(actors) == {each.actor for each in (await store.audit(ADA)).rows}
@@ -313,7 +313,7 @@ class AuditContract(Contract):
         await four_changes(store)
         row, tamper = TAMPERINGS[tampering]
 
-        verdict = await TamperedStore(store, tamper).audit_verified(ADA)
+        verdict = await TamperedStore(store, tamper).verify_audit(ADA)
 
         assert (False, row) == (verdict.ok, verdict.broken_at), verdict.reason
 
@@ -332,7 +332,7 @@ class AuditContract(Contract):
                         return []
                     return [rows[0], replace(rows[1], **change), *rows[2:]]  # type: ignore[arg-type]
 
-                if (await TamperedStore(store, tamper).audit_verified(ADA)).ok:
+                if (await TamperedStore(store, tamper).verify_audit(ADA)).ok:
                     unnoticed.append((field.name, value))
 
         assert {"actor", "chain"} >= {name for name, _ in unnoticed}
@@ -340,21 +340,21 @@ class AuditContract(Contract):
     async def test_a_head_kept_elsewhere_finds_a_chain_written_anew(self, store: Store) -> None:
         """Who may write to the store's files could write a whole chain anew: against that, keep a head elsewhere."""  # noqa: E501
         await four_changes(store)
-        whole = await store.audit_verified(ADA)
+        whole = await store.verify_audit(ADA)
         assert whole.head is not None
         forged = (whole.rows, "0" * 64)
 
-        kept = await store.audit_verified(ADA, noted=(whole.rows, whole.head))
-        other = await store.audit_verified(ADA, noted=forged)
-        gone = await store.audit_verified(BOB, noted=forged)
+        kept = await store.verify_audit(ADA, noted=(whole.rows, whole.head))
+        other = await store.verify_audit(ADA, noted=forged)
+        gone = await store.verify_audit(BOB, noted=forged)
 
         assert (True, 4, 1) == (kept.ok, other.broken_at, gone.broken_at)
 
     async def test_a_noted_row_need_not_be_the_last(self, store: Store) -> None:
         """noted: Number and hash of a row as they once were; the chain must still hold it."""
         acting = await four_changes(store)
-        whole = await store.audit_verified(ADA)
+        whole = await store.verify_audit(ADA)
         assert whole.head is not None
         await tell(acting, "m9")
 
-        assert (await store.audit_verified(ADA, noted=(whole.rows, whole.head))).ok
+        assert (await store.verify_audit(ADA, noted=(whole.rows, whole.head))).ok

@@ -14,12 +14,12 @@ from typing import Literal, TypeAlias
 
 from recollect.formation.citations import cited_words
 from recollect.formation.grounding.quotes import find_quote
+from recollect.formation.rule_model import shown_in
 from recollect.formation.tool_names import END, NOTHING, PATCH
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Json, JsonObject
 from recollect.stores.json_pointers import parse_pointer
 from recollect.testing.memory_pattern import MemoryPattern, leaves_at
-from recollect.testing.rule_model import shown_in
 from recollect.testing.scripted_model import usage_of
 
 Action: TypeAlias = Literal["write", "keep", "remove", "end"]

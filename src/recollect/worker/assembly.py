@@ -16,7 +16,7 @@ from recollect.stores.contract.base import Store
 from recollect.worker.formation_input import Search
 from recollect.worker.formation_run import Former
 from recollect.worker.loop import Worker
-from recollect.worker.worker_options import CONCURRENCY, Notice, tell_nobody
+from recollect.worker.worker_options import CONCURRENCY, FormationCallback, tell_nobody
 
 
 def open_worker(
@@ -26,7 +26,7 @@ def open_worker(
     assistants: Assistants,
     *,
     count_tokens: TokenCounter,
-    notice: Notice = tell_nobody,
+    notice: FormationCallback = tell_nobody,
     concurrency: int = CONCURRENCY,
 ) -> Worker:
     """

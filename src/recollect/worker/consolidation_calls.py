@@ -21,10 +21,10 @@ from recollect.formation.derived_memories import sources_of
 from recollect.formation.formation_receipt import ModelExchange, ModelExchanges
 from recollect.formation.operations import Fault
 from recollect.formation.prompt import repair_request
-from recollect.formation.similarity_groups import Address, Group
+from recollect.formation.similarity_groups import Group
 from recollect.observability.spans import answer_of
 from recollect.ports import Model, ModelRequest, TokenCounter
-from recollect.records import Memory, Scope
+from recollect.records import Memory, MemoryAddress, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import Lease
 from recollect.stores.validation import to_datetime
@@ -67,7 +67,7 @@ class Questioner:
 
     async def ask(self, lease: Lease, view: ConsolidationInput) -> Run:
         """Ask about what was not looked at, as far as limits and the model allow."""
-        derived: dict[Address, list[Memory]] = {}
+        derived: dict[MemoryAddress, list[Memory]] = {}
         for each in view.derived:
             for name, key, _ in sources_of(each):
                 derived.setdefault((name, key), []).append(each)

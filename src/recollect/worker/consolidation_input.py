@@ -13,10 +13,10 @@ from recollect.formation.derived_memories import (
     made_by,
     sources_of,
 )
-from recollect.formation.similarity_groups import Address, Group, address_of, groups_of
+from recollect.formation.similarity_groups import Group, address_of, groups_of
 from recollect.formation.types import MemoryType
 from recollect.ports import Vector
-from recollect.records import Formation, Memory, Scope
+from recollect.records import Formation, Memory, MemoryAddress, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_page
 from recollect.stores.validation import to_datetime
@@ -145,7 +145,7 @@ class Viewer:
             groups += groups_of(type_, of_type, await self._vectors_of(of_type))
         return groups
 
-    async def _vectors_of(self, memories: Sequence[Memory]) -> dict[Address, Vector | None]:
+    async def _vectors_of(self, memories: Sequence[Memory]) -> dict[MemoryAddress, Vector | None]:
         if self._embed is None or len(memories) < 2:
             return {}
         texts = {address_of(each): _embedded_text(each) for each in memories}

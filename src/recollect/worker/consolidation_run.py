@@ -70,7 +70,7 @@ OUTDATED: Final = "what it was derived from has changed"
 """Why a derived memory was dropped, in the receipt."""
 PAGE_ROWS: Final = 500
 
-Ending: TypeAlias = Literal["consolidated", "unchanged", "busy", "lost", "stopped"]
+ConsolidationEnding: TypeAlias = Literal["consolidated", "unchanged", "busy", "lost", "stopped"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class ConsolidationResult:
     *postponed* groups wait for another run, because of a limit or of the model (*reason*).
     """
 
-    end: Ending
+    end: ConsolidationEnding
     id: str | None = None
     changes: tuple[DerivedChange, ...] = ()
     groups: int = 0

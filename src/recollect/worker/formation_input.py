@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from recollect.formation.config import FormationSettings, Limits
+from recollect.formation.config import FormationLimits, FormationSettings
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.operations import Insert, Operation
-from recollect.formation.reconciliation import Address, Present, addresses_of, rival_type
+from recollect.formation.reconciliation import Present, addresses_of, rival_type
 from recollect.formation.rivals import identity_of, subject_key
 from recollect.formation.speakers import (
     Cited,
@@ -24,7 +24,7 @@ from recollect.formation.types import MemoryType
 from recollect.formation.window import MESSAGES_MAX, Waiting, Window, WindowLine, window_of
 from recollect.lifecycle.forgotten import forgotten_at
 from recollect.ports import TokenCounter
-from recollect.records import JsonObject, Memory, Message, Scope
+from recollect.records import JsonObject, Memory, MemoryAddress, Message, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 from recollect.stores.plans.formation import DueThread
@@ -45,7 +45,7 @@ async def read_window(
     store: Store,
     scope: Scope,
     threads: Sequence[DueThread],
-    limits: Limits,
+    limits: FormationLimits,
     count: TokenCounter,
 ) -> Window:
     """Return what *threads* have waiting; less of it after every formation that failed."""
@@ -62,7 +62,7 @@ async def read_window(
 
 
 async def _waiting(
-    store: Store, scope: Scope, due: DueThread, limits: Limits, messages_max: int
+    store: Store, scope: Scope, due: DueThread, limits: FormationLimits, messages_max: int
 ) -> Waiting:
     page = await store.messages(scope, due.thread, after=due.formed, limit=messages_max + 1)
     before: Sequence[Message] = ()
@@ -170,7 +170,7 @@ async def _related(
 
     In the order of time the newest of several that contradict each other is read last.
     """
-    best: dict[Address, tuple[float, Memory]] = {}
+    best: dict[MemoryAddress, tuple[float, Memory]] = {}
     for query in _queries(window.new):
         for rank, memory in enumerate(await search(window.scope, query, types, limit), start=1):
             address = (memory.type, memory.key)

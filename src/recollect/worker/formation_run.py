@@ -25,7 +25,7 @@ from recollect.errors import (
     StoreUnavailableError,
     VersionConflictError,
 )
-from recollect.formation.config import Assistants, FormationSettings, Limits
+from recollect.formation.config import Assistants, FormationLimits, FormationSettings
 from recollect.formation.formation_receipt import ModelExchanges, receipt_of
 from recollect.formation.lanes import formed_with_talk, laned
 from recollect.formation.offer import Offer
@@ -63,11 +63,11 @@ WAIT_FOR_OPERATOR_S: Final = 300.0
 POSTPONED_S_MAX: Final = 86_400.0
 """A model that asks to be left alone for longer is tried again all the same."""
 
-Ending: TypeAlias = Literal["formed", "retried", "postponed", "given up", "lost"]
+FormationEnding: TypeAlias = Literal["formed", "failed", "postponed", "dead", "lost"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class FormationResult:
     """
     How a formation ended, and why.
 
@@ -75,7 +75,7 @@ class Result:
     did: a model's answer that cannot be used is no error. What waits is tried again in *retry_s*.
     """
 
-    end: Ending
+    end: FormationEnding
     reason: str = ""
     outcomes: tuple[OperationOutcome, ...] = ()
     outage: ModelError | None = None
@@ -135,7 +135,7 @@ class Former:
         view._store = self._store.acting(actor, proviso=proviso)  # noqa: SLF001 (a copy)
         return view
 
-    async def form(self, lease: Lease, *, lease_s: float = LEASE_S) -> Result:
+    async def form(self, lease: Lease, *, lease_s: float = LEASE_S) -> FormationResult:
         """
         Form the threads of *lease* that are configured alike, and end the lease in any case.
 
@@ -149,16 +149,16 @@ class Former:
             seen.count(sum(each.write is not None for each in result.outcomes))
         return result
 
-    async def _ended(self, lease: Lease, lease_s: float) -> Result:
+    async def _ended(self, lease: Lease, lease_s: float) -> FormationResult:
         try:
             return await self._settled(lease, lease_s)
         except anyio.get_cancelled_exc_class():
             await self.give_back(lease)
             raise
         except (LeaseLostError, NotFoundError) as error:  # a thread was erased meanwhile
-            return Result(end="lost", reason=str(error))
+            return FormationResult(end="lost", reason=str(error))
 
-    async def _settled(self, lease: Lease, lease_s: float) -> Result:
+    async def _settled(self, lease: Lease, lease_s: float) -> FormationResult:
         """Form, or say why not: whatever breaks, no worker ends and nothing is asked for ever."""
         threads = _alike(lease.threads)
         attempts: list[_Attempt] = []
@@ -186,7 +186,7 @@ class Former:
         settings: FormationSettings,
         model: Model,
         attempts: list[_Attempt],
-    ) -> Result:
+    ) -> FormationResult:
         """Form; once the model is asked, *attempts* holds what was tried."""
         window = await read_window(self._store, lease.scope, threads, settings.limits, self._count)
         window, settings = _divided(window, settings, threads[0])
@@ -208,7 +208,7 @@ class Former:
             return await self._fail(attempt, asked.failure)
         return await self._commit(lease, window, offer, asked, model)
 
-    async def _failed(self, attempt: _Attempt, error: Exception) -> Result:
+    async def _failed(self, attempt: _Attempt, error: Exception) -> FormationResult:
         """Wait for a model that cannot be used now; otherwise it was the attempt that failed."""
         if not isinstance(error, ModelUnavailableError | ModelDeniedError | ModelNotFoundError):
             return await self._fail(attempt, _reason(error), error)
@@ -228,7 +228,9 @@ class Former:
             spent=spent,
         )
 
-    async def _left_today(self, lease: Lease, limits: Limits, now: datetime) -> Limits | None:
+    async def _left_today(
+        self, lease: Lease, limits: FormationLimits, now: datetime
+    ) -> FormationLimits | None:
         """Return *limits* with what the scope may still spend today, ``None`` if nothing."""
         if limits.calls_a_day is None and limits.tokens_a_day is None:
             return limits
@@ -250,7 +252,7 @@ class Former:
         offer: Offer | None,
         asked: ModelExchanges,
         model: Model | None,
-    ) -> Result:
+    ) -> FormationResult:
         """Store the formation; reconcile it anew if somebody wrote meanwhile."""
         operations = [each.operation for each in asked.grounded]
         conflict: VersionConflictError | None = None
@@ -279,7 +281,7 @@ class Former:
                 if offer is None:
                     break
                 continue
-            return Result(end="formed", outcomes=tuple(outcomes))
+            return FormationResult(end="formed", outcomes=tuple(outcomes))
         reason = "what it builds on was changed meanwhile"
         spent = Formed(
             watermarks={},
@@ -290,9 +292,11 @@ class Former:
             types=window.types,
         )
         await self._store.release(lease, attempt=spent)
-        return Result(end="retried", reason=reason, error=conflict)
+        return FormationResult(end="failed", reason=reason, error=conflict)
 
-    async def _fail(self, attempt: _Attempt, reason: str, error: Exception | None = None) -> Result:
+    async def _fail(
+        self, attempt: _Attempt, reason: str, error: Exception | None = None
+    ) -> FormationResult:
         """Try again later with less; give up a single message that failed too often."""
         lease, window = attempt.lease, attempt.window
         attempts = max(each.attempts for each in attempt.threads) + 1
@@ -303,7 +307,7 @@ class Former:
             await self._store.release(
                 lease, failed=failed, retry_s=retry_s, attempt=spent, types=window.types
             )
-            return Result(end="retried", reason=reason, error=error, retry_s=retry_s)
+            return FormationResult(end="failed", reason=reason, error=error, retry_s=retry_s)
         dead = replace(
             spent,
             watermarks=window.watermarks,
@@ -313,7 +317,7 @@ class Former:
             failed={line.message.thread: [line.message.position] for line in window.new},
         )
         await self._store.commit(lease, [], dead)
-        return Result(end="given up", reason=reason, error=error)
+        return FormationResult(end="dead", reason=reason, error=error)
 
     async def _postpone(
         self,
@@ -325,7 +329,7 @@ class Former:
         outage: ModelError | None = None,
         error: Exception | None = None,
         spent: Formed | None = None,
-    ) -> Result:
+    ) -> FormationResult:
         """Let the messages wait, without counting that as a failure of theirs."""
         names = [each.thread for each in threads]
         try:
@@ -333,8 +337,10 @@ class Former:
                 lease, postponed=names, retry_s=wait_s, attempt=spent, types=threads[0].types
             )
         except LeaseLostError as lost:
-            return Result(end="lost", reason=str(lost), outage=outage, error=error)
-        return Result(end="postponed", reason=reason, outage=outage, error=error, retry_s=wait_s)
+            return FormationResult(end="lost", reason=str(lost), outage=outage, error=error)
+        return FormationResult(
+            end="postponed", reason=reason, outage=outage, error=error, retry_s=wait_s
+        )
 
     @asynccontextmanager
     async def _held(self, lease: Lease, lease_s: float) -> AsyncIterator[None]:

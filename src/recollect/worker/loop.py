@@ -33,11 +33,11 @@ from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import to_datetime
 from recollect.worker.circuit_breaker import Breaker
 from recollect.worker.due_lanes import Striking
-from recollect.worker.formation_run import LEASE_S, Former, Result
+from recollect.worker.formation_run import LEASE_S, FormationResult, Former
 from recollect.worker.worker_options import (
     CONCURRENCY,
     FORMATION,
-    Notice,
+    FormationCallback,
     check_concurrency,
     tell_nobody,
 )
@@ -79,7 +79,7 @@ class Worker:
         *,
         name: str,
         concurrency: int = CONCURRENCY,
-        notice: Notice = tell_nobody,
+        notice: FormationCallback = tell_nobody,
     ) -> None:
         self._store = store
         self._former = former
@@ -149,7 +149,7 @@ class Worker:
         finally:
             listening.close()
 
-    async def run_once(self, scope: Scope | None = None) -> Result | None:
+    async def run_once(self, scope: Scope | None = None) -> FormationResult | None:
         """
         Form one lease of what is due, of *scope* or of any; ``None`` if nothing is, or may be.
 
@@ -165,7 +165,7 @@ class Worker:
         self._notice(lease.scope, result)
         return result
 
-    async def run_lane(self, scope: Scope) -> Result | None:
+    async def run_lane(self, scope: Scope) -> FormationResult | None:
         """
         Form one lease of what is due in *scope* for types with a schedule of their own.
 
@@ -189,7 +189,7 @@ class Worker:
         self._notice(lease.scope, result)
         return result
 
-    async def drain(self, scope: Scope | None = None) -> list[Result]:
+    async def drain(self, scope: Scope | None = None) -> list[FormationResult]:
         """
         Form until nothing is due any more; return how each formation ended.
 
@@ -200,10 +200,10 @@ class Worker:
             results.append(result)
         return results + await self.form_struck(scope)
 
-    async def form_struck(self, scope: Scope | None = None) -> list[Result]:
+    async def form_struck(self, scope: Scope | None = None) -> list[FormationResult]:
         """Form what types with a schedule of their own have waiting since it struck."""
         scopes = await self._striking.struck_scopes() if scope is None else [scope]
-        results: list[Result] = []
+        results: list[FormationResult] = []
         is_done = True
         try:
             for each in scopes:
@@ -216,14 +216,14 @@ class Worker:
                 self._striking.left_behind()
         return results
 
-    async def _form_lanes(self, scope: Scope, results: list[Result]) -> bool:
+    async def _form_lanes(self, scope: Scope, results: list[FormationResult]) -> bool:
         """Form what is due in the lanes of a scope; say whether nothing of it was left."""
         while await self._striking.due_threads(scope):
             result = await self.run_lane(scope)
             if result is None:
                 return False
             results.append(result)
-            if result.end not in {"formed", "given up"}:
+            if result.end not in {"formed", "dead"}:
                 return False
         return True
 
@@ -280,7 +280,7 @@ class Worker:
             self._state.claim_failed = False
             self._monitor.succeeded()
 
-    def _note(self, scope: Scope, result: Result) -> None:
+    def _note(self, scope: Scope, result: FormationResult) -> None:
         note_result(self._monitor, scope, result)
         if result.outage is not None:
             after_s = (
@@ -289,14 +289,14 @@ class Worker:
                 else None
             )
             self.breaker = self.breaker.after_outage(self._now(), str(result.outage), after_s)
-        elif result.end in {"formed", "given up", "retried"}:
+        elif result.end in {"formed", "dead", "failed"}:
             self.breaker = self.breaker.after_success()
 
     def _now(self) -> datetime:
         return to_datetime(self._store.now())
 
 
-def note_result(monitor: TaskMonitor, scope: Scope, result: Result) -> None:
+def note_result(monitor: TaskMonitor, scope: Scope, result: FormationResult) -> None:
     """Record and log how a formation ended; that messages are given up is an error."""
     LOG.debug(
         "formation in %r: %s, %d outcomes: %s",
@@ -304,10 +304,10 @@ def note_result(monitor: TaskMonitor, scope: Scope, result: Result) -> None:
     )
     if result.end == "formed":
         monitor.succeeded()
-    elif result.end == "given up":
+    elif result.end == "dead":
         error = result.error or ModelError(result.reason)
         about = f"{scope_tag(scope)}, and its message was given up"
         monitor.failed(error, about=about, level=ERROR)
-    elif result.error is not None or result.end == "retried":
+    elif result.error is not None or result.end == "failed":
         error = result.error or ModelError(result.reason)
         monitor.failed(error, retry_s=result.retry_s, about=scope_tag(scope))

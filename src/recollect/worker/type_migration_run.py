@@ -26,7 +26,7 @@ PAGE_ROWS: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Migration:
+class TypeMigration:
     """A type of a scope that was turned; by *id* it can be undone, ``None`` if nothing was."""
 
     id: str | None
@@ -55,7 +55,7 @@ async def check_modes(store: Store, scope: Scope, types: Sequence[MemoryType]) -
             raise UpdateModeError(type_.name, "insert", "patch", len(others))
 
 
-async def migrate(store: Store, scope: Scope, type_: str, update_mode: UpdateMode) -> Migration:
+async def migrate(store: Store, scope: Scope, type_: str, update_mode: UpdateMode) -> TypeMigration:
     """
     Turn the memories of a type of a scope into the form of *update_mode*, all or none of them.
 
@@ -72,7 +72,7 @@ async def migrate(store: Store, scope: Scope, type_: str, update_mode: UpdateMod
             f"there is no update_mode {update_mode!r}: use one of {', '.join(get_args(UpdateMode))}"
         )
         raise UsageError(msg)
-    none = Migration(id=None, type=type_, update_mode=update_mode)
+    none = TypeMigration(id=None, type=type_, update_mode=update_mode)
     if not await _others(store, scope, type_, update_mode):
         return none
     owner = f"migration {os.getpid()}"
@@ -107,7 +107,7 @@ async def _changes(
 
 async def _commit(
     store: Store, lease: Lease, changes: tuple[DerivedChange, ...], update_mode: UpdateMode
-) -> Migration:
+) -> TypeMigration:
     type_ = changes[0].type
     last = await store.formations(lease.scope, status="consolidated", limit=1)
     receipt: JsonObject = {
@@ -125,7 +125,7 @@ async def _commit(
     made = next((each.id for each in page.rows if each.fence == lease.fence), None)
     if made is None:
         raise NotFoundError(f"the migration of {type_!r} was stored, and erased again")
-    return Migration(id=made, type=type_, update_mode=update_mode, changes=changes)
+    return TypeMigration(id=made, type=type_, update_mode=update_mode, changes=changes)
 
 
 async def _others(store: Store, scope: Scope, type_: str, update_mode: UpdateMode) -> list[Memory]:

@@ -9,18 +9,18 @@ from recollect.errors import UsageError
 from recollect.records import Scope
 
 if TYPE_CHECKING:  # formation is loaded when something is to be formed
-    from recollect.worker.formation_run import Result
+    from recollect.worker.formation_run import FormationResult
 
 FORMATION: Final = "formation"
 """The name of the background task that forms."""
 CONCURRENCY: Final = 4
 CONCURRENCY_MAX: Final = 64
 
-Notice: TypeAlias = "Callable[[Scope, Result], None]"
+FormationCallback: TypeAlias = "Callable[[Scope, FormationResult], None]"
 """Is told of every formation that ended; it is called in the event loop, and raises nothing."""
 
 
-def tell_nobody(_scope: Scope, _result: Result) -> None:
+def tell_nobody(_scope: Scope, _result: FormationResult) -> None:
     """Tell nobody of a formation that ended."""
 
 

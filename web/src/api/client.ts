@@ -4,7 +4,7 @@ import { tabShelf } from "../lib/storage";
 import { cut, garbled, Problem, unreachable } from "./problem";
 import { eventsOf, type ServerEvent } from "./sse";
 import type {
-  AuditRow, Backlog, Complaint, EraseReceipt, ErasePreview, EraseTarget, Formation, FormationRun, Graph, Health, Imported, Json, JsonObject,
+  AuditRow, Backlog, Complaint, EraseReceipt, ErasePreview, EraseTarget, FormAnswer, Formation, Graph, Health, Imported, Json, JsonObject,
   Key, Me, Memory, MemoryType, Message, RecallAnswer, RecallUse, Revision, Scope, Thread,
 } from "./shapes";
 
@@ -166,7 +166,7 @@ export const api = {
   thread: (scope: Scope, id: string) => ask<Thread>("GET", `threads/${at(id)}`, { scope }),
   messages: (scope: Scope, id: string, query: { after?: number; last?: number; before?: number; limit?: number }) =>
     ask<Listed & { messages: Message[] }>("GET", `threads/${at(id)}/messages`, { scope, query }),
-  removeMessage: (scope: Scope, thread: string, id: string) =>
+  remove: (scope: Scope, thread: string, id: string) =>
     ask<void>("DELETE", `threads/${at(thread)}/messages/${at(id)}`, { scope }),
 
   memories: (scope: Scope, query: MemoryQuery, signal?: AbortSignal) =>
@@ -175,10 +175,12 @@ export const api = {
     ask<Memory>("GET", `memories/${at(type, key)}`, { scope }),
   put: (scope: Scope, type: string, key: string, value: NewValue, version?: number, undo = false) =>
     ask<Memory & Undoable>("PUT", `memories/${at(type, key)}`, { scope, query: { undo }, body: value, version }),
-  forget: (scope: Scope, type: string, key: string, version?: number, undo = false) =>
+  delete: (scope: Scope, type: string, key: string, version?: number, undo = false) =>
     ask<Undoable | undefined>("DELETE", `memories/${at(type, key)}`, { scope, query: { undo }, version }),
   history: (scope: Scope, type: string, key: string) =>
     ask<{ revisions: Revision[] }>("GET", `memories/${at(type, key)}/history`, { scope }),
+  approve: (scope: Scope, type: string, key: string, version: number, undo = false) =>
+    ask<Memory & Undoable>("POST", `memories/${at(type, key)}/approve`, { scope, query: { undo }, version }),
   reject: (scope: Scope, type: string, key: string, version?: number, pointer = "", undo = false) =>
     ask<Memory & Undoable>("POST", `memories/${at(type, key)}/reject`, { scope, query: { undo }, body: pointer ? { pointer } : {}, version }),
   restore: (scope: Scope, type: string, key: string, version: number, current?: number, undo = false) =>
@@ -199,22 +201,17 @@ export const api = {
   recall: (scope: Scope, body: JsonObject, signal?: AbortSignal) =>
     ask<RecallAnswer>("POST", "recall", { scope, body, signal }),
 
-  backlog: (scope: Scope, query: { below?: boolean } = {}) =>
-    ask<Backlog>("GET", "formation", { scope, query }),
+  pending: (scope: Scope, query: { below?: boolean } = {}) =>
+    ask<Backlog>("GET", "formation/pending", { scope, query }),
   form: (scope: Scope, thread?: string) =>
-    ask<FormationRun>("POST", "formation/run", { scope, body: thread ? { thread } : {} }),
-  pauseFormation: (scope: Scope) => ask<unknown>("POST", "formation/pause", { scope, body: {} }),
-  resumeFormation: (scope: Scope) => ask<unknown>("POST", "formation/resume", { scope, body: {} }),
-  retryFormation: (scope: Scope, thread: string) =>
-    ask<unknown>("POST", "formation/retry", { scope, body: { thread } }),
+    ask<FormAnswer>("POST", "form", { scope, body: thread ? { thread } : {} }),
+  pause: (scope: Scope) => ask<{ threads: number }>("POST", "formation/pause", { scope, body: {} }),
+  resume: (scope: Scope) => ask<{ threads: number }>("POST", "formation/resume", { scope, body: {} }),
+  retry: (scope: Scope, thread: string) =>
+    ask<{ messages: number }>("POST", "formation/retry", { scope, body: { thread } }),
   formations: (scope: Scope, cursor?: string | null, limit = 30) =>
     ask<Listed & { formations: Formation[] }>("GET", "formations", { scope, query: { cursor, limit } }),
   formation: (scope: Scope, id: string) => ask<Formation>("GET", `formations/${at(id)}`, { scope }),
-
-  review: (scope: Scope, cursor?: string | null) =>
-    ask<Listed & { memories: Memory[] }>("GET", "review", { scope, query: { cursor } }),
-  decide: (scope: Scope, type: string, key: string, decision: "approve" | "reject", version: number, undo = false) =>
-    ask<Memory & Undoable>("POST", `review/${at(type, key)}`, { scope, query: { undo }, body: { decision, version } }),
 
   graph: (scope: Scope, query: { entity?: string; depth?: number; limit?: number; valid_at?: string }) =>
     ask<Graph>("GET", "graph", { scope, query }),
@@ -229,14 +226,14 @@ export const api = {
     ask<Listed & { audit: AuditRow[] }>("GET", "audit", { scope, query: { cursor, limit: 50 } }),
   verifyAudit: (scope: Scope) => ask<{ ok: boolean; rows: number; broken_at: number | null }>("GET", "audit/verify", { scope }),
 
-  exported: async (scope: Scope, below: boolean): Promise<Blob> =>
+  export: async (scope: Scope, below: boolean): Promise<Blob> =>
     whole((await send("GET", "export", { scope, query: { below } })).blob()),
-  imported: (scope: Scope, text: string) =>
+  importRecords: (scope: Scope, text: string) =>
     ask<Imported>("POST", "import", { scope, text }),
   previewErase: (scope: Scope, target: EraseTarget) =>
     ask<ErasePreview>("POST", "erase/preview", { scope, body: { target } }),
   erase: (scope: Scope, confirm: string) => ask<EraseReceipt>("POST", "erase", { scope, body: { confirm } }),
-  eraseReceipts: (scope: Scope) => ask<{ receipts: EraseReceipt[] }>("GET", "erase/receipts", { scope }),
+  receipts: (scope: Scope) => ask<{ receipts: EraseReceipt[] }>("GET", "erase/receipts", { scope }),
 
   /** The events of an answer that is being given; said again under the same key it is kept once. */
   chat: async function* (scope: Scope, body: JsonObject, idempotencyKey: string, signal: AbortSignal): AsyncGenerator<ServerEvent> {

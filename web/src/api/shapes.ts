@@ -175,9 +175,9 @@ export interface Formation {
 }
 
 /** What came of asking to form now; what was postponed, or is formed by others, has no receipt. */
-export interface FormationRun {
+export interface FormAnswer {
   formations: Formation[];
-  ends: { end: "formed" | "retried" | "postponed" | "given up" | "lost"; reason: string }[];
+  results: { end: "formed" | "failed" | "postponed" | "dead" | "lost"; reason: string }[];
 }
 
 export interface Backlog {

@@ -11,7 +11,7 @@ import { useUndoable, wayBack, type Change } from "./undo";
 
 /** Each answers whether it was done; one at a time, and how it failed is in the state of the act. */
 export interface MemoryActs extends Act {
-  forget: (memory: Memory, done?: () => void) => Promise<boolean>;
+  remove: (memory: Memory, done?: () => void) => Promise<boolean>;
   reject: (memory: Memory, pointer?: string) => Promise<boolean>;
   restore: (memory: Memory, version: number) => Promise<boolean>;
   end: (memory: Memory) => Promise<boolean>;
@@ -34,12 +34,12 @@ export function useMemoryActs(changed: () => void): MemoryActs {
   const { run } = act;
   const told = (text: string) => (answer: Undoable) => tell(text, wayBack(scope, answer, changed));
 
-  const forget = (memory: Memory, done?: () => void) =>
+  const remove = (memory: Memory, done?: () => void) =>
     run({
-      request: () => change(forgotten(scope, memory)),
+      request: () => change(deleted(scope, memory)),
       outcome: async () => ((await standing(scope, memory)) === null ? MADE : undefined),
       succeed: (answer) => {
-        told(t("told.forgotten"))(answer);
+        told(t("told.deleted"))(answer);
         done?.();
       },
     });
@@ -83,13 +83,13 @@ export function useMemoryActs(changed: () => void): MemoryActs {
       succeed: told(t("told.taken_back")),
     });
 
-  return { ...act, forget, reject, restore, end, takeBack };
+  return { ...act, remove, reject, restore, end, takeBack };
 }
 
 const made = (now: Memory | null, isDone: (now: Memory) => boolean): Undoable | undefined => (now !== null && isDone(now) ? MADE : undefined);
 
-const forgotten = (scope: Scope, { type, key, version }: Memory): Change<Undoable> =>
-  async (undo) => (await api.forget(scope, type, key, version, undo)) ?? MADE;
+const deleted = (scope: Scope, { type, key, version }: Memory): Change<Undoable> =>
+  async (undo) => (await api.delete(scope, type, key, version, undo)) ?? MADE;
 
 /** The change that takes back what a message brought into a memory, null if it brought nothing. */
 async function takenBack(scope: Scope, memory: Memory, thread: string, message: string): Promise<Change<Undoable> | null> {
@@ -97,7 +97,7 @@ async function takenBack(scope: Scope, memory: Memory, thread: string, message: 
   const { revisions } = await api.history(scope, type, key);
   const way = undoOf(revisions, thread, message);
   if (way.kind === "nothing") return null;
-  if (way.kind === "forget") return forgotten(scope, memory);
+  if (way.kind === "delete") return deleted(scope, memory);
   if (way.kind === "restore") return (undo) => api.restore(scope, type, key, way.version, version, undo);
   const { valid_from, valid_until, expires_at, evidence } = memory;
   const kept = { value: way.value, valid_from, valid_until, expires_at, evidence: keptEvidence(evidence, way.value) };

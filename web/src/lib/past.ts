@@ -94,7 +94,7 @@ export function broughtBy(memories: readonly Memory[], thread: string): Map<stri
 }
 
 export type Undo =
-  | { kind: "forget" }
+  | { kind: "delete" }
   | { kind: "restore"; version: number }
   | { kind: "put"; value: JsonObject }
   | { kind: "nothing" };
@@ -109,7 +109,7 @@ export function undoOf(revisions: readonly Revision[], thread: string, message: 
   const before = oldestFirst[place - 1];
   if (brought === current && before) return { kind: "restore", version: before.version };
   if (!before && Object.values(current.evidence).flat().every((each) => each.message === message)) {
-    return { kind: "forget" };
+    return { kind: "delete" };
   }
   const names = before
     ? new Set(changesBetween(before.value, brought.value).map((change) => stepsOf(change.pointer)[0] as string))
@@ -120,7 +120,7 @@ export function undoOf(revisions: readonly Revision[], thread: string, message: 
       );
   let value = current.value;
   for (const name of names) value = withField(value, name, before?.value);
-  return Object.keys(value).length ? { kind: "put", value } : { kind: "forget" };
+  return Object.keys(value).length ? { kind: "put", value } : { kind: "delete" };
 }
 
 function cites(revision: Revision, thread: string, message: string): boolean {

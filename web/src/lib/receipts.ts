@@ -1,6 +1,6 @@
 /** What a formation did, in as few words as its receipt allows. */
 
-import type { Formation, FormationRun, Outcome } from "../api/shapes";
+import type { Formation, FormAnswer, Outcome } from "../api/shapes";
 
 const ACTIONS = ["stored", "changed", "merged", "ended", "dropped", "unchanged", "quarantined", "refused"] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -49,13 +49,13 @@ export interface Formed {
 }
 
 /** What came of asking to form now. */
-export function formedBy({ formations, ends }: FormationRun): Formed {
+export function formedBy({ formations, results }: FormAnswer): Formed {
   const sum = (wanted: (action: Action) => boolean) =>
     formations.flatMap((each) => summaryOf(each).counts).reduce((total, [action, count]) => total + (wanted(action) ? count : 0), 0);
-  const failed = ends.filter((each) => each.end !== "formed" && each.end !== "lost");
+  const failed = results.filter((each) => each.end !== "formed" && each.end !== "lost");
   return {
     failure: failed.length ? (failed.find((each) => each.reason)?.reason ?? "") : null,
-    isAny: ends.some((each) => each.end === "formed"),
+    isAny: results.some((each) => each.end === "formed"),
     written: sum((action) => WRITES.has(action) && action !== "quarantined"),
     waiting: sum((action) => action === "quarantined"),
     refused: sum((action) => action === "refused"),

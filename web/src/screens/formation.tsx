@@ -20,7 +20,7 @@ const REASONS: ReadonlySet<string> = new Set(["talk", "failed", "paused"]);
 export default function FormationScreen() {
   const { t, tell } = useAround();
   const { me, scope, can } = useHere();
-  const backlog = useAsked(() => api.backlog(scope), [scope]);
+  const backlog = useAsked(() => api.pending(scope), [scope]);
   const receipts = usePages((cursor) => api.formations(scope, cursor), (answer) => answer.formations, [scope]);
   const again = () => {
     backlog.again();
@@ -48,8 +48,8 @@ export default function FormationScreen() {
         {can("write") && me.model && (
           <>
             {backlog.value?.paused
-              ? <button type="button" disabled={isBusy} onClick={() => void held.run({ request: () => api.resumeFormation(scope), succeed: () => tell(t("formation.resumed")) })}>{t("formation.resume")}</button>
-              : <button type="button" disabled={isBusy} onClick={() => void held.run({ request: () => api.pauseFormation(scope), succeed: () => tell(t("formation.paused")) })}>{t("formation.pause")}</button>}
+              ? <button type="button" disabled={isBusy} onClick={() => void held.run({ request: () => api.resume(scope), succeed: () => tell(t("formation.resumed")) })}>{t("formation.resume")}</button>
+              : <button type="button" disabled={isBusy} onClick={() => void held.run({ request: () => api.pause(scope), succeed: () => tell(t("formation.paused")) })}>{t("formation.pause")}</button>}
             <button type="button" className="accent" disabled={isBusy || !pending.length} onClick={() => forming.form()}>{t("formation.run")}</button>
           </>
         )}
@@ -115,7 +115,7 @@ function useRetry(changed: () => void) {
   const { t, tell } = useAround();
   const { scope } = useHere();
   const act = useAct(changed);
-  const retry = (thread: string) => void act.run({ request: () => api.retryFormation(scope, thread), succeed: () => tell(t("formation.retried")) });
+  const retry = (thread: string) => void act.run({ request: () => api.retry(scope, thread), succeed: () => tell(t("formation.retried")) });
   return { ...act, retry };
 }
 

@@ -72,7 +72,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
             <button type="button" onClick={() => setEditing(true)}><Icon name="edit" />{t("edit")}</button>
             {memory.state !== "rejected" && <button type="button" disabled={acts.isBusy} onClick={() => void acts.reject(memory)} title={t("reject.about")}>{t("reject")}</button>}
             <button type="button" disabled={acts.isBusy} onClick={() => void acts.end(memory)} title={t("end.about")}>{t("end")}</button>
-            <button type="button" className="danger" disabled={acts.isBusy} title={t("forget.about")} onClick={() => void acts.forget(memory, () => go(linkTo(["memories"], scope)))}>{t("forget")}</button>
+            <button type="button" className="danger" disabled={acts.isBusy} title={t("delete.about")} onClick={() => void acts.remove(memory, () => go(linkTo(["memories"], scope)))}>{t("delete")}</button>
           </div>
         )}
       </header>

@@ -19,7 +19,7 @@ type Decision = "approve" | "reject";
 export default function Review() {
   const { t } = useAround();
   const { scope } = useHere();
-  const waiting = usePages((cursor) => api.review(scope, cursor), (answer) => answer.memories, [scope]);
+  const waiting = usePages((cursor) => api.memories(scope, { state: "quarantined", cursor }), (answer) => answer.memories, [scope]);
   useChanges(scope, waiting.again);
   /* What was decided, until the list is there without it. */
   const [decided, setDecided] = useState<ReadonlySet<Memory>>(new Set());
@@ -74,7 +74,7 @@ function useVerdict(changed: () => void) {
   const act = useAct(changed);
   const decide = (memory: Memory, decision: Decision, done: () => void) =>
     void act.run({
-      request: () => change<Undoable>((undo) => api.decide(scope, memory.type, memory.key, decision, memory.version, undo)),
+      request: () => change<Undoable>((undo) => decision === "approve" ? api.approve(scope, memory.type, memory.key, memory.version, undo) : api.reject(scope, memory.type, memory.key, memory.version, "", undo)),
       outcome: async () => ((await isDecided(scope, memory, decision)) ? {} : undefined),
       succeed: (answer) => {
         done();

@@ -246,7 +246,7 @@ function Archive() {
   const [taken, setTaken] = useState<Imported | null>(null);
   const download = () =>
     void exporting.run({
-      request: () => api.exported(scope, isBelow),
+      request: () => api.export(scope, isBelow),
       succeed: (archive) => {
         const address = URL.createObjectURL(archive);
         const link = document.createElement("a");
@@ -260,7 +260,7 @@ function Archive() {
     if (!file) return;
     setTaken(null);
     void importing.run({
-      request: async () => api.imported(scope, await file.text()),
+      request: async () => api.importRecords(scope, await file.text()),
       succeed: (answer) => {
         setTaken(answer);
         tell(t("import.taken", { count: answer.taken }));
@@ -292,7 +292,7 @@ function Erase() {
   const [one, setOne] = useState("");
   const [other, setOther] = useState("");
   const [preview, setPreview] = useState<ErasePreview | null>(null);
-  const receipts = useAsked(() => api.eraseReceipts(scope), [scope]);
+  const receipts = useAsked(() => api.receipts(scope), [scope]);
   const previewing = useAct();
   const ask = () => void previewing.run({ request: () => api.previewErase(scope, targetOf(kind, one, other)), succeed: setPreview });
   const needsTwo = kind === "memory" || kind === "message";
@@ -333,7 +333,7 @@ function Confirm({ preview, receipts, close, done }: { preview: ErasePreview; re
     const known = new Set(receipts.map((each) => each.id));
     void act.run({
       request: () => api.erase(scope, preview.confirm),
-      outcome: async () => (await api.eraseReceipts(scope)).receipts.find((each) => !known.has(each.id) && isSame(each.counts, preview.counts)),
+      outcome: async () => (await api.receipts(scope)).receipts.find((each) => !known.has(each.id) && isSame(each.counts, preview.counts)),
       succeed: (receipt) => {
         tell(t("erase.done", { id: receipt.id }));
         done();

@@ -42,6 +42,7 @@ from recollect.records import (
     Page,
     PutMemory,
     Scope,
+    ScopeLike,
     Trust,
 )
 from recollect.stores.pages import each_page
@@ -88,7 +89,7 @@ class Examples:
     def __init__(
         self,
         memory: AnyRecollect,
-        scope: Scope,
+        scope: ScopeLike,
         *,
         count_tokens: TokenCounter = estimated_tokens,
     ) -> None:

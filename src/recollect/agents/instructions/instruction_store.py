@@ -25,6 +25,7 @@ from recollect.records import (
     Memory,
     PutMemory,
     Scope,
+    ScopeLike,
 )
 from recollect.stores.validation import check_id, check_position, check_scope, check_texts
 from recollect.sync.method_pairs import method_pair
@@ -59,7 +60,7 @@ class Keeping:
     def __init__(
         self,
         memory: AnyRecollect,
-        scope: Scope,
+        scope: ScopeLike,
         agent: str = INSTRUCTIONS,
         *,
         fixed: Sequence[str] = (),

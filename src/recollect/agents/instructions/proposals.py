@@ -54,6 +54,7 @@ from recollect.records import (
     Memory,
     PutMemory,
     Scope,
+    ScopeLike,
 )
 from recollect.stores.pages import each_row
 from recollect.stores.provenance import NO_WORDS, Source, Words, grouped, words_of
@@ -82,7 +83,7 @@ class Proposing(Keeping):
     def __init__(
         self,
         memory: AnyRecollect,
-        scope: Scope,
+        scope: ScopeLike,
         agent: str = INSTRUCTIONS,
         *,
         model: object = None,

@@ -1,5 +1,5 @@
 """
-Memory tools for agents: save, search, update and forget, as functions with JSON Schemas.
+Memory tools for agents: save, search, update and erase, as functions with JSON Schemas.
 
 A tool names what to remember, never whose memory it is: scope and thread are the program's.
 """

@@ -1,4 +1,4 @@
-"""Tokens with which a user's agreement to forget something is known: bound to what it is."""
+"""Tokens with which a user's agreement to erase something is known: bound to what it is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAC_BYTES = 16
 
 
 def token_for(secret: bytes, thread: str, memory: Memory, position: int) -> str:
-    """Return the token to forget *memory* as it is, asked for when *position* was the newest."""
+    """Return the token to erase *memory* as it is, asked for when *position* was the newest."""
     # One that was forgotten and kept anew has the same key and version: time and words tell.
     kept = [memory.version, memory.created_at.isoformat(), memory.text]
     about = [list(memory.scope), thread, memory.type, memory.key, *kept, position]

@@ -21,7 +21,7 @@ from recollect.agents.tools.tool_answers import (
     unknown,
 )
 from recollect.agents.tools.tool_definitions import (
-    FORGET,
+    ERASE,
     RESULTS_MAX,
     SAVE,
     SEARCH,
@@ -62,6 +62,7 @@ from recollect.records import (
     NewMessage,
     PutMemory,
     Scope,
+    ScopeLike,
     Write,
 )
 from recollect.stores.plans.erasure import EraseMemory
@@ -117,7 +118,7 @@ class MemoryTools:
         types: What may be remembered; *parameters* of a type are part of the tool's schema.
         others: Where memories of every recallable type are to be found and forgotten, not of
             *types* alone: the further types that are known, whose memories may be changed too.
-        secret: With what the tokens for forgetting are made; give one where the calls of a
+        secret: With what the tokens for erasing are made; give one where the calls of a
             talk may come to different processes.
         hearing: Where nobody keeps the talk in the thread: keeps what is quoted as what the user
             said, in the transaction of what rests on it. A call that is refused, or changes
@@ -127,7 +128,7 @@ class MemoryTools:
     def __init__(
         self,
         memory: AnyRecollect,
-        scope: Scope,
+        scope: ScopeLike,
         thread: str,
         *,
         types: Sequence[MemoryType] = DEFAULT_TYPES,
@@ -221,7 +222,7 @@ class MemoryTools:
     search_memory, asearch_memory = method_pair(_search_memory)
 
     @_told
-    async def _forget_memory(
+    async def _erase_memory(
         self,
         memory: Recollect,
         id: str,  # noqa: A002 (as the model calls it)
@@ -243,7 +244,7 @@ class MemoryTools:
             status = "refused" if token else "confirm"
             said = "the token is not for this memory as it is now" if token else "ask the user"
             fresh = token_for(self._secret, self.thread, found, newest)
-            about = f"{said}: forget {dict(found.value)!r}?"
+            about = f"{said}: erase {dict(found.value)!r}?"
             return {"status": status, "reason": about, "token": fresh}
         answer = self._hearing.answer.strip() if self._hearing else ""
         if not answer if self._hearing else of_user <= asked_at:
@@ -255,9 +256,9 @@ class MemoryTools:
             await memory.erase(self.scope, target)
         except VersionConflictError:
             return refused("it was changed meanwhile: ask again")
-        return {"status": "forgotten", "id": id, "reason": ""}
+        return {"status": "erased", "id": id, "reason": ""}
 
-    forget_memory, aforget_memory = method_pair(_forget_memory)
+    erase_memory, aerase_memory = method_pair(_erase_memory)
 
     async def _call(self, memory: Recollect, name: str, arguments: JsonObject) -> JsonObject:
         """Carry out one call of a model, whose *arguments* are not checked yet."""
@@ -279,7 +280,7 @@ class MemoryTools:
             SAVE: self._save_memory,
             SEARCH: self._search_memory,
             UPDATE: self._update_memory,
-            FORGET: self._forget_memory,
+            ERASE: self._erase_memory,
         }
         result: JsonObject = await work[name](memory, **given)
         return result

@@ -16,7 +16,7 @@ from recollect.stores.validation import ID_CHARACTERS_MAX
 SAVE: Final = "save_memory"
 SEARCH: Final = "search_memory"
 UPDATE: Final = "update_memory"
-FORGET: Final = "forget_memory"
+ERASE: Final = "erase_memory"
 RESULTS_MAX: Final = 50
 
 ID_OF_MEMORY_CHARACTERS_MAX: Final = 2 * ID_CHARACTERS_MAX + 1
@@ -95,7 +95,7 @@ def tools_of(types: Sequence[MemoryType], *, finds_all: bool = False) -> tuple[T
             "quotes",
         ),
         _tool(
-            FORGET,
+            ERASE,
             "Remove a memory for good. The first call returns a token: ask the user, and call "
             "again with it only after he has agreed.",
             {"id": _ID, "token": {"type": "string", "description": "From the first call"}},

@@ -20,7 +20,7 @@ class Hearing(Protocol):
 
     @property
     def answer(self) -> str:
-        """The words in which the user agreed to forget something, ``""`` if he has not."""
+        """The words in which the user agreed to erase something, ``""`` if he has not."""
         ...
 
     async def keep(

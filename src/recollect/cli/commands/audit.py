@@ -141,7 +141,7 @@ def read_noted(written: str | None) -> tuple[int, str] | None:
 
 async def _verify(target: Target, noted: tuple[int, str] | None) -> bool:
     async with opened(target) as memory:
-        verdict = await memory.audit_verified(target.scope, noted=noted)
+        verdict = await memory.verify_audit(target.scope, noted=noted)
     if target.is_json:
         print_json(
             {

@@ -164,7 +164,7 @@ class TerminalChat:
         if waiting := commands.waiting():
             aside(
                 f"{counted(waiting, 'message')} still to be formed: by the next `recollect chat`, "
-                "`recollect worker` or `recollect formation run`"
+                "`recollect worker` or `recollect form`"
             )
         return 0 if self._is_typed else self._status
 

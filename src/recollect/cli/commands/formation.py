@@ -29,7 +29,7 @@ from recollect.wire.records import minute, scope_list
 if TYPE_CHECKING:
     from recollect.formation.types import UpdateMode
     from recollect.memory.facade import Recollect
-    from recollect.worker.formation_run import Result
+    from recollect.worker.formation_run import FormationResult
 
 _LIST_EXAMPLE: Final = """
 \b
@@ -42,11 +42,11 @@ _SHOW_EXAMPLE: Final = """
 Example:
   recollect formation show 0193f7e2-5b1c-7d52-9a6e-2f1b6f0c9a11
 """
-_RUN_EXAMPLE: Final = """
+_FORM_EXAMPLE: Final = """
 \b
 Examples:
-  recollect formation run acme/users/ada --model anthropic/claude-haiku-4-5
-  recollect formation run --thread holidays --config memory.toml
+  recollect form acme/users/ada --model anthropic/claude-haiku-4-5
+  recollect form --thread holidays --config memory.toml
 """
 _PAUSE_EXAMPLE: Final = """
 \b
@@ -57,7 +57,7 @@ Examples:
 _MIGRATE_EXAMPLE: Final = """
 \b
 Example:
-  recollect formation migrate Trip patch --scope acme/users/ada
+  recollect formation migrate-type Trip patch --scope acme/users/ada
 """
 _RESUME_EXAMPLE: Final = """
 \b
@@ -66,12 +66,13 @@ Example:
 """
 _RETRY_EXAMPLE: Final = """
 \b
-Example:
-  recollect formation retry 0193f7e2-5b1c-7d52-9a6e-2f1b6f0c9a11
+Examples:
+  recollect formation retry acme/users/ada --thread holidays
+  recollect formation retry --id 0193f7e2-5b1c-7d52-9a6e-2f1b6f0c9a11
 """
 
 
-@click.group(short_help="List, show, run, pause, retry formations of memories.")
+@click.group(short_help="List, show, pause, resume, retry formations.")
 def formation() -> None:
     """Show and steer how memories are formed from what was said."""
 
@@ -170,19 +171,19 @@ async def _show(target: Target, id_: str) -> None:
         print_formation(found)
 
 
-@formation.command("run", epilog=_RUN_EXAMPLE, short_help="Form now what waits.")
+@click.command("form", epilog=_FORM_EXAMPLE, short_help="Form now what waits.")
 @click.argument("scope_", metavar="[SCOPE]", required=False)
 @memory_options()
 @forming_options()
 @click.option("--thread", help="Only this thread.")
-def run_(
+def form(
     target: Target, scope_: str | None, thread: str | None, *, forming: FormationOptions
 ) -> None:
     """Form now what waits in SCOPE, however long the talk has paused."""
     scope = _scope(target, scope_)
-    results = run(lambda: _run(target, scope, thread, forming))
+    results = run(lambda: _form(target, scope, thread, forming))
     if target.is_json:
-        print_json({"scope": scope_list(scope), "formations": [_record(each) for each in results]})
+        print_json({"scope": scope_list(scope), "results": [_record(each) for each in results]})
     else:
         for each in results:
             click.echo(f"{each.end}: {summed_up(each) or each.reason}")
@@ -193,25 +194,25 @@ def run_(
     _end_as(results)
 
 
-def _record(result: Result) -> dict[str, Json]:
+def _record(result: FormationResult) -> dict[str, Json]:
     return {**result_record(result), "reason": result.reason or None}
 
 
-def _end_as(results: Sequence[Result]) -> None:
+def _end_as(results: Sequence[FormationResult]) -> None:
     """Raise the model's error, or end with the status of what was not formed."""
     for each in results:
         if each.outage is not None:
             raise each.outage
     ends = {each.end for each in results}
-    if ends & {"given up", "retried"}:
+    if ends & {"dead", "failed"}:
         click.get_current_context().exit(EXIT_STATUS["model"])
     if ends - {"formed"}:
         click.get_current_context().exit(EXIT_STATUS["lease_lost" if "lost" in ends else "error"])
 
 
-async def _run(
+async def _form(
     target: Target, scope: Scope, thread: str | None, forming: FormationOptions
-) -> list[Result]:
+) -> list[FormationResult]:
     model = opened_model(forming)
     async with opened_to_form(target, forming, model, worker=False) as memory:
         return await memory.form(scope, thread)
@@ -245,11 +246,13 @@ async def _steer(target: Target, scope: Scope, thread: str | None, done: str) ->
         click.echo(f"{done} {counted(count, 'thread')}")
 
 
-@formation.command(epilog=_MIGRATE_EXAMPLE, short_help="Turn a type's memories into another mode.")
+@formation.command(
+    "migrate-type", epilog=_MIGRATE_EXAMPLE, short_help="Turn a type to another mode."
+)
 @click.argument("type_", metavar="TYPE")
 @click.argument("update_mode", metavar="MODE", type=click.Choice(["patch", "insert"]))
 @memory_options(embedder=False)
-def migrate(target: Target, type_: str, update_mode: UpdateMode) -> None:
+def migrate_type(target: Target, type_: str, update_mode: UpdateMode) -> None:
     """
     Turn the memories of TYPE in a scope into the form of the update_mode MODE.
 
@@ -273,18 +276,20 @@ async def _migrate(target: Target, type_: str, update_mode: UpdateMode) -> None:
 
 
 @formation.command(epilog=_RETRY_EXAMPLE, short_help="Form again what was given up.")
-@click.argument("id_", metavar="ID")
+@click.argument("scope_", metavar="[SCOPE]", required=False)
 @memory_options(embedder=False)
-def retry(target: Target, id_: str) -> None:
-    """Let the messages that a dead formation gave up wait to be formed again, due at once."""
-    run(lambda: _retry(target, id_))
+@click.option("--thread", help="Only this thread.")
+@click.option("--id", "id_", metavar="ID", help="Only what this dead formation gave up.")
+def retry(target: Target, scope_: str | None, thread: str | None, id_: str | None) -> None:
+    """Let messages that were given up wait to be formed again, due at once."""
+    run(lambda: _retry(target, _scope(target, scope_), thread, id_))
 
 
-async def _retry(target: Target, id_: str) -> None:
+async def _retry(target: Target, scope: Scope, thread: str | None, id_: str | None) -> None:
     async with opened(target) as memory:
-        count = await memory.redrive(target.scope, id_)
+        count = await memory.retry(scope, thread, formation_id=id_)
     if target.is_json:
-        print_json({"id": id_, "waiting": count})
+        print_json({"scope": scope_list(scope), "thread": thread, "id": id_, "messages": count})
     else:
         wait = "waits" if count == 1 else "wait"
         click.echo(f"{counted(count, 'message')} {wait} to be formed again")

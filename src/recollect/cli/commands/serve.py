@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from recollect.records import Scope
     from recollect.server.http.mounts import Door
     from recollect.server.settings import Settings
-    from recollect.worker.formation_run import Result
+    from recollect.worker.formation_run import FormationResult
 
 GARBAGE_OBJECTS: Final = 10_000
 """After so many new objects garbage is looked for: a request leaves next to none."""
@@ -109,7 +109,7 @@ def _run(
 
     model, metrics = opened_model(forming), Metrics()
 
-    def count(_: Scope, result: Result) -> None:
+    def count(_: Scope, result: FormationResult) -> None:
         metrics.formations.labels(result.end).inc()
 
     def open_memory() -> AbstractAsyncContextManager[Recollect]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from recollect.ports import Model
     from recollect.records import Json, Scope
     from recollect.worker.consolidation_run import Consolidator
-    from recollect.worker.formation_run import Result
+    from recollect.worker.formation_run import FormationResult
 
 GRACE_S: Final = 7.0
 """How long a formation may go on after the worker was told to end; then it is given back."""
@@ -82,7 +82,7 @@ class Printer:
         self.outage: Exception | None = None
         self.count = 0
 
-    def __call__(self, scope: Scope, result: Result) -> None:
+    def __call__(self, scope: Scope, result: FormationResult) -> None:
         """Print what *result* was; contents only if they were asked for."""
         self.count += 1
         self.outage = result.outage
@@ -100,7 +100,7 @@ class Printer:
                 click.echo(f"    {line}")
 
 
-def result_record(result: Result, *, is_verbose: bool = True) -> dict[str, Json]:
+def result_record(result: FormationResult, *, is_verbose: bool = True) -> dict[str, Json]:
     """Return how a formation ended as JSON; *is_verbose* adds what became of what."""
     counts = Counter(each.action for each in result.outcomes)
     record: dict[str, Json] = {"end": result.end, "counts": dict(sorted(counts.items()))}
@@ -112,7 +112,7 @@ def result_record(result: Result, *, is_verbose: bool = True) -> dict[str, Json]
     return record
 
 
-def summed_up(result: Result) -> str:
+def summed_up(result: FormationResult) -> str:
     """Say in a few words what a formation did."""
     if result.end != "formed":
         return ""
@@ -121,7 +121,7 @@ def summed_up(result: Result) -> str:
     return said or "nothing to remember"
 
 
-def outcome_lines(result: Result) -> list[str]:
+def outcome_lines(result: FormationResult) -> list[str]:
     """Say what became of each memory, and why."""
     return [
         visible(f"{each.action} {each.type}/{each.key}{': ' if each.reason else ''}{each.reason}")

@@ -22,8 +22,8 @@ from recollect.integrations.langchain.vector_searches import (
 from recollect.memory.facade import Recollect
 from recollect.recall.query import Where, query_in
 from recollect.recall.results import Recalled
-from recollect.records import DeleteMemory, Memory, PutMemory, Scope
-from recollect.stores.validation import WRITES_MAX
+from recollect.records import DeleteMemory, Memory, PutMemory, Scope, ScopeLike
+from recollect.stores.validation import WRITES_MAX, check_scope
 from recollect.sync.method_pairs import method_pair, prepared_pair
 from recollect.sync.object_home import AnyRecollect, Home
 
@@ -136,7 +136,7 @@ class RecollectVectorStore(VectorSearches):
         *,
         ids: list[str] | None = None,
         memory: AnyRecollect | None = None,
-        scope: Scope | None = None,
+        scope: ScopeLike | None = None,
         **kwargs: Any,
     ) -> Self:
         """
@@ -148,7 +148,7 @@ class RecollectVectorStore(VectorSearches):
         if memory is None or scope is None:
             msg = "from_texts needs memory=… and scope=…: open the memory with embedder=…"
             raise UsageError(msg)
-        store = cls(memory, scope, **kwargs)
+        store = cls(memory, check_scope(scope), **kwargs)
         store.add_texts(texts, metadatas, ids=ids)
         return store
 

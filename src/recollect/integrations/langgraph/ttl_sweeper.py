@@ -8,7 +8,7 @@ from threading import TIMEOUT_MAX, Event, Thread
 from typing import Final
 
 from recollect.errors import RecollectError, StoreClosedError
-from recollect.observability.health import Tasks
+from recollect.observability.health import BackgroundTasks
 from recollect.observability.logs import package_logger
 
 LOG: Final = package_logger("recollect.integrations.langgraph")
@@ -27,11 +27,14 @@ class Sweeper:
     """
 
     def __init__(
-        self, sweep: Callable[[], int], interval_minutes: float, tasks: Tasks | None = None
+        self,
+        sweep: Callable[[], int],
+        interval_minutes: float,
+        tasks: BackgroundTasks | None = None,
     ) -> None:
         self._sweep = sweep
         self._interval_s = min(interval_minutes * 60, TIMEOUT_MAX)
-        self._monitor = (tasks or Tasks()).monitor(SWEEPING, LOG)
+        self._monitor = (tasks or BackgroundTasks()).monitor(SWEEPING, LOG)
         self._is_stopped = Event()
         self.ended: Future[None] = Future()
         self.ended.add_done_callback(lambda _: self._is_stopped.set())

@@ -37,16 +37,19 @@ ANSWERS: Final[Mapping[tuple[str, str], type[ResponseModel]]] = {
     ("put", _ONE): memories.ChangedMemoryResponse,
     ("get", f"{_ONE}/history"): memories.HistoryResponse,
     ("get", f"{_ONE}/recalls"): memories.MemoryUsesResponse,
+    ("post", "/v1/remember"): memories.MemoryResponse,
+    ("post", f"{_ONE}/approve"): memories.ChangedMemoryResponse,
     ("post", f"{_ONE}/reject"): memories.ChangedMemoryResponse,
     ("post", f"{_ONE}/restore"): memories.ChangedMemoryResponse,
     ("post", f"{_ONE}/end"): memories.ChangedMemoryResponse,
-    ("get", "/v1/review"): memories.MemoriesResponse,
-    ("post", "/v1/review/{type}/{key}"): memories.ChangedMemoryResponse,
     ("get", "/v1/types"): memories.TypesResponse,
     ("put", "/v1/types"): memories.TypesResponse,
     ("post", "/v1/types/check"): memories.CheckResponse,
-    ("get", "/v1/formation"): formed.PendingResponse,
-    ("post", "/v1/formation/run"): formed.RunResponse,
+    ("get", "/v1/formation/pending"): formed.PendingResponse,
+    ("post", "/v1/form"): formed.FormResponse,
+    ("post", "/v1/formation/pause"): formed.SteeredResponse,
+    ("post", "/v1/formation/resume"): formed.SteeredResponse,
+    ("post", "/v1/formation/retry"): formed.RetriedResponse,
     ("get", "/v1/formations"): formed.FormationsResponse,
     ("get", "/v1/formations/{formation}"): formed.FormationResponse,
     ("post", "/v1/import"): formed.ImportResponse,
@@ -169,7 +172,7 @@ def _tell_answer(method: str, path: str, operation: dict[str, Any]) -> None:
     elif media_type is not None:
         # A stream as a whole has no schema: its events, or lines, come one after the other.
         responses[given]["content"] = {media_type: {}}
-    if re.fullmatch(r"/v1/(memories|review)/\{type\}/\{key\}(/(?!history|recalls)\w+)?", path):
+    if re.fullmatch(r"/v1/memories/\{type\}/\{key\}(/(?!history|recalls)\w+)?", path):
         responses[given]["headers"] = _told({"ETag": "The version of the memory."})
     if (method, path) == _UNDOABLE:
         schema = {"$ref": f"#/components/schemas/{memories.UndoResponse.__name__}"}

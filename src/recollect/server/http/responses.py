@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from recollect.recall.fusion import WEIGHTS, WEIGHTS_WITHOUT_VECTOR
-from recollect.recall.results import Dropped, Recall, Recalled
+from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.records import Formation, Json, Lane, Memory, Message, Thread
 from recollect.server.http.scope_access import Reach
 from recollect.stores.plans.erasure import EraseReceipt
@@ -72,6 +72,7 @@ def answer_entry(reach: Reach, entry: Recalled, *, tokens: int) -> dict[str, Jso
         "text": entry.text,
         "time": moment(entry.time),
         "score": round(float(entry.score), 4),
+        "relevance": round(float(entry.relevance), 4),
         "signals": answer_signals(entry),
         "tokens": tokens,
     }
@@ -91,7 +92,12 @@ def answer_whole(reach: Reach, entry: Recalled) -> dict[str, Json]:
         answer_message(content) if isinstance(content, Message) else answer_memory(reach, content)
     )
     parts: dict[str, Json] = {name: float(part) for name, part in entry.signals.items()}
-    return {"content": shown, "score": float(entry.score), "signals": parts}
+    figures: dict[str, Json] = {
+        "score": float(entry.score),
+        "relevance": float(entry.relevance),
+        "signals": parts,
+    }
+    return {"content": shown} | figures
 
 
 def answer_signals(entry: Recalled) -> list[Json]:
@@ -121,7 +127,7 @@ def answer_recall(
         told = answer_entry(reach, each, tokens=estimated_tokens(each.text))
         return told | {"whole": answer_whole(reach, each)} if whole else told
 
-    def dropped(each: Dropped) -> dict[str, Json]:
+    def dropped(each: DroppedEntry) -> dict[str, Json]:
         return entry(each.entry) | {"reason": each.reason}
 
     return {

@@ -29,7 +29,7 @@ from recollect.server.key_watch import KeyWatch
 from recollect.server.quotas import Quotas, metered
 from recollect.server.settings import Settings
 from recollect.server.single_flight import SingleFlight
-from recollect.server.usage import Limits, UsageBook
+from recollect.server.usage import UsageBook, UsageLimits
 from recollect.stores.validation import to_datetime
 
 SERVICE_SCOPE: Final[Scope] = (RESERVED, "settings")
@@ -85,7 +85,7 @@ class Service:
         await self.usage.check(principal.tenant, limits, messages=messages, bytes=size)
 
 
-def limits_of(settings: Settings) -> Limits:
+def limits_of(settings: Settings) -> UsageLimits:
     """Return how much a tenant may write a day."""
     return {
         "messages": settings.messages_a_day,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.agents.tools import MemoryTools
-from recollect.agents.tools.tool_definitions import FORGET, SEARCH, shape_of
+from recollect.agents.tools.tool_definitions import ERASE, SEARCH, shape_of
 from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
 from recollect.memory.facade import Recollect
@@ -83,12 +83,12 @@ class Tools:
             secret=self._secret,
             hearing=_Heard(answer=answer),
         )
-        if name != FORGET:
+        if name != ERASE:
             caller.use(scope, recalls=int(name == SEARCH))
             return await tools.acall(name, given)
         quoted = await _quoted_for(caller, scope, str(given["id"]))
         result = await tools.acall(name, given)
-        if result["status"] == "forgotten" and quoted:
+        if result["status"] == "erased" and quoted:
             # They were kept for this memory, and would still be recalled without it.
             gone = EraseMessages(thread=THREAD, messages=quoted)
             await caller.memory.erase(scope, gone)

@@ -58,7 +58,7 @@ async def verify(
         msg = "a row that was noted is told by both n and hash: give both, or neither"
         raise UsageError(msg)
     noted = None if n is None or hash is None else (n, hash)
-    verdict = await reach.memory.audit_verified(reach.scope, noted=noted)
+    verdict = await reach.memory.verify_audit(reach.scope, noted=noted)
     return {
         "ok": verdict.ok,
         "rows": verdict.rows,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter
 
 from recollect.errors import NotFoundError
 from recollect.records import Formation, FormationStatus, Page, Scope, Thread
@@ -21,10 +21,9 @@ from recollect.server.http.scope_access import (
 )
 from recollect.server.routes.threads import existing_thread
 from recollect.server.schemas.requests import RetryRequest, ThreadRequest
-from recollect.stores.pages import each_row
 from recollect.stores.validation import to_datetime
 from recollect.wire.records import moment
-from recollect.worker.formation_run import Result
+from recollect.worker.formation_run import FormationResult
 
 router: Final = APIRouter(prefix="/v1", tags=["formation"], route_class=NamedRoute)
 _PENDING: Final = "pending"
@@ -32,7 +31,7 @@ _FORMATIONS: Final = "formations"
 _PAGE: Final = 200
 
 
-@router.get("/formation", summary="What waits to be formed")
+@router.get("/formation/pending", summary="What waits to be formed")
 async def pending(
     reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
 ) -> dict[str, Any]:
@@ -67,8 +66,8 @@ def _breaker(reach: Reach) -> dict[str, Any] | None:
     }
 
 
-@router.post("/formation/run", summary="Form now what waits")
-async def run(reach: Writing, asked: ThreadRequest | None = None) -> dict[str, Any]:
+@router.post("/form", summary="Form now what waits")
+async def form(reach: Writing, asked: ThreadRequest | None = None) -> dict[str, Any]:
     """
     Form what waits in a thread, or in the scope; the answer comes when it has ended.
 
@@ -85,11 +84,11 @@ async def run(reach: Writing, asked: ThreadRequest | None = None) -> dict[str, A
     new = [each for each in page.rows if each.id not in before]
     return {
         "formations": [answer_formation(reach, each, whole=False) for each in new],
-        "ends": [_end(reach, each) for each in results],
+        "results": [_result(reach, each) for each in results],
     }
 
 
-def _end(reach: Reach, result: Result) -> dict[str, Any]:
+def _result(reach: Reach, result: FormationResult) -> dict[str, Any]:
     """Return how a formation ended; the words of a provider only to who administers the service."""
     is_told = result.outage is None or _is_admin(reach)
     return {"end": result.end, "reason": result.reason if is_told else ""}
@@ -99,32 +98,30 @@ def _is_admin(reach: Reach) -> bool:
     return "admin" in reach.principal.permissions
 
 
-@router.post("/formation/pause", summary="Hold formation up", status_code=204)
-async def pause(reach: Writing, asked: ThreadRequest | None = None) -> Response:
-    """Let a thread, or all threads that the scope has now, not be formed."""
-    await reach.memory.pause(reach.scope, asked.thread if asked else None)
-    return Response(status_code=204)
+@router.post("/formation/pause", summary="Pause formation")
+async def pause(reach: Writing, asked: ThreadRequest | None = None) -> dict[str, Any]:
+    """Let a thread, or all threads that the scope has now, not be formed; say how many."""
+    return {"threads": await reach.memory.pause(reach.scope, asked.thread if asked else None)}
 
 
-@router.post("/formation/resume", summary="Let formation go on", status_code=204)
-async def resume(reach: Writing, asked: ThreadRequest | None = None) -> Response:
-    """Let a thread, or all threads of the scope, be formed again."""
-    await reach.memory.resume(reach.scope, asked.thread if asked else None)
-    return Response(status_code=204)
+@router.post("/formation/resume", summary="Resume formation")
+async def resume(reach: Writing, asked: ThreadRequest | None = None) -> dict[str, Any]:
+    """Let a thread, or all threads of the scope, be formed again; say how many."""
+    return {"threads": await reach.memory.resume(reach.scope, asked.thread if asked else None)}
 
 
-@router.post("/formation/retry", summary="Try again what failed", status_code=204)
-async def retry(reach: Writing, asked: RetryRequest) -> Response:
-    """Make what waits in a thread due at once, with the messages that were given up."""
-    memory = reach.memory
-    await existing_thread(reach, asked.thread)
-    async for each in each_row(
-        lambda cursor: memory.formations(reach.scope, status="dead", cursor=cursor, limit=_PAGE)
-    ):
-        if asked.thread in each.failed:
-            await memory.redrive(reach.scope, each.id)
-    await memory.signal(reach.scope, asked.thread)
-    return Response(status_code=204)
+@router.post("/formation/retry", summary="Retry what was given up")
+async def retry(reach: Writing, asked: RetryRequest | None = None) -> dict[str, Any]:
+    """
+    Let messages that were given up wait again, due at once; say how many.
+
+    Those of a thread, of all threads of the scope, or of one dead formation.
+    """
+    asked = asked or RetryRequest()
+    if asked.thread is not None:
+        await existing_thread(reach, asked.thread)
+    count = await reach.memory.retry(reach.scope, asked.thread, formation_id=asked.formation)
+    return {"messages": count}
 
 
 @router.get("/formations", summary="What formation did")

@@ -1,4 +1,4 @@
-"""Memories: listed, read, written, forgotten; their history, and what people decide about them."""
+"""Memories: listed, read, written, deleted; their history, and what people decide about them."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ from recollect.server.schemas.requests import (
     EndRequest,
     MemoryRequest,
     RejectRequest,
+    RememberRequest,
     RestoreRequest,
     Time,
 )
@@ -215,7 +216,7 @@ async def put(
     return change.told(answered(reach, written, response))
 
 
-@router.delete(_ADDRESS, summary="Forget a memory", status_code=204)
+@router.delete(_ADDRESS, summary="Delete a memory", status_code=204)
 async def delete(
     reach: Writing,
     type: TypeName,
@@ -246,6 +247,41 @@ async def history(reach: Reading, type: TypeName, key: Key) -> dict[str, Any]:
     await existing_memory(reach, type, key)
     found = await reach.memory.history(reach.scope, type, key)
     return {"revisions": [revision_record(each) for each in reversed(found)]}
+
+
+@router.post("/remember", summary="Keep a sentence as a memory")
+async def remember(reach: Writing, asked: RememberRequest, response: Response) -> dict[str, Any]:
+    """
+    Keep a sentence as a memory of the type `Note`; the same sentence is one memory.
+
+    It rests on no message. What a user said is cited where it is formed: append it to a thread.
+    """
+    with memory_span("upsert_memory"):
+        found = await reach.memory.remember(
+            reach.scope, asked.text, context=asked.context, trust=asked.trust
+        )
+    return answered(reach, found, response)
+
+
+@router.post(f"{_ADDRESS}/approve", summary="Approve a memory in quarantine")
+async def approve(
+    reach: Writing,
+    type: TypeName,
+    key: Key,
+    response: Response,
+    if_match: IfMatch = None,
+    undo: WantsUndo = False,
+) -> dict[str, Any]:
+    """
+    Put in force what waits in quarantine, exactly as it waits; name in `If-Match` what was seen.
+
+    The answer is the memory that is in force then, which may have been there before.
+    """
+    await existing_memory(reach, type, key)
+    change = Undoable(reach, undo)
+    expected = expected_version(if_match)
+    found = await change.memory.approve(reach.scope, type, key, expected=expected)
+    return change.told(answered(reach, found, response))
 
 
 @router.post(f"{_ADDRESS}/reject", summary="Refuse a memory for good")

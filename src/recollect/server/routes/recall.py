@@ -56,6 +56,7 @@ async def recall(reach: Reading, asked: RecallRequest) -> dict[str, Any]:
             below=asked.below,
             where=where,
             asked_at=asked.asked_at,
+            min_score=asked.min_score,
         )
         if is_narrowed:
             found = narrowed(reach, found, asked)

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 from recollect.records import FormationStatus
 from recollect.server.schemas.elements import Count, Cursor, Object, ResponseModel, Segments, Time
 from recollect.server.schemas.threads import ThreadResponse
-from recollect.worker.formation_run import Ending
+from recollect.worker.formation_run import FormationEnding
 
 
 class WaitingResponse(ThreadResponse):
@@ -80,20 +80,32 @@ class FormationsResponse(ResponseModel):
     cursor: Cursor
 
 
-class EndResponse(ResponseModel):
+class FormationResultResponse(ResponseModel):
     """How one formation ended; one that was postponed or lost has no receipt."""
 
-    end: Ending
+    end: FormationEnding
     reason: str = Field(
         description="Why it was not formed. A model that refuses is told to administrators alone."
     )
 
 
-class RunResponse(ResponseModel):
+class FormResponse(ResponseModel):
     """The formations that a request brought about, and how each of them ended."""
 
     formations: list[FormationResponse]
-    ends: list[EndResponse]
+    results: list[FormationResultResponse]
+
+
+class SteeredResponse(ResponseModel):
+    """So many threads are paused, or resumed, that were not before."""
+
+    threads: Count
+
+
+class RetriedResponse(ResponseModel):
+    """So many messages that were given up wait again."""
+
+    messages: Count
 
 
 class CountsResponse(ResponseModel):

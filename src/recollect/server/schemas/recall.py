@@ -27,6 +27,7 @@ class WholeResponse(ResponseModel):
 
     content: MessageResponse | MemoryResponse
     score: float
+    relevance: float = Field(ge=0, le=1)
     signals: dict[str, float]
 
 
@@ -35,6 +36,9 @@ class _Entry(ResponseModel):
     text: str
     time: Time
     score: float
+    relevance: float = Field(
+        ge=0, le=1, description="How likely it bears on the query, on one scale for all queries."
+    )
     signals: list[SignalResponse]
     tokens: Count
     whole: WholeResponse | None = Field(default=None, description="Where it was asked for.")
@@ -91,6 +95,7 @@ class RecallResponse(ResponseModel):
                             "text": "I moved to Oslo.",
                             "time": "2026-05-01T10:00:00Z",
                             "score": 1.2,
+                            "relevance": 0.62,
                             "signals": [{"name": "words", "z": 2.0, "weight": 0.6, "part": 1.2}],
                             "tokens": 4,
                             "thread": "holidays",

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, cast
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
 from recollect.errors import UsageError
-from recollect.records import Evidence, EvidenceMap, Json, JsonObject, NewMessage, Role
+from recollect.records import Evidence, EvidenceMap, Json, JsonObject, NewMessage, Role, Trust
 from recollect.server.authorization import ROTATION_OVERLAP_S_MAX, Permission
 from recollect.stores.plans.erasure import (
     EraseMemory,
@@ -38,26 +38,31 @@ class MessageInput(RequestModel):
     """A message as a caller gives it."""
 
     role: Role
-    text: str
+    text: str = ""
     id: Id | None = None
     name: Id | None = None
     time: Time | None = None
     session: Id | None = None
     source: Id | None = None
-    content: list[JsonValue] | None = None
+    content: list[JsonValue] | str | None = Field(
+        default=None, description="Content blocks; or, in place of `text`, the text."
+    )
     metadata: Object = Field(default_factory=dict)
 
     def new_message(self, id_: str | None = None) -> NewMessage:
         """Return it as the library takes it; *id_* goes before its own id."""
+        is_text = isinstance(self.content, str)
+        if is_text and self.text:
+            raise UsageError("a message has text and content: give its words once")
         return NewMessage(
             role=self.role,
-            text=self.text,
+            text=cast("str", self.content) if is_text else self.text,
             id=id_ or self.id,
             name=self.name,
             time=self.time,
             session=self.session,
             source=self.source,
-            content=cast("Sequence[Json] | None", self.content),
+            content=None if is_text else cast("Sequence[Json] | None", self.content),
             metadata=cast("JsonObject", self.metadata),
         )
 
@@ -138,6 +143,9 @@ class RecallRequest(RequestModel):
     query: str = Field(min_length=1, max_length=20_000)
     limit: int = Field(default=10, ge=1, le=200)
     budget_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
+    min_score: float = Field(
+        default=0, ge=0, le=1, description="Only entries of at least so much relevance."
+    )
     valid_at: Time | Literal["now", "ever"] = "now"
     known_at: Time | None = None
     asked_at: Time | None = Field(
@@ -182,6 +190,14 @@ class EndRequest(RequestModel):
     at: Time
 
 
+class RememberRequest(RequestModel):
+    """A sentence to remember, readable on its own."""
+
+    text: str = Field(min_length=1)
+    context: str = Field(default="", description="When it matters, and its limits.")
+    trust: Trust = "user"
+
+
 class RejectRequest(RequestModel):
     """Which part of a memory is refused; all of it by default."""
 
@@ -201,16 +217,10 @@ class ThreadRequest(RequestModel):
 
 
 class RetryRequest(RequestModel):
-    """The thread that is meant."""
+    """The thread or the dead formation that is meant; all of the scope by default."""
 
-    thread: Id
-
-
-class VerdictRequest(RequestModel):
-    """What a person decides about a memory, at the version that was looked at."""
-
-    decision: Literal["approve", "reject"]
-    version: int = Field(ge=1, le=2**53)
+    thread: Id | None = None
+    formation: Id | None = None
 
 
 class PlaceInput(RequestModel):

@@ -41,7 +41,7 @@ class AuditStore(Transactor):
         return await self._read(query)
 
     @final
-    async def audit_verified(
+    async def verify_audit(
         self, scope: Scope, *, noted: tuple[int, str] | None = None
     ) -> AuditVerdict:
         """

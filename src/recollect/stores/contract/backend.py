@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Self, TypeVar, final
 
-from recollect.observability.health import Tasks
+from recollect.observability.health import BackgroundTasks
 from recollect.ports import Clock, Ids
 from recollect.records import Scope
 from recollect.stores.checkpoint_threads import CheckpointThreads
@@ -43,7 +43,7 @@ class Transactor(ABC):
         self._clock: Clock = clock or SystemClock()
         self._ids: Ids = ids or SystemIds()
         self._digests = DigestSecret()
-        self.tasks = Tasks()
+        self.tasks = BackgroundTasks()
         """How the background tasks over this store do, in this process."""
         self.address: str | None = None
         """Where it is, as `open_store` takes it, with any password; ``None`` in this process."""

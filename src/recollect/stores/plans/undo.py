@@ -77,7 +77,8 @@ class Undo:
             raise UsageError(msg)
         scope, epoch, changes = record.get("scope"), record.get("epoch"), record["changes"]
         return cls(
-            scope=check_scope(tuple(scope) if isinstance(scope, list) else scope),  # type: ignore[arg-type]
+            # A list: a text would be taken for a scope of one segment.
+            scope=check_scope(tuple(scope) if isinstance(scope, list) else ()),
             epoch=check_position(epoch, "an epoch"),
             changes=tuple(each for each in changes if isinstance(each, Mapping)),  # type: ignore[union-attr]
         )

@@ -1,0 +1,117 @@
+"""What callers write for a new message: a record, a text, or a dict with role and content."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, Final, TypeAlias
+
+from recollect.errors import UsageError
+from recollect.messages.coercion import KIND_OF_ROLE, coerced
+from recollect.messages.message_fields import is_message
+from recollect.messages.message_records import record_of
+from recollect.records import NewMessage, Role
+
+NewMessageLike: TypeAlias = NewMessage | str | Mapping[str, Any]
+"""A new message; a text is one of the user, a dict has ``role`` and ``content``."""
+
+_RECORD_ROLES: Final[Mapping[str, Role]] = {
+    "human": "user",
+    "user": "user",
+    "ai": "assistant",
+    "assistant": "assistant",
+    "system": "system",
+    "tool": "tool",
+}
+_ROLES: Final = ", ".join(sorted(KIND_OF_ROLE.keys() - {"remove"}))
+_FIELDS: Final = frozenset(each.name for each in fields(NewMessage))
+# Fields of a record that no chat message has: a dict may name them too.
+_BESIDE: Final = ("time", "session", "source", "metadata")
+
+
+def new_messages(given: NewMessageLike | Sequence[NewMessageLike]) -> list[NewMessage]:
+    """
+    Return *given* as records, in order; one message alone is a list of one.
+
+    Raises:
+        UsageError: One of them is no message; the error says which, and what to write.
+    """
+    if isinstance(given, NewMessage | str | Mapping):
+        return [new_message(given)]
+    if not isinstance(given, Sequence):
+        msg = f"messages are a list of messages, or one message; not {given!r}"
+        raise UsageError(msg)
+    return [new_message(each) for each in given]
+
+
+def new_message(given: NewMessageLike) -> NewMessage:
+    """
+    Return *given* as a record.
+
+    A dict has ``role`` and ``content`` as chat interfaces have them: text, or content blocks,
+    with ``name``, ``id`` and ``tool_calls`` where there are some. It may name the ``time``,
+    ``session``, ``source`` and ``metadata`` of a `NewMessage` too. A message object of LangChain
+    is taken as well.
+
+    >>> new_message("Hello").role, new_message({"role": "ai", "content": "Hi"}).role
+    ('user', 'assistant')
+
+    Raises:
+        UsageError: It is none of these, is empty, or its role is unknown.
+    """
+    if isinstance(given, NewMessage):
+        return given
+    if isinstance(given, str):
+        if not given.strip():
+            raise UsageError("a message is empty: give the text that was said")
+        return NewMessage(role="user", text=given)
+    if isinstance(given, Mapping):
+        return _of_mapping(given)
+    if is_message(given):
+        return record_of(given)
+    msg = (
+        f"{given!r} is no message: give a NewMessage, a text (the user's), "
+        "or a dict such as {'role': 'user', 'content': 'Hello'}"
+    )
+    raise UsageError(msg)
+
+
+def _of_mapping(given: Mapping[str, Any]) -> NewMessage:
+    if "text" in given and "content" in given and isinstance(given["content"], str):
+        msg = f"the message {dict(given)!r} has text and content: give its words once, as content"
+        raise UsageError(msg)
+    role, said = given.get("role"), given.get("content", given.get("text"))
+    if not isinstance(role, str) or role not in KIND_OF_ROLE or role == "remove":
+        msg = f"unknown role {role!r} of a message: use one of {_ROLES}"
+        raise UsageError(msg)
+    calls = bool(given.get("tool_calls"))
+    if not isinstance(said, str | list | tuple) and not (said is None and calls):
+        msg = (
+            f"a message's content is text or a list of content blocks, not {said!r}: "
+            "write it as {'role': 'user', 'content': 'Hello'}"
+        )
+        raise UsageError(msg)
+    if not (said.strip() if isinstance(said, str) else said) and not calls:
+        msg = f"the message {dict(given)!r} is empty: give the text that was said as its content"
+        raise UsageError(msg)
+    is_plain = isinstance(said, str) and given.keys() <= _FIELDS and role in _RECORD_ROLES
+    return _record(given, role) if "text" in given or is_plain else _chat_record(given)
+
+
+def _record(given: Mapping[str, Any], role: str) -> NewMessage:
+    """Return a dict with the fields of a `NewMessage`, whose content may be its text."""
+    if unknown := sorted(given.keys() - _FIELDS):
+        msg = f"a message with 'text' has no {', '.join(unknown)}: NewMessage lists its fields"
+        raise UsageError(msg)
+    found: dict[str, Any] = dict(given)
+    if "text" not in found:
+        found["text"] = found.pop("content")
+    return NewMessage(**{**found, "role": _RECORD_ROLES.get(role, role)})
+
+
+def _chat_record(given: Mapping[str, Any]) -> NewMessage:
+    """Return a dict with blocks, tool calls or other fields of a chat message as a record."""
+    beside: dict[str, Any] = {name: given[name] for name in _BESIDE if name in given}
+    record = record_of(coerced({k: v for k, v in given.items() if k not in beside}))
+    beside["metadata"] = {**record.metadata, **beside.get("metadata", {})}
+    return replace(record, **beside)
