@@ -1,4 +1,4 @@
-"""Recall over a store: take the indexes, embed the question, search inside one read transaction."""
+"""Recall over a store: take indexes, embed the query, search in one read transaction."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from recollect.stores.validation import PAGE_ROWS_MAX
 
 
 class Recaller:
-    """Answers queries from a store, through indexes that it keeps up to date."""
+    """Answers queries from a store, using cached indexes that it keeps up to date."""
 
     def __init__(
         self,
@@ -48,11 +48,11 @@ class Recaller:
         self._successor: Recaller | None = None
 
     def hand_over(self, successor: Recaller) -> None:
-        """Let *successor* answer every query from now on; those that began are finished here."""
+        """Route new queries to *successor*; queries in progress finish here."""
         self._successor = successor
 
     async def recall(self, scopes: Sequence[Scope] | Below, ask: RecallQuery) -> Recall:
-        """Return what bears on the query in *scopes*, which are scored as one collection."""
+        """Return the entries relevant to the query in *scopes*, scored as one collection."""
         if self._successor is not None:
             return await self._successor.recall(scopes, ask)
         check_ask(ask)
@@ -65,7 +65,7 @@ class Recaller:
 
     @property
     def _identity(self) -> str | None:
-        """Name the embedder; ``None`` if there is none, or it cannot even say its name."""
+        """Identity of the embedder; ``None`` without one, or while it is unknown."""
         if self._embedding is None:
             return None
         try:
@@ -116,7 +116,7 @@ class Recaller:
     async def _search_below(
         self, below: Below, ask: RecallQuery
     ) -> tuple[SearchPlan, Sequence[Entry]]:
-        """Search the scopes below, which are looked up in the transaction in which it chooses."""
+        """Search the scopes below, which are listed in the transaction of the search."""
         generation = self._indexes.generation
         taken = self._indexes.take_below(below, ask.where.kinds)
         text = text_to_embed(ask.query, participants_of(taken))
@@ -140,7 +140,7 @@ class Recaller:
             text = choice.text
 
     def _kept(self, identity: str | None) -> Indexes:
-        """Return where indexes are kept that are read with the vectors of an embedder."""
+        """Return the index cache for indexes read with the vectors of this embedder."""
         # Read without the vectors of an embedder that is away, an index must not be kept.
         return self._indexes if identity or self._embedding is None else Indexes()
 
@@ -169,7 +169,7 @@ class Recaller:
     async def _embedded(
         self, text: str, known: Collection | None, ask: RecallQuery
     ) -> Vector | None:
-        """Return the vector of *text*; what *known* says of its words is worked out beside it."""
+        """Return the vector of *text*; compute the word signals of *known* concurrently."""
         if self._embedding is None:
             return None
         if not has_loop():
@@ -191,13 +191,13 @@ class Recaller:
             return None
 
     def _look_ahead(self, known: Collection | None, ask: RecallQuery) -> None:
-        """Work out what the search will need, of what is known now: most often nothing changed."""
+        """Compute the word signals on the cached collection, which is usually current."""
         if known is not None:
             look_ahead(known, read_question(ask.query, asked_on(ask, self._store.now())))
 
 
 async def scopes_below(store: Store, below: Below) -> tuple[Scope, ...]:
-    """Return the scopes that *below* stands for, page by page."""
+    """Return all scopes that *below* includes, page by page."""
     found: dict[Scope, None] = {}
     for prefix in below.scopes:
         cursor: str | None = None
@@ -219,7 +219,7 @@ def answer_of(
     count_tokens: TokenCounter,
     embedder: str | None,
 ) -> Recall:
-    """Return the answer: the chosen entries that exist, packed into limit and budget."""
+    """Return the answer: the chosen entries that still exist, packed into limit and budget."""
     hits = {(hit.scope, hit.uid): hit for hit in choice.hits}
     ranked = [_recalled(hits[entry.scope, entry.uid], entry) for entry in entries]
     packing = packed(

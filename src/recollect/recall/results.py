@@ -1,4 +1,4 @@
-"""What recall answers: entries with their scores and reasons, and how they look in a prompt."""
+"""The answer of a recall: entries with scores and signals, and their rendering."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ class Recalled:
     """
     An entry that recall found.
 
-    *signals* gives each signal's part, weight × standardised value; they sum to *score*.
+    *signals* maps each signal to its share of the score, weight × standardised value; the shares
+    sum to *score*.
     """
 
     scope: Scope
@@ -29,17 +30,17 @@ class Recalled:
 
     @property
     def text(self) -> str:
-        """Return the text by which it was found."""
+        """The text by which it was found."""
         return text_of(self.content)
 
     @property
     def time(self) -> datetime:
-        """Return when it was said, or since when it is true; see `Memory.time`."""
+        """When it was said, or since when it is true; see `Memory.time`."""
         return self.content.time
 
     @property
     def source(self) -> str:
-        """Return where it is from: thread/message, or type/key."""
+        """Its source: thread/message, or type/key."""
         if isinstance(self.content, Message):
             return f"{self.content.thread}/{self.content.id}"
         return f"{self.content.type}/{self.content.key}"
@@ -54,7 +55,7 @@ def text_of(content: Message | Memory) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dropped:
-    """An entry that was ranked high enough to be considered and was left out, and why."""
+    """An entry that ranked high enough but was left out of the answer, and the reason."""
 
     entry: Recalled
     reason: DropReason
@@ -63,13 +64,13 @@ class Dropped:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
     """
-    The answer to a query: *entries* best first.
+    The answer to a query: *entries*, best first.
 
-    Of *eligible* entries *searched* were ranked; if these differ the answer is partial:
-    only the newest were searched. *tokens* is what the texts of the entries cost, without the
-    lines around them in a block. *embedder* is the identity of the vectors used,
-    ``None`` where recall worked by words alone. *outside* is the name of the outside store of
-    vectors that had a part in it, ``None`` if there is none, or it failed.
+    *searched* of *eligible* entries were ranked; if they differ, the answer is partial: only the
+    newest were searched. *tokens* counts the texts of the entries, without the lines around them in
+    a block. *embedder* is the identity of the vectors used, ``None`` if recall worked by words
+    alone. *outside* is the name of the external vector store that contributed, ``None`` if there is
+    none or it failed.
     """
 
     query: str
@@ -83,20 +84,20 @@ class Recall:
 
     @property
     def is_partial(self) -> bool:
-        """Say whether only the newest entries were searched."""
+        """Whether only the newest entries were searched."""
         return self.searched < self.eligible
 
     def render(self) -> str:
-        """Return the entries as a block for a prompt, in the order of time; see `render_block`."""
+        """Return the entries as a block for a prompt, in order of time; see `render_block`."""
         return render_block([record_of(entry) for entry in sorted(self.entries, key=in_time)])
 
     def messages(self) -> list[AnyMessage]:
-        """Return the same block as a message of a person; none where nothing was found."""
+        """Return the same block as a user message; an empty list if nothing was found."""
         return [message_classes().human(self.render())] if self.entries else []
 
 
 def in_time(entry: Recalled) -> tuple[datetime, str, int, str]:
-    """Order entries by time; those of one moment as they were said."""
+    """Return a sort key: by time, then in the order of the conversation."""
     content = entry.content
     if isinstance(content, Message):
         return (content.time, content.thread, content.position, content.id)
@@ -104,7 +105,7 @@ def in_time(entry: Recalled) -> tuple[datetime, str, int, str]:
 
 
 def record_of(entry: Recalled) -> Record:
-    """Return how an entry appears in a prompt."""
+    """Return the record that shows an entry in a prompt."""
     content = entry.content
     if isinstance(content, Message):
         who, text = content.name or content.role, message_text(content.text, None, content.content)

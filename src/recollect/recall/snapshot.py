@@ -1,4 +1,4 @@
-"""The choice of a search: made of the feeds and indexes of its scopes, inside one reading."""
+"""Plan and rank one search inside a single read transaction."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ CONSIDERED_MIN: Final = 50
 
 class SearchPlan:
     """
-    The choice that a search makes inside the store's read transaction.
+    Refreshes indexes and ranks entries inside the store's read transaction.
 
-    It refreshes the indexes from the feeds, and ranks, unless the query was embedded with
-    or without a name where that now turns out wrong; *text* then says what to embed. Asked
-    again, it answers as if it had not been asked before. Where the indexes are known to be the
-    latest, it needs no feeds.
+    It refreshes the indexes from the feeds and ranks the entries. If the refreshed index shows that
+    the query was embedded with the wrong names removed, it ranks nothing, and *text* is the text to
+    embed instead. Calling it again is safe. Feeds are not needed if the indexes are known to be
+    current.
     """
 
     def __init__(  # noqa: PLR0917 (made in one place, of what a search has at hand)
@@ -68,11 +68,11 @@ class SearchPlan:
 
     @property
     def is_by_meaning(self) -> bool:
-        """Say whether the query had a vector."""
+        """Whether the query had a vector."""
         return self._vector is not None
 
     def is_latest(self, moment: ReadMoment) -> bool:
-        """Say whether an earlier search found these very indexes to be the latest at *moment*."""
+        """Return True if these indexes are known to be current at *moment*."""
         self._moment = moment
         known, kinds = self._taken.collection, self._ask.where.kinds
         if known is None or kinds is None or moment not in known.moments:
@@ -83,12 +83,12 @@ class SearchPlan:
         return True
 
     def cursors_of(self, scopes: Sequence[Scope]) -> list[Cursor]:
-        """Take the indexes of *scopes*, and return where in the feeds they stand."""
+        """Take the indexes of *scopes*, and return their feed cursors."""
         self.indexes = self._kept.take(scopes).indexes
         return [index.cursor for index in self.indexes]
 
     def __call__(self, feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
-        """Refresh, rank, and return the scope and uid of the best entries."""
+        """Refresh, rank, and return scope and uid of the best entries."""
         collection = self._refreshed(feeds) if self._latest is None else self._latest
         query = self._ask.query
         self.text = text_to_embed(query, list(collection.participants))
@@ -127,7 +127,7 @@ class SearchPlan:
 def eligibility(
     ask: RecallQuery, now: int, threads: frozenset[int] | None, uids: frozenset[int] | None
 ) -> Eligibility:
-    """Return which entries of a scope take part at *now*: of *threads* and *uids*, if given."""
+    """Return a scope's eligibility filter at *now*, for *threads* and *uids* if given."""
     where = ask.where
     return Eligibility(
         now=now,
@@ -143,10 +143,10 @@ def eligibility(
 
 def valid_at(ask: RecallQuery, now: int) -> int | None:
     """
-    Return when memories must be true, in µs; ``None`` for at any time.
+    Return the time at which memories must be true, in µs; ``None`` for any time.
 
-    Whoever asks as of a moment means that moment by "now". Expiry goes by *now* all the same:
-    what has expired is not returned by any read.
+    A query with *asked_at* means that time by "now". Expiry is still judged by the current time: no
+    read returns expired memories.
     """
     wanted = ask.where.valid_at
     if isinstance(wanted, datetime):
@@ -157,14 +157,14 @@ def valid_at(ask: RecallQuery, now: int) -> int | None:
 
 
 def participants_of(taken: TakenIndex) -> list[str]:
-    """Return the names of all who speak there, as far as is known now."""
+    """Return the names of all known speakers of the cached indexes."""
     if taken.collection is not None:
         return list(taken.collection.participants)
     return list(dict.fromkeys(name for index in taken.indexes for name in index.names.speakers))
 
 
 def considered(ask: RecallQuery, *, may_repeat: bool) -> int:
-    """Return how many of the best entries may take part in packing."""
+    """Return how many of the best entries take part in packing."""
     if ask.budget_tokens is None and not may_repeat:
         return ask.limit
     return min(MATCHES_MAX, max(CONSIDERED_MIN, 2 * ask.limit))
