@@ -1,4 +1,4 @@
-"""The contract, the change feed and the vectors that follow it."""
+"""Store contract: the change feed, and the vectors that follow it."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from recollect.stores.validation import check_id, check_scope, check_time
 
 
 class FeedStore(Transactor):
-    """What changed in a scope, and the vectors of its entries."""
+    """The change feed of scopes, and the vectors of their entries."""
 
     @final
     async def changes(self, cursor: Cursor, *, embedder: str | None = None) -> Feed:
-        """Return each entry changed since *cursor*, once, in its present state; see `Feed`."""
+        """Return each entry changed since *cursor* once, in its current state; see `Feed`."""
         cursor, now = _checked(cursor), self.now()
         query = partial(read_feed, cursor=cursor, embedder=embedder, conditions=None, now=now)
         return await self._read(query)
@@ -45,9 +45,9 @@ class FeedStore(Transactor):
     @final
     async def places(self, scopes: Sequence[Scope]) -> list[Cursor]:
         """
-        Return where the feeds of *scopes* stand, in order, all at one moment.
+        Return the current feed cursors of *scopes*, in order, read at one point in time.
 
-        A reader that stands there has missed nothing. A scope that holds nothing stands at 0.
+        A reader at that cursor is up to date. The cursor of an empty scope is at 0.
         """
         scopes = [check_scope(each) for each in scopes]
         return await self._read(partial(read_places, scopes=scopes))
@@ -64,23 +64,24 @@ class FeedStore(Transactor):
         are_indexed: bool = False,
     ) -> list[Entry]:
         """
-        Read what changed in some scopes, let *choose* pick entries, and return those.
+        Read the changes of some scopes, let *choose* pick entries, and return those.
 
-        All of it is one read transaction: the choice sees every write acknowledged
-        before, and what it picks is returned as it was at that moment.
+        This is one read transaction: *choose* sees every write acknowledged before the call, and
+        the entries are returned as of that snapshot.
 
         Args:
-            choose: Is given one feed per cursor, in order, and returns (scope, uid) of the
-                entries wanted. It runs on the store's thread; it must not block. It may be
-                asked more than once; what it says of the last feeds counts.
+            choose: Called with one feed per cursor, in order; returns (scope, uid) of the wanted
+                entries. It runs on the store's thread and must not block. It may be called more
+                than once; the last call counts.
             filter_: Restricts ``Feed.eligible``.
-            is_latest: Is asked, where the store names its moments, whether nothing has changed
-                since the cursors at the moment of this reading; if so, *choose* is given no feeds.
-            are_indexed: *choose* picks only what the feeds list: that an entry is missing is
-                damage then.
+            is_latest: Called, if the store identifies its snapshots, with the moment of this read;
+                if it returns True, nothing has changed since the cursors, and *choose* gets no
+                feeds.
+            are_indexed: *choose* picks only entries that the feeds list, so that a missing entry
+                means a damaged store.
 
         Returns:
-            Those entries that exist, in the order chosen.
+            The chosen entries that exist, in the order chosen.
         """
         consultation = Consultation(
             [_checked(each) for each in cursors],
@@ -107,11 +108,11 @@ class FeedStore(Transactor):
         are_indexed: bool = False,
     ) -> list[Entry]:
         """
-        Do as `consult`, for the scopes that *below* stands for at that moment.
+        Like `consult`, for all scopes that *below* includes at that moment.
 
-        *cursors_of* is given them in the same read transaction, below each of its scopes in the
-        order of their segments, and returns their cursors. It is not asked where *is_latest* says
-        that nothing has changed.
+        *cursors_of* is called in the same read transaction with these scopes, ordered by their
+        segments below each prefix, and returns their cursors. It is not called if *is_latest*
+        returns True.
         """
         scopes = tuple(check_scope(each) for each in below.scopes)
         if below.type is not None:
@@ -141,29 +142,29 @@ class FeedStore(Transactor):
 
     @final
     async def unembedded_scopes(self, embedder: str, limit: int = 100) -> Sequence[int]:
-        """Return ids of scopes with changes that the embedder has not looked at."""
+        """Return ids of scopes with changes that the embedder has not processed."""
         return await self._read(lambda rows: rows.unembedded_scopes(embedder, limit))
 
     @final
     async def unembedded_count(self, embedder: str, *, limit: int = 1_000) -> int:
-        """Return how many entries the embedder has not looked at, counted up to *limit*."""
+        """Return how many entries the embedder has not processed, counted up to *limit*."""
         return await self._read(partial(read_backlog, embedder=embedder, limit=limit))
 
     @final
     async def scope_id(self, scope: Scope) -> int | None:
-        """Return the id of a scope, ``None`` if it holds nothing."""
+        """Return the id of a scope, ``None`` if it is empty."""
         scope = check_scope(scope)
         found = await self._read(lambda rows: rows.scope(scope))
         return found.id if found else None
 
     @final
     async def unembedded(self, scope_id: int, embedder: str) -> Unembedded | None:
-        """Return the next entries of a scope to be embedded, ``None`` if there are none."""
+        """Return the next entries of a scope to embed, ``None`` if there are none."""
         return await self._read(partial(read_unembedded, scope_id=scope_id, embedder=embedder))
 
     @final
     async def keep_vectors(self, batch: Unembedded, embedder: str, done: Sequence[Embedded]) -> int:
-        """Keep the vectors of a batch, where the text is still the one embedded; say how many."""
+        """Store vectors of a batch for texts that have not changed; return how many."""
         plan = partial(
             plan_embedded,
             scope_id=batch.scope_id,

@@ -1,4 +1,4 @@
-"""Memories and their history: what putting, ending and deleting mean, and which version is read."""
+"""Memories and their history: put, end and delete, and which version is current."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _STATES: Final = frozenset(get_args(MemoryState))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedPut:
-    """A `PutMemory` that was checked, in the form in which it is kept."""
+    """A validated `PutMemory`, in stored form."""
 
     type: str
     key: str
@@ -81,7 +81,7 @@ class PreparedPut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedEnd:
-    """An `EndMemory` that was checked."""
+    """A validated `EndMemory`."""
 
     type: str
     key: str
@@ -101,10 +101,10 @@ _SHOWN: Final = maker_of(Memory)
 
 def prepare_write(write: Write | PreparedWrite) -> PreparedWrite:
     """
-    Check *write* and return the form in which it is carried out; that of a prepared one is itself.
+    Validate *write* and return its prepared form; a prepared write is returned as it is.
 
     Raises:
-        UsageError: A field is not allowed; the error says which.
+        UsageError: A field is invalid; the message names it.
     """
     if isinstance(write, PutMemory):
         return prepare_put(write)
@@ -136,10 +136,10 @@ def prepare_put(
     write: PutMemory, text_of: Callable[[JsonObject], str] = memory_text
 ) -> PreparedPut:
     """
-    Do the same for a put; if it gives no text, *text_of* says what of its value is searched.
+    Like `prepare_write` for a put; *text_of* supplies the text if it has none.
 
     Raises:
-        UsageError: A field is not allowed; the error says which.
+        UsageError: A field is invalid; the message names it.
     """
     _check_address(write)
     value = check_object(write.value, f"the value of {write.type}/{write.key}")
