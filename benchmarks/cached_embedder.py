@@ -29,10 +29,10 @@ class VectorFile:
     """
     The vectors of one embedder, by text: an append-only file of records of equal size.
 
-    A record holds 16 bytes of the text's SHA-256, whether there is a vector, the vector in
-    float16 and a checksum. A record that was cut short by an interruption is cut off when
-    the file is opened; one whose checksum is wrong is passed over. One process at a time
-    may write. All vectors are held in memory (384 dimensions: 77 MB for 100,000 texts).
+    A record holds 16 bytes of the text's SHA-256, whether there is a vector, the vector in float16
+    and a checksum. A record that was cut short by an interruption is cut off when the file is
+    opened; one whose checksum is wrong is skipped. One process at a time may write. All vectors are
+    held in memory (384 dimensions: 77 MB for 100,000 texts).
     """
 
     def __init__(self, folder: Path, identity: str, dimensions: int) -> None:

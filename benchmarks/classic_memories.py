@@ -313,7 +313,7 @@ class Originals:
         self.version = version
 
     def have(self, classic: Classic) -> bool:
-        """Say whether there is an original to compare; that of the graph is a package apart."""
+        """Return True if there is an original to compare; that of the graph is a package apart."""
         if not classic.has_original:
             return False
         try:

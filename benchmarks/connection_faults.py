@@ -48,8 +48,8 @@ async def cut(server: PostgresServer, number: int, control: str = "") -> FaultOu
     """
     Cut the connection *number* times at COMMIT, before the server hears it and after, in turn.
 
-    Each time one memory is written anew, under a key of its own: its version tells at the
-    end how often it was written. The control has no key, and guesses.
+    Each time one memory is rewritten, under a key of its own: its version tells at the end how
+    often it was written. The control has no key, and guesses.
     """
     empty_store(server.url(DATABASE))
     outcome, scope = FaultOutcome(tried=number), _PEOPLE[0]

@@ -158,7 +158,7 @@ def locate(folder: Path, name: str) -> Path | None:
 
 def read_fields(folder: Path, name: str) -> Iterator[RowFields]:
     """
-    Yield the rows of a JSON Lines file, one at a time; empty lines are passed over.
+    Yield the rows of a JSON Lines file, one at a time; empty lines are skipped.
 
     Args:
         folder: Where the file is.

@@ -75,7 +75,7 @@ class CopyReport:
 
     @property
     def holds(self) -> bool:
-        """Say whether counts and digests are equal everywhere, and the control lost something."""
+        """Whether counts and digests are equal everywhere, and the control lost something."""
         return self._is_equal and self.control_lost > 0
 
 

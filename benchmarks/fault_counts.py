@@ -56,7 +56,7 @@ class FaultReport:
 
     @property
     def holds(self) -> bool:
-        """Say whether nothing failed but the controls, and each of those did."""
+        """Whether nothing failed but the controls, and each of those did."""
         controls = [control for row in self.rows for control in row.controls.values()]
         failed = any(row.outcome.failures for row in self.rows)
         return not failed and all(control.failures for control in controls)

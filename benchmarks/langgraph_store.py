@@ -263,7 +263,7 @@ def _measured(stores: dict[str, BaseStore], size: int) -> Iterator[StoreRow]:
 
 
 def _can(operation: str, name: str, store: BaseStore) -> bool:
-    """Say whether a store can do an operation: LangMem's tools search and put one by one."""
+    """Return True if a store can do an operation: LangMem's tools search and put one by one."""
     if "query" in operation:
         return name not in {SQLITE, WITH_LOG} or bool(getattr(store, "index_config", None))
     return name != LANGMEM or operation == PUT

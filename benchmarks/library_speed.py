@@ -109,7 +109,7 @@ class SeededVectors:
 
     @property
     def dimensions(self) -> int:
-        """Say how long each vector is."""
+        """Return how long each vector is."""
         return self._embedder.dimensions
 
     def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:

@@ -40,7 +40,7 @@ class PartialEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """Say how long each vector is."""
+        """Return how long each vector is."""
         return self._embedder.dimensions
 
     def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:

@@ -101,7 +101,7 @@ class ReembeddingReport:
 
     @property
     def holds(self) -> bool:
-        """Say whether no part is below words alone, and one of the control is below what was."""
+        """Whether no part is below words alone, and one of the control is below what was."""
         kept = all(each.found >= each.by_words for each in self.beside)
         return bool(self.beside) and kept and any(each.found < each.before for each in self.control)
 
@@ -169,7 +169,7 @@ def _scope(conversation_id: str) -> Scope:
 
 
 async def filled(memory: Recollect, dataset: Dataset, data: Path) -> int:
-    """Keep every conversation of the set in a scope of its own; say how many messages."""
+    """Keep every conversation of the set in a scope of its own; return how many messages."""
     count = 0
     for conversation in dataset.conversations(dataset.find_folder(data)):
         said = _said(conversation)

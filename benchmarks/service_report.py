@@ -51,7 +51,7 @@ class Figure:
 
     @property
     def is_met(self) -> bool | None:
-        """Say whether it is what it is meant to be, where that is said."""
+        """Whether it is what it is meant to be, where that is said."""
         if self.goal is None:
             return None
         return self.value >= self.goal if self.is_least else self.value <= self.goal

@@ -21,7 +21,7 @@ class KeyHolder:
         self.is_revoked = False
 
     def proviso(self, _: Rows) -> None:
-        """Refuse once the key is revoked."""
+        """Reject once the key is revoked."""
         if self.is_revoked:
             msg = "the key was revoked"
             raise KeyRevokedError(msg)

@@ -209,7 +209,7 @@ class World:
         return Undo.of_json(noted.undo)
 
     def forget_as_of(self, *scopes: Scope) -> None:
-        """Let what was read as of a moment in *scopes* be read anew: something was erased there."""
+        """Let what was read as of a moment in *scopes* be reread: something was erased there."""
         for each in scopes:
             self.past.pop(each, None)
             self.asked_as_of.pop(each, None)

@@ -128,7 +128,7 @@ async def test_score_and_tags_restrict(memory: Recollect) -> None:
 
 
 async def test_a_budget_is_never_exceeded(examples: Examples) -> None:
-    """One that does not fit is passed over, even the best, and a smaller one behind it is kept."""
+    """One that does not fit is skipped, even the best, and a smaller one behind it is kept."""
     budgets = range(1, 400, 30)
     await examples.aadd("My order of books is late, " + "very " * 50, "orders")
 

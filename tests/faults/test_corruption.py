@@ -46,7 +46,7 @@ async def everything(path: Path) -> str:
 
 
 async def verdict(path: Path, expected: str) -> str:
-    """Say how a store takes a damaged file."""
+    """Return how a store takes a damaged file."""
     try:
         said = await everything(path)
     except StoreError:

@@ -322,13 +322,13 @@ async def formed(
 
 
 def is_loss(left: Left) -> bool:
-    """Say whether something that was asked for is neither stored, nor told, nor waits."""
+    """Return True if something that was asked for is neither stored, nor told, nor waits."""
     is_kept = bool(left.notes) or left.user.version > 1
     return not (is_told(left) or is_kept or (left.waits and left.formation.receipt.get("reason")))
 
 
 def is_told(left: Left) -> bool:
-    """Say whether the receipt names what was not stored, or waits for a person."""
+    """Return True if the receipt names what was not stored, or waits for a person."""
     held = {each.action for each in left.result.outcomes} & {"refused", "quarantined"}
     return bool(left.formation.receipt["refused"] or held)
 

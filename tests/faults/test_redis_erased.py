@@ -62,7 +62,7 @@ def test_no_file_keeps_what_was_erased(server: RedisServer, target: EraseTarget)
 
 
 async def act_erase_and_clean(server: RedisServer) -> bool:
-    """Act as a canary, erase the scope, clean; say whether the audit is whole."""
+    """Act as a canary, erase the scope, clean; return True if the audit is whole."""
     async with RedisStore(server.url()) as store:
         await store.acting(CANARY).append(ADA, "talk", [NewMessage(role="user", text="hello")])
         with server.client() as client:

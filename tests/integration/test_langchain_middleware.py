@@ -167,7 +167,7 @@ def test_recall_does_not_change_the_state(memory: SyncRecollect, reader: Reader)
 
 @tool
 def weather(city: str) -> str:
-    """Say how the weather is."""
+    """Return how the weather is."""
     return f"sunny in {city}"
 
 

@@ -189,7 +189,7 @@ def test_a_face_that_differs_is_caught(mutant: type) -> None:
 
 
 def passes_everything_on(method: ast.FunctionDef) -> bool:
-    """Say whether a method only calls the one of its name, with every parameter by its name."""
+    """Return True if a method only calls the one of its name, with every parameter by its name."""
     given = [*method.args.args[1:], *method.args.kwonlyargs]
     calls = [
         node
@@ -208,7 +208,7 @@ def passes_everything_on(method: ast.FunctionDef) -> bool:
 
 
 def decides_nothing(method: ast.FunctionDef) -> bool:
-    """Say whether a method is free of choices of its own: one step, or a loop over an export."""
+    """Return True if a method is free of choices of its own: one step, or a loop over an export."""
     choices = (ast.If, ast.IfExp, ast.Try, ast.For, ast.BoolOp, ast.Raise)
     return not any(isinstance(node, choices) for node in ast.walk(method))
 

@@ -110,7 +110,7 @@ def forming_of(
     Return what forms memories; ``.env`` is read, and an option goes before the file.
 
     Raises:
-        NotFoundError: There is no such file.
+        NotFoundError: The file does not exist.
         UsageError: It is not as it must be.
     """
     from recollect.formation.config import Assistants, with_settings

@@ -19,7 +19,7 @@ _RECEIPT_CHARACTERS: Final = 4_000
 
 def countdown(thread: Thread, now: datetime) -> str:
     """
-    Say when what waits in a thread is formed.
+    Return when what waits in a thread is formed.
 
     >>> from datetime import UTC, timedelta
     >>> noon = datetime(2024, 5, 6, 12, tzinfo=UTC)

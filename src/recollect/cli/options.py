@@ -118,7 +118,7 @@ def json_option() -> Option:
 
 
 def wants_json(chosen: bool | None) -> bool:  # noqa: FBT001 (an option's value)
-    """Say whether to print JSON: as chosen, else when nobody looks on."""
+    """Return True if to print JSON: as chosen, else when nobody looks on."""
     return not sys.stdout.isatty() if chosen is None else chosen
 
 

@@ -48,7 +48,7 @@ def print_json(document: Json) -> None:
 
 
 def is_ascii_safer(stream: TextIO) -> bool:
-    """Say whether *stream* cannot take every character, so that JSON should escape them."""
+    """Return True if *stream* cannot take every character, so that JSON should escape them."""
     return (stream.encoding or "").lower().replace("-", "") != "utf8"
 
 

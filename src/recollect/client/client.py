@@ -433,7 +433,7 @@ class Client:
         pointer: str = "",
         expected: int | None = None,
     ) -> Memory:
-        """Refuse a memory, or what stands at *pointer* in it, for good; see `Recollect.reject`."""
+        """Reject a memory, or the value at *pointer* in it, for good; see `Recollect.reject`."""
         answer = await self._write(
             "POST",
             scope,
@@ -502,7 +502,7 @@ class Client:
 
     async def restore(self, records: Sequence[JsonObject], *, restore_erased: bool = False) -> int:
         """
-        Put exported records back; say how many were taken. Repeating it changes nothing.
+        Put exported records back; return how many were taken. Repeating it changes nothing.
 
         What was erased there is left out, unless *restore_erased*, which needs the permission
         ``admin``; so is evidence in messages that are neither there nor among the records.

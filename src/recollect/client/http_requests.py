@@ -184,7 +184,7 @@ def _answer(response: httpx.Response, *, is_repeated: bool) -> ServiceResponse:
 
 
 def is_repeated(error: Exception) -> bool:
-    """Say whether an error is the answer to a request that had been made before."""
+    """Return True if an error is the answer to a request that had been made before."""
     return _REPEATED in getattr(error, "__notes__", ())
 
 

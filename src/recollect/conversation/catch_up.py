@@ -103,7 +103,7 @@ class ReadingMemory(ChatMemory):
         """
         Note where this memory begins to read, so that a first turn that fails is read later.
 
-        Turn by turn, what was said before is passed over, as the original does.
+        Turn by turn, what was said before is skipped, as the original does.
         """
         waiting = await self.talk.after(memory, 0)
         if is_begun and self.every_turns == 1:

@@ -86,7 +86,7 @@ async def akeep_action(memory: ChainMemory, action: object) -> None:
 
 
 def is_repeated(memory: ChainMemory, action: object) -> bool:
-    """Say whether the last action with the same tool had the same input."""
+    """Return True if the last action with the same tool had the same input."""
     taken = _action(action)
     return bool(memory.load_value(taken.tool, _Never) == taken.tool_input)
 

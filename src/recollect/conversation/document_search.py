@@ -130,7 +130,7 @@ def checked_top_k(top_k: object) -> int:
 
 def are_documents(value: object) -> bool:
     """
-    Say whether *value* is a list of documents.
+    Return True if *value* is a list of documents.
 
     Raises:
         UsageError: Some of its elements are documents, and others are not.

@@ -40,7 +40,7 @@ class BaseEntityStore(ABC):
 
     @abstractmethod
     def exists(self, key: str) -> bool:
-        """Say whether something is known of *key*."""
+        """Return True if something is known of *key*."""
 
     @abstractmethod
     def clear(self) -> None:
@@ -71,7 +71,7 @@ class InMemoryEntityStore(BaseEntityStore):
         self.store.pop(key, None)
 
     def exists(self, key: str) -> bool:
-        """Say whether something is known of *key*."""
+        """Return True if something is known of *key*."""
         return key in self.store
 
     def clear(self) -> None:
@@ -114,7 +114,7 @@ class ScopeEntityStore(BaseEntityStore):
         self.home.call(lambda memory: memory.apply(self.scope, [gone]))
 
     def exists(self, key: str) -> bool:
-        """Say whether something is known of *key*."""
+        """Return True if something is known of *key*."""
         return key in self.home.call(partial(self.found, names=[key]))
 
     def clear(self) -> None:

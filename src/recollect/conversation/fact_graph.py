@@ -97,8 +97,8 @@ class KeptFacts:
         """
         Add and end facts, and write *beside* in *scope*: where both are one place, together.
 
-        Elsewhere the facts come first, so that none is passed over, and have no evidence: an
-        erase does not reach across scopes. A graph of the original kind takes no retractions.
+        Elsewhere the facts come first, so that none is skipped, and have no evidence: an erase does
+        not reach across scopes. A graph of the original kind takes no retractions.
         """
         graph = self._knowledge
         if graph is None:

@@ -39,7 +39,7 @@ class KeptSummary:
         self.key = key_of(policy, thread)
 
     async def read(self, memory: Recollect) -> ThreadSummary:
-        """Return the present version."""
+        """Return the current version."""
         kept = await memory.get(self.scope, SUMMARY_TYPE, self.key)
         if kept is None:
             return ThreadSummary()
@@ -81,7 +81,7 @@ class KeptSummary:
         self, memory: Recollect, talk: ThreadMessages, worked_in: Sequence[Placed]
     ) -> bool:
         """
-        Say whether *worked_in* are there still; if not, take back what was written of them.
+        Return True if *worked_in* are there still; if not, take back what was written of them.
 
         A model takes seconds, and an erase between reading and writing must win.
         """

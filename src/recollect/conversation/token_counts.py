@@ -65,7 +65,7 @@ class Estimate:
 
 
 def counts_itself(llm: object) -> bool:
-    """Say whether a model has a count of its own, and does not fall back to a fetched one."""
+    """Return True if a model has a count of its own, and does not fall back to a fetched one."""
     if getattr(llm, "custom_get_token_ids", None) is not None:
         return True
     owners = [

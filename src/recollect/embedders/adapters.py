@@ -34,7 +34,7 @@ class CallableEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """Say how long each vector is; the first time, by embedding one word."""
+        """Return how long each vector is; the first time, by embedding one word."""
         if self._dimensions is None:
             (vector,) = self._vectors(["word"])
             self._dimensions = len(vector)
@@ -69,7 +69,7 @@ class CheckedEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """Say how long each vector is."""
+        """Return how long each vector is."""
         return self._embedder.dimensions
 
     def embed(self, texts: Sequence[str]) -> list[Vector | None]:

@@ -78,7 +78,7 @@ class MiniLmEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """Say how long each vector is."""
+        """Return how long each vector is."""
         return DIMENSIONS
 
     def embed(self, texts: Sequence[str]) -> list[Vector | None]:
@@ -170,7 +170,7 @@ def _session_errors() -> tuple[type[Exception], ...]:
 
 def is_understood(text: str) -> bool:
     """
-    Say whether *text* has words, nearly all of them in Latin letters.
+    Return True if *text* has words, nearly all of them in Latin letters.
 
     Counting letters, not unknown pieces: the vocabulary has the single letters of many
     scripts, and vectors made of those say nothing. Signs and pictures do not count.

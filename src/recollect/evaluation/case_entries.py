@@ -76,7 +76,7 @@ def after_correction(
     Args:
         type_: Its type.
         before: The version that the formation found.
-        versions: The version that it formed, and the present one.
+        versions: The version that it formed, and the current one.
         messages: Those of the case, by number less 1.
     """
     formed, now = versions
@@ -94,7 +94,7 @@ def after_correction(
 
 
 def _as_formed(now: Revision, formed: Revision) -> Revision:
-    """Return the present version with the evidence of the formed one, which a person's lacks."""
+    """Return the current version with the evidence of the formed one, which a person's lacks."""
     return Revision(
         version=now.version,
         value=now.value,

@@ -48,7 +48,7 @@ class EvalReport:
 
     @property
     def is_met(self) -> bool:
-        """Say whether every must is met, no must-not is, and no formation failed."""
+        """Whether every must is met, no must-not is, and no formation failed."""
         return all(v.met for case in self.cases for v in case.verdicts) and not any(
             case.failures for case in self.cases
         )

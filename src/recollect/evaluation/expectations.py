@@ -127,7 +127,7 @@ def _cited(table: Table, setting: Setting, *, has_path: bool = True) -> Because:
 
 
 def _check(table: Table, expectation: Expectation) -> None:
-    """Refuse what cannot be checked, or says two things at once."""
+    """Reject what cannot be checked, or says two things at once."""
     states = [name for name in _STATES if name in table]
     if len(states) > 1:
         raise table.wrong(states[1], f"does not go with {states[0]!r}: write two expectations")
@@ -144,7 +144,7 @@ def _check(table: Table, expectation: Expectation) -> None:
 
 
 def _check_answer(table: Table, expectation: Expectation, type_: MemoryType) -> None:
-    """Refuse an answer that a right model could not give."""
+    """Reject an answer that a right model could not give."""
     if not expectation.because or not is_written(expectation):
         return
     value = answer_of(expectation)
@@ -159,7 +159,7 @@ def _check_answer(table: Table, expectation: Expectation, type_: MemoryType) -> 
 
 
 def is_written(expectation: Expectation) -> bool:
-    """Say whether a right answer writes what *expectation* is about."""
+    """Return True if a right answer writes what *expectation* is about."""
     is_positive = expectation.kind == "must" and not (expectation.absent or expectation.ended)
     return expectation.tried or (is_positive and expectation.count is None)
 

@@ -20,7 +20,7 @@ class DatasetClient(Protocol):
     """What is needed of LangSmith's client."""
 
     def has_dataset(self, *, dataset_name: str) -> bool:
-        """Say whether there is a dataset of this name."""
+        """Return True if there is a dataset of this name."""
         ...
 
     def create_dataset(self, dataset_name: str, *, description: str) -> object:

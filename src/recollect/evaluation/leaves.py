@@ -35,13 +35,13 @@ class ValueLeaf:
 
 
 def is_current(memory: Memory, now: datetime) -> bool:
-    """Say whether *memory* is remembered as something that is true at *now*."""
+    """Return True if *memory* is remembered as something that is true at *now*."""
     is_open = memory.valid_until is None or memory.valid_until > now
     return memory.state == "active" and is_open
 
 
 def is_ended(memory: Memory, now: datetime) -> bool:
-    """Say whether *memory* is remembered as something that was true once."""
+    """Return True if *memory* is remembered as something that was true once."""
     return memory.state == "active" and not is_current(memory, now)
 
 
@@ -57,7 +57,7 @@ def leaves_of(memories: Mapping[tuple[str, str], Memory], now: datetime) -> list
 
 def covers(expectation: Expectation, leaf: ValueLeaf, case: EvaluationCase) -> bool:
     """
-    Say whether *expectation* wants or allows *leaf*.
+    Return True if *expectation* wants or allows *leaf*.
 
     One about an entry of a collection allows the fields that its schema demands as well.
     """
@@ -87,7 +87,7 @@ def lets_go(expectation: Expectation, leaf: ValueLeaf, *, is_closed: bool) -> bo
 
 
 def same_place(one: ValueLeaf, other: ValueLeaf) -> bool:
-    """Say whether two leaves stand at the same place of the same memory."""
+    """Return True if two leaves stand at the same place of the same memory."""
     return one.identity[:3] == other.identity[:3]
 
 

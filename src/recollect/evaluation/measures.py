@@ -168,7 +168,7 @@ def _verdict(expectation: Expectation, step: FormationStep) -> CaseVerdict:
 
 
 def _is_dated(memory: Memory, expectation: Expectation) -> bool:
-    """Say whether *memory* is true in the time that is expected."""
+    """Return True if *memory* is true in the time that is expected."""
     ends = expectation.at if expectation.ended else expectation.until
     pairs = [(expectation.since, memory.valid_from), (ends, memory.valid_until)]
     return all(day is None or (m is not None and m.date() == day) for day, m in pairs)
@@ -233,7 +233,7 @@ def _value(written: Json) -> Json:
 
 
 def _is_tried(type_: str, value: Json, case: EvaluationCase) -> bool:
-    """Say whether the case itself wants something to be tried, and kept out."""
+    """Return True if the case itself wants something to be tried, and kept out."""
     return isinstance(value, Mapping) and any(
         each.tried and each.type == type_ and pattern_of(each).matches(value)
         for each in case.expectations

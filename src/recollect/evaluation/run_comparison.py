@@ -40,7 +40,7 @@ class Comparison:
 
     @property
     def is_worse(self) -> bool:
-        """Say whether anything got worse."""
+        """Whether anything got worse."""
         return any(each.worse for each in self.changes)
 
 
@@ -49,7 +49,7 @@ def read_report(path: Path) -> EvalReport:
     Return the report in a file.
 
     Raises:
-        NotFoundError: There is no such file.
+        NotFoundError: The file does not exist.
         UsageError: It is not a report of an evaluation.
     """
     try:

@@ -114,7 +114,7 @@ class Table:
             yield Table(f"{self.path}.{name}[{at}]" if self.path else f"{name}[{at}]", each)
 
     def end(self) -> None:
-        """Refuse fields that nobody has read."""
+        """Reject fields that nobody has read."""
         unknown = sorted(self._fields.keys() - self._read)
         if unknown:
             raise self.wrong(unknown[0], f"there is no such field; there are {listed(self._read)}")

@@ -59,7 +59,7 @@ class _Earlier:
         return [*_changes_of(target, self.kept), *_changes_of(target, self.read)]
 
     def check_alone(self, target: str, kind: type[Patch | End]) -> None:
-        """Refuse to patch a memory and to end it, or to end it twice."""
+        """Reject to patch a memory and to end it, or to end it twice."""
         for each in (*self.kept, *self.read):
             if isinstance(each, Insert) or each.target != target:
                 continue
@@ -254,7 +254,7 @@ def _cited_in(given: Mapping[str, Json], where: str) -> tuple[Citation, ...]:
 
 
 def _check_patched(target: str, changes: Sequence[PatchChange], offer: Offer) -> None:
-    """Refuse a patch that does not apply, or leads to a document that its schema refuses."""
+    """Reject a patch that does not apply, or leads to a document that its schema refuses."""
     memory = offer.known[target]
     try:
         patched = apply_patch(memory.value, [change.operation for change in changes])
@@ -268,7 +268,7 @@ def _check_patched(target: str, changes: Sequence[PatchChange], offer: Offer) ->
 
 
 def _check_shown(changes: Sequence[PatchChange], hidden: frozenset[str]) -> None:
-    """Refuse to touch the whole document, or what the model was not shown."""
+    """Reject to touch the whole document, or what the model was not shown."""
     for change in changes:
         for name in ("path", "from"):
             pointer = change.operation.get(name)

@@ -93,7 +93,7 @@ def check_fields(
     given: Mapping[str, Json], allowed: set[str], needed: set[str], where: str = "the arguments"
 ) -> None:
     """
-    Refuse an object that lacks a field or has one too many.
+    Reject an object that lacks a field or has one too many.
 
     Raises:
         WrongCallError: It does; the error names the fields.

@@ -298,7 +298,7 @@ def _sources(ids: Json, batch: Batch) -> tuple[Group, tuple[Memory, ...]]:
 
 
 def _check_once(read: Combination, earlier: Sequence[Combination]) -> None:
-    """Refuse to merge a memory twice, or to derive from what is merged away."""
+    """Reject to merge a memory twice, or to derive from what is merged away."""
     mine = {address_of(each) for each in read.sources}
     for other in earlier:
         if not (read.is_merge or other.is_merge):
@@ -310,7 +310,7 @@ def _check_once(read: Combination, earlier: Sequence[Combination]) -> None:
 
 
 def _check_ground(read: Combination) -> None:
-    """Refuse a value that says more than its sources, or in a merge less."""
+    """Reject a value that says more than its sources, or in a merge less."""
     sources = [_source(each, each.value) for each in read.sources]
     text = memory_text(read.value)
     added = [f"none of the memories says {each}" for each in unsupported(read.value, sources)]

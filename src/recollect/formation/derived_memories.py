@@ -87,7 +87,7 @@ def sources_of(memory: Memory) -> list[Cited]:
 
 
 def can_be_source(memory: Memory, now: datetime) -> bool:
-    """Say whether a memory is in force, without an end, and can be named as a source."""
+    """Return True if a memory is in force, without an end, and can be named as a source."""
     name = version_name(memory.type, memory.key, memory.version + 1_000)
     return (
         memory.state == "active"
@@ -293,7 +293,7 @@ def _read_change(record: Mapping[str, Json]) -> DerivedChange:
 
 
 def before_end(memory: Memory, history: Sequence[Revision], *, cause: str) -> list[Write]:
-    """Return the write that puts the version before the present one in force again."""
+    """Return the write that puts the version before the current one in force again."""
     past = [each for each in history if each.version < memory.version]
     if not past:
         return []
@@ -318,7 +318,7 @@ def before_end(memory: Memory, history: Sequence[Revision], *, cause: str) -> li
 
 def holds_no_more(version: int, history: Sequence[Revision]) -> bool:
     """
-    Say whether a source has changed so that what was derived from a version of it is outdated.
+    Return True if a source has changed so that what was derived from a version of it is outdated.
 
     It has if its value is another, or if it ended for another reason than being merged. Where
     that version is gone from the history, an erase has left what it could.

@@ -67,7 +67,7 @@ def evidence_of(cited: Sequence[Citation], window: Window) -> dict[str, tuple[Ev
 
 def within(pointer: str, evidence: EvidenceMap) -> dict[str, tuple[Evidence, ...]]:
     """
-    Return the part of *evidence* that holds for what stands at *pointer*, as seen from there.
+    Return the part of *evidence* that holds for the value at *pointer*, as seen from there.
 
     >>> said = (Evidence(thread="t", message="m"),)
     >>> list(within("/pets", {"": said, "/pets/0": said, "/home": said}))

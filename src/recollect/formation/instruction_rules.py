@@ -63,7 +63,7 @@ def _wrong_line(rule: str) -> str:
 
 
 def _is_hidden(character: str, before: str) -> bool:
-    """Say whether nobody sees *character*: joiners and selectors belong to what is *before*."""
+    """Return True if nobody sees *character*: joiners and selectors belong to what is *before*."""
     if character in _SELECTORS:
         category = unicodedata.category(before)
         return not (category[0] in "SP" or category == "Nd" or _is_ideograph(before))

@@ -111,7 +111,7 @@ class WrongCallError(Exception):
 
 
 def same_operation(one: Operation, other: Operation) -> bool:
-    """Say whether two calls ask for the same."""
+    """Return True if two calls ask for the same."""
     return type(one) is type(other) and replace(one, call="") == replace(other, call="")
 
 

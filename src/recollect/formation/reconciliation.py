@@ -330,7 +330,7 @@ def _in_turn(outcomes: Sequence[OperationOutcome], present: Present) -> list[Ope
 
 
 def _is_single(outcome: OperationOutcome, type_: MemoryType) -> bool:
-    """Say whether an outcome stores a value of which only one can hold at a time."""
+    """Return True if an outcome stores a value of which only one can hold at a time."""
     put = outcome.write
     return (
         outcome.action == "stored"

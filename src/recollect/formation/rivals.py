@@ -13,7 +13,7 @@ from recollect.text.searchable import memory_text
 
 
 def is_single(type_: MemoryType, value: JsonObject) -> bool:
-    """Say whether only one such value can hold at a time."""
+    """Return True if only one such value can hold at a time."""
     can_be_several = type_.several is not None and value.get(type_.several) is True
     return bool(type_.single_valued) and not can_be_several
 
@@ -36,7 +36,7 @@ def subject_key(type_: MemoryType, value: JsonObject) -> tuple[str, ...]:
 
 
 def are_rivals(type_: MemoryType, one: JsonObject, other: JsonObject) -> bool:
-    """Say whether two values of a type say different things of the same."""
+    """Return True if two values of a type say different things of the same."""
     is_same = subject_key(type_, one) == subject_key(type_, other)
     return is_same and not same_text(one, other)
 

@@ -42,7 +42,7 @@ def read_json(text: str) -> Json:
 
 
 def _check_depth(text: str) -> None:
-    """Refuse depth before parsing: a recursive parser may not survive it."""
+    """Reject depth before parsing: a recursive parser may not survive it."""
     if text.count("[") + text.count("{") <= JSON_DEPTH_MAX:
         return
     depth, is_quoted, is_escaped = 0, False, False
@@ -64,7 +64,7 @@ def _check_depth(text: str) -> None:
 
 
 def _check_characters(value: Json) -> None:
-    """Refuse texts that no store can hold, names of fields among them."""
+    """Reject texts that no store can hold, names of fields among them."""
     if isinstance(value, str):
         if "\0" in value:
             msg = "it contains a NUL"

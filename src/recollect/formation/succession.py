@@ -23,7 +23,7 @@ class Succession:
 
 
 def holds_from(memory: Memory, since: datetime) -> bool:
-    """Say whether an active memory holds at *since*, or begins to hold later."""
+    """Return True if an active memory holds at *since*, or begins to hold later."""
     return memory.state == "active" and (memory.valid_until is None or memory.valid_until > since)
 
 

@@ -61,13 +61,13 @@ def _signs_in(between: re.Match[str]) -> str:
 
 
 def _is_mark(character: str) -> bool:
-    """Say whether it is a vowel or the like of the letter before it: in Hindi, Tamil or Thai."""
+    """Return True if it is a vowel or the like of the letter before it: in Hindi, Tamil or Thai."""
     is_none = character.isascii() or character in _UNSEEN
     return not is_none and unicodedata.category(character) in _MARK_CATEGORIES
 
 
 def same_text(one: JsonObject, other: JsonObject) -> bool:
-    """Say whether two documents say the same in the same words."""
+    """Return True if two documents say the same in the same words."""
     return normalised(memory_text(one)) == normalised(memory_text(other))
 
 
@@ -148,17 +148,17 @@ def proposed_for(key: str) -> tuple[str, int] | None:
 
 
 def is_shortened(name: str) -> bool:
-    """Say whether what a proposal is named for may be a memory's key in short."""
+    """Return True if what a proposal is named for may be a memory's key in short."""
     return len(name) == PROPOSED_CHARACTERS_MAX
 
 
 def is_named(name: str, key: str) -> bool:
-    """Say whether a proposal that is named for *name* is for the memory with this *key*."""
+    """Return True if a proposal that is named for *name* is for the memory with this *key*."""
     return name == _named(key)
 
 
 def same_in(one: JsonObject, other: JsonObject, names: Iterable[str]) -> bool:
-    """Say whether two documents agree in the fields *names*; one that both lack is alike."""
+    """Return True if two documents agree in the fields *names*; one that both lack is alike."""
     return all(
         normalised(memory_text({"value": one.get(name)}))
         == normalised(memory_text({"value": other.get(name)}))

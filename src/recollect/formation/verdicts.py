@@ -33,7 +33,7 @@ def rejection_of(
     type_: MemoryType | None = None,
 ) -> list[Write]:
     """
-    Return the writes that refuse *memory*, or what stands at *pointer* in it, for good.
+    Return the writes that refuse *memory*, or the value at *pointer* in it, for good.
 
     The refused value stays, visibly, so that it is not formed again: the memory in the state
     ``rejected``; of a field a memory beside it, and the document goes on without the field.
@@ -46,7 +46,7 @@ def rejection_of(
 
     Raises:
         NotFoundError: There is nothing at *pointer*.
-        UsageError: Without what stands at *pointer* the memory would not fit its type.
+        UsageError: Without the value at *pointer* the memory would not fit its type.
     """
     owner = _owner(memory, standing)
     if pointer:
@@ -116,7 +116,7 @@ def _without(memory: Memory, pointer: str, type_: MemoryType | None) -> PutMemor
 
 
 def _check_needed(memory: Memory, value: JsonObject, pointer: str, type_: MemoryType) -> None:
-    """Refuse to take out what the type demands; what was wrong before may stay wrong."""
+    """Reject to take out what the type demands; what was wrong before may stay wrong."""
     wrong = [
         each for each in violations(type_, value) if each not in violations(type_, memory.value)
     ]

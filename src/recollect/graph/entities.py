@@ -100,7 +100,7 @@ class EntityMethods(Following):
     entities, aentities = twins(_entities)
 
     async def end_named(self, memory: Recollect, name: str) -> bool:
-        """End an entity, and every fact that holds and names it; say whether there was any."""
+        """End an entity, and every fact that holds and names it; return True if there was any."""
 
         def plan(view: GraphSnapshot) -> tuple[bool, list[Write]]:
             writes = plan_end_of_entities(view, [view.key_of(name)], "entity ended")

@@ -253,7 +253,7 @@ class EntityGraph:
     remove_node, aremove_node = twins(_remove_node)
 
     async def _has_node(self, memory: Recollect, node: str) -> bool:
-        """Say whether there is such a node."""
+        """Return True if there is such a node."""
         view = await self.graph.read(memory)
         if self.strict_original:
             return node_at(view, node) is not None or bool(edges_at(view, node))
@@ -279,7 +279,7 @@ class EntityGraph:
     remove_edge, aremove_edge = twins(_remove_edge)
 
     async def _has_edge(self, memory: Recollect, source_node: str, destination_node: str) -> bool:
-        """Say whether a relation leads from one node to another."""
+        """Return True if a relation leads from one node to another."""
         view = await self.graph.read(memory)
         if self.strict_original:
             return edge_between(view, source_node, destination_node) is not None
@@ -355,7 +355,7 @@ class EntityGraph:
     async def _end_between(
         self, memory: Recollect, source: str, target: str, predicate: str | None
     ) -> bool:
-        """End the relations between two nodes; say whether there was any."""
+        """End the relations between two nodes; return True if there was any."""
 
         def plan(view: GraphSnapshot) -> tuple[bool, list[Write]]:
             if self.strict_original:

@@ -136,7 +136,7 @@ class ComparableFact:
         return {**value, "several": True} if several else value
 
     def says(self, fact: KnownFact, view: GraphSnapshot) -> bool:
-        """Say whether a fact of its subject and predicate has its object."""
+        """Return True if a fact of its subject and predicate has its object."""
         if self.object_type == "entity" or fact.object_key is not None:
             both = self.object_type == "entity" and fact.object_key is not None
             return both and view.aliases.key_of(fact.object_key or "") == view.key_of(
@@ -181,7 +181,7 @@ def plan_statements(view: GraphSnapshot, statements: Sequence[NewFact | Retracti
 
 
 def _is_retracted(proposal: ComparableFact, draft: GraphDraft) -> bool:
-    """Say whether a fact has ended, and not because another one took its place."""
+    """Return True if a fact has ended, and not because another one took its place."""
     moment = proposal.new.since or draft.view.now
     standing = draft.facts_like(proposal.subject_key, proposal.predicate_key)
     same = [each.memory for each in standing if proposal.says(each, draft.view)]
@@ -288,7 +288,7 @@ def _several(new: NewFact, standing: Iterable[KnownFact], moment: datetime) -> b
 
 
 def _still_says(memory: Memory, moment: datetime) -> bool:
-    """Say whether a memory says so at *moment*, or waits for a person's word to say so."""
+    """Return True if a memory says so at *moment*, or waits for a person's word to say so."""
     begun = memory.valid_from is None or memory.valid_from <= moment
     return begun and (memory.valid_until is None or memory.valid_until > moment)
 

@@ -57,7 +57,7 @@ class KnownFact:
 
     @property
     def several(self) -> bool:
-        """Say whether its subject can have several such objects at once."""
+        """Whether its subject can have several such objects at once."""
         return self.memory.value.get("several") is True
 
 
@@ -108,7 +108,7 @@ def known_entity(memory: Memory) -> KnownEntity | None:
 
 
 def holds(memory: Memory, at: datetime) -> bool:
-    """Say whether an active memory is true at *at*."""
+    """Return True if an active memory is true at *at*."""
     begun = memory.valid_from is None or memory.valid_from <= at
     return memory.state == "active" and begun and not _is_over(memory, at)
 
@@ -163,7 +163,7 @@ class GraphSnapshot:
         self.seq, self.epoch = feed.seq, feed.epoch
 
     def _renew(self) -> None:
-        """Have names read anew from the entities' memories."""
+        """Have names reread from the entities' memories."""
         self._names_until = _NEVER
         for name in ("aliases", "_known"):
             self.__dict__.pop(name, None)
@@ -253,7 +253,7 @@ class GraphSnapshot:
         return min(facts, key=lambda each: in_order(each[0].memory))[1]
 
     def knows(self, key: str, at: datetime) -> bool:
-        """Say whether an entity has a memory, or a fact that holds at *at*."""
+        """Return True if an entity has a memory, or a fact that holds at *at*."""
         return (
             bool(self.memories_of(key, at))
             or bool(self.outgoing(key, at))
@@ -280,7 +280,7 @@ class GraphSnapshot:
         return (each for each in self._entities.values() if self._is_there(each.memory))
 
     def takes(self, type_: str, address: str) -> bool:
-        """Say whether a fact or entity has the key *address*, in any state."""
+        """Return True if a fact or entity has the key *address*, in any state."""
         return (type_, address) in self._uids
 
     def count(self, type_: str) -> int:

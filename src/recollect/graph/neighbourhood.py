@@ -58,7 +58,7 @@ def neighbourhood(
 
 
 def check_steps(steps: int, what: str) -> None:
-    """Refuse a number of steps that is none, or over ``DEPTH_MAX``."""
+    """Reject a number of steps that is none, or over ``DEPTH_MAX``."""
     if isinstance(steps, bool) or steps < 0:
         msg = f"{what} is a number of steps from 0, not {steps!r}"
         raise UsageError(msg)

@@ -88,7 +88,7 @@ class GraphFact:
 
     @property
     def is_relation(self) -> bool:
-        """Say whether its object is an entity."""
+        """Whether its object is an entity."""
         return self.object_type == "entity"
 
     def __str__(self) -> str:

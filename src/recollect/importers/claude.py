@@ -33,12 +33,12 @@ _ROLES: Final[dict[str, Role]] = {"human": "user", "assistant": "assistant"}
 
 
 def is_conversation(value: JsonObject) -> bool:
-    """Say whether *value* is one conversation of an export."""
+    """Return True if *value* is one conversation of an export."""
     return isinstance(value.get("chat_messages"), list)
 
 
 def is_memories(value: JsonObject) -> bool:
-    """Say whether *value* is what Claude remembers."""
+    """Return True if *value* is what Claude remembers."""
     return "conversations_memory" in value or "project_memories" in value
 
 

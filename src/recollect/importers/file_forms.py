@@ -111,7 +111,7 @@ def _begun(lines: list[InputLine | Refused]) -> bytes:
 
 
 def _is_value(line: InputLine | Refused) -> bool:
-    """Say whether a line alone is a JSON object or list."""
+    """Return True if a line alone is a JSON object or list."""
     if isinstance(line, Refused):
         return False
     try:

@@ -131,7 +131,7 @@ def read_chat_part(
 
 
 def is_of_chat(value: JsonObject) -> bool:
-    """Say whether *value* is a message of a chat that has no name of its own."""
+    """Return True if *value* is a message of a chat that has no name of its own."""
     if is_langchain_message(value):
         return True
     return is_chat_message(value) and not is_message(value) and not graphiti.kind_of(value)

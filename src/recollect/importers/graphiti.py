@@ -67,7 +67,7 @@ def kind_of(value: Json) -> Kind | None:
 
 
 def is_graph(value: JsonObject) -> bool:
-    """Say whether *value* is a whole graph; it may be empty."""
+    """Return True if *value* is a whole graph; it may be empty."""
     if isinstance(value.get("nodes"), list) and isinstance(value.get("edges"), list):
         return True
     lists = (rows for name in _HELD if isinstance(rows := value.get(name), list))

@@ -203,7 +203,7 @@ def telling(tally: ImportCounts, name: str, on_stopped: OnStopped) -> Iterator[N
 async def keep_batch(
     memory: Recollect, scope: Scope, rows: Iterator[Row], tally: ImportCounts
 ) -> bool:
-    """Keep the next ``BATCH_ROWS`` of *rows*, counting them; say whether there were any."""
+    """Keep the next ``BATCH_ROWS`` of *rows*, counting them; return True if there were any."""
     batch = await to_thread.run_sync(_next_batch, rows)
     if batch:
         await _keep(memory, scope, batch, tally)

@@ -80,10 +80,10 @@ class InputFile:
 
 def check_file(path: str) -> None:
     """
-    Refuse what cannot be read as a file; ``-`` is standard input.
+    Reject what cannot be read as a file; ``-`` is standard input.
 
     Raises:
-        NotFoundError: There is no such file.
+        NotFoundError: The file does not exist.
         UsageError: It is a folder.
     """
     if path == STDIN:
@@ -108,7 +108,7 @@ def open_source(path: str) -> Iterator[InputFile]:
     Open a file, unpacking ``.gz`` and ``.xz`` by what is in them; ``-`` is standard input.
 
     Raises:
-        NotFoundError: There is no such file.
+        NotFoundError: The file does not exist.
         UsageError: It is a folder, or may not be read.
     """
     check_file(path)
@@ -218,7 +218,7 @@ def _next_line(stream: BinaryIO, number: int) -> bytes | Refused:
 
 
 def explain_damage(error: Exception) -> str:
-    """Say what is wrong with a file that cannot be read further."""
+    """Return what is wrong with a file that cannot be read further."""
     if isinstance(error, EOFError):
         return "the compressed file ends here: it was cut off; get a whole copy and import it again"
     if isinstance(error, SwollenError):

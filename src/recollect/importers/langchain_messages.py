@@ -40,7 +40,7 @@ _KEPT: Final = ("content", "name", "tool_calls")
 
 
 def is_message(value: JsonObject) -> bool:
-    """Say whether *value* is one of LangChain's messages as a dict."""
+    """Return True if *value* is one of LangChain's messages as a dict."""
     about = value.get("data")
     return value.get("type") in _ROLES and isinstance(about, Mapping) and "content" in about
 

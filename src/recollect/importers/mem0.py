@@ -35,12 +35,12 @@ CONTEXT: Final = "remembered by mem0"
 
 
 def is_memory(value: JsonObject) -> bool:
-    """Say whether *value* is one memory of mem0."""
+    """Return True if *value* is one memory of mem0."""
     return isinstance(value.get("memory"), str) and "id" in value
 
 
 def is_history(value: JsonObject) -> bool:
-    """Say whether *value* is one row of a memory's history."""
+    """Return True if *value* is one row of a memory's history."""
     return "memory_id" in value and "event" in value and "new_memory" in value
 
 
@@ -76,7 +76,7 @@ def read_document(value: JsonObject, place: str, reading: ImportOptions) -> Iter
 
 
 def refuse_history(place: str) -> Refused:
-    """Refuse a row of history that stands alone."""
+    """Reject a row of history that stands alone."""
     reason = (
         "it is a row of mem0's history without its memory: put these rows into the list "
         "'history' of the memory, or of the document that has its 'results'"

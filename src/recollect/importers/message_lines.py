@@ -37,7 +37,7 @@ _KNOWN: Final = frozenset(
 
 
 def is_message(row: JsonObject) -> bool:
-    """Say whether *row* is one message of a named conversation."""
+    """Return True if *row* is one message of a named conversation."""
     return "conversation_id" in row and ("text" in row or "image_caption" in row)
 
 

@@ -32,7 +32,7 @@ class PickledObject:
 
 
 def is_pickle(begins: bytes) -> bool:
-    """Say whether bytes begin as Python's pickles do since protocol 2; no text begins so."""
+    """Return True if bytes begin as Python's pickles do since protocol 2; no text begins so."""
     return begins.startswith(_FIRST)
 
 
@@ -205,7 +205,7 @@ _EMPTY: Final[dict[str, Callable[[], Any]]] = {
 
 
 def _check_size(value: object) -> None:
-    """Refuse what refers to a value again and again, or to itself, or is nested too deeply."""
+    """Reject what refers to a value again and again, or to itself, or is nested too deeply."""
     waiting, count = [(value, 0)], 0
     while waiting:
         count += 1

@@ -265,7 +265,7 @@ def session_of(key: str, prefixes: tuple[str, ...]) -> str:
 
 
 def is_message(element: bytes | None) -> bool:
-    """Say whether an element of a list is one of LangChain's messages."""
+    """Return True if an element of a list is one of LangChain's messages."""
     try:
         value = langchain.element_value(element or b"")
     except UsageError:

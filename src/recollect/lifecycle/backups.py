@@ -103,7 +103,7 @@ async def read_ledger(source: str, *, backup: Path | None = None) -> list[Ledger
         backup: What the ledger is to be applied to.
 
     Raises:
-        NotFoundError: There is no such file.
+        NotFoundError: The file does not exist.
         UsageError: The file is no ledger, is cut off, or is of an unknown version; or it is the
             backup itself, which cannot say what was erased since.
     """

@@ -27,7 +27,7 @@ _WRITING: Final = "being written"
 
 async def mark_destination(destination: Store, name: str) -> bool:
     """
-    Mark an empty destination; say whether it is being filled from the source called *name*.
+    Mark an empty destination; return True if it is being filled from the source called *name*.
 
     All that a store with this mark holds came from that source.
 
@@ -87,7 +87,7 @@ class Notes:
         return self._place(scope) in self.noted
 
     def is_untouched(self, scope: Scope, content: str) -> bool:
-        """Say whether *scope*, which holds *content*, is as the copy left it, or began it."""
+        """Return True if *scope*, which holds *content*, is as the copy left it, or began it."""
         return self.noted.get(self._place(scope)) in (_WRITING, self._seal(content))
 
     def begin_pass(self) -> None:

@@ -81,7 +81,7 @@ class Doomed:
         return bool(self.cited or self.threads or self.memories or self.formations)
 
     def names(self, record: JsonObject) -> bool:
-        """Say whether a thread, message, memory or formation is one of these itself."""
+        """Return True if a thread, message, memory or formation is one of these itself."""
         match name_of(record):
             case ("thread", id_):
                 return id_ in self.threads
@@ -102,7 +102,7 @@ def name_of(record: JsonObject) -> tuple[str, ...]:
 
 
 def is_covered(time: object, erased_at: int) -> bool:
-    """Say whether what is of a *time* was there at an erase; without a time nobody can tell."""
+    """Return True if what is of a *time* was there at an erase; without a time nobody can tell."""
     return erased_at > 0 and not (isinstance(time, int) and time > erased_at)
 
 

@@ -378,7 +378,7 @@ def _founded_version(version: JsonObject, unfounded: set[Cited]) -> dict[str, Js
 
 
 def _without(record: JsonObject, pointers: Sequence[str]) -> JsonObject | None:
-    """Return a document without what stands at *pointers*, and without its past."""
+    """Return a document without the value at *pointers*, and without its past."""
     check_object(record.get("evidence"), "a memory's evidence")
     written = cast("Mapping[str, Sequence[Sequence[Any]]]", record["evidence"])
     gone = ("", "")

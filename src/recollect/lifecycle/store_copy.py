@@ -56,7 +56,7 @@ class Copied:
 
     @property
     def is_verified(self) -> bool:
-        """Say whether a whole pass found the two equal."""
+        """Whether a whole pass found the two equal."""
         return self.source == self.destination and not self.behind
 
 
@@ -278,7 +278,7 @@ async def _begun(
 
 
 async def _share_secret(source: Store, destination: Store, *, was_empty: bool) -> bool:
-    """Say whether both make the same digests of keys: an empty store takes the secret over."""
+    """Return True if both make the same digests of keys: an empty store takes the secret over."""
     secret = await source.digest_secret()
     if secret == await destination.digest_secret():
         return True

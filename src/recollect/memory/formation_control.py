@@ -53,7 +53,7 @@ class FormationMethods(ABC):
 
         Raises:
             UsageError: No model is configured.
-            NotFoundError: There is no such thread.
+            NotFoundError: The thread does not exist.
         """
         worker = self._runtime.worker
         if worker is None:

@@ -57,7 +57,7 @@ MessageT = TypeVar("MessageT", bound=AnyMessage)
 
 
 def is_message(like: object) -> bool:
-    """Say whether *like* is a message object, of either family or shaped as one."""
+    """Return True if *like* is a message object, of either family or shaped as one."""
     return not isinstance(like, type) and all(
         hasattr(like, name) for name in ("type", "content", "id", "name")
     )
@@ -144,7 +144,7 @@ def whole(message: AnyMessage) -> AnyMessage:
 
 def is_type(message: AnyMessage, wanted: str | type | Sequence[str | type]) -> bool:
     """
-    Say whether *message* is one of the types *wanted*, by their names or classes.
+    Return True if *message* is one of the types *wanted*, by their names or classes.
 
     A class stands for that of the same name in the other family too.
     """

@@ -156,12 +156,12 @@ def _fields(message: AnyMessage) -> dict[str, object]:
 
 
 def _is_empty(name: str, value: object) -> bool:
-    """Say whether *value* is what a message has that was made without the field *name*."""
+    """Return True if *value* is what a message has that was made without the field *name*."""
     return value is None or (name in _EMPTY_BY_DEFAULT and not value)
 
 
 def _check_json(value: object, what: str) -> None:
-    """Refuse what a record cannot hold, before it comes back as something else."""
+    """Reject what a record cannot hold, before it comes back as something else."""
     if not _is_json(value):
         msg = (
             f"{what} holds what JSON cannot express: {_shown(value)}; "

@@ -220,7 +220,7 @@ def summary_message(text: str, classes: MessageClasses) -> AnyMessage:
 
 
 def is_summary(message: AnyMessage) -> bool:
-    """Say whether *message* is one that `summarised` made."""
+    """Return True if *message* is one that `summarised` made."""
     return _summary_in(message) is not None
 
 

@@ -200,5 +200,5 @@ def identity_of(model: object) -> str:
 
 
 def is_langchain(choice: object) -> bool:
-    """Say whether *choice* is a runnable of LangChain, without importing LangChain."""
+    """Return True if *choice* is a runnable of LangChain, without importing LangChain."""
     return all(callable(getattr(choice, name, None)) for name in ("ainvoke", "astream"))

@@ -385,7 +385,7 @@ def _id_in(key: str) -> str | None:
 
 
 def _is_to_be_noted(used: Memory | None, now: datetime) -> bool:
-    """Say whether that a key is used was last noted so long ago that it is again."""
+    """Return True if that a key is used was last noted so long ago that it is again."""
     return used is None or now - used.updated_at >= timedelta(seconds=USED_EVERY_S)
 
 

@@ -71,7 +71,7 @@ class Settings:
 
     @property
     def is_loopback(self) -> bool:
-        """Say whether only this machine can reach it."""
+        """Whether only this machine can reach it."""
         if self.host == "localhost":
             return True
         try:

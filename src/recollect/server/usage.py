@@ -112,7 +112,7 @@ class UsageBook:
 
     async def check(self, tenant: str, limits: Limits, **more: int) -> None:
         """
-        Refuse what would take a tenant over one of its *limits* a day; count nothing.
+        Reject what would take a tenant over one of its *limits* a day; count nothing.
 
         Raises:
             QuotaError: It would; it says when the next day begins.

@@ -60,7 +60,7 @@ def open_store(
     Raises:
         UsageError: The address names no known backend, or no file.
         MissingExtraError: The backend's driver is not installed.
-        StoreError: The store cannot be opened; the class says why.
+        StoreError: The store cannot be opened; the class tells why.
     """
     scheme, rest = _split(os.fspath(url))
     return _BACKENDS[scheme](rest, _Wishes(clock=clock, ids=ids, durability=durability))

@@ -104,7 +104,7 @@ def words_in(value: Json) -> Words:
 
 def words_on_the_way(pointer: str) -> Words:
     """
-    Return the content words of the names on the way to what stands at *pointer*.
+    Return the content words of the names on the way to the value at *pointer*.
 
     >>> sorted(words_on_the_way("/pets/0/Miso"))
     ['miso', 'pet']
@@ -120,7 +120,7 @@ def quoted(evidence: Evidence) -> Words:
 
 def source_at(pointer: str, value: Json, evidence: Found) -> Source:
     """
-    Return what stands at *pointer* as a source.
+    Return the value at *pointer* as a source.
 
     A name on the way there counts if the messages say it: `city` is that of a field, `Miso` may
     be that of a cat.
@@ -280,7 +280,7 @@ def either_of(*parts: Sequence[Evidence]) -> Found:
 
 
 def evidence_at(pointer: str, evidence: EvidenceMap) -> Found:
-    """Return what the whole of what stands at *pointer* rests on: its own, and what it is in."""
+    """Return what the whole of the value at *pointer* rests on: its own, and what it is in."""
     return all_of(found for place, found in evidence.items() if covers(place, pointer))
 
 

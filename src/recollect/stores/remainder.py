@@ -177,7 +177,7 @@ def _without(value: Json, path: tuple[str, ...]) -> Json:
 
 
 def _is_list_item(value: Json, path: tuple[str, ...]) -> bool:
-    """Say whether *path* names an element that a list in *value* has."""
+    """Return True if *path* names an element that a list in *value* has."""
     for step in path[:-1]:
         if isinstance(value, Mapping):
             value = value.get(step)

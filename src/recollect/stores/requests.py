@@ -29,7 +29,7 @@ class RequestStore(Transactor):
     @final
     async def adopt_secret(self, secret: bytes) -> bool:
         """
-        Take the secret of another store over; say whether both have the same now.
+        Take the secret of another store over; return True if both have the same now.
 
         Only a store that holds nothing does. Whoever has the store open in another process
         must open it again.
@@ -53,7 +53,7 @@ class RequestStore(Transactor):
     @final
     async def adopt_requests(self, scope: Scope | None, records: Sequence[JsonObject]) -> int:
         """
-        Know the keys of another store with the same secret; say how many are known now.
+        Know the keys of another store with the same secret; return how many are known now.
 
         What they wrote there is looked for here, by its name. What is gone here stays so.
 

@@ -267,7 +267,7 @@ class FeedEntry(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feed:
     """
-    What changed in a scope since a cursor, each entry once, in its present state.
+    What changed in a scope since a cursor, each entry once, in its current state.
 
     After a *reset* the reader forgets what it had and starts from *entries*, which
     then are all live ones. *eligible* holds the entries that satisfy the filter asked

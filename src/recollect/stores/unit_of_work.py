@@ -54,7 +54,7 @@ class Rows(Protocol):
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
         """
-        Take note that these scopes will be asked for, and then the memories at (type, key) in each.
+        Record that these scopes will be asked for, and then the memories at (type, key) in each.
 
         A backend for which every answer is a trip may fetch them together; nothing depends on it.
         """

@@ -72,7 +72,7 @@ class ArchiveContract(Contract):
         assert [] == await store.archive(BOB)
 
     async def test_an_archive_comes_back(self, store: Store, clock: FrozenClock) -> None:
-        """Put records of a scope back exactly as they were; say how many were new."""
+        """Put records of a scope back exactly as they were; return how many were new."""
         await fill(store, clock)
         records = await records_of(store)
         reads = (
@@ -292,8 +292,8 @@ class ArchiveContract(Contract):
         """
         Drop all that exactly this scope holds, without a receipt, so that it can be filled anew.
 
-        It is for the destination of a copy: what is to be forgotten is erased. What outside
-        stores of vectors have to remove is noted in the same transaction.
+        It is for the destination of a copy: what is to be forgotten is erased. What external vector
+        stores have to remove is noted in the same transaction.
         """
         await store.apply(OUTSIDE_SCOPE, [PutMemory(type=MIRROR, key="chroma", value={}, text="")])
         await fill(store, clock)

@@ -285,7 +285,7 @@ class AuditContract(Contract):
         assert (5, True) == (*((verdict := await store.audit_verified(ADA)).rows, verdict.ok),)
 
     async def test_a_chain_that_is_whole_is_said_to_be(self, store: Store) -> None:
-        """Follow a scope's chain from its first row to its last, and say whether it is whole."""
+        """Follow a scope's chain from its first row to its last, and return True if it is whole."""
         await four_changes(store)
 
         verdict = await store.audit_verified(ADA)

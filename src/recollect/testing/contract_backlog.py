@@ -247,7 +247,7 @@ class BacklogContract(Contract):
         assert await store.thread(ADA, TALK) is None
 
     async def test_a_signal_makes_due(self, store: Store, clock: FrozenClock) -> None:
-        """Make what waits in a thread due at once; say whether anything waits."""
+        """Make what waits in a thread due at once; return True if anything waits."""
         await tell(store, "m1")
 
         assert await store.claim("worker") is None

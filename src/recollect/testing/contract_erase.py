@@ -99,7 +99,7 @@ class EraseContract(Contract):
         assert ["m1"] == await ids_in(store)
 
     async def test_what_is_left_outside_is_noted(self, store: Store) -> None:
-        """What outside stores of vectors have to remove is noted in the same transaction."""
+        """What external vector stores have to remove is noted in the same transaction."""
         await tell(store, "m1", "m2", "m3")
         await store.apply(ADA, [resting("work", "m1", "m2"), fact("pet")])
         uids = {each.uid for each in (await feed_from_start(store)).entries}
@@ -121,7 +121,7 @@ class EraseContract(Contract):
 
     async def test_a_receipt_stays_unclean_while_something_is_left(self, store: Store) -> None:
         """
-        A receipt of which an outside store of vectors has still to remove something stays unclean.
+        A receipt of which an external vector stores has still to remove something stays unclean.
 
         Those of other erases become clean meanwhile.
         """
@@ -185,7 +185,7 @@ class EraseContract(Contract):
 
     async def test_the_ledger_of_another_store_is_kept(self, store: Store) -> None:
         """
-        Keep erases of another store in this one's ledger; say how many were new.
+        Keep erases of another store in this one's ledger; return how many were new.
 
         Nothing is erased by it.
         """

@@ -1,4 +1,4 @@
-"""The contract, the change feed: what a reader missed, each entry once, in its present state."""
+"""The contract, the change feed: what a reader missed, each entry once, in its current state."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FeedContract(Contract):
     """How a reader keeps up with a scope."""
 
     async def test_changes_come_once(self, store: Store) -> None:
-        """Return each entry changed since *cursor*, once, in its present state; see `Feed`."""
+        """Return each entry changed since *cursor*, once, in its current state; see `Feed`."""
         await tell(store, "m1", "m2")
         start = await feed_from_start(store)
 

@@ -19,7 +19,7 @@ class HistoryContract(Contract):
     """How the past is read."""
 
     async def test_every_version_is_kept(self, store: Store, clock: FrozenClock) -> None:
-        """Return all versions of a memory, oldest first, the present one last; or none."""
+        """Return all versions of a memory, oldest first, the current one last; or none."""
         await store.apply(ADA, [replace(fact("home"), cause="said so", trust="assistant")])
         clock.advance(3_600)
         await store.apply(ADA, [fact("home", "Rome")])

@@ -39,7 +39,7 @@ class KeyTransferContract(Contract):
 
     async def test_keys_are_known_again(self, store: Store, clock: FrozenClock) -> None:
         """
-        Know the keys of another store with the same secret; say how many are known now.
+        Know the keys of another store with the same secret; return how many are known now.
 
         What they wrote there is looked for here, by its name.
         """
@@ -106,7 +106,7 @@ class KeyTransferContract(Contract):
 
     async def test_a_used_store_keeps_its_secret(self, store: Store) -> None:
         """
-        Take the secret of another store over; say whether both have the same now.
+        Take the secret of another store over; return True if both have the same now.
 
         Only a store that holds nothing does. Return the secret with which digests are made of
         keys, and of what was erased.

@@ -109,6 +109,6 @@ class LaneContract(Contract):
         assert [first, clock.now(), None] == found
 
     async def test_a_thread_that_is_not_there_waits_since_never(self, store: Store) -> None:
-        """NotFoundError: There is no such thread."""
+        """NotFoundError: The thread does not exist."""
         with pytest.raises(NotFoundError):
             await store.waiting_since(ADA, "nowhere")

@@ -117,7 +117,7 @@ class PendingContract(Contract):
         assert (1, "paused") == (thread.formed, thread.state)
 
     async def test_a_resumed_thread_is_claimed(self, store: Store) -> None:
-        """Let a thread, or all of a scope, be claimed again; say how many were paused."""
+        """Let a thread, or all of a scope, be claimed again; return how many were paused."""
         await tell(store, "m1")
         await tell(store, "m1", thread="other")
         await tell(store, "m1", thread="active")
@@ -173,7 +173,7 @@ class PendingContract(Contract):
         assert await store.claim("worker") is None
 
     async def test_only_a_thread_can_be_paused(self, store: Store) -> None:
-        """NotFoundError: There is no such thread."""
+        """NotFoundError: The thread does not exist."""
         for change in (store.pause, store.resume):
             with pytest.raises(NotFoundError, match=TALK):
                 await change(ADA, TALK)

@@ -148,7 +148,7 @@ class RedriveContract(Contract):
         assert "redriven" == found.status
 
     async def test_only_a_formation_is_redriven(self, store: Store, clock: FrozenClock) -> None:
-        """NotFoundError: There is no such formation."""
+        """NotFoundError: The formation does not exist."""
         await tell(store, "m1")
         formation = await give_up(store, clock, 1, until=1)
 

@@ -35,7 +35,7 @@ async def batch_of(store: Store, embedder: str = EMBEDDER) -> Unembedded:
 
 
 async def embed(store: Store, batch: Unembedded, vector: bytes = VECTOR) -> int:
-    """Give every entry of *batch* the same vector, and say how many were kept."""
+    """Give every entry of *batch* the same vector, and return how many were kept."""
     done = [(uid, text_hash, vector) for uid, text_hash, _ in batch.entries]
     return await store.keep_vectors(batch, EMBEDDER, done)
 

@@ -21,7 +21,7 @@ ANYBODY: Final = "anybody"
 
 
 def refuse_without_setting(rows: Rows) -> None:
-    """Refuse changes as long as Bob's scope has no setting."""
+    """Reject changes as long as Bob's scope has no setting."""
     if rows.setting(BOB, SCOPE_SETTINGS, SCOPE_SETTINGS) is None:
         msg = "there is no setting"
         raise ForbiddenError(msg)

@@ -53,7 +53,7 @@ class ModelVersion:
         return {(e.thread, e.message) for found in self.memory.evidence.values() for e in found}
 
     def rests_on(self, erased: AbstractSet[tuple[str, str]]) -> bool:
-        """Say whether it names one of *erased* as evidence."""
+        """Return True if it names one of *erased* as evidence."""
         return not self.messages.isdisjoint(erased)
 
     def without(self, erased: AbstractSet[tuple[str, str]]) -> ModelVersion | None:
@@ -151,7 +151,7 @@ class PredictedMemories:
         return after
 
     def drop(self, address: tuple[str, str]) -> bool:
-        """Drop a memory; say whether there was one."""
+        """Drop a memory; return True if there was one."""
         self.numbers.pop(address, None)
         return self.versions.pop(address, None) is not None
 
@@ -171,7 +171,7 @@ class PredictedMemories:
                 self.versions[address] = [*past, replace(present, memory=dated)]
 
     def lose(self, erased: AbstractSet[tuple[str, str]], said_at: SaidAt) -> tuple[int, int]:
-        """Take out what rests on *erased* alone; say how many memories went, and lost a part."""
+        """Take out what rests on *erased* alone; return how many memories went, and lost a part."""
         gone = revised = 0
         for address, (*past, present) in list(self.versions.items()):
             left = present.without(erased) if present.rests_on(erased) else present

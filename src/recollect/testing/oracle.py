@@ -67,7 +67,7 @@ class Said:
 
     @property
     def is_user(self) -> bool:
-        """Say whether a user speaks, under a name or none."""
+        """Whether a user speaks, under a name or none."""
         return self.speaker.partition(" ")[0] not in {"assistant", "tool", "system"}
 
 

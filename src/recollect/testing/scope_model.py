@@ -70,7 +70,7 @@ class ScopeModel:
         return quoted(evidence) | (words_of(held[1].text) if held else NO_WORDS)
 
     def erase(self, target: EraseTarget) -> tuple[int, int, int]:
-        """Erase a part; say how many messages and memories went, and how many lost a part."""
+        """Erase a part; return how many messages and memories went, and how many lost a part."""
         if isinstance(target, EraseMemory):
             return 0, int(self.memories.drop((target.type, target.key))), 0
         doomed = {

@@ -155,7 +155,7 @@ class StoreModel:
         return found
 
     def erase(self, scope: Scope, target: EraseTarget) -> tuple[int, int, int]:
-        """Erase; say how many messages and memories went, and how many memories lost a part."""
+        """Erase; return how many messages and memories went, and how many memories lost a part."""
         whole = isinstance(target, EraseScope)
         below = isinstance(target, EraseScope) and target.below
         named = [

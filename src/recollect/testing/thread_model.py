@@ -34,7 +34,7 @@ class ThreadModel:
     attempts: int = 0
 
     def is_due(self, now: datetime) -> bool:
-        """Say whether what waits may be formed."""
+        """Return True if what waits may be formed."""
         waits = self.due is not None and self.due <= now and self.formed < self.last
         return waits and (self.not_before is None or self.not_before <= now)
 
@@ -72,7 +72,7 @@ class ThreadModel:
         )
 
     def remove(self, ids: Iterable[str]) -> int:
-        """Remove messages; say how many there were."""
+        """Remove messages; return how many there were."""
         known = [id_ for id_ in dict.fromkeys(ids) if id_ in self.messages]
         for id_ in known:
             del self.messages[id_], self.numbers[id_]

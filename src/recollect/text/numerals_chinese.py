@@ -85,7 +85,7 @@ def _number(match: re.Match[str], value: Fraction) -> Number:
 
 
 def _is_claim(text: str, match: re.Match[str]) -> bool:
-    """Say whether an amount is meant: 四 in 四川 and 万 in 万一 mean none."""
+    """Return True if an amount is meant: 四 in 四川 and 万 in 万一 mean none."""
     run = match["run"]
     before = text[max(match.start() - 2, 0) : match.start()]
     if before.endswith(("周", "星期", "礼拜")) or _ADVERBS.match(text, match.start()):

@@ -87,7 +87,7 @@ class _Sum:
         return self.total + (self.current or 0)
 
     def takes(self, word: str, glue: str | None) -> bool:
-        """Say whether *word*, after *glue*, belongs to this number."""
+        """Return True if *word*, after *glue*, belongs to this number."""
         if glue is None or self.is_ordinal or ("and" in glue and not self.may_follow_and):
             return False
         if word in _SCALES:

@@ -148,7 +148,7 @@ def decode_terms(stored: Sequence[bytes]) -> StoredTerms:
 
 
 def is_current(stored: bytes) -> bool:
-    """Say whether *stored* is of the analyser's present version."""
+    """Return True if *stored* is of the analyser's present version."""
     version: int = _HEADER.unpack_from(stored)[0]
     return version == ANALYSER_VERSION
 

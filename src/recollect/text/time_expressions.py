@@ -131,7 +131,7 @@ class Days:
 
 def asks_when(query: str) -> bool:
     """
-    Say whether *query* asks for a time.
+    Return True if *query* asks for a time.
 
     >>> asks_when("When did Ada move?"), asks_when("Who moved when Ada did?")
     (True, False)
@@ -144,7 +144,7 @@ def asks_when(query: str) -> bool:
 
 def has_time_expression(text: str) -> bool:
     """
-    Say whether *text* speaks of a time.
+    Return True if *text* speaks of a time.
 
     >>> has_time_expression("We met last week"), has_time_expression("We met")
     (True, False)

@@ -26,7 +26,7 @@ class Breaker:
     reason: str = ""
 
     def is_open(self, now: datetime) -> bool:
-        """Say whether the model is left alone at *now*."""
+        """Return True if the model is left alone at *now*."""
         return self.open_until is not None and now < self.open_until
 
     def after_success(self) -> Breaker:

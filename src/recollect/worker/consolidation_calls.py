@@ -82,7 +82,7 @@ class Questioner:
         return run
 
     async def _ask_about(self, lease: Lease, batch: Batch, run: Run) -> bool:
-        """Ask about one batch, and have what is wrong repaired; say whether it was answered."""
+        """Ask about one batch, and have what is wrong repaired; return True if it was answered."""
         request = request_of(batch)
         kept: list[Combination] = []
         faults: list[Fault] = []

@@ -405,7 +405,7 @@ def _divided(
 
 
 def _has_cause(window: Window, settings: FormationSettings) -> bool:
-    """Say whether any new message may cause a memory."""
+    """Return True if any new message may cause a memory."""
     roles = {role for type_ in settings.types for role in type_.roles}
     return any(line.message.role in roles and line.text.strip() for line in window.new)
 

@@ -234,7 +234,7 @@ class Worker:
         return results
 
     async def _form_lanes(self, scope: Scope, results: list[Result]) -> bool:
-        """Form what is due in the lanes of a scope; say whether nothing of it was left."""
+        """Form what is due in the lanes of a scope; return True if nothing of it was left."""
         while await self._striking.due_threads(scope):
             result = await self.run_lane(scope)
             if result is None:

@@ -33,7 +33,7 @@ class _Wrong:
 
     @property
     def is_doubtful(self) -> bool:
-        """Say whether a person can decide on it."""
+        """Whether a person can decide on it."""
         return self.operation is not None and all(each.kind in _DOUBTFUL for each in self.faults)
 
     @property

@@ -36,7 +36,7 @@ class Migration:
 
 async def check_modes(store: Store, scope: Scope, types: Sequence[MemoryType]) -> None:
     """
-    Refuse *types* of which memories in force were written under the other `update_mode`.
+    Reject *types* of which memories in force were written under the other `update_mode`.
 
     Raises:
         UpdateModeError: There are some; it says which type, how many, and what to do.

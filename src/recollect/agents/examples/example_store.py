@@ -292,7 +292,7 @@ class Examples:
         Args:
             count: At most so many, up to ``CHOSEN_MAX``.
             budget_tokens: The whole block of `Selection.render` costs at most so many; one that
-                does not fit is passed over.
+                does not fit is skipped.
             by: ``"words"``, ``"meaning"`` (which needs an embedder), or ``"both"``, as recall.
             diversity: From 0, the most relevant, to 1, those least like each other.
             min_score: Only examples with at least this score; one without a score has none.
@@ -368,7 +368,7 @@ class Examples:
         self, memory: Recollect, lines: Iterable[str], *, trust: Trust = "user"
     ) -> ImportedExamples:
         """
-        Keep the examples of JSON Lines; blank lines are passed over, repeating it is harmless.
+        Keep the examples of JSON Lines; blank lines are skipped, repeating it is harmless.
 
         Raises:
             UsageError: A line is no example, or *lines* is one text; nothing was written.
@@ -398,7 +398,7 @@ class Examples:
 
 
 def _examples_in(memories: Sequence[Memory], now: datetime) -> list[Example]:
-    """Return the examples in force among memories of their type; what is none is passed over."""
+    """Return the examples in force among memories of their type; what is none is skipped."""
     found = [example_of(each) for each in memories if _is_in_force(each, now)]
     return [each for each in found if each is not None]
 

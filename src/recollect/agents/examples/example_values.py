@@ -92,7 +92,7 @@ def checked(example: Example) -> Example:
 
 
 def check_score(score: object, name: str = "score") -> None:
-    """Refuse a score that is not from 0 to 1."""
+    """Reject a score that is not from 0 to 1."""
     if score is None:
         return
     is_number = isinstance(score, int | float) and not isinstance(score, bool)

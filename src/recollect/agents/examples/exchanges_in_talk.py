@@ -23,10 +23,10 @@ def exchanges_in(messages: Iterable[Message]) -> Iterator[TalkExchange]:
     """
     Yield each question of a talk with its answer, in order.
 
-    A question is what the user says last before the assistant speaks, an answer what the
-    assistant says last before the user speaks again: what is between, such as the results of
-    tools, led to it. Each is one message, so that no words outlast their erase beside others.
-    A question that has no answer is passed over, and so is what has no words.
+    A question is what the user says last before the assistant speaks, an answer what the assistant
+    says last before the user speaks again: what is between, such as the results of tools, led to
+    it. Each is one message, so that no words outlast their erase beside others. A question that has
+    no answer is skipped, and so is what has no words.
     """
     spoken = [each for each in messages if each.role in {"user", "assistant"} and _words(each)]
     asked: Message | None = None

@@ -151,10 +151,10 @@ def chosen_of(
     Return the examples to show, best first, and the tokens of their block.
 
     Each is the one with the greatest ``(1 - d) * relevance - d * likeness``, with *d* the
-    diversity, relevance scaled to 0…1 over all candidates, and likeness the greatest share of
-    terms (Jaccard) with the input of one chosen before: maximal marginal relevance (Carbonell
-    and Goldstein 1998). One that does not fit the budget is passed over, for a smaller one; the
-    last ones go where the tokens of the whole are more than those of its parts.
+    diversity, relevance scaled to 0…1 over all candidates, and likeness the greatest share of terms
+    (Jaccard) with the input of one chosen before: maximal marginal relevance (Carbonell and
+    Goldstein 1998). One that does not fit the budget is skipped, for a smaller one; the last ones
+    go where the tokens of the whole are more than those of its parts.
     """
     budget = math.inf if manner.budget_tokens is None else manner.budget_tokens
     left = _distinct([each for each in ranked if _fits(each.example, manner)])

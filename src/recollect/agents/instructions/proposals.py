@@ -207,7 +207,7 @@ class Proposing(Keeping):
         self, memory: Recollect, proposal: str, *, by: str, why: str, user: Scope | None = None
     ) -> InstructionsProposal:
         """
-        Refuse a waiting proposal, and keep it on record.
+        Reject a waiting proposal, and keep it on record.
 
         Raises:
             NotFoundError: There is none with this id.
@@ -409,7 +409,7 @@ def _check_cases(cases: Sequence[ScoringCase]) -> None:
 
 
 def _check_case(case: object) -> None:
-    """Refuse what could be kept, and would not be read as a case."""
+    """Reject what could be kept, and would not be read as a case."""
     if not isinstance(case, ScoringCase) or not isinstance(case.required, bool):
         msg = f"{str(case)[:80]!r} is no Case, or its 'required' is neither True nor False"
         raise UsageError(msg)

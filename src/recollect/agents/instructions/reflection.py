@@ -89,7 +89,7 @@ def request_of(
 
 def check_trajectories(trajectories: object) -> None:
     """
-    Refuse what is no list of talks that a model can be shown.
+    Reject what is no list of talks that a model can be shown.
 
     Raises:
         UsageError: It is none, or there are too many; or a line is not (who, text), or a score

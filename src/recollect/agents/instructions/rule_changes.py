@@ -62,7 +62,7 @@ def check_rules(
     standing: Sequence[str] = (),
 ) -> None:
     """
-    Refuse rules that break one of the limits.
+    Reject rules that break one of the limits.
 
     One of those *standing* may be among the fixed ones: these were changed after it was written.
 
@@ -90,7 +90,7 @@ def refuse(reason: str) -> None:
 
 def check_changes(changes: Sequence[RuleChange]) -> None:
     """
-    Refuse changes of which one has no reason, or that are more than one proposal may be.
+    Reject changes of which one has no reason, or that are more than one proposal may be.
 
     Raises:
         ProposalRefusedError: A reason is blank, or they, their reasons or the rules they set are

@@ -49,7 +49,7 @@ def outdated(memory: Memory, patch: Mapping[str, Json]) -> str:
 
 
 def _counts(value: Json, pointer: Json) -> bool:
-    """Say whether *pointer* names a place in a list of *value* by its number."""
+    """Return True if *pointer* names a place in a list of *value* by its number."""
     for step in split_pointer(pointer) if isinstance(pointer, str) else ():
         if is_list(value):
             return step != "-"

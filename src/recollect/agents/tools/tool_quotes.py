@@ -70,7 +70,7 @@ def as_kept(said: Sequence[NewMessage], thread: str, after: int) -> list[Message
 
 def quotes_wrong(quotes: Sequence[str]) -> str:
     """
-    Say what is wrong with quotes whatever the talk says, nothing if they may be looked for.
+    Return what is wrong with quotes whatever the talk says, nothing if they may be looked for.
 
     Raises:
         UsageError: They are no list of texts.

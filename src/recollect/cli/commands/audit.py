@@ -116,8 +116,8 @@ def verify(context: click.Context, target: Target, noted: str | None) -> None:
     """
     Follow a scope's chain of changes, and say where it first is not as it was written.
 
-    The status is 1 then. Note the last row that it prints, elsewhere: with --noted it also
-    finds a chain that was written anew as a whole.
+    The status is 1 then. Note the last row that it prints, elsewhere: with --noted it also finds a
+    chain that was rewritten as a whole.
     """
     is_whole = run(lambda: _verify(target, read_noted(noted)))
     context.exit(0 if is_whole else 1)

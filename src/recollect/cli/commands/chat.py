@@ -231,7 +231,7 @@ class TerminalChat:
         return line.rstrip("\r\n") if line else None
 
     def confirmed(self, question: str) -> bool:
-        """Ask, and say whether the next line is a yes."""
+        """Ask, and return True if the next line is a yes."""
         aside(question)
         answer = self.read("[y/N] ")
         return answer is not None and answer.strip().lower() in {"y", "yes"}

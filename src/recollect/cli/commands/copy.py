@@ -56,7 +56,7 @@ def copy(
 
 
 def check_addresses(source: str, destination: str) -> None:
-    """Refuse a source that is not there, and one that is the destination."""
+    """Reject a source that is not there, and one that is the destination."""
     one, other = store_file(source), store_file(destination)
     if source == destination or (one and other and one.resolve() == other.resolve()):
         msg = f"{without_password(source)!r} is source and destination: name two stores"

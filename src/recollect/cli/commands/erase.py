@@ -222,7 +222,7 @@ def fate_of(memory: Memory, gone: AbstractSet[tuple[str, str]], what: EraseTarge
 
 
 def _is_named(message: tuple[str, str], what: EraseTarget) -> bool:
-    """Say whether *what* names a message, even one that is no longer there."""
+    """Return True if *what* names a message, even one that is no longer there."""
     from recollect.stores.plans.erasure import EraseMessages, EraseThread
 
     if isinstance(what, EraseMessages):

@@ -160,7 +160,7 @@ def selection_of(
 
 
 def is_redis(file: str) -> bool:
-    """Say whether what was named is the address of a Redis server."""
+    """Return True if what was named is the address of a Redis server."""
     return file.lower().startswith(_REDIS)
 
 

@@ -116,7 +116,7 @@ def _quote_faults(operation: Operation, cited: Sequence[Citation], window: Windo
 
 
 def _cause_faults(operation: Operation, type_: MemoryType, window: Window) -> list[Fault]:
-    """Refuse what no new message of a permitted role causes; one that is implied causes nothing."""
+    """Reject what no new message of a permitted role causes; one that is implied causes nothing."""
     for each in citations_of(operation):
         line = None if each.implied else window.line(each.message)
         if line is not None and line.new and line.message.role in type_.roles:

@@ -120,7 +120,7 @@ def _usual(text: str) -> str:
 
 def keeps_hedge(value_text: str, quote: str) -> bool:
     """
-    Say whether *value_text* keeps the doubt or the attribution of *quote*, in any words.
+    Return True if *value_text* keeps the doubt or the attribution of *quote*, in any words.
 
     A value of one or two words (six Chinese characters) has no room for it, and passes.
 

@@ -87,7 +87,7 @@ def _names_of_sentence(sentence: str, offset: int) -> Iterator[Name]:
 
 
 def _leads_as_verb(word: str, sentence: str) -> bool:
-    """Say whether *word* is hardly a name before others: "Graduated from MIT", "Earns 85k"."""
+    """Return True if *word* is hardly a name before others: "Graduated from MIT", "Earns 85k"."""
     return word.endswith(("ed", "s")) and len(sentence.strip()) > len(word)
 
 
@@ -193,7 +193,7 @@ class HeardNames:
     said: Sequence[HeardWords]
 
     def has(self, name: Name) -> bool:
-        """Say whether the whole *name* was said, in this or in another of its forms."""
+        """Return True if the whole *name* was said, in this or in another of its forms."""
         return not self.missing(name)
 
     def missing(self, name: Name) -> Name | None:

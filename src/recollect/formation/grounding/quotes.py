@@ -105,7 +105,7 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
 
 
 def _says_enough(piece: str) -> bool:
-    """Say whether a piece between gaps is more than one word."""
+    """Return True if a piece between gaps is more than one word."""
     return piece.count("\0") >= 3
 
 
@@ -186,12 +186,12 @@ def _folded(character: str) -> str:
 
 
 def _is_alone(folded: str) -> bool:
-    """Say whether it is a word by itself: a Chinese character, a sign."""
+    """Return True if it is a word by itself: a Chinese character, a sign."""
     return not folded[0].isalnum() or "\u3040" <= folded[0] <= "\u9fff"
 
 
 def _joins(text: str, at: int, pending: Sequence[str]) -> bool:
-    """Say whether a mark joins what is beside it: don't, 3.5, 1,000, 7:30; not "end.Next"."""
+    """Return True if a mark joins what is beside it: don't, 3.5, 1,000, 7:30; not "end.Next"."""
     following = text[at + 1 : at + 2]
     if not following or not following.isalnum():
         return False

@@ -98,7 +98,7 @@ def _is_number(leaf: Json) -> bool:
 
 
 def text_at(value: Json, pointer: str) -> str:
-    """Return the text of what stands at *pointer*, ``""`` if there is nothing."""
+    """Return the text of the value at *pointer*, ``""`` if there is nothing."""
     try:
         found = value_at(value, pointer)
     except (LookupError, ValueError):

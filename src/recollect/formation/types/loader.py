@@ -60,7 +60,7 @@ def load_types(source: str | Path | Sequence[TypeSource]) -> tuple[MemoryType, .
     be given in the same way. It may also stand as the ``parameters`` of an object.
 
     Raises:
-        NotFoundError: There is no such file.
+        NotFoundError: The file does not exist.
         UsageError: A type is not as it must be; the error names the place, as in
             ``types[2].parameters.properties.age.minimum``.
         LimitError: There are more than `TYPES_MAX` types, or one is too large.

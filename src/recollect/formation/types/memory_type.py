@@ -77,7 +77,7 @@ def check_types_change(
     old: Sequence[MemoryType], new: Sequence[MemoryType], *, migrate: bool = False
 ) -> None:
     """
-    Refuse *new* types that would read the memories of *old* ones in another way.
+    Reject *new* types that would read the memories of *old* ones in another way.
 
     A changed schema is no such thing: it holds for what is formed from now on. A document and a
     collection are kept under different keys, though, so that a change of `update_mode` needs

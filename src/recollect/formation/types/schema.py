@@ -147,7 +147,7 @@ def check_schema(parameters: object, path: str) -> dict[str, Json]:
 
 
 def _check_form(schema: dict[str, Json], path: str) -> None:
-    """Refuse what the standard's own schema refuses."""
+    """Reject what the standard's own schema refuses."""
     try:
         meta.validate(schema)
     except ValidationError as error:
@@ -157,7 +157,7 @@ def _check_form(schema: dict[str, Json], path: str) -> None:
 
 
 def _check_parts(schema: JsonObject, path: str) -> None:
-    """Refuse in *schema*, and in every schema within it, what we could not check faithfully."""
+    """Reject in *schema*, and in every schema within it, what we could not check faithfully."""
     waiting: list[tuple[Steps, Json]] = [((), schema)]
     while waiting:
         at, part = waiting.pop()

@@ -1,4 +1,4 @@
-"""Any of LangChain's vector stores as an outside store, which has a say in our recall."""
+"""Any of LangChain's vector stores as an external store, which has a say in our recall."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class OutsideVectorStore:
         return f"the vector store {self.name!r} ({type(self._vectors).__name__})"
 
     def _is_there(self) -> bool:
-        """Say whether there is anything: LanceDB's table begins with the first document."""
+        """Return True if there is anything: LanceDB's table begins with the first document."""
         table = getattr(self._vectors, "get_table", None)
         if table is None:
             return True

@@ -52,7 +52,7 @@ def checkpointer(
         channel: The channel of the graphs' states that holds their messages.
 
     Raises:
-        UsageError: An argument is not allowed; the error says why.
+        UsageError: An argument is not allowed; the message tells why.
     """
     if not isinstance(memory, str | Recollect | SyncRecollect):
         msg = f"memory is a Recollect, a SyncRecollect or a store's address, not {memory!r}"
@@ -82,7 +82,7 @@ class Checkpointer:
 
         Raises:
             MissingExtraError: LangGraph's saver for this kind of store is not installed.
-            StoreError: It cannot be opened; the class says why.
+            StoreError: It cannot be opened; the class tells why.
             UsageError: It is entered already, or on the loop on which the memory lives; or
                 the memory is on Redis.
         """

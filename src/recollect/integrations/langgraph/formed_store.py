@@ -275,7 +275,7 @@ async def _newest_true(
 
 
 async def _holds_any(memory: Recollect, places: Sequence[tuple[Scope, str]]) -> bool:
-    """Say whether one of the scopes holds a memory of its type that is true now."""
+    """Return True if one of the scopes holds a memory of its type that is true now."""
     for scope, type_ in places:
         if type_ == ITEM:  # of which those that have expired are not listed
             return True
@@ -285,7 +285,7 @@ async def _holds_any(memory: Recollect, places: Sequence[tuple[Scope, str]]) -> 
 
 
 def _is_true(memory: Recollect, found: Memory) -> bool:
-    """Say whether a memory is true in the world now; an item always is."""
+    """Return True if a memory is true in the world now; an item always is."""
     until = found.valid_until
     return found.type == ITEM or until is None or to_datetime(memory.store.now()) < until
 

@@ -47,7 +47,7 @@ class RecollectStore(BaseStore):
             `start_ttl_sweeper`. What has expired is never returned.
 
     Raises:
-        UsageError: An argument is not allowed; the error says why.
+        UsageError: An argument is not allowed; the message tells why.
     """
 
     supports_ttl = True
@@ -115,7 +115,7 @@ class RecollectStore(BaseStore):
 
     def sweep_ttl(self) -> int:
         """
-        Erase the items that have expired from the store, in all namespaces; say how many.
+        Erase the items that have expired from the store, in all namespaces; return how many.
 
         No read returns them before either.
 
@@ -151,7 +151,7 @@ class RecollectStore(BaseStore):
 
     def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
         """
-        Stop the sweeper, if one runs; say whether it ended within *timeout* seconds.
+        Stop the sweeper, if one runs; return True if it ended within *timeout* seconds.
 
         On the loop on which a `Recollect` lives give 0: a sweep at work waits for that loop.
         """

@@ -145,7 +145,7 @@ class Visit:
 
     def check(self) -> None:
         """
-        Say whether it is worth waiting any longer.
+        Return whether it is worth waiting any longer.
 
         Raises:
             StoreClosedError: The loop has ended.

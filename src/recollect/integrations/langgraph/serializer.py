@@ -123,7 +123,7 @@ class StrictSerializer(JsonPlusSerializer):
         return value
 
     def _check_readable(self, names: set[TypeName], methods: set[tuple[str, str, str]]) -> None:
-        """Refuse to write what `loads_typed` would refuse, or could not find again."""
+        """Reject to write what `loads_typed` would refuse, or could not find again."""
         allowed: Any = self._allowed_msgpack_modules
         for module, name, method in sorted(methods - SAFE_MSGPACK_METHODS):
             raise UsageError(_unwritable(module, name, f"it is read by its method {method!r}"))

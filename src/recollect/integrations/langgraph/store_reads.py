@@ -133,7 +133,7 @@ async def _namespaces(memory: Recollect, root: Scope, op: ListNamespacesOp) -> l
 
 def fits_all(conditions: Iterable[MatchCondition], namespace: Scope) -> bool:
     """
-    Say whether *namespace* satisfies all *conditions*, label by label; ``*`` is any label.
+    Return True if *namespace* satisfies all *conditions*, label by label; ``*`` is any label.
 
     >>> fits_all([MatchCondition("prefix", ("users", "*"))], ("users", "ada", "prefs"))
     True

@@ -40,11 +40,11 @@ class Sweeper:
 
     @property
     def is_running(self) -> bool:
-        """Say whether it still sweeps."""
+        """Whether it still sweeps."""
         return self._thread.is_alive() and not self._is_stopped.is_set()
 
     def stop(self, timeout_s: float | None) -> bool:
-        """Wait until it has ended, at most so long; say whether it has."""
+        """Wait until it has ended, at most so long; return True if it has."""
         self._is_stopped.set()
         self._thread.join(timeout_s)
         return not self._thread.is_alive()

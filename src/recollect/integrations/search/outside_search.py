@@ -1,4 +1,4 @@
-"""One of our searches as an outside store, which has a say in our recall."""
+"""One of our searches as an external store, which has a say in our recall."""
 
 from __future__ import annotations
 

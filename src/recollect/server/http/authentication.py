@@ -86,7 +86,7 @@ async def settle(scope: Scope) -> None:
 
 
 def is_guarded(path: str) -> bool:
-    """Say whether a path needs a key."""
+    """Return True if a path needs a key."""
     return path in GUARDED or path.startswith(tuple(f"{each}/" for each in GUARDED))
 
 

@@ -133,7 +133,7 @@ class FollowingResponse(Response):
             await send({"type": "http.response.body", "body": b""})
 
     async def _is_gone(self, receive: Receive) -> bool:
-        """Wait for a change, or until a sign of life is due; say whether the reader went."""
+        """Wait for a change, or until a sign of life is due; return True if the reader went."""
         watch, place = self._service.watch, self._follower.place
         with anyio.move_on_after(KEEP_ALIVE_S) as waiting, watch.waking(place, waiting.cancel):
             while (await receive())["type"] != "http.disconnect":
@@ -148,7 +148,7 @@ def _part(body: bytes) -> Message:
 
 def check_streams(service: Service, tenant: str) -> None:
     """
-    Refuse one more stream of a tenant that has as many open as it may.
+    Reject one more stream of a tenant that has as many open as it may.
 
     Raises:
         QuotaError: It has.

@@ -102,7 +102,7 @@ class Direct:
 
 
 def is_append(scope: Scope) -> bool:
-    """Say whether a request is one to append, whatever else is to be said of it."""
+    """Return True if a request is one to append, whatever else is to be said of it."""
     return bool(scope["method"] == "POST" and _MESSAGES.fullmatch(scope["path"]))
 
 

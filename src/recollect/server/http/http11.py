@@ -44,7 +44,7 @@ class _Protocol(HttpToolsProtocol):
 
     @property
     def is_receiving(self) -> bool:
-        """Say whether a request has begun to come, and not all of it is there."""
+        """Whether a request has begun to come, and not all of it is there."""
         cycle = cast("RequestResponseCycle | None", self.cycle)
         return self._is_in_head or (cycle is not None and cycle.more_body)
 
@@ -158,7 +158,7 @@ class _Lingering:
         return getattr(self._transport, name)
 
     def is_closing(self) -> bool:
-        """Say whether nothing more is read or written."""
+        """Return True if nothing more is read or written."""
         return self._is_closing or bool(self._transport.is_closing())
 
     def write(self, data: bytes) -> None:

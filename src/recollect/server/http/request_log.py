@@ -149,7 +149,7 @@ def route_of(scope: Scope) -> str:
 
 
 def _has_body(scope: Scope) -> bool:
-    """Say whether a request has a body, by its headers."""
+    """Return True if a request has a body, by its headers."""
     headers = dict(scope["headers"])
     return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
 

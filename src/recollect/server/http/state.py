@@ -74,7 +74,7 @@ class Service:
 
     async def check_quota(self, principal: Principal, *, messages: int, size: int) -> None:
         """
-        Refuse what will take a tenant over its quota a day: *messages*, of *size* bytes together.
+        Reject what will take a tenant over its quota a day: *messages*, of *size* bytes together.
 
         It counts nothing, and is for work that should not begin; the memory refuses the write.
 

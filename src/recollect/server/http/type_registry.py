@@ -66,7 +66,7 @@ async def keep_types(memory: Recollect, scope: Scope, types: tuple[MemoryType, .
 
 async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:
     """
-    Refuse a document that its type does not allow, where the type is known.
+    Reject a document that its type does not allow, where the type is known.
 
     Raises:
         UsageError: It says what is wrong with it.

@@ -1,4 +1,4 @@
-"""What bodies of LangGraph's requests hold; what means nothing to a memory is passed over."""
+"""What bodies of LangGraph's requests hold; what means nothing to a memory is skipped."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def _check_labels(namespace: tuple[str, ...] | list[str]) -> None:
 
 
 def _check_filter(filter_: dict[str, Any] | None) -> None:
-    """Refuse an unknown operator as LangGraph's server does."""
+    """Reject an unknown operator as LangGraph's server does."""
     try:
         read_filter(filter_ or {})
     except UsageError as error:

@@ -107,7 +107,7 @@ class Tools:
 
 
 def _wrong(types: Sequence[MemoryType], name: str, arguments: JsonObject) -> str:
-    """Say what is wrong with the arguments of a call, where *types* may be kept."""
+    """Return what is wrong with the arguments of a call, where *types* may be kept."""
     kinds = [shape_of(each) for each in types]
     tool = next(each for each in tools_offered(kinds) if each.name == name)
     checker = MemoryType(

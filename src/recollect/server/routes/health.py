@@ -42,7 +42,7 @@ async def live() -> dict[str, Any]:
 @router.get("/health/ready", summary="Whether it can keep and recall", response_model=None)
 async def ready(request: Request) -> Response | dict[str, Any]:
     """
-    Say whether the store answers, and whether background work fails (``degraded``).
+    Return whether the store answers, and whether background work fails (``degraded``).
 
     With a key that may ``admin`` the answer is that of ``/v1/health``.
     """

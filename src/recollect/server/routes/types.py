@@ -56,7 +56,7 @@ async def put_types(reach: Writing, asked: TypesRequest, undo: WantsUndo = False
 
 @router.post("/types/check", summary="Whether memory types would do")
 async def check_types(reach: Reading, asked: TypesRequest) -> dict[str, Any]:
-    """Say what is wrong with each of the types, and change nothing."""
+    """Return what is wrong with each of the types, and change nothing."""
     complaints: list[dict[str, Json]] = []
     good: list[MemoryType] = []
     for place, each in enumerate(asked.types):

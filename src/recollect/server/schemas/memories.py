@@ -104,7 +104,7 @@ class MemoriesResponse(ResponseModel):
 
 
 class RevisionResponse(ResponseModel):
-    """One version of a memory, and in which time it was the present one."""
+    """One version of a memory, and in which time it was the current one."""
 
     version: int = Field(ge=1)
     value: Object

@@ -163,7 +163,7 @@ def _moment(time: datetime | None, what: str) -> int | None:
 
 
 def check_validity(valid_from: int | None, valid_until: int | None, address: str) -> None:
-    """Refuse a validity that ends before it begins."""
+    """Reject a validity that ends before it begins."""
     if valid_from is not None and valid_until is not None and valid_until < valid_from:
         msg = (
             f"{address} would be valid until {to_datetime(valid_until).isoformat()}, before it "
@@ -220,7 +220,7 @@ class _Staged:
         self._words: dict[Evidence, Words] = {}
 
     def look_up(self, addresses: Sequence[tuple[str, str]]) -> None:
-        """Read what stands at *addresses*, which are about to be written, all at once."""
+        """Read the value at *addresses*, which are about to be written, all at once."""
         self._looked_up = frozenset(addresses)
         found = self._rows.memories_at(self._scope.id, addresses)
         self._found = {(row.type, row.key): row for row in found}
@@ -252,7 +252,7 @@ class _Staged:
         return after
 
     def _check_sources(self, write: PreparedPut, current: MemoryRow | None) -> None:
-        """Refuse what newly names memories as its sources that are not there, or not in force."""
+        """Reject what newly names memories as its sources that are not there, or not in force."""
         if MEMORY_THREAD not in write.evidence:
             return
         known = evidence_messages(current.evidence) if current else set()
@@ -287,7 +287,7 @@ class _Staged:
         return replace(write, evidence=encode_evidence(kept))
 
     def _documents(self, current: MemoryRow) -> list[Founded]:
-        """Return the newest versions of a memory before the present one, newest first."""
+        """Return the newest versions of a memory before the current one, newest first."""
         newest = reversed(self._past(current)[-CARRIED_VERSIONS_MAX:])
         return [Founded(json.loads(e.value), decode_evidence(e.evidence)) for e in newest]
 
@@ -370,7 +370,7 @@ class _Staged:
         return []
 
     def _read(self, address: tuple[str, str]) -> MemoryRow | None:
-        """Return the present version; an expired one counts as gone, and goes."""
+        """Return the current version; an expired one counts as gone, and goes."""
         if address not in self._current:
             found = self._stored(address)
             if found and is_expired(found, self._now):
@@ -441,30 +441,30 @@ def _present_name(row: MemoryRow) -> str:
 
 
 def check_version(scope: Scope, write: PreparedWrite, current: MemoryRow | None) -> None:
-    """Refuse a write that expects another version than the present one (0 for none)."""
+    """Reject a write that expects another version than the current one (0 for none)."""
     actual = current.version if current else 0
     if write.expected is not None and write.expected != actual:
         raise VersionConflictError(f"{write.type}/{write.key} in {scope!r}", write.expected, actual)
 
 
 def is_expired(row: MemoryRow, now: int) -> bool:
-    """Say whether the memory is past its expiry at *now*."""
+    """Return True if the memory is past its expiry at *now*."""
     return row.expires_at is not None and row.expires_at <= now
 
 
 def is_shown(row: MemoryRow, now: int) -> bool:
-    """Say whether the memory is in force at *now*: active, and not past its expiry."""
+    """Return True if the memory is in force at *now*: active, and not past its expiry."""
     return row.state == "active" and not is_expired(row, now)
 
 
 def is_valid(row: MemoryRow | RevisionRow, at: int) -> bool:
-    """Say whether the memory is true in the world at *at*."""
+    """Return True if the memory is true in the world at *at*."""
     begun = row.valid_from is None or row.valid_from <= at
     return begun and (row.valid_until is None or at < row.valid_until)
 
 
 def revision_row(row: MemoryRow, until: int) -> RevisionRow:
-    """Return the present version of a memory as a past one, believed until *until*."""
+    """Return the current version of a memory as a past one, believed until *until*."""
     return _REVISION((
         row.scope_id, row.uid, row.version, row.value, row.text, row.valid_from, row.valid_until,
         row.evidence, row.trust, row.state, row.cause, row.updated_at, max(until, row.updated_at),
@@ -491,7 +491,7 @@ def _time(moment: int | None) -> datetime | None:
 
 
 def revisions_of(row: MemoryRow, past: Sequence[RevisionRow]) -> tuple[Revision, ...]:
-    """Return all versions of a memory, oldest first, the present one last."""
+    """Return all versions of a memory, oldest first, the current one last."""
     present = revision_row(row, row.updated_at)
     versions = [_revision(each, to_datetime(each.believed_until)) for each in past]
     return (*versions, _revision(present, None))
@@ -514,7 +514,7 @@ def _revision(row: RevisionRow, until: datetime | None) -> Revision:
 
 
 def believed_at(row: MemoryRow, past: Sequence[RevisionRow], at: int) -> MemoryRow | None:
-    """Return the memory as it was believed at *at*, as if it were the present version."""
+    """Return the memory as it was believed at *at*, as if it were the current version."""
     if row.updated_at <= at:
         return row
     for revision in past:

@@ -1,4 +1,4 @@
-"""What a deletion leaves to be removed from outside stores of vectors, noted with it; pure."""
+"""What a deletion leaves to be removed from external vector stores, noted with it; pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def plan_noting(
     rows: Rows, plan: Plan[ResultT], name: str, *, ids: Ids, now: int
 ) -> PlannedWrite[ResultT]:
     """
-    Carry out a deletion, and note what each outside store has to remove because of it.
+    Carry out a deletion, and note what each external store has to remove because of it.
 
     Args:
         name: The id of the erase's receipt, or another id where there is none.
@@ -73,7 +73,7 @@ def _left(name: str, receipt: str, uids: Sequence[str], start: int) -> PutMemory
 
 
 def receipts_left(rows: Rows) -> frozenset[str]:
-    """Return the ids of the receipts of which an outside store has still to remove something."""
+    """Return the ids of the receipts of which an external store has still to remove something."""
     here = rows.scope(OUTSIDE_SCOPE)
     if here is None:
         return frozenset()

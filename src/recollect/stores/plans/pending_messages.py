@@ -84,7 +84,7 @@ def without_again(thread: ThreadRow, positions: Iterable[int]) -> ThreadRow:
 
 
 def is_waiting(thread: ThreadRow) -> bool:
-    """Say whether anything of the thread waits for its due time, now or later."""
+    """Return True if anything of the thread waits for its due time, now or later."""
     return thread.formed < thread.last or (thread.again != "[]" and bool(again_of(thread)))
 
 
@@ -96,7 +96,7 @@ def is_backlogged(thread: ThreadRow, now: int) -> bool:
 
 
 def is_pending(thread: ThreadRow) -> bool:
-    """Say whether anything of the thread waits, be it for a lane alone."""
+    """Return True if anything of the thread waits, be it for a lane alone."""
     return thread.formed < thread.last or thread.again != "[]"
 
 

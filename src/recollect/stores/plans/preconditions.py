@@ -58,6 +58,6 @@ def plan_since(rows: Rows, plan: Plan[ResultT], scope: Scope, epoch: int) -> Pla
 
 
 def changes_settings(effect: Effect) -> bool:
-    """Say whether an effect may change a setting: one too often rather than one too few."""
+    """Return True if an effect may change a setting: one too often rather than one too few."""
     gone = effect.removed or effect.dropped_revisions or effect.dropped_scopes
     return bool(gone) or any(each.type in SETTING_TYPES for each in effect.memories)

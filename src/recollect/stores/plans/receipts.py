@@ -81,7 +81,7 @@ def restored_formation(given: RecordFields, scope_id: int) -> FormationRow:
     Return the formation that an archive's record tells of.
 
     Raises:
-        UsageError: A field is not what it must be.
+        UsageError: A field is invalid.
     """
     watermarks, failed = given.by_thread("watermarks"), given.by_thread("failed")
     for thread in watermarks:
@@ -161,10 +161,10 @@ def _without(by_thread: str, gone_threads: Collection[str]) -> str:
 
 def plan_redrive(rows: Rows, scope: Scope, formation_id: str, now: int) -> PlannedWrite[int]:
     """
-    Let the messages that a dead formation gave up wait again; say how many there still are.
+    Let the messages that a dead formation gave up wait again; return how many there still are.
 
     Raises:
-        NotFoundError: There is no such formation.
+        NotFoundError: The formation does not exist.
         UsageError: It is not dead, or was re-driven before.
     """
     scope_row = rows.scope(scope)

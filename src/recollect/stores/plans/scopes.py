@@ -21,5 +21,5 @@ def scopes_holding(
 
 
 def holds_anything(rows: Rows, scope: ScopeRow) -> bool:
-    """Say whether a scope holds a thread or a memory."""
+    """Return True if a scope holds a thread or a memory."""
     return bool(rows.threads(scope.id, None, 1)) or any(rows.memories(scope.id, None, None))

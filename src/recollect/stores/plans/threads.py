@@ -66,7 +66,7 @@ def prepare_message(message: NewMessage, now: int, ids: Ids) -> PreparedMessage:
     Check *message* and return the form in which it is kept.
 
     Raises:
-        UsageError: A field is not allowed; the error says which.
+        UsageError: A field is not allowed; the message tells which.
     """
     if not isinstance(message, NewMessage):
         msg = f"a message is a NewMessage, not {message!r}"
@@ -396,7 +396,7 @@ def plan_replacement(rows: Rows, request: Replacement) -> PlannedWrite[Message]:
     Put other content in the place of the message with the same id.
 
     Raises:
-        NotFoundError: There is no such message.
+        NotFoundError: The message does not exist.
         ConflictError: The key was used for another request.
         GoneError: What was replaced under the key was erased since.
     """

@@ -292,7 +292,7 @@ class _Undoing:
         )
 
     def _check_unused(self) -> None:
-        """Refuse to remove what something else was derived from since."""
+        """Reject to remove what something else was derived from since."""
         names = {name for row in self._removed.values() for name in version_names(row)}
         mine = {row.uid for row in (*self._removed.values(), *self._memories.values())}
         for row in self._rows.memories_resting_on(self._scope.id, sorted(names)):

@@ -14,7 +14,7 @@ CHANGES_FOLLOWED_MAX: Final = 10_000
 
 
 def is_old(row: IdempotencyRow, now: int) -> bool:
-    """Say whether the request kept in *row* is too long ago to be repeated."""
+    """Return True if the request kept in *row* is too long ago to be repeated."""
     return row.kept_at < old_before(now)
 
 

@@ -51,7 +51,7 @@ def open_database(location: PostgresLocation) -> tuple[PatientConnection, bytes]
 
 def finish_upgrade(location: PostgresLocation, steps: Steps = STEPS) -> int:
     """
-    Take away what only releases before this one need; return how many steps that took.
+    Remove what only releases before this one need; return how many steps that took.
 
     Raises:
         StoreError: As `open_database` does; or the schema was changed by hand.

@@ -72,7 +72,7 @@ def rewrite_checkpoints(connection: psycopg.Connection[Any], location: PostgresL
 
     Raises:
         StoreReadOnlyError: This user does not own them.
-        psycopg.Error: PostgreSQL failed; what was written anew stays so.
+        psycopg.Error: PostgreSQL failed; what was rewritten stays so.
     """
     tables = _tables(connection)
     if not tables:

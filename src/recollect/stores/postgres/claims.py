@@ -20,9 +20,9 @@ class Claimer:
     """
     Claims for whoever asks, in the order in which they came.
 
-    Who comes while a transaction is under way waits for the next one, together with all
-    others who do: what is due is then looked for once, and written by one commit. Other
-    processes are not waited for; their claims pass over what this one has locked.
+    Who comes while a transaction is under way waits for the next one, together with all others who
+    do: what is due is then looked for once, and written by one commit. Other processes are not
+    waited for; their claims skip what this one has locked.
     """
 
     def __init__(self, name: str, workshop: PostgresUnits) -> None:

@@ -108,7 +108,7 @@ def store_errors(name: str) -> Iterator[None]:
     Let no error of the driver escape: it becomes the cause of one of ours.
 
     Raises:
-        StoreError: PostgreSQL failed; the class says how.
+        StoreError: PostgreSQL failed; the class tells how.
         UsageError: A value was given that no stored row can have.
     """
     try:
@@ -160,5 +160,5 @@ def _said(error: psycopg.Error) -> str:
 
 
 def is_lost(connection: psycopg.Connection[tuple[object, ...]]) -> bool:
-    """Say whether the connection can only be thrown away."""
+    """Return True if the connection can only be thrown away."""
     return connection.broken or connection.closed

@@ -38,7 +38,7 @@ class PostgresListener(Listener):
     def __init__(
         self, location: PostgresLocation, heard: Callable[[], None], monitor: TaskMonitor
     ) -> None:
-        """Begin to listen; *heard* is called on the listener's thread, and must not block."""
+        """Start listening; *heard* is called on the listener's thread and must not block."""
         self._location = location
         super().__init__(heard, monitor)
 

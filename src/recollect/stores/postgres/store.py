@@ -56,13 +56,13 @@ class PostgresStore(Store):
         Open the database at *url*; one without our schema becomes a store.
 
         Args:
-            clock: Where the present moment comes from; the database by default.
+            clock: Where the current time comes from; the database by default.
             limits: ``connections_max``, and how long to wait at most: for a statement
                 (``statement_s``), for another transaction (``lock_wait_s``), for a
                 connection (``turn_wait_s``), for any answer (``answer_s``).
 
         Raises:
-            StoreError: The database cannot be opened; the class says why.
+            StoreError: The database cannot be opened; the class tells why.
         """
         location = location_of(url).with_limits(**limits)
         shared = ServerClock()
@@ -84,7 +84,7 @@ class PostgresStore(Store):
 
     async def aclose(self) -> None:
         """
-        Answer every call that waits, then close the connections; again is nothing.
+        Finish queued calls, then close the connections; idempotent.
 
         Raises:
             StoreClosedError: The store belongs to another process.

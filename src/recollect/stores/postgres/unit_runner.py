@@ -77,7 +77,7 @@ class PostgresUnits:
         if the plan keeps an idempotency key, by which it will see whether it was carried out.
 
         Raises:
-            StoreError: PostgreSQL failed; the class says how.
+            StoreError: PostgreSQL failed; the class tells how.
         """
         return self._repeated(plan, writing=True)
 
@@ -86,7 +86,7 @@ class PostgresUnits:
         Run *query* on one snapshot of the database.
 
         Raises:
-            StoreError: PostgreSQL failed; the class says how.
+            StoreError: PostgreSQL failed; the class tells how.
         """
         return self._repeated(_looking(query), writing=False)
 
@@ -95,7 +95,7 @@ class PostgresUnits:
         Run *query* on what it will likely read, fetched in one trip; or as `look` does.
 
         Raises:
-            StoreError: PostgreSQL failed; the class says how.
+            StoreError: PostgreSQL failed; the class tells how.
         """
         ids = self._known.unchanged(query.cursors)
         likely = query.likely() if ids else {}
@@ -174,14 +174,14 @@ class _Unit(Generic[ResultT]):
 
     @property
     def is_commit_unknown(self) -> bool:
-        """Say whether it may have been committed, with nothing by which to find out."""
+        """Whether it may have been committed, with nothing by which to find out."""
         # An erase rewrites keys, but was made under none.
         has_key = bool(self.effect.idempotency) and not self.effect.receipts
         wrote = self.effect != NOTHING
         return self.is_lost and self._is_commit_sent and wrote and not has_key
 
     def may_be_repeated(self, error: psycopg.Error) -> bool:
-        """Say whether running it again may help, and does no harm."""
+        """Return True if running it again may help, and does no harm."""
         return error.sqlstate in AGAIN or self.is_lost
 
 

@@ -1,10 +1,10 @@
 """
 Making deleted bytes vanish from the tables and indexes, not only from the rows.
 
-A row that was deleted stays in its page until ``VACUUM`` takes it out, and then its bytes
-stay in the free space of the page until another row is written over them. So every table is
-written anew, one partition after the other, and the old files are removed. What that does not
-reach is the write-ahead log (`docs/decisions/0011-postgresql.md`).
+A row that was deleted stays in its page until ``VACUUM`` takes it out, and then its bytes stay in
+the free space of the page until another row is written over them. So every table is rewritten, one
+partition after the other, and the old files are removed. What that does not reach is the
+write-ahead log (`docs/decisions/0011-postgresql.md`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def remove_deleted_bytes(location: PostgresLocation) -> None:
 
     Raises:
         StoreReadOnlyError: This user does not own the tables.
-        StoreError: PostgreSQL failed; what was written anew stays so.
+        StoreError: PostgreSQL failed; what was rewritten stays so.
     """
     with store_errors(location.name):
         connection = connect(location)

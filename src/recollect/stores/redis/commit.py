@@ -45,7 +45,7 @@ def written_by(effect: Effect, reading: OptimisticReads) -> list[str]:
 
 
 def takes_room(effect: Effect) -> bool:
-    """Say whether a full server must refuse *effect*: whether it does anything but remove."""
+    """Return True if a full server must refuse *effect*: whether it does anything but remove."""
     frees = (effect.removed, effect.dropped_scopes, effect.dropped_threads, effect.receipts)
     return not any(frees)
 

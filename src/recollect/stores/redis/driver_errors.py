@@ -113,7 +113,7 @@ def store_errors(name: str) -> Iterator[None]:
     Let no error of the driver escape: it becomes the cause of one of ours.
 
     Raises:
-        StoreError: Redis failed; the class says how.
+        StoreError: Redis failed; the class tells how.
         UsageError: A value was given that no stored row can have.
     """
     try:

@@ -30,7 +30,7 @@ class RedisListener(Listener):
     def __init__(
         self, server: RedisConnections, heard: Callable[[], None], monitor: TaskMonitor
     ) -> None:
-        """Begin to listen; *heard* is called on the listener's thread, and must not block."""
+        """Start listening; *heard* is called on the listener's thread and must not block."""
         self._server = server
         super().__init__(heard, monitor)
 

@@ -53,14 +53,14 @@ class RedisStore(Store):
         Open the database at *url*; one without our keys becomes a store.
 
         Args:
-            clock: Where the present moment comes from; the server by default.
+            clock: Where the current time comes from; the server by default.
             durability: What an acknowledged write survives; ``?durability=`` in *url* wins.
             limits: ``connections_max``, and how long to wait at most: for others in the same
                 scope (``patience_s``), for a connection (``turn_wait_s``), for any answer
                 (``answer_s``), for a new connection (``connect_s``).
 
         Raises:
-            StoreError: The database cannot be opened; the class says why.
+            StoreError: The database cannot be opened; the class tells why.
         """
         location = location_of(url, durability).with_limits(**limits)
         shared = ServerClock()
@@ -91,7 +91,7 @@ class RedisStore(Store):
 
     async def aclose(self) -> None:
         """
-        Answer every call that waits, then close the connections; again is nothing.
+        Finish queued calls, then close the connections; idempotent.
 
         Raises:
             StoreClosedError: The store belongs to another process.

@@ -140,7 +140,7 @@ class _Unit(Generic[ResultT]):
         """The keys of the versions that it read."""
 
     def run(self, server: RedisConnections, late_at: float) -> bool:
-        """Attempt it once; say whether it counts."""
+        """Attempt it once; return True if it counts."""
         turn = _Turn(self._turns)
         reading = OptimisticReads(server.client, server.generation, turn.take)
         try:

@@ -1,8 +1,8 @@
 """
 Making deleted bytes vanish from the server's files, not only from its memory.
 
-The append-only file keeps every command until it is written anew, and a snapshot keeps what
-was there when it was made. So both are written anew, and awaited.
+The append-only file keeps every command until it is rewritten, and a snapshot keeps what was there
+when it was made. So both are rewritten, and awaited.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _RUNNING: Final = (
 
 def remove_deleted_bytes(server: RedisConnections) -> None:
     """
-    Have the append-only file and the snapshot written anew, and wait until they are.
+    Have the append-only file and the snapshot rewritten, and wait until they are.
 
     Raises:
         StoreUnavailableError: It took too long, or the server could not write.

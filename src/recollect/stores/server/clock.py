@@ -26,12 +26,12 @@ class ServerClock:
         self._read = (0, 0.0)
 
     def now(self) -> datetime:
-        """Return the present moment of the server."""
+        """Return the current time of the server."""
         moment_us, read_at_s = self._read
         return _EPOCH + timedelta(microseconds=moment_us + (timer_s() - read_at_s) * 1_000_000)
 
     def is_old(self) -> bool:
-        """Say whether it is time to compare again."""
+        """Return True if it is time to compare again."""
         return timer_s() - self._read[1] > COMPARED_EVERY_S
 
     def compare(self, moment_us: Callable[[], int]) -> None:

@@ -73,11 +73,11 @@ class StoreThreads:
 
     @property
     def is_over(self) -> bool:
-        """Say whether the store was closed."""
+        """Whether the store was closed."""
         return self._threads is None
 
     async def end(self) -> bool:
-        """Let every call that waits be answered; say whether it had not ended before."""
+        """Let every call that waits be answered; return True if it had not ended before."""
         self.check_process()
         threads, self._threads = self._threads, None
         if threads is None:
@@ -94,7 +94,7 @@ class StoreThreads:
         return self._threads
 
     def check_process(self) -> None:
-        """Refuse work in another process."""
+        """Reject work in another process."""
         if os.getpid() != self.process:
             msg = (
                 f"{self._place.name}: this store belongs to process {self.process}, which "

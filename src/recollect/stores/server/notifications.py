@@ -29,7 +29,7 @@ class Bell:
         self._rung_at_s = -RING_EVERY_S
 
     def rings(self, effect: Effect) -> bool:
-        """Say whether to call out now; it then counts as done."""
+        """Return True if to call out now; it then counts as done."""
         due = [each.due for each in effect.threads if each.due is not None]
         if not due or min(due) > self._moment() or timer_s() < self._rung_at_s + RING_EVERY_S:
             return False
@@ -46,7 +46,7 @@ class Listener(ABC):
     """What a lost connection raises; another is made then."""
 
     def __init__(self, heard: Callable[[], None], monitor: TaskMonitor) -> None:
-        """Begin to listen; *heard* is called on the listener's thread, and must not block."""
+        """Start listening; *heard* is called on the listener's thread and must not block."""
         self._heard = heard
         self._monitor = monitor
         self.closed = Event()

@@ -29,7 +29,7 @@ def back_up_file(path: str, copy: Path) -> None:
     No page is in it that the store does not use any more.
 
     Raises:
-        StoreError: It cannot be read or written; the class says why.
+        StoreError: It cannot be read or written; the class tells why.
     """
     location = SqliteLocation(path=path, vfs=None, durability="full", lock_wait_s=LOCK_WAIT_S)
     with store_errors(path):

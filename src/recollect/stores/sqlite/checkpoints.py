@@ -63,7 +63,7 @@ def connect(file: str, *, lock_wait_s: float = LOCK_WAIT_S) -> sqlite3.Connectio
     The connection may be used by one thread after another.
 
     Raises:
-        StoreError: The folder does not exist, or SQLite failed; the class says how.
+        StoreError: The folder does not exist, or SQLite failed; the class tells how.
     """
     if not Path(file).parent.is_dir():
         msg = f"there is no folder {str(Path(file).parent)!r}: make it, then open it again"
@@ -135,7 +135,7 @@ def saver_errors(file: str) -> Iterator[None]:
     Let no error of the driver escape: it becomes the cause of one of ours.
 
     Raises:
-        StoreError: SQLite failed; the class says how.
+        StoreError: SQLite failed; the class tells how.
     """
     try:
         yield

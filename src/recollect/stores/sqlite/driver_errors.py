@@ -89,7 +89,7 @@ def store_errors(path: str) -> Iterator[None]:
     Let no error of the driver escape: it becomes the cause of one of ours.
 
     Raises:
-        StoreError: SQLite failed, or a stored row is damaged; the class says how.
+        StoreError: SQLite failed, or a stored row is damaged; the class tells how.
         UsageError: A value was given that no stored row can have.
     """
     try:

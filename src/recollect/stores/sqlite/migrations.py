@@ -33,7 +33,7 @@ SCHEMA_VERSION: Final = len(STEPS)
 
 def check_mark(application_id: int, path: str) -> None:
     """
-    Refuse a database that does not bear our mark.
+    Reject a database that does not bear our mark.
 
     Raises:
         StoreCorruptError: It is another application's.

@@ -83,7 +83,7 @@ def add_checksums(path: str) -> bool:
     """
     Have a file that keeps no checksums of pages keep them from now on; return whether it had none.
 
-    All of it is written anew, as by ``VACUUM``, which takes as much room again.
+    All of it is rewritten, as by ``VACUUM``, which takes as much room again.
 
     Raises:
         StoreError: SQLite failed, or its driver has no such checksums; nothing changed then.

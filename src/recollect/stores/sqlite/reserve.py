@@ -30,7 +30,7 @@ class Reserve:
         self._file = Path(f"{store_path}-reserve")
 
     def release(self) -> bool:
-        """Give the room back to the disk; say whether there was any."""
+        """Give the room back to the disk; return True if there was any."""
         try:
             self._file.unlink()
         except OSError:

@@ -284,5 +284,5 @@ class Writer:
 
 
 def _frees_room(effect: Effect) -> bool:
-    """Say whether an effect is one of erasing, which a full disk must not prevent."""
+    """Return True if an effect is one of erasing, which a full disk must not prevent."""
     return bool(effect.removed or effect.dropped_scopes or effect.receipts)

@@ -23,7 +23,7 @@ def asked_in(messages: Sequence[BaseMessage]) -> int | None:
 
 
 def is_said(message: BaseMessage) -> bool:
-    """Say whether somebody said *message*: it is no summary, ours or LangChain's."""
+    """Return True if somebody said *message*: it is no summary, ours or LangChain's."""
     return not is_summary(message) and LC_SOURCE not in message.additional_kwargs
 
 
