@@ -43,9 +43,9 @@ Cited: TypeAlias = tuple[str, str, int]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DerivedChange:
     """
-    What becomes of one combination: the new memory at (type, key), and the writes that make it.
+    The effect of one combination: the new memory at (type, key), and the writes.
 
-    *sources* are the versions that it was made of; those at *ended* it takes the place of.
+    *sources* are the versions it was made from; it replaces those at *ended*.
     """
 
     action: Literal["merged", "derived", "refused"]
@@ -98,7 +98,7 @@ def can_be_source(memory: Memory, now: datetime) -> bool:
 
 
 def planned(combinations: Sequence[Combination], standing: ActiveMemories) -> list[DerivedChange]:
-    """Return what becomes of each combination, in order; no memory is written twice."""
+    """Return the change for each combination, in order; no memory is written twice."""
     changes: list[DerivedChange] = []
     written: set[Address] = set()
     for each in combinations:
@@ -199,7 +199,7 @@ def _refused(made: Combination, reason: str) -> DerivedChange:
 
 
 def _outdone(made: Combination, standing: ActiveMemories) -> list[Memory]:
-    """Return what was derived before of some of the same memories, and of no other."""
+    """Return earlier derived memories whose sources are a subset of this one's."""
     mine = {address_of(each) for each in made.sources}
     return [
         each
@@ -226,7 +226,7 @@ def _evidence(sources: Sequence[Memory]) -> list[Evidence]:
 
 
 def outcomes_of(changes: Sequence[DerivedChange]) -> list[OperationOutcome]:
-    """Return what changes made of memories, as the receipt of any formation tells it."""
+    """Return the outcomes of changes for the receipt, as in any formation."""
     made = [
         OperationOutcome(
             action="refused" if each.action == "refused" else "stored",

@@ -19,13 +19,13 @@ def is_single(type_: MemoryType, value: JsonObject) -> bool:
 
 
 def identity_of(type_: MemoryType) -> list[str]:
-    """Return the fields by which a single-valued memory is known: of whom it says what."""
+    """Return the fields that identify a single-valued memory: whom it is about, and how."""
     return [name for name in required_fields(type_.parameters) if name not in type_.single_valued]
 
 
 def subject_key(type_: MemoryType, value: JsonObject) -> tuple[str, ...]:
     """
-    Return of whom a value says what, as it is compared: in normalised words.
+    Return the normalised values of a value's identifying fields.
 
     >>> from recollect.formation.types import FACT
     >>> subject_key(FACT, {"subject": "ADA", "predicate": "lives  in", "object": "Oslo"})
@@ -60,5 +60,5 @@ def succession_among(
     since: datetime,
     until: datetime | None,
 ) -> Succession:
-    """Return how *value*, true from *since* to *until*, takes its place among *memories*."""
+    """Return how *value*, valid from *since* to *until*, fits among *memories* in time."""
     return succession_of(rivals_of(type_, value, since, memories), since, until)

@@ -1,4 +1,4 @@
-"""When two values are the same: normalised words, and the keys that are made of them."""
+"""Equality of values: normalised words, and keys made from them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def normalised(text: str) -> str:
 
 
 def _signs_in(between: re.Match[str]) -> str:
-    """Return what of the characters between two words belongs to one of them."""
+    """Return the characters between two words that belong to one of them."""
     run, end = between[0], between.end()
     if run.isspace():
         return " "
@@ -78,7 +78,7 @@ def content_key(value: JsonObject) -> str:
 
 def owner_of(type_: str, key: str) -> str:
     """
-    Return whose refused fields stand apart: an entry's key; ``""`` for the one document of a type.
+    Return the owner of rejected fields: an entry's key; ``""`` for a type's single document.
 
     >>> owner_of("User", "User"), owner_of("Note", "n1")
     ('', 'n1')
@@ -120,9 +120,9 @@ def changing_keys(type_: str, key: str, value: JsonObject, known: JsonObject) ->
 
 def proposal_key(key: str, version: int, value: JsonObject) -> str:
     """
-    Return the key under which *value* waits to become what follows a memory's *version*.
+    Return the key of a proposal to replace a memory's *version* by *value*.
 
-    Of a key that would make it longer than a key may be, the beginning and a digest stand in it.
+    A key too long for this is shortened to its beginning and a digest.
     """
     return f"{_named(key)}~{version}~{content_key(value)}"
 

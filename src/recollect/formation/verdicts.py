@@ -1,4 +1,4 @@
-"""What a person decides about a memory: rejecting a value for good, approving what waits."""
+"""Review decisions: reject a value for good, or approve a quarantined one."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _is_patched(type_: MemoryType | None) -> bool:
 
 
 def _owner(memory: Memory, standing: Memory | None) -> str:
-    """Return whose fields are refused: those of the entry that *memory* is, or would change."""
+    """Return the owner of rejected fields: the entry that *memory* is, or would change."""
     proposed = proposed_for(memory.key) if memory.state == "quarantined" else None
     key = memory.key if proposed is None else proposed[0]
     return owner_of(memory.type, key if standing is None else standing.key)

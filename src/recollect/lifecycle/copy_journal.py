@@ -1,4 +1,4 @@
-"""What a destination notes of copies into it: that it is being filled, and what came from where."""
+"""The journal of copies in a destination: what is being filled, and what came from where."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ async def each_scope(store: Store) -> AsyncIterator[Scope]:
 @dataclass(slots=True, kw_only=True)
 class Notes:
     """
-    Which scopes of a destination came from one source, and what they held then.
+    Which scopes of a destination came from one source, and their content at that time.
 
-    Scope and content are noted as digests that name nothing, in a memory for each scope. A scope
-    that is being written is noted before; so the run after a kill knows it again.
+    Scope and content are recorded as digests that reveal nothing, in one memory per scope. A scope
+    is recorded before it is written, so that a run after a crash recognises it.
     """
 
     destination: Store
@@ -95,24 +95,24 @@ class Notes:
         self.found = {}
 
     def find(self, scope: Scope, content: str) -> None:
-        """Take in that *scope* holds *content*, as the source does."""
+        """Record that *scope* has *content* in both stores."""
         self.found[self._place(scope)] = self._seal(content)
 
     async def begin(self, scope: Scope) -> None:
-        """Note that *scope* is being written: until it is found equal, all in it is the copy's."""
+        """Record that *scope* is being written: until it is found equal, the copy owns its data."""
         place = self._place(scope)
         if self.noted.get(place) != _WRITING:
             await self._write([self._put(place, _WRITING)])
             self.noted[place] = _WRITING
 
     async def keep_found(self) -> None:
-        """Note what the last pass has found, also one that ended early."""
+        """Store the findings of the last pass, even of one that ended early."""
         changed = {at: held for at, held in self.found.items() if self.noted.get(at) != held}
         await self._write([self._put(at, held) for at, held in changed.items()])
         self.noted |= changed
 
     async def drop_others(self) -> None:
-        """Note of no scope that the last pass has not found that it came from the source."""
+        """Drop the records of scopes that the last pass did not find in the source."""
         gone = self.noted.keys() - self.found
         await self._write([DeleteMemory(type=self.source, key=at) for at in gone])
         self.noted = dict(self.found)
@@ -132,7 +132,7 @@ class Notes:
 
 
 async def read_notes(destination: Store, source: str) -> Notes:
-    """Return what *destination* noted of copies from *source*, the digest that store gives."""
+    """Return the journal of copies from *source*, the digest that identifies that store."""
     key = bytes.fromhex(await destination.digest_of("copies from", source))
     noted: dict[str, str] = {}
     cursor: str | None = None

@@ -15,7 +15,7 @@ RETRY_AFTER_S_MAX: Final = 3_600.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breaker:
     """
-    How often the model was out in a row, and until when it is left alone.
+    Circuit breaker for a model: counts outages in a row, and pauses calls.
 
     After ``OUTAGES_MAX`` outages it opens; each further one doubles the pause, up to
     ``COOLDOWN_S_MAX``. The first success closes it.

@@ -111,7 +111,7 @@ class ValueText:
 
     @cached_property
     def runs(self) -> tuple[tuple[int, int, str], ...]:
-        """Return what may be telephone numbers."""
+        """The runs of digits that may be telephone numbers."""
         return digit_runs(self.text)
 
     @cached_property
@@ -145,7 +145,7 @@ class ValueTexts:
 
 
 class Heard:
-    """What a value may rest on: each source read once, asked for each leaf of the value."""
+    """The sources that a value may rest on, each parsed once for all its leaves."""
 
     def __init__(
         self,
@@ -170,11 +170,11 @@ class Heard:
         ]
 
     def lacks_of(self, value: Json) -> tuple[str, ...]:
-        """Return what all of *value* claims that was not heard, each once, in its order."""
+        """Return the unsupported claims of all of *value*, without duplicates, in order."""
         return tuple(dict.fromkeys(chain.from_iterable(map(self.lacks, _leaves(value)))))
 
     def lacks(self, leaf: str | float) -> tuple[str, ...]:
-        """Return what *leaf* claims that was not heard, in words."""
+        """Return the unsupported claims of *leaf*, in words."""
         if leaf in self._known:
             return ()
         if not isinstance(leaf, str):

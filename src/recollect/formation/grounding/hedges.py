@@ -109,7 +109,7 @@ def hedges_in(text: str) -> tuple[str, ...]:
 
 
 def hearsay_in(text: str) -> bool:
-    """Return True if *text* tells what somebody else says."""
+    """Return True if *text* reports the words of a third person."""
     text = _usual(text)
     return any(pattern.search(text) for pattern in _HEARSAY)
 

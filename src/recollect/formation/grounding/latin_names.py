@@ -1,8 +1,8 @@
 """
-Names that a value brings, and whether somebody said them.
+Names in Latin script in a value, and whether they were said.
 
-A name is told from a word by its capital letter alone: nothing is known of the world. So
-what stands first in a sentence is none, and titles are judged by a list of common words.
+Names are recognised by their capital letter alone, without world knowledge. So the first word of a
+sentence is never one, and titles are judged by a list of common words.
 """
 
 import re
@@ -197,7 +197,7 @@ class HeardNames:
         return not self.missing(name)
 
     def missing(self, name: Name) -> Name | None:
-        """Return what of *name* was not said; nothing if all of it was."""
+        """Return the part of *name* that was not said; ``None`` if all of it was."""
         joined = "".join(re.sub(r"[&-]", "", _bare(word)) for word in name.words)
         if self._knows(joined):
             return None
@@ -247,7 +247,7 @@ def _forms(bare: str) -> Iterator[str]:
 
 def _slips(word: str) -> Iterator[str]:
     """
-    Yield the spellings of which *word* may be a slip of the pen, or the other way round.
+    Yield spellings of which *word* may be a misspelling, and vice versa.
 
     Doubled letters of words of six letters and more, swapped neighbours of seven and more:
     Gothenbrug is Gothenburg, but Ann is not Anna, nor Marian Marina.

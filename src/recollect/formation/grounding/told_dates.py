@@ -194,7 +194,7 @@ def _recurs(told: Dated, month: int, day: int | None) -> bool:
 
 def _holds(told: Days, claim: Days) -> bool:
     """
-    Return True if *claim* is told by *told*.
+    Return True if *told* states *claim*.
 
     A day may stand for a week in which it lies, or for a longer stretch that it begins or ends; a
     month for a day or a season that lies in it or touches it, a year likewise.

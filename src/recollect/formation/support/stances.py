@@ -178,7 +178,7 @@ def stances_in(text: str) -> frozenset[Stance]:
 
 
 def tells_liking(word: str) -> bool:
-    """Return True for a word that tells what somebody likes or dislikes."""
+    """Return True for a word that expresses liking or dislike."""
     return any(
         pattern.fullmatch(word) for attitude, pattern in _ATTITUDES if attitude != "allergic"
     ) or bool(_PREFERS.fullmatch(word))

@@ -182,7 +182,7 @@ def plan_writes(
     said: Mapping[Cited, int] | None = None,
 ) -> PlannedWrite[tuple[MemoryRow | None, ...]]:
     """
-    Carry out *writes* in order, each seeing the ones before it; answer each with its memory's row.
+    Apply *writes* in order, each seeing the ones before; the result is one row per write.
 
     Args:
         said: The times of messages that the same transaction writes.
@@ -202,7 +202,7 @@ def plan_writes(
 
 
 class _Staged:
-    """The memories of one transaction as they will be, write by write."""
+    """The memories of one transaction as the writes so far leave them."""
 
     def __init__(
         self, rows: Rows, scope: ScopeRow, ids: Ids, now: int, said: Mapping[Cited, int]
@@ -220,17 +220,17 @@ class _Staged:
         self._words: dict[Evidence, Words] = {}
 
     def look_up(self, addresses: Sequence[tuple[str, str]]) -> None:
-        """Read the value at *addresses*, which are about to be written, all at once."""
+        """Read the memories at *addresses*, which are about to be written, in one query."""
         self._looked_up = frozenset(addresses)
         found = self._rows.memories_at(self._scope.id, addresses)
         self._found = {(row.type, row.key): row for row in found}
 
     def look_up_messages(self, puts: Iterable[PreparedPut]) -> None:
-        """Read when the messages were said that *puts* rest on, all at once."""
+        """Read the times of the messages that *puts* cite, in one query."""
         self._times.look_up(each for put in puts for each in evidence_messages(put.evidence))
 
     def carry_out(self, write: PreparedWrite) -> MemoryRow | None:
-        """Carry out one write and return the memory as it is then."""
+        """Apply one write and return the resulting memory."""
         address = (write.type, write.key)
         current = self._read(address)
         check_version(self._scope.segments, write, current)
@@ -252,7 +252,7 @@ class _Staged:
         return after
 
     def _check_sources(self, write: PreparedPut, current: MemoryRow | None) -> None:
-        """Reject what newly names memories as its sources that are not there, or not in force."""
+        """Raise if a newly cited source memory does not exist or is not in force."""
         if MEMORY_THREAD not in write.evidence:
             return
         known = evidence_messages(current.evidence) if current else set()
@@ -270,7 +270,7 @@ class _Staged:
                 raise VersionConflictError(address, named[2], actual)
 
     def _founded(self, write: PreparedPut, current: MemoryRow | None) -> PreparedPut:
-        """Return *write*, resting also on what the words rest on that it takes over."""
+        """Return *write* with the evidence of any words it takes over added to its own."""
         if current is None or current.evidence == NO_EVIDENCE or current.type in BESIDE_TYPES:
             return write
         if (current.value, current.evidence) == (write.value, write.evidence):
@@ -292,7 +292,7 @@ class _Staged:
         return [Founded(json.loads(e.value), decode_evidence(e.evidence)) for e in newest]
 
     def _is_restored(self, write: PreparedPut, current: MemoryRow) -> bool:
-        """Return True if a version before said so, and rested on just that."""
+        """Return True if an earlier version had this value and just this evidence."""
         said = write.value, write.evidence
         return any((each.value, each.evidence) == said for each in self._past(current))
 
@@ -301,7 +301,7 @@ class _Staged:
         return [*self._rows.revisions(self._scope.id, current.uid), *staged]
 
     def _said(self, evidence: Evidence) -> Words:
-        """Return the words of what evidence names, as far as it is there."""
+        """Return the words of the cited message or memory, if it exists."""
         if evidence not in self._words:
             self._words[evidence] = quoted(evidence) | self._words_of(evidence)
         return self._words[evidence]
@@ -324,7 +324,7 @@ class _Staged:
         return NO_WORDS.union(*map(words_of, texts))
 
     def _follow(self, gone: MemoryRow) -> None:
-        """Take along what was derived from a memory, and put in force again what that replaced."""
+        """Remove what was derived from a memory, and reinstate what that had replaced."""
         erased = version_names(gone)
         waiting, taken = sorted(erased), list[MemoryRow]()
         while waiting:
@@ -344,7 +344,7 @@ class _Staged:
                 self._current[row.type, row.key] = reopened(ended, self._scope.seq, self._now)
 
     def _without(self, row: MemoryRow, erased: set[tuple[str, str]]) -> list[MemoryRow]:
-        """Take from a memory what rests on the *erased*; return it if nothing is left."""
+        """Remove the *erased* evidence from a memory; return it if nothing is left."""
         left = row_remainder(row, erased)
         if left is None:
             self._remove(row)
@@ -370,7 +370,7 @@ class _Staged:
         return []
 
     def _read(self, address: tuple[str, str]) -> MemoryRow | None:
-        """Return the current version; an expired one counts as gone, and goes."""
+        """Return the current version; an expired memory is removed and counts as missing."""
         if address not in self._current:
             found = self._stored(address)
             if found and is_expired(found, self._now):
@@ -380,7 +380,7 @@ class _Staged:
         return self._current[address]
 
     def _standing(self, type_: str, key: str) -> MemoryRow | None:
-        """Return the memory at an address as it is by now; an expired one stays where it is."""
+        """Return the memory at an address as it is now, even if expired."""
         address = (type_, key)
         return self._current[address] if address in self._current else self._stored(address)
 
@@ -425,7 +425,7 @@ class _Staged:
         ))  # fmt: skip
 
     def effect(self) -> Effect:
-        """Return what all writes together want written."""
+        """Return the combined effect of all writes."""
         scope, old = compacted(self._scope) if self._gone else (self._scope, [])
         return Effect(
             scopes=[scope],
@@ -441,7 +441,7 @@ def _present_name(row: MemoryRow) -> str:
 
 
 def check_version(scope: Scope, write: PreparedWrite, current: MemoryRow | None) -> None:
-    """Reject a write that expects another version than the current one (0 for none)."""
+    """Raise if a write expects another version than the current one (0 for none)."""
     actual = current.version if current else 0
     if write.expected is not None and write.expected != actual:
         raise VersionConflictError(f"{write.type}/{write.key} in {scope!r}", write.expected, actual)
@@ -472,7 +472,7 @@ def revision_row(row: MemoryRow, until: int) -> RevisionRow:
 
 
 def memory_of(row: MemoryRow, scope: Scope) -> Memory:
-    """Return the memory that *row* keeps."""
+    """Return the memory stored in *row*."""
     return _SHOWN((
         scope, row.type, row.key, decode_json(row.value), row.text, row.version,
         to_datetime(row.created_at), to_datetime(row.updated_at), _time(row.valid_from),
@@ -482,7 +482,7 @@ def memory_of(row: MemoryRow, scope: Scope) -> Memory:
 
 
 def memories_of(rows: Sequence[MemoryRow | None], scope: Scope) -> tuple[Memory | None, ...]:
-    """Return the memories that *rows* keep, ``None`` for each that is none."""
+    """Return the memories stored in *rows*, ``None`` for each missing one."""
     return tuple(None if row is None else memory_of(row, scope) for row in rows)
 
 
@@ -544,7 +544,7 @@ def plan_apply(
     ids: Ids,
     now: int,
 ) -> PlannedWrite[tuple[MemoryRow | None, ...]]:
-    """Carry out *writes*, unless that was done before under the same key; see `plan_writes`."""
+    """Apply *writes*, unless that was done under the same key; see `plan_writes`."""
     row = opened(rows, scope, now)
     if uids_under_key(rows, row, idempotency, now) is not None:
         found = [rows.memory(row.id, write.type, write.key) for write in writes]
@@ -580,5 +580,5 @@ def plan_apply_each(
 
 
 def unexpired(row: MemoryRow | None, scope: Scope, now: int) -> Memory | None:
-    """Return the memory that *row* keeps, ``None`` if there is none or it has expired."""
+    """Return the memory stored in *row*, ``None`` if it is missing or has expired."""
     return None if row is None or is_expired(row, now) else memory_of(row, scope)

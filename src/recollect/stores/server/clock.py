@@ -16,9 +16,9 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 class ServerClock:
     """
-    Tells the time of the server, within half a trip to it, whatever this machine's clock says.
+    Tells the server's time, to within half a round trip, independent of the local clock.
 
-    A wrong or jumping clock of a worker makes nothing due too early, and ends no lease.
+    A wrong or jumping clock of a worker neither makes threads due too early nor ends a lease.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class ServerClock:
         return _EPOCH + timedelta(microseconds=moment_us + (timer_s() - read_at_s) * 1_000_000)
 
     def is_old(self) -> bool:
-        """Return True if it is time to compare again."""
+        """Return True if the clocks should be compared again."""
         return timer_s() - self._read[1] > COMPARED_EVERY_S
 
     def compare(self, moment_us: Callable[[], int]) -> None:
