@@ -88,7 +88,7 @@ class LangMemTools(BaseStore):
         return self._store.batch(map(_as_content, ops))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do the same as `batch`."""
+        """Async variant of `batch`."""
         return self.batch(ops)
 
     def put(

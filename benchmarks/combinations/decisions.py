@@ -101,7 +101,7 @@ def _versions(world: World, scope: Scope, key: str) -> tuple[str, ...]:
 
 
 def write_noted(world: World, scope: Scope, key: str, word: str) -> Carrier:
-    """Note that a tally says *word* now; return its carrier, a new one if it was away."""
+    """Record that a tally says *word* now; return its carrier, a new one if it was away."""
     tally = world.expected.tally(scope, key)
     if tally is None or tally.state != "living":
         tally = Carrier(world.expected.name(), scope, "tally", key=key)

@@ -50,7 +50,7 @@ class ExpectedState:
         self._numbers = count()
 
     def add(self, carrier: Carrier, words: set[str]) -> None:
-        """Note that *carrier* holds *words*, besides those that it holds already."""
+        """Record that *carrier* holds *words*, besides those that it holds already."""
         self.carriers[carrier.name] = carrier
         self.words.said.setdefault(carrier.name, set()).update(words)
 
@@ -82,7 +82,7 @@ class ExpectedState:
         ]
 
     def erase(self, is_target: Callable[[Carrier], bool]) -> None:
-        """Note that the carriers that are meant were erased."""
+        """Record that the carriers that are meant were erased."""
         for each in self.carriers.values():
             if each.state != "erased" and is_target(each):
                 each.state = "erased"

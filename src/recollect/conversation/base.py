@@ -41,7 +41,7 @@ class BaseMemory(ABC):
 
     @abstractmethod
     def load_memory_variables(self, inputs: Values) -> dict[str, Any]:
-        """Return what goes into the next prompt, by variable; *inputs* are the chain's."""
+        """Return the variables for the next prompt, by variable; *inputs* are the chain's."""
 
     @abstractmethod
     async def aload_memory_variables(self, inputs: Values) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class BaseMemory(ABC):
 
     @abstractmethod
     async def asave_context(self, inputs: Values, outputs: Values) -> None:
-        """Do the same as `save_context`."""
+        """Async variant of `save_context`."""
 
     @abstractmethod
     def clear(self) -> None:
@@ -61,7 +61,7 @@ class BaseMemory(ABC):
 
     @abstractmethod
     async def aclear(self) -> None:
-        """Do the same as `clear`."""
+        """Async variant of `clear`."""
 
 
 class PolicyMemory(BaseMemory):
@@ -75,11 +75,11 @@ class PolicyMemory(BaseMemory):
     @property
     @abstractmethod
     def home(self) -> Home:
-        """Where what it keeps lives."""
+        """The bridge to the memory that stores it."""
 
     @abstractmethod
     async def load(self, memory: Recollect, inputs: Values) -> dict[str, Any]:
-        """Return what goes into the next prompt."""
+        """Return the variables for the next prompt."""
 
     @abstractmethod
     async def save(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
@@ -90,12 +90,12 @@ class PolicyMemory(BaseMemory):
         """Remove what is kept."""
 
     async def parts(self, memory: Recollect, inputs: Values) -> dict[str, PromptPart]:
-        """Return what goes into the next prompt in entries that can be left out one by one."""
+        """Return the variables for the next prompt in entries that can be left out one by one."""
         loaded = await self.load(memory, inputs)
         return {name: part_of(value) for name, value in loaded.items()}
 
     def load_parts(self, inputs: Values) -> dict[str, PromptPart]:
-        """Return what goes into the next prompt, for a budget that several memories share."""
+        """Return the variables for the next prompt, for a budget that several memories share."""
         return self.home.call(partial(self.parts, inputs=inputs))
 
     async def aload_parts(self, inputs: Values) -> dict[str, PromptPart]:
@@ -103,7 +103,7 @@ class PolicyMemory(BaseMemory):
         return await self.home.visit(partial(self.parts, inputs=inputs))
 
     def load_memory_variables(self, inputs: Values) -> dict[str, Any]:
-        """Return what goes into the next prompt, by variable; *inputs* are the chain's."""
+        """Return the variables for the next prompt, by variable; *inputs* are the chain's."""
         return self.home.call(partial(self.load, inputs=inputs))
 
     async def aload_memory_variables(self, inputs: Values) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class PolicyMemory(BaseMemory):
         self.home.call(partial(self.save, inputs=inputs, outputs=outputs))
 
     async def asave_context(self, inputs: Values, outputs: Values) -> None:
-        """Do the same as `save_context`."""
+        """Async variant of `save_context`."""
         await self.home.visit(partial(self.save, inputs=inputs, outputs=outputs))
 
     def clear(self) -> None:
@@ -123,7 +123,7 @@ class PolicyMemory(BaseMemory):
         self.home.call(self.remove)
 
     async def aclear(self) -> None:
-        """Do the same as `clear`."""
+        """Async variant of `clear`."""
         await self.home.visit(self.remove)
 
 
@@ -173,7 +173,7 @@ class ChatMemory(PolicyMemory):
 
     @property
     def home(self) -> Home:
-        """Where the conversation lives."""
+        """The bridge to the memory that stores it."""
         return self._own.home
 
     @property

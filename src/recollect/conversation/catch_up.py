@@ -87,7 +87,7 @@ class ReadingMemory(ChatMemory):
         self.home.call(self.finish)
 
     async def aflush(self) -> None:
-        """Do the same as `flush`."""
+        """Async variant of `flush`."""
         await self.home.visit(self.finish)
 
     async def remove(self, memory: Recollect) -> None:

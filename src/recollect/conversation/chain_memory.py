@@ -31,7 +31,7 @@ class ChainMemory(ABC):
 
     @abstractmethod
     async def asave_memory(self, key: str, value: Any) -> None:
-        """Do the same as `save_memory`."""
+        """Async variant of `save_memory`."""
 
     @abstractmethod
     def load_conversation(self) -> ChatMessageHistory:
@@ -49,7 +49,7 @@ class ChainMemory(ABC):
     async def asave_conversation(
         self, message: str, message_type: MessageType, **fields: Json
     ) -> None:
-        """Do the same as `save_conversation`."""
+        """Async variant of `save_conversation`."""
 
     @abstractmethod
     def clear(self) -> None:
@@ -57,7 +57,7 @@ class ChainMemory(ABC):
 
     @abstractmethod
     async def aclear(self) -> None:
-        """Do the same as `clear`."""
+        """Async variant of `clear`."""
 
     # A memory that also searches gives only what is kept at the key here.
 

@@ -31,7 +31,7 @@ def chain_inputs(memory: ChainMemory, user_message: str) -> dict[str, Any]:
 
 
 async def achain_inputs(memory: ChainMemory, user_message: str) -> dict[str, Any]:
-    """Do the same as `chain_inputs`."""
+    """Async variant of `chain_inputs`."""
     values = await memory.aload_memory()
     await memory.asave_conversation(user_message, MessageType.UserMessage)
     return _inputs(values, await memory.aload_conversation())
@@ -55,7 +55,7 @@ def keep_outputs(memory: ChainMemory, output: object) -> dict[str, Any]:
 
 
 async def akeep_outputs(memory: ChainMemory, output: object) -> dict[str, Any]:
-    """Do the same as `keep_outputs`."""
+    """Async variant of `keep_outputs`."""
     kept = _outputs(output)
     await memory.asave_conversation(kept["message"], MessageType.AIMessage)
     if INTERMEDIATE_STEPS in kept:
@@ -79,7 +79,7 @@ def keep_action(memory: ChainMemory, action: object) -> None:
 
 
 async def akeep_action(memory: ChainMemory, action: object) -> None:
-    """Do the same as `keep_action`."""
+    """Async variant of `keep_action`."""
     taken = _action(action)
     await memory.asave_memory(taken.tool, taken.tool_input)
     await memory.asave_conversation(taken.output, MessageType.FunctionMessage, **taken.fields)

@@ -81,7 +81,7 @@ class CombinedMemory(BaseMemory):
             each.save_context(inputs, outputs)
 
     async def asave_context(self, inputs: Values, outputs: Values) -> None:
-        """Do the same as `save_context`."""
+        """Async variant of `save_context`."""
         for each in self.memories:
             await each.asave_context(inputs, outputs)
 
@@ -91,7 +91,7 @@ class CombinedMemory(BaseMemory):
             each.clear()
 
     async def aclear(self) -> None:
-        """Do the same as `clear`."""
+        """Async variant of `clear`."""
         for each in self.memories:
             await each.aclear()
 

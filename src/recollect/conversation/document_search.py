@@ -98,11 +98,11 @@ class DocumentSearch(ABC):
         return await to_thread.run_sync(partial(self.search, query, top_k))
 
     async def aadd_docs(self, docs: Sequence[SearchDocument]) -> None:
-        """Do the same as `add_docs`."""
+        """Async variant of `add_docs`."""
         await to_thread.run_sync(self.add_docs, docs)
 
     async def aclear_index(self) -> None:
-        """Do the same as `clear_index`."""
+        """Async variant of `clear_index`."""
         await to_thread.run_sync(self.clear_index)
 
     async def arun(self, tool_input: str | Mapping[str, Any]) -> str:

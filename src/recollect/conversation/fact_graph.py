@@ -55,7 +55,7 @@ AnyGraph: TypeAlias = EntityGraph | ForeignGraph
 
 def check_graph(graph: AnyGraph, memory: AnyRecollect) -> None:
     """
-    Do nothing, if a conversation in *memory* can use *graph*.
+    Check that a conversation in *memory* can use *graph*.
 
     Raises:
         UsageError: It is over another memory that only its own event loop can reach.

@@ -62,7 +62,7 @@ class KeyValueMemory(ChainMemory):
 
     @property
     def home(self) -> Home:
-        """Where it lives."""
+        """The bridge to the memory that stores it."""
         return self.chat_memory.home
 
     @property
@@ -93,7 +93,7 @@ class KeyValueMemory(ChainMemory):
         self.home.call(partial(self._save, key=key, value=value, expire_s=expire_s))
 
     async def asave_memory(self, key: str, value: Any, *, expire_s: float | None = None) -> None:
-        """Do the same as `save_memory`."""
+        """Async variant of `save_memory`."""
         await self.home.visit(partial(self._save, key=key, value=value, expire_s=expire_s))
 
     def load_conversation(self) -> ChatMessageHistory:
@@ -121,7 +121,7 @@ class KeyValueMemory(ChainMemory):
     async def asave_conversation(
         self, message: str, message_type: MessageType, **fields: Json
     ) -> None:
-        """Do the same as `save_conversation`."""
+        """Async variant of `save_conversation`."""
         said: list[AnyMessage] = [message_for(message, message_type, fields)]
         await self.home.visit(partial(self.chat_memory.talk.add, messages=said))
 
@@ -130,7 +130,7 @@ class KeyValueMemory(ChainMemory):
         self.home.call(self._clear)
 
     async def aclear(self) -> None:
-        """Do the same as `clear`."""
+        """Async variant of `clear`."""
         await self.home.visit(self._clear)
 
     async def _load(self, memory: Recollect, *, key: str | None, default: Any) -> Any:

@@ -103,7 +103,7 @@ class LongTermMemory(BufferMemory):
             super().save_memory(key, value, expire_s=expire_s)
 
     async def asave_memory(self, key: str, value: Any, *, expire_s: float | None = None) -> None:
-        """Do the same as `save_memory`."""
+        """Async variant of `save_memory`."""
         if are_documents(value):
             await self.long_term_memory.aadd_docs(value)
         else:
@@ -115,7 +115,7 @@ class LongTermMemory(BufferMemory):
         self.long_term_memory.clear_index()
 
     async def aclear(self) -> None:
-        """Do the same as `clear`."""
+        """Async variant of `clear`."""
         await super().aclear()
         await self.long_term_memory.aclear_index()
 

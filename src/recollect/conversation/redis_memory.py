@@ -135,7 +135,7 @@ class RedisMemory(ChainMemory):
         self._asked(lambda client: client.eval(_SAVE, 2, *keys, name, text, str(lasts_ms)))
 
     async def asave_memory(self, key: str, value: Any) -> None:
-        """Do the same as `save_memory`."""
+        """Async variant of `save_memory`."""
         await to_thread.run_sync(partial(self.save_memory, key, value))
 
     def load_conversation(self) -> ChatMessageHistory:
@@ -179,7 +179,7 @@ class RedisMemory(ChainMemory):
     async def asave_conversation(
         self, message: str, message_type: MessageType, **fields: Json
     ) -> None:
-        """Do the same as `save_conversation`."""
+        """Async variant of `save_conversation`."""
         await to_thread.run_sync(partial(self.save_conversation, message, message_type, **fields))
 
     def clear(self) -> None:
@@ -189,7 +189,7 @@ class RedisMemory(ChainMemory):
         )
 
     async def aclear(self) -> None:
-        """Do the same as `clear`."""
+        """Async variant of `clear`."""
         await to_thread.run_sync(self.clear)
 
     def _load(self, client: Redis, *, key: str | None, default: Any) -> Any:

@@ -88,7 +88,7 @@ class VectorStoreRetrieverMemory(PolicyMemory):
 
     @property
     def home(self) -> Home:
-        """Where the exchanges live."""
+        """The bridge to the memory that stores it."""
         return self._home
 
     @property

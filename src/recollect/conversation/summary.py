@@ -98,7 +98,7 @@ class ConversationSummaryMemory(SummarizingMemory):
         summarize_step: int = 2,
         **options: object,
     ) -> Self:
-        """Do the same as `from_messages`."""
+        """Async variant of `from_messages`."""
         made = cls._over(llm, chat_memory, summarize_step, options)
         await made.home.visit(partial(made.fold, choose=_everything, at_once=summarize_step))
         return made

@@ -229,7 +229,7 @@ class SummarizingMemory(TranscriptMemory):
         self.home.call(self.finish)
 
     async def aflush(self) -> None:
-        """Do the same as `flush`."""
+        """Async variant of `flush`."""
         await self.home.visit(self.finish)
 
     async def finish(self, memory: Recollect) -> None:

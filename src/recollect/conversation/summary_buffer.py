@@ -100,5 +100,5 @@ class ConversationSummaryBufferMemory(SummarizingMemory):
         self.home.call(self.settle)
 
     async def aprune(self) -> None:
-        """Do the same as `prune`."""
+        """Async variant of `prune`."""
         await self.home.visit(self.settle)

@@ -52,7 +52,7 @@ def output_key_of(outputs: Mapping[str, object]) -> str:
 
 def check_key(values: Mapping[str, object], key: str, side: str) -> None:
     """
-    Do nothing, if *values* have *key*.
+    Check that *values* have *key*.
 
     Raises:
         MissingKeyError: They do not.

@@ -1,4 +1,4 @@
-"""What ends when facts and entities do: decided from the graph as it was read."""
+"""Plan the ending of facts and entities, from a snapshot of the graph."""
 
 from __future__ import annotations
 

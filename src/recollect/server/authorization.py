@@ -311,7 +311,7 @@ class Keys:
         Return what is known of a key.
 
         Raises:
-            NotFoundError: There is none with this id.
+            NotFoundError: The id is unknown.
         """
         found = await self._kept(check_id(id_, "a key's id"))
         if found is None:

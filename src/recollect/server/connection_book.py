@@ -159,7 +159,7 @@ class ConnectionBook:
         self._closing = 0
 
     def begin(self, peer: Peer, *, is_keyed: bool) -> Held:
-        """Note that a request is being answered on a connection, with a good key or without."""
+        """Record that a request is being answered on a connection, with a good key or without."""
         held = self._held.get(peer)
         if held is None or (held.connection and held.connection not in self._open):
             held = self._held[peer] = self._new(peer)
@@ -170,7 +170,7 @@ class ConnectionBook:
         return held
 
     def end(self, held: Held) -> None:
-        """Note that a request was answered."""
+        """Record that a request was answered."""
         held.requests -= 1
         if held.closed_at is not None:  # while its head was read: the answer is being sent
             held.closed_at = self._monotonic_s()

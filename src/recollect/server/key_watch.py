@@ -75,7 +75,7 @@ class KeyWatch:
         return now
 
     def end(self, answer: OpenAnswer) -> None:
-        """Note that an answer is over."""
+        """Record that an answer is over."""
         held = self._held[answer.principal.credential]
         held.answers.remove(answer)
         if not held.answers:

@@ -106,7 +106,7 @@ class UsageBook:
             self._balances[day, tenant].since.subtract(reserved)
 
     def settle(self, day: str, scope: Scope, reserved: Mapping[str, int]) -> None:
-        """Note that what was reserved was used, by *scope*."""
+        """Record that what was reserved was used, by *scope*."""
         with self._lock:
             _add_to(self._fresh[day, scope], reserved)
 

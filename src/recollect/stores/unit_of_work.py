@@ -273,7 +273,7 @@ class Rows(Protocol):
 
 
 def memories_in_each(rows: Rows, places: Sequence[Place]) -> list[tuple[Scope, MemoryRow]]:
-    """Do as `Rows.memories_in`, scope by scope."""
+    """Work like `Rows.memories_in`, scope by scope."""
     by_scope: dict[Scope, list[int]] = {}
     for scope, uid in places:
         by_scope.setdefault(scope, []).append(uid)

@@ -206,7 +206,7 @@ class ConsultContract(Contract):
         assert all(numbers) is store.names_moments
 
     async def test_scopes_below_are_consulted(self, store: Store) -> None:
-        """Do as `consult`, for the scopes that *below* stands for at that moment."""
+        """Work like `consult`, for the scopes that *below* stands for at that moment."""
         await keep_facts(store, "Oslo")
         await store.apply(("acme",), [replace(fact("home"), type="Note")])
         await store.apply(("other", "ada"), [fact("home")])

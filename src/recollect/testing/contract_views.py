@@ -43,11 +43,11 @@ class RowCharge:
             raise QuotaError(what, "most", self.meter.most, 1.0)
 
     def spend(self) -> None:
-        """Note that it was committed."""
+        """Record that it was committed."""
         self.end = "spent"
 
     def release(self) -> None:
-        """Note that nothing was written."""
+        """Record that nothing was written."""
         self.end = "released"
 
 

@@ -67,7 +67,7 @@ TOOLS: Final = (
 def request_of(
     fixed: Sequence[str], rules: Sequence[str], trajectories: Sequence[Trajectory]
 ) -> ModelRequest:
-    """Return what a model is asked: the rules as they are, and the talks as data."""
+    """Return the request to the model: the current rules, and the conversations as data."""
     check_trajectories(trajectories)
     numbered = [f"{number}. {rule}" for number, rule in enumerate((*fixed, *rules), 1)]
     above, own = numbered[: len(fixed)], numbered[len(fixed) :]
@@ -127,7 +127,7 @@ def _check_said(feedback: object, score: object) -> None:
 
 
 def _records_of(name: str, trajectory: Trajectory, characters_max: int) -> list[Record]:
-    """Return what is shown of a talk: its end, as far as there is room, and how it went."""
+    """Return the records shown of a conversation: as much of its end as fits, and its score."""
     shown = _end_of(trajectory.lines, characters_max)
     found = [Record(source=name, date="", who=who, text=text) for who, text in shown]
     if left_out := len(trajectory.lines) - len(shown):

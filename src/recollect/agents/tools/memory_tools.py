@@ -88,7 +88,7 @@ P = ParamSpec("P")
 def _told(
     work: Callable[P, Awaitable[JsonObject]],
 ) -> Callable[P, Coroutine[Any, Any, JsonObject]]:
-    """Let what an agent may not ask for be answered with the reason, and end no run of his."""
+    """Return refusals to the agent as an answer, instead of ending its run with an error."""
 
     @wraps(work)
     async def told(*args: P.args, **kwargs: P.kwargs) -> JsonObject:
@@ -102,26 +102,25 @@ def _told(
 
 class MemoryTools:
     """
-    Four tools over the memories of one scope, for an agent that talks in one of its threads.
+    Four memory tools for an agent that talks in one thread of a scope.
 
-    Every function is there twice: ``save_memory`` waits, ``asave_memory`` is awaited; `schemas`
-    are what a model is offered, and `call` carries out what it called. Each returns an object
-    for the model: ``status``, what became of it, and why. What an agent does wrong is told there
-    and changes nothing; only the memory's own failures raise.
+    Every function exists twice: ``save_memory`` blocks, ``asave_memory`` is awaited. `schemas` are
+    the tool definitions for a model, and `call` runs a tool call. Each returns an object for the
+    model with ``status``, result and reason. Invalid calls are reported there and change nothing;
+    only failures of the memory raise.
 
-    A memory must rest on quoted words of the thread, and is grounded and reconciled as one that
-    is formed in the background: the same is kept once, whoever keeps it, what was rejected stays
-    so, and what is in doubt waits for a person. So keep a message before the agent answers it.
+    A memory must quote messages of the thread, and is grounded and reconciled like one formed in
+    the background: duplicates are merged, rejected values stay rejected, and doubtful ones are
+    quarantined. So store a message before the agent answers it.
 
     Args:
-        types: What may be remembered; *parameters* of a type are part of the tool's schema.
-        others: Where memories of every recallable type are to be found and forgotten, not of
-            *types* alone: the further types that are known, whose memories may be changed too.
-        secret: With what the tokens for forgetting are made; give one where the calls of a
-            talk may come to different processes.
-        hearing: Where nobody keeps the talk in the thread: keeps what is quoted as what the user
-            said, in the transaction of what rests on it. A call that is refused, or changes
-            nothing, leaves no word.
+        types: The types that may be saved; their *parameters* are part of the tool's schema.
+        others: Further known types whose memories may be changed. If given, memories of every
+            recallable type can be found and forgotten, not only those of *types*.
+        secret: The secret for tokens that confirm forgetting; set it if the calls of one
+            conversation may reach different processes.
+        hearing: For threads to which no one appends: stores quotes as user messages, in the
+            transaction of the memory. A call that is refused or changes nothing stores none.
     """
 
     def __init__(
@@ -177,10 +176,10 @@ class MemoryTools:
         version: int | None = None,
     ) -> JsonObject:
         """
-        Change the memory with this *id* by JSON Patch, as *quotes* of the thread say.
+        Change the memory with this *id* by JSON Patch, supported by *quotes*.
 
-        With the *version* that a search showed, only that one is changed. A place in a list,
-        where others may stand by now, needs it.
+        With *version*, as shown by a search, the change applies to that version only. Changes to
+        list elements require it, as positions may have shifted.
         """
         found = await self._found(memory, id)
         if found is None:
@@ -200,7 +199,7 @@ class MemoryTools:
         type: str | None = None,  # noqa: A002 (as the model calls it)
         limit: int = DEFAULT_RESULTS,
     ) -> JsonObject:
-        """Return what is remembered and bears on *query*, best first."""
+        """Return the memories relevant to *query*, best first."""
         if not check_text(query, "the query").strip():
             return refused("the query is empty: say what to look for")
         known = type is None or check_text(type, "a type") in self.types
@@ -379,7 +378,7 @@ class MemoryTools:
     async def _outcomes(
         self, memory: Recollect, window: Window, offer: Offer, call: ToolCall
     ) -> tuple[list[OperationOutcome], str]:
-        """Return what becomes of a call, or what is wrong with it."""
+        """Return the outcomes of a call, or what is wrong with it."""
         # Deciding is work for a processor: nobody else waits for it.
         grounded, faults = await to_thread.run_sync(_decided, window, offer, call)
         if faults:
@@ -455,7 +454,7 @@ class MemoryTools:
 
 
 def _decided(window: Window, offer: Offer, call: ToolCall) -> tuple[list[Grounded], list[str]]:
-    """Return what a call asks for with what it rests on, and what is wrong with it."""
+    """Return the grounded operations of a call, and its faults."""
     reading = read_answer(ModelAnswer(calls=(call,)), offer)
     faults = [each.reason for each in reading.faults]
     heard = HeardWindow(window, offer)

@@ -14,7 +14,7 @@ from recollect.recall.query import query_in
 
 
 class SelectOptions(TypedDict, total=False):
-    """What `Examples.select` takes."""
+    """The options of `Examples.select`."""
 
     count: int
     budget_tokens: int | None
@@ -63,7 +63,7 @@ class RecollectExampleSelector(BaseExampleSelector):
         return self.examples.add(given.input, given.output, reason=given.reason).key
 
     async def aadd_example(self, example: dict[str, str]) -> str:
-        """Do the same as `add_example`."""
+        """Async variant of `add_example`."""
         given = self._given(example)
         return (await self.examples.aadd(given.input, given.output, reason=given.reason)).key
 
@@ -73,7 +73,7 @@ class RecollectExampleSelector(BaseExampleSelector):
         return self._shown(self.examples.select(asked, **self.options)) if asked.strip() else []
 
     async def aselect_examples(self, input_variables: dict[str, str]) -> list[dict[str, str]]:
-        """Do the same as `select_examples`."""
+        """Async variant of `select_examples`."""
         asked = self._asked(input_variables)
         if not asked.strip():
             return []

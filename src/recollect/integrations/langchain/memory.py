@@ -23,7 +23,7 @@ class ClassicMemory(BaseMemory):
     _behind: conversation.BaseMemory = PrivateAttr()
 
     def __init__(self, memory: conversation.BaseMemory) -> None:
-        """Stand for *memory*, one of ours or of your own."""
+        """Wrap *memory*, one of ours or your own."""
         with warnings.catch_warnings():
             # The base class is deprecated in favour of what has no memory of this kind.
             warnings.simplefilter("ignore")
@@ -32,7 +32,7 @@ class ClassicMemory(BaseMemory):
 
     @property
     def behind(self) -> conversation.BaseMemory:
-        """The memory that this one stands for."""
+        """The wrapped memory."""
         return self._behind
 
     @property
@@ -41,11 +41,11 @@ class ClassicMemory(BaseMemory):
         return self._behind.memory_variables
 
     def load_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Return what goes into the next prompt."""
+        """Return the variables for the next prompt."""
         return self._behind.load_memory_variables(inputs)
 
     async def aload_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Return what goes into the next prompt."""
+        """Return the variables for the next prompt."""
         return await self._behind.aload_memory_variables(inputs)
 
     def save_context(self, inputs: dict[str, Any], outputs: dict[str, str]) -> None:
@@ -77,7 +77,7 @@ class ClassicMemory(BaseMemory):
 
 
 def behind_of(value: Any) -> Any:
-    """Return *value* with the memory behind each that stands for one, in lists as well."""
+    """Return *value* with every wrapper replaced by its memory, in lists as well."""
     if isinstance(value, ClassicMemory):
         return value.behind
     return [behind_of(each) for each in value] if isinstance(value, list) else value
@@ -95,7 +95,7 @@ class _Named(ClassicMemory):
 
     @classmethod
     def standing_for(cls, memory: conversation.BaseMemory) -> Self:
-        """Return one of this class for *memory*, which is of its kind already."""
+        """Return an instance of this class that wraps *memory*."""
         made = cls.__new__(cls)
         ClassicMemory.__init__(made, memory)
         return made

@@ -26,10 +26,10 @@ def equal_to(scope: str) -> Any:
 
 class OutsideVectorStore:
     """
-    A vector store of LangChain's, for ``recollect.open(outside=…)``.
+    Adapter for a LangChain vector store, for ``recollect.open(outside=…)``.
 
-    It embeds with its own ``Embeddings``, and keeps the texts: give it a collection of its own.
-    Every search has the filter of one scope; an answer of another scope's is refused.
+    It embeds with its own ``Embeddings``, and stores the texts: use a separate collection. Every
+    search is filtered by one scope; results from another scope are rejected.
     """
 
     def __init__(
@@ -41,15 +41,15 @@ class OutsideVectorStore:
         **options: Any,
     ) -> None:
         """
-        Take a vector store.
+        Wrap a vector store.
 
         Args:
-            name: Stands for the collection: what it has is remembered under this name, so that
-                an emptied or another collection needs another name.
-            filter_of: From a scope's name, the store's own filter for documents of which the
-                metadata field ``SCOPE_FIELD`` equals it; by default a dict, as Chroma and Pinecone
-                take it. LanceDB's is known.
-            options: Are given to every search.
+            name: Name of the collection; the mirror's progress is recorded under it, so that an
+                emptied or another collection needs another name.
+            filter_of: Returns the store's filter for documents whose metadata field ``SCOPE_FIELD``
+                equals a scope's name; by default a dict, as for Chroma and Pinecone. LanceDB is
+                detected.
+            options: Passed to every search.
         """
         self.name = name
         self._vectors = vectorstore

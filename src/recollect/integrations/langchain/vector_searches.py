@@ -48,7 +48,7 @@ class VectorSearches(VectorStore):
     async def asimilarity_search_by_vector(
         self, embedding: list[float], k: int = DEFAULT_K, **kwargs: Any
     ) -> list[Document]:
-        """Do the same as `similarity_search_by_vector`."""
+        """Async variant of `similarity_search_by_vector`."""
         near = await self._home.visit(partial(self._near, query=embedding, k=k, **kwargs))
         return [document for document, _ in near]
 
@@ -79,7 +79,7 @@ class VectorSearches(VectorStore):
         lambda_mult: float = 0.5,
         **kwargs: Any,
     ) -> list[Document]:
-        """Do the same as `max_marginal_relevance_search`."""
+        """Async variant of `max_marginal_relevance_search`."""
         near = await self._home.visit(partial(self._near, query=query, k=fetch_k, **kwargs))
         return diverse(near, k, lambda_mult)
 
@@ -91,7 +91,7 @@ class VectorSearches(VectorStore):
         lambda_mult: float = 0.5,
         **kwargs: Any,
     ) -> list[Document]:
-        """Do as `max_marginal_relevance_search` does, for a vector."""
+        """Like `max_marginal_relevance_search`, for a vector."""
         near = self._home.call(partial(self._near, query=embedding, k=fetch_k, **kwargs))
         return diverse(near, k, lambda_mult)
 
@@ -103,14 +103,14 @@ class VectorSearches(VectorStore):
         lambda_mult: float = 0.5,
         **kwargs: Any,
     ) -> list[Document]:
-        """Do the same as `max_marginal_relevance_search_by_vector`."""
+        """Async variant of `max_marginal_relevance_search_by_vector`."""
         near = await self._home.visit(partial(self._near, query=embedding, k=fetch_k, **kwargs))
         return diverse(near, k, lambda_mult)
 
     def _similarity_search_with_relevance_scores(
         self, query: str, k: int = DEFAULT_K, **kwargs: Any
     ) -> list[tuple[Document, float]]:
-        """Return the nearest documents with their cosines, of which negative ones count as 0."""
+        """Return the nearest documents with cosines, clipped at 0."""
         near = self._home.call(partial(self._near, query=query, k=k, **kwargs))
         return [(document, relevance_of(each)) for document, each in near]
 
@@ -167,7 +167,7 @@ def conditions_of(filter_: Filter | None) -> JsonObject | None:
 
 
 def relevance_of(neighbour: Neighbour) -> float:
-    """Return how near it is, from 0 to 1."""
+    """Return the similarity, from 0 to 1."""
     return min(max(neighbour.similarity, 0.0), 1.0)
 
 

@@ -69,7 +69,7 @@ class RecollectVectorStore(VectorSearches):
         ids: list[str] | None = None,
         **kwargs: Any,
     ) -> list[str]:
-        """Do the same as `add_texts`."""
+        """Async variant of `add_texts`."""
         documents = _documents(list(texts), metadatas, ids)
         return await self._home.visit(partial(self._add, documents=documents))
 
@@ -95,7 +95,7 @@ class RecollectVectorStore(VectorSearches):
         return self._home.call(partial(self._delete, ids=ids or []))
 
     async def adelete(self, ids: list[str] | None = None, **kwargs: Any) -> bool:
-        """Do the same as `delete`."""
+        """Async variant of `delete`."""
         return await self._home.visit(partial(self._delete, ids=ids or []))
 
     async def _delete(self, memory: Recollect, ids: Sequence[str]) -> bool:
@@ -108,7 +108,7 @@ class RecollectVectorStore(VectorSearches):
         return self._home.call(partial(self._get, ids=ids))
 
     async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        """Do the same as `get_by_ids`."""
+        """Async variant of `get_by_ids`."""
         return await self._home.visit(partial(self._get, ids=ids))
 
     async def _get(self, memory: Recollect, ids: Sequence[str]) -> list[Document]:
@@ -122,7 +122,7 @@ class RecollectVectorStore(VectorSearches):
     async def asimilarity_search(
         self, query: str, k: int = DEFAULT_K, **kwargs: Any
     ) -> list[Document]:
-        """Do the same as `similarity_search`."""
+        """Async variant of `similarity_search`."""
         found = await self.asimilarity_search_with_score(query, k, **kwargs)
         return [document for document, _ in found]
 
@@ -145,7 +145,7 @@ class RecollectVectorStore(VectorSearches):
         filter: Filter | None = None,  # noqa: A002 (LangChain's name)
         **kwargs: Any,
     ) -> list[tuple[Document, float]]:
-        """Do the same as `similarity_search_with_score`."""
+        """Async variant of `similarity_search_with_score`."""
         return await self._home.visit(partial(self._search, query=query, k=k, filter_=filter))
 
     async def _search(

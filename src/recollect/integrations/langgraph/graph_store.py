@@ -96,7 +96,7 @@ class RecollectStore(BaseStore):
         return self._home.here(partial(self._batch, ops=check_ops(ops)))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do the same as `batch`, from any event loop."""
+        """Async variant of `batch`, from any event loop."""
         return await self._home.visit(partial(self._batch, ops=check_ops(ops)))
 
     async def _batch(self, memory: Recollect, ops: Sequence[Op]) -> list[Result]:
@@ -125,7 +125,7 @@ class RecollectStore(BaseStore):
         return self._home.call(self._sweep)
 
     async def asweep_ttl(self) -> int:
-        """Do the same as `sweep_ttl`, from any event loop."""
+        """Async variant of `sweep_ttl`, from any event loop."""
         return await self._home.visit(self._sweep)
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:

@@ -51,7 +51,7 @@ def completed(
 async def acompleted(
     saver: BaseCheckpointSaver[Any], found: CheckpointTuple, channel: str
 ) -> CheckpointTuple:
-    """Do the same as `completed`."""
+    """Async variant of `completed`."""
     if not _has_changes(found, channel):
         return found
     history = await saver.aget_delta_channel_history(config=found.config, channels=[channel])

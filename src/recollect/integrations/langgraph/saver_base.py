@@ -1,4 +1,4 @@
-"""What LangGraph's own savers lack: await on any loop, whole lists, a mirror of the messages."""
+"""Additions to LangGraph's savers: await on any loop, complete lists, a message mirror."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class CompleteSaver(BaseCheckpointSaver[str]):
     def _delete_for_runs(self, run_ids: Sequence[str]) -> None: ...
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Do the same as `get_tuple`."""
+        """Async variant of `get_tuple`."""
         return await asyncio.to_thread(self.get_tuple, config)
 
     async def alist(
@@ -130,7 +130,7 @@ class CompleteSaver(BaseCheckpointSaver[str]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Do the same as `put`."""
+        """Async variant of `put`."""
         return await asyncio.to_thread(self.put, config, checkpoint, metadata, new_versions)
 
     async def aput_writes(
@@ -140,29 +140,29 @@ class CompleteSaver(BaseCheckpointSaver[str]):
         task_id: str,
         task_path: str = "",
     ) -> None:
-        """Do the same as `put_writes`."""
+        """Async variant of `put_writes`."""
         await asyncio.to_thread(self.put_writes, config, writes, task_id, task_path)
 
     async def adelete_thread(self, thread_id: str) -> None:
-        """Do the same as `delete_thread`."""
+        """Async variant of `delete_thread`."""
         await asyncio.to_thread(self.delete_thread, thread_id)
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
-        """Do the same as `delete_for_runs`."""
+        """Async variant of `delete_for_runs`."""
         await asyncio.to_thread(self.delete_for_runs, run_ids)
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Do the same as `copy_thread`."""
+        """Async variant of `copy_thread`."""
         await asyncio.to_thread(self.copy_thread, source_thread_id, target_thread_id)
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """Do the same as `prune`."""
+        """Async variant of `prune`."""
         await asyncio.to_thread(partial(self.prune, thread_ids, strategy=strategy))
 
     async def aget_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> Mapping[str, DeltaChannelHistory]:
-        """Do the same as `get_delta_channel_history`."""
+        """Async variant of `get_delta_channel_history`."""
         read = partial(self.get_delta_channel_history, config=config, channels=channels)
         return await asyncio.to_thread(read)
 
@@ -184,7 +184,7 @@ def checked_prune(thread_ids: Sequence[str], strategy: str) -> list[str]:
 
 
 def _with_run(metadata: CheckpointMetadata, config: RunnableConfig) -> CheckpointMetadata:
-    """Return *metadata* with the id of the run; LangGraph adds only what stands in two parts."""
+    """Return *metadata* with the id of the run, which LangGraph adds only in some cases."""
     configurable = config.get("configurable", {})
     if any("run_id" in each for each in (metadata, config.get("metadata", {}), configurable)):
         return metadata

@@ -1,4 +1,4 @@
-"""What an operation on LangGraph's store may ask, checked before anything is read or written."""
+"""Validate operations on LangGraph's store before anything is read or written."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def lifetime_key(key: str) -> str:
 
 
 async def prolong_used(memory: Recollect, used: Sequence[Memory]) -> None:
-    """Let the expiry of *used* items begin anew, as far as they expire."""
+    """Restart the expiry of *used* items, if they expire."""
     by_scope: dict[Scope, dict[str, Memory]] = {}
     for each in used:
         if each.expires_at is not None:

@@ -22,8 +22,8 @@ class Sweeper:
     """
     Calls *sweep* every *interval_minutes* on a thread of its own, until it is stopped.
 
-    It also ends when *ended* is cancelled, and when the memory is closed. A sweep that fails
-    otherwise is logged and recorded among *tasks*, and tried again at the next turn.
+    It also ends when *ended* is cancelled, and when the memory is closed. A failed sweep is logged
+    and recorded in *tasks*, and retried at the next interval.
     """
 
     def __init__(

@@ -28,7 +28,7 @@ _COLLECTION: Final = "collection"
 
 @dataclass(frozen=True, slots=True)
 class RecollectDoc(SearchDocument):
-    """A text with what is known of it; its vector is made by the memory."""
+    """A text with its attributes; the memory computes its vector."""
 
     metadata: JsonObject = field(default_factory=dict)
     id: str = field(default_factory=new_id)
@@ -49,7 +49,7 @@ class RecollectSearch(DocumentSearch):
         *,
         collection_name: str = "index",
     ) -> None:
-        """Take a scope of *memory*; *docs* to begin with need a memory that is not awaited."""
+        """Use a scope of *memory*; initial *docs* require a synchronous memory."""
         self.home = Home(memory)
         self.scope = scope
         self.collection_name = collection_name
@@ -69,7 +69,7 @@ class RecollectSearch(DocumentSearch):
         self.home.call(partial(self._add, docs=docs))
 
     async def aadd_docs(self, docs: Sequence[SearchDocument]) -> None:
-        """Do the same as `add_docs`."""
+        """Async variant of `add_docs`."""
         await self.home.visit(partial(self._add, docs=docs))
 
     def clear_index(self) -> None:
@@ -77,7 +77,7 @@ class RecollectSearch(DocumentSearch):
         self.home.call(self._clear)
 
     async def aclear_index(self) -> None:
-        """Do the same as `clear_index`."""
+        """Async variant of `clear_index`."""
         await self.home.visit(self._clear)
 
     async def _search(self, memory: Recollect, *, query: str, top_k: int) -> list[FoundDocument]:

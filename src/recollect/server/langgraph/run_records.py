@@ -124,7 +124,7 @@ async def existing(memory: Recollect, root: Scope, thread: str) -> KeptThread:
     Return a thread that a client made below *root*.
 
     Raises:
-        NotFoundError: There is none with this id.
+        NotFoundError: The id is unknown.
     """
     found = await kept_thread(memory, root, thread)
     if found is None:

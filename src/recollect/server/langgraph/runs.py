@@ -307,7 +307,7 @@ async def _existing(reach: Reach, thread_id: str, run_id: str) -> KeptRun:
     Return a run as it stands now.
 
     Raises:
-        NotFoundError: There is none with this id in the thread.
+        NotFoundError: The id is unknown in the thread.
     """
     thread = await existing(reach.memory, reach.scope, thread_id)
     for each in await standing_runs(reach, thread):

@@ -60,7 +60,7 @@ async def existing_thread(reach: Reach, thread: str) -> Thread:
     Return a thread of the scope that is meant.
 
     Raises:
-        NotFoundError: There is none with this id.
+        NotFoundError: The id is unknown.
     """
     found = await reach.memory.thread(reach.scope, thread)
     if found is None:

@@ -42,7 +42,7 @@ class PostgresLocation:
     answer_s: float = ANSWER_S
 
     def limits(self) -> tuple[str, str, str]:
-        """The server's timeouts: of a statement, of a lock, and of idling."""
+        """Return the server's timeouts: of a statement, of a lock, and of idling."""
         return (
             _milliseconds(self.statement_s),
             _milliseconds(self.lock_wait_s),

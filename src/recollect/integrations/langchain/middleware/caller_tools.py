@@ -1,4 +1,4 @@
-"""`CallersMemoryTools`: the memory tools of whoever calls an agent, never of what a model says."""
+"""`CallersMemoryTools`: memory tools in the scope and thread of an agent's caller."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from recollect.sync.object_home import AnyRecollect
 
 class CallersMemoryTools:
     """
-    The memory tools of whoever calls an agent: `MemoryTools` in the scope and thread of the run.
+    `MemoryTools` in the scope and thread of the current run.
 
-    Over a `Recollect` they are reached from any thread and loop, as `RecollectStore` is.
+    Over a `Recollect` they work from any thread and loop, like `RecollectStore`.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class CallersMemoryTools:
         return tools_of(self.types)
 
     def call(self, name: str, arguments: JsonObject) -> JsonObject:
-        """Carry out a call for whoever runs the agent."""
+        """Run a tool call for the caller of the agent."""
         return self._present().call(name, arguments)
 
     async def acall(self, name: str, arguments: JsonObject) -> JsonObject:
-        """Do the same as `call`."""
+        """Async variant of `call`."""
         return await self._present().acall(name, arguments)
 
     def _present(self) -> MemoryTools:

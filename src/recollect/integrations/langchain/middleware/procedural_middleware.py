@@ -53,7 +53,7 @@ class InstructionsMiddleware(AgentMiddleware[Any, Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        """Do the same as `wrap_model_call`."""
+        """Async variant of `wrap_model_call`."""
         prompt = await self._instructions.aread(self._user(request))
         return await handler(_instructed(request, prompt))
 
@@ -120,7 +120,7 @@ class ExamplesMiddleware(AgentMiddleware[Any, Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        """Do the same as `wrap_model_call`."""
+        """Async variant of `wrap_model_call`."""
         if words := _asked(request):
             chosen = await self._examples.aselect(words, **self._options)
             request = self._shown(request, chosen)
