@@ -1,4 +1,4 @@
-"""What every conversation memory is: variables for the next prompt, and turns that are kept."""
+"""Base classes of conversation memories: variables for the next prompt, and stored turns."""
 
 from __future__ import annotations
 
@@ -90,12 +90,12 @@ class PolicyMemory(BaseMemory):
         """Remove what is kept."""
 
     async def parts(self, memory: Recollect, inputs: Values) -> dict[str, PromptPart]:
-        """Return the variables for the next prompt in entries that can be left out one by one."""
+        """Return the variables for the next prompt, in entries that can be dropped one by one."""
         loaded = await self.load(memory, inputs)
         return {name: part_of(value) for name, value in loaded.items()}
 
     def load_parts(self, inputs: Values) -> dict[str, PromptPart]:
-        """Return the variables for the next prompt, for a budget that several memories share."""
+        """Return the prompt parts, for a budget shared by several memories."""
         return self.home.call(partial(self.parts, inputs=inputs))
 
     async def aload_parts(self, inputs: Values) -> dict[str, PromptPart]:
@@ -128,7 +128,7 @@ class PolicyMemory(BaseMemory):
 
 
 class Conversation(TypedDict, total=False):
-    """Whose messages a memory is over, and what of a chain's values they are."""
+    """The thread that a memory works on, and the chain's keys for its two sides."""
 
     chat_memory: ChatHistory | ForeignHistory | None
     input_key: str | None
@@ -222,12 +222,12 @@ class ChatMemory(PolicyMemory):
         return self.input_key or input_key_of(inputs, self.memory_variables)
 
     def asked_in(self, inputs: Values) -> str:
-        """Return what the person said."""
+        """Return the user's message."""
         return text_at(inputs, self.asked_key_in(inputs), "input")
 
 
 class Transcript(Conversation, total=False):
-    """How what goes into the prompt is called and written."""
+    """How messages are named and formatted in the prompt."""
 
     human_prefix: str
     ai_prefix: str
@@ -236,10 +236,10 @@ class Transcript(Conversation, total=False):
 
 class TranscriptMemory(ChatMemory):
     """
-    A memory of which some messages of the conversation go into the prompt.
+    A memory that puts some messages of the conversation into the prompt.
 
-    They go there under *memory_key*: as messages with *return_messages*, otherwise as a
-    transcript whose lines begin with *human_prefix* or *ai_prefix*.
+    The variable is *memory_key*: messages with *return_messages*, otherwise a transcript whose
+    lines begin with *human_prefix* or *ai_prefix*.
     """
 
     def __init__(
@@ -290,7 +290,7 @@ class TranscriptMemory(ChatMemory):
 
     @property
     def buffer(self) -> Any:
-        """What goes into the prompt: messages or a transcript."""
+        """The content for the prompt: messages or a transcript."""
         return self.buffer_as_messages if self.return_messages else self.buffer_as_str
 
     @property
@@ -300,7 +300,7 @@ class TranscriptMemory(ChatMemory):
 
     @property
     def buffer_as_str(self) -> str:
-        """What goes into the prompt, as a transcript."""
+        """The content for the prompt, as a transcript."""
         return self.home.call(self.transcript)
 
     async def abuffer(self) -> Any:
@@ -333,7 +333,7 @@ def pass_over(memory: object, unknown: Iterable[str]) -> None:
 
 
 def _outside_frames() -> int:
-    """Return how many frames above `pass_over` the code stands that made the memory."""
+    """Return the stack level of the code that created the memory, for warnings."""
     frame, level = inspect.currentframe(), 0
     while frame is not None and frame.f_globals.get("__name__", "").startswith("recollect."):
         frame, level = frame.f_back, level + 1
@@ -341,5 +341,5 @@ def _outside_frames() -> int:
 
 
 def options_of(kind: type, options: Mapping[str, object]) -> dict[str, Any]:
-    """Return those of *options* that the keywords *kind* names."""
+    """Return the *options* that are keywords of *kind*."""
     return {name: each for name, each in options.items() if name in kind.__annotations__}

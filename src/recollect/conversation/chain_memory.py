@@ -1,4 +1,4 @@
-"""What every memory of a chain is: named values, and the conversation, with both faces."""
+"""Interface of a chain's memory: named values and the conversation, sync and async."""
 
 from __future__ import annotations
 

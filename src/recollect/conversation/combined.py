@@ -151,7 +151,7 @@ def _warn_of_turns_kept_twice(memories: Sequence[BaseMemory]) -> None:
 
 
 def _conversation_of(memory: BaseMemory) -> object:
-    """Return what two memories have in common that append to one conversation, else ``None``."""
+    """Return the conversation that a memory appends to, ``None`` if there is none."""
     if isinstance(memory, ChatMemory) and not isinstance(memory.chat_memory, ChatHistory):
         return id(memory.chat_memory)
     if isinstance(memory, ChatMemory):
@@ -203,11 +203,11 @@ class ReadOnlySharedMemory(BaseMemory):
         return self.memory.memory_variables
 
     def load_memory_variables(self, inputs: Values) -> dict[str, Any]:
-        """Return what the other returns."""
+        """Return the variables of the wrapped memory."""
         return self.memory.load_memory_variables(inputs)
 
     async def aload_memory_variables(self, inputs: Values) -> dict[str, Any]:
-        """Return what the other returns."""
+        """Return the variables of the wrapped memory."""
         return await self.memory.aload_memory_variables(inputs)
 
     def save_context(self, inputs: Values, outputs: Values) -> None:

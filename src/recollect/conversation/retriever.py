@@ -30,7 +30,7 @@ DEFAULT_K: Final = 4
 
 @runtime_checkable
 class Retriever(Protocol):
-    """What LangChain's vector store retrievers have in common."""
+    """The methods needed of LangChain's vector store retrievers."""
 
     def invoke(self, input: str, /) -> Sequence[Any]:  # noqa: A002 (LangChain's name)
         """Return the documents that bear on a text, best first."""

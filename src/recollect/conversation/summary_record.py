@@ -26,11 +26,10 @@ class ThreadSummary:
 
 class KeptSummary:
     """
-    The one summary that a policy keeps of a thread.
+    The one stored summary of a thread.
 
-    Each version names as evidence the messages that were worked into it, and the versions that
-    it goes back to: erasing a message takes every summary that holds it, since nobody can tell
-    its words from the others'.
+    Each version cites the messages added to it, and earlier versions: erasing a message erases
+    every summary that contains it, since its words cannot be told apart.
     """
 
     def __init__(self, scope: Scope, thread: str, policy: str) -> None:

@@ -39,7 +39,7 @@ class NamedRoute(APIRoute):
     """
 
     def matches(self, scope: MutableMapping[str, Any]) -> tuple[Match, MutableMapping[str, Any]]:
-        """Return whether this is the route of a request, and with which names."""
+        """Return whether the route matches a request, with the names in its path."""
         if not has_written_slash(scope):
             return super().matches(scope)
         match, found = super().matches({**scope, "path": path_by_names(scope["raw_path"])})

@@ -1,4 +1,4 @@
-"""Which recalls returned a memory: the last ones, in this process alone, gone when it ends."""
+"""The latest recalls that returned each memory, in this process only."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _PAGE: Final = 200
 async def pending(
     reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
 ) -> dict[str, Any]:
-    """Return the threads of which something waits, with their countdowns, and how the model is."""
+    """Return the threads with pending formation, with countdowns, and the model's state."""
     memory = reach.memory
 
     async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Thread]:
@@ -52,7 +52,7 @@ async def pending(
 
 
 def _breaker(reach: Reach) -> dict[str, Any] | None:
-    """Return how the model stands; its own words only to who administers the service."""
+    """Return the model's state; its error text only for administrators."""
     worker = reach.memory.worker
     if worker is None:
         return None
@@ -89,7 +89,7 @@ async def run(reach: Writing, asked: ThreadRequest | None = None) -> dict[str, A
 
 
 def _end(reach: Reach, result: Result) -> dict[str, Any]:
-    """Return how a formation ended; the words of a provider only to who administers the service."""
+    """Return the result of a formation; the provider's error text only for administrators."""
     is_told = result.outage is None or _is_admin(reach)
     return {"end": result.end, "reason": result.reason if is_told else ""}
 
@@ -100,21 +100,21 @@ def _is_admin(reach: Reach) -> bool:
 
 @router.post("/formation/pause", summary="Hold formation up", status_code=204)
 async def pause(reach: Writing, asked: ThreadRequest | None = None) -> Response:
-    """Let a thread, or all threads that the scope has now, not be formed."""
+    """Pause formation of a thread, or of all current threads of the scope."""
     await reach.memory.pause(reach.scope, asked.thread if asked else None)
     return Response(status_code=204)
 
 
 @router.post("/formation/resume", summary="Let formation go on", status_code=204)
 async def resume(reach: Writing, asked: ThreadRequest | None = None) -> Response:
-    """Let a thread, or all threads of the scope, be formed again."""
+    """Resume formation of a thread, or of all threads of the scope."""
     await reach.memory.resume(reach.scope, asked.thread if asked else None)
     return Response(status_code=204)
 
 
 @router.post("/formation/retry", summary="Try again what failed", status_code=204)
 async def retry(reach: Writing, asked: RetryRequest) -> Response:
-    """Make what waits in a thread due at once, with the messages that were given up."""
+    """Make a thread's pending messages, and those given up, due at once."""
     memory = reach.memory
     await existing_thread(reach, asked.thread)
     cursor: str | None = None

@@ -29,7 +29,7 @@ _REVIEW: Final = "review"
 async def review(
     reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
 ) -> dict[str, Any]:
-    """Return the memories in quarantine, which are not recalled before somebody approves them."""
+    """Return the quarantined memories, which are not recalled until they are approved."""
     memory = reach.memory
 
     async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Memory]:
@@ -49,9 +49,9 @@ async def decide(
     undo: WantsUndo = False,
 ) -> dict[str, Any]:
     """
-    Put in force what waits, byte for byte as it was looked at, or refuse it for good.
+    Approve a quarantined memory exactly as reviewed, or reject it for good.
 
-    The answer is the memory that is in force now, or that is refused.
+    The response is the memory now in force, or the rejected one.
     """
     await existing_memory(reach, type, key)
     change = Undoable(reach, undo)

@@ -91,7 +91,7 @@ class ChangedMemoryResponse(MemoryResponse):
 
 
 class UndoResponse(ResponseModel):
-    """What takes a change back of which nothing else is left to be told."""
+    """The token that reverts a change with no other result."""
 
     undo: str | None = Field(description=UNDO)
 
