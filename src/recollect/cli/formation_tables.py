@@ -1,4 +1,4 @@
-"""How formations and what waits for one are shown: as tables and as JSON."""
+"""Display of formations and of the backlog, as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def _duration(seconds: float) -> str:
 
 
 def waiting_of(thread: Thread) -> int:
-    """Return how many positions of a thread wait, for the type for which most of them do."""
+    """Return the number of pending positions of a thread, for the type with the most."""
     lanes = [thread.last - each.formed + len(each.again) for each in thread.lanes.values()]
     return max([thread.last - thread.formed + len(thread.again), *lanes])
 
 
 def pending_record(thread: Thread, now: datetime) -> dict[str, Json]:
-    """Return what waits in a thread."""
+    """Return the pending formation of a thread."""
     due_in_s = None if thread.due is None else round((thread.due - now).total_seconds(), 3)
     return {
         "scope": scope_list(thread.scope),
@@ -88,7 +88,7 @@ def formation_record(formation: Formation, *, is_whole: bool) -> dict[str, Json]
 
 
 def summed_counts(formation: Formation) -> str:
-    """Say in a few words what a formation did, from its receipt."""
+    """Return a short summary of a formation from its receipt."""
     receipt = formation.receipt
     reason = receipt.get("reason")
     if isinstance(reason, str) and reason:
@@ -106,7 +106,7 @@ def is_blank(receipt: JsonObject) -> bool:
 
 
 def counts_of(receipt: JsonObject) -> dict[str, int]:
-    """Return how often what was done; what could not be kept at all counts as refused."""
+    """Return the counts of actions; what could not be stored counts as refused."""
     told = receipt.get("counts")
     counts = {name: _count(each) for name, each in told.items()} if _is_map(told) else {}
     faults = len(_objects(receipt.get("refused"))) + _count(receipt.get("refused_left_out"))

@@ -70,14 +70,14 @@ PROBLEM: Final = "problem"
 
 class Client:
     """
-    A service's memory, used as `Recollect` is: enter it with ``async with``.
+    A remote memory with the API of `Recollect`; enter it with ``async with``.
 
-    Scopes are relative to that of the key, ``()`` being the key's own; so are those of the
-    records that come back. A read, and a write that the service knows again (`append`, `replace`
-    and `put` by an idempotency key, `forget` by the version that it expects), is made again when
-    the connection breaks or the service asks for patience (429, 503). No other write is.
+    Scopes are relative to that of the key, which is ``()``; so are those of returned records.
+    Reads, and writes that the service can recognise (`append`, `replace` and `put` by an
+    idempotency key, `forget` by the expected version), are retried when the connection breaks or
+    the service is busy (429, 503). Other writes are not.
 
-    Every method raises the errors of `recollect.errors`: those that the service answers, and
+    Every method raises the errors of `recollect.errors`: those that the service reports, and
     `StoreUnavailableError` if it cannot be reached.
     """
 
@@ -91,14 +91,14 @@ class Client:
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
     ) -> None:
         """
-        Make a client.
+        Create a client, without connecting.
 
         Args:
-            url: Where the service is, such as ``https://memory.example.org``.
-            key: An API key of the service; none where it asks for none.
-            timeout_s: So long it waits for a connection, and for each piece of an answer.
-            retries: A request is made again at most so many times.
-            sleep: How it waits between two attempts.
+            url: The address of the service, such as ``https://memory.example.org``.
+            key: An API key, if the service requires one.
+            timeout_s: The timeout for a connection, and for each part of a response, in seconds.
+            retries: Most retries of a request.
+            sleep: Waits between two attempts.
         """
         self._url = url.rstrip("/")
         self._key = key
@@ -131,7 +131,7 @@ class Client:
         return (await self._opened().ask(request)).json
 
     async def _found(self, scope: Scope, *parts: str, **query: Any) -> Any:
-        """Return what there is; ``None`` for nothing."""
+        """Return the response; ``None`` for 404."""
         try:
             return await self._read(scope, *parts, **query)
         except NotFoundError:
@@ -157,7 +157,7 @@ class Client:
         return await self._opened().ask(request)
 
     async def me(self) -> Answerer:
-        """Return who the client is to the service, and how that is set up."""
+        """Return the client's key, permissions and scope, and the service's configuration."""
         return answerer_of(await self._read((), "me"))
 
     # Keep
@@ -173,10 +173,10 @@ class Client:
         assistant: str | None = None,
     ) -> tuple[Message, ...]:
         """
-        Append messages to a thread; when this returns they are on the service's disk.
+        Append messages to a thread; on return they are durable in the service.
 
-        Without an *idempotency_key* it makes one for this call, so that it can be made again.
-        *quiet_s* is that of `Debounce`, *assistant* for whom it is formed.
+        Without an *idempotency_key* one is generated, so that the call can be retried. *quiet_s* is
+        that of `Debounce`, *assistant* names the thread's assistant.
         """
         body = {
             "messages": [message_sent(each) for each in messages],
@@ -242,7 +242,7 @@ class Client:
         *,
         idempotency_key: str | None = None,
     ) -> Message:
-        """See `Recollect.replace`; without an *idempotency_key* it makes one for this call."""
+        """See `Recollect.replace`; without an *idempotency_key* one is generated."""
         path = ("threads", thread, "messages", message.id or "")
         headers = {"idempotency-key": idempotency_key} if idempotency_key else _made_key()
         answer = await self._write(
@@ -266,9 +266,9 @@ class Client:
         evidence: EvidenceMap | None = None,
     ) -> Memory:
         """
-        See `Recollect.put`; it is made again if the connection breaks.
+        See `Recollect.put`; retried if the connection breaks.
 
-        If the attempt before had been carried out, the memory is returned as it is by then.
+        If an earlier attempt had succeeded, the current memory is returned.
         """
         times = {"valid_from": valid_from, "valid_until": valid_until, "expires_at": expires_at}
         body = {
@@ -352,7 +352,7 @@ class Client:
         where: Where | None = None,
         asked_at: datetime | None = None,
     ) -> Recall:
-        """See `Recollect.recall`; it is asked of one scope, or of it and all below."""
+        """See `Recollect.recall`; takes one scope, optionally with all scopes below."""
         body = {
             "query": query,
             "limit": limit,
@@ -388,7 +388,7 @@ class Client:
         cursor: str | None = None,
         limit: int = 100,
     ) -> Page[Thread]:
-        """See `Recollect.pending`; without a scope all of the key's is meant."""
+        """See `Recollect.pending`; without a scope, all scopes of the key."""
         all_below = below or scope is None
         told = await self._read(
             scope or (), "formation", below=all_below, cursor=cursor, limit=limit
@@ -403,7 +403,7 @@ class Client:
         cursor: str | None = None,
         limit: int = 100,
     ) -> Page[Formation]:
-        """See `Recollect.formations`; the receipts are without prompts and answers."""
+        """See `Recollect.formations`; receipts come without prompts and answers."""
         told = await self._read(scope, "formations", status=status, cursor=cursor, limit=limit)
         return Page(rows=tuple(map(formation_of, told["formations"])), cursor=told["cursor"])
 
@@ -413,15 +413,15 @@ class Client:
         return None if told is None else formation_of(told)
 
     async def pause(self, scope: Scope, thread: str | None = None) -> None:
-        """Let a thread, or all that a scope has now, not be formed."""
+        """Pause formation of a thread, or of all current threads of a scope."""
         await self._write("POST", scope, "formation", "pause", body={"thread": thread})
 
     async def resume(self, scope: Scope, thread: str | None = None) -> None:
-        """Let a thread, or all of a scope, be formed again."""
+        """Resume formation of a thread, or of all threads of a scope."""
         await self._write("POST", scope, "formation", "resume", body={"thread": thread})
 
     async def retry(self, scope: Scope, thread: str) -> None:
-        """Make what waits in a thread due at once, with the messages that were given up."""
+        """Make a thread's pending messages, and those given up, due at once."""
         await self._write("POST", scope, "formation", "retry", body={"thread": thread})
 
     async def reject(
@@ -447,9 +447,9 @@ class Client:
         self, scope: Scope, type_: str, key: str, *, expected: int | None = None
     ) -> Memory:
         """
-        Put in force what waits in quarantine, exactly as it waits; see `Recollect.approve`.
+        Put a quarantined memory in force, exactly as proposed; see `Recollect.approve`.
 
-        Without *expected* it is the version that stands now.
+        Without *expected* the current version is approved.
         """
         if expected is None:
             expected = memory_of(await self._read(scope, "memories", type_, key)).version
@@ -460,7 +460,7 @@ class Client:
     # Forget
 
     async def preview_erase(self, scope: Scope, target: EraseTarget) -> ErasePreview:
-        """Return what an erase would take; `confirm_erase` does it within ten minutes."""
+        """Return what an erase would remove; `confirm_erase` carries it out within ten minutes."""
         body = {"target": target_sent(target)}
         answer = await self._write("POST", scope, "erase", "preview", body=body, is_repeatable=True)
         return preview_of(answer.json)
@@ -502,9 +502,9 @@ class Client:
 
     async def restore(self, records: Sequence[JsonObject], *, restore_erased: bool = False) -> int:
         """
-        Put exported records back; return how many were taken. Repeating it changes nothing.
+        Restore exported records; return how many were stored. Idempotent.
 
-        What was erased there is left out, unless *restore_erased*, which needs the permission
+        Data erased there is left out, unless *restore_erased*, which needs the permission
         ``admin``; so is evidence in messages that are neither there nor among the records.
 
         Raises:
@@ -532,9 +532,9 @@ class Client:
 
     async def health(self) -> Health:
         """
-        Return how the service's memory is; see `Recollect.health`.
+        Return the health of the service's memory; see `Recollect.health`.
 
-        The tasks are those of the process that answers. It needs a key that may ``admin``.
+        The tasks are those of the responding process. Needs the permission ``admin``.
         """
         return health_of(await self._read((), "health"))
 

@@ -31,10 +31,10 @@ def _all_of(class_: type[RecollectError]) -> Iterator[type[RecollectError]]:
 
 def error_of(status: int, problem: object, headers: Mapping[str, str]) -> RecollectError:
     """
-    Return the error that a problem tells.
+    Return the exception for a problem response.
 
-    One that is made of facts (`LimitError`, `VersionConflictError` …) has them again. Where a
-    problem has the code and not the facts it is the nearest class above that needs none.
+    Exceptions with structured facts (`LimitError`, `VersionConflictError` …) get these again. If a
+    problem has the code but not the facts, the nearest base class without facts is used.
     """
     told: Mapping[str, Any] = problem if isinstance(problem, Mapping) else {}
     code, detail = str(told.get("code", "")), str(told.get("detail", f"status {status}"))

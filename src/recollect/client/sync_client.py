@@ -66,10 +66,10 @@ class _Iterating(Generic[P, T]):
 
 class SyncClient:
     """
-    `Client`, called without ``await``; see there for what each method does.
+    Blocking variant of `Client`, with the same methods.
 
-    It lives on a thread of its own, so that it works in notebooks and inside a running event
-    loop (which it blocks). Enter it with ``with``.
+    It runs on its own thread, so that it works in notebooks and inside a running event loop (which
+    it blocks). Enter it with ``with``.
     """
 
     def __init__(
@@ -134,10 +134,10 @@ class SyncClient:
 
 def opened(face: SyncClient | None) -> tuple[BlockingPortal, Client]:
     """
-    Return where a client lives, and the client.
+    Return the portal of an open client, and the client.
 
     Raises:
-        StoreClosedError: It is not open.
+        StoreClosedError: The client is not open.
     """
     portal = face._portal if face else None  # noqa: SLF001 (it is the other half of the face)
     if face is None or portal is None:

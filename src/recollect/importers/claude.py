@@ -43,7 +43,7 @@ def is_memories(value: JsonObject) -> bool:
 
 
 def left_out(value: JsonObject) -> str | None:
-    """Say what *value* of an export is that is left out, if it is such."""
+    """Return what kind of *value* is skipped, if it is one."""
     if "uuid" not in value:
         return None
     if "prompt_template" in value and "docs" in value:

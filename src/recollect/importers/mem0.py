@@ -45,7 +45,7 @@ def is_history(value: JsonObject) -> bool:
 
 
 def is_document(value: JsonObject) -> bool:
-    """Say whether *value* is a page of memories, with or without their history; or an empty one."""
+    """Return True if *value* is a page of memories, possibly with history, or empty."""
     rows = value.get("results", value.get("memories"))
     return isinstance(rows, list) and (
         not rows or any(isinstance(each, Mapping) and is_memory(each) for each in rows)
@@ -148,7 +148,7 @@ def _context(value: JsonObject) -> str:
 
 
 def _said(history: Sequence[Json], reading: ImportOptions) -> list[tuple[int, str]]:
-    """Return what the rows of a history say, each with its time in µs since 1970, oldest first."""
+    """Return the texts in a history, each with its time in µs since 1970, oldest first."""
     said: list[tuple[int, str]] = []
     for row in history:
         if not isinstance(row, Mapping) or not isinstance(row.get("new_memory"), str):

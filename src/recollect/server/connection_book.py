@@ -185,7 +185,7 @@ class ConnectionBook:
         return sum(bool(each.requests) and not each.is_keyed for each in self._held.values())
 
     def keyless_of(self, host: str) -> int:
-        """Number of connections without a key from an address."""
+        """Return the number of connections without a key from an address."""
         key = address_key(host)
         return sum(
             not each.is_keyed and each.closed_at is None and address_key(each.peer[0]) == key

@@ -44,7 +44,7 @@ class ConsultContract(Contract):
     """How entries are picked."""
 
     async def test_a_choice_is_returned(self, store: Store) -> None:
-        """Read what changed in some scopes, let *choose* pick entries, and return those."""
+        """Read the changes of some scopes, let *choose* pick entries, and return those."""
         await tell(store, "m1", "m2")
 
         def choose(feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
@@ -58,7 +58,7 @@ class ConsultContract(Contract):
         assert entry.content in listed
 
     async def test_a_choice_sees_every_write(self, store: Store) -> None:
-        """All of it is one read transaction: the choice sees every write acknowledged before, and what it picks is returned as it was at that moment."""  # noqa: E501
+        """In one read transaction *choose* sees every earlier write, and entries are read."""
         await keep_facts(store, "Oslo")
         cursor = Cursor(scope=ADA)
         seen: list[Feed] = []
@@ -74,7 +74,7 @@ class ConsultContract(Contract):
         assert await feed_from_start(store) == seen[0]
 
     async def test_a_choice_is_given_the_feeds(self, store: Store, clock: FrozenClock) -> None:
-        """choose: Is given one feed per cursor, in order, and returns (scope, uid) of the entries wanted."""  # noqa: E501
+        """choose: Gets one feed per cursor, in order; returns (scope, uid) of wanted entries."""
         await tell(store, "m1")
         await store.append(BOB, TALK, [said("m1")])
         start = await feed_from_start(store)
@@ -96,7 +96,7 @@ class ConsultContract(Contract):
         assert [await store.changes(cursor) for cursor in cursors] == seen
 
     async def test_the_last_choice_counts(self, store: Store) -> None:
-        """It may be asked more than once; what it says of the last feeds counts."""
+        """It may be called more than once; the last call counts."""
         await tell(store, "m1")
         start = await feed_from_start(store)
         seen: list[Feed] = []
@@ -117,7 +117,7 @@ class ConsultContract(Contract):
         assert ((), await store.changes(cursor)) == (before.entries, seen[-1])
 
     async def test_a_choice_that_fails_harms_nothing(self, store: Store) -> None:
-        """It runs on the store's thread; it must not block."""
+        """It runs on the store's thread and must not block."""
         await tell(store, "m1")
 
         def fail(_: Sequence[Feed]) -> list[tuple[Scope, int]]:
@@ -164,7 +164,7 @@ class ConsultContract(Contract):
         assert not found[1].eligible
 
     async def test_of_a_known_moment_no_feed_is_read(self, store: Store) -> None:
-        """is_latest: Is asked, where the store names its moments, whether nothing has changed since the cursors at the moment of this reading; if so, *choose* is given no feeds."""  # noqa: E501
+        """is_latest: True for a moment when nothing has changed: *choose* then gets no feeds."""
         await tell(store, "m1")
         start = await feed_from_start(store)
         wanted = [(ADA, start.entries[0].uid)]
@@ -206,7 +206,7 @@ class ConsultContract(Contract):
         assert all(numbers) is store.names_moments
 
     async def test_scopes_below_are_consulted(self, store: Store) -> None:
-        """Work like `consult`, for the scopes that *below* stands for at that moment."""
+        """Like `consult`, for all scopes that *below* includes at that moment."""
         await keep_facts(store, "Oslo")
         await store.apply(("acme",), [replace(fact("home"), type="Note")])
         await store.apply(("other", "ada"), [fact("home")])
@@ -246,7 +246,7 @@ class ConsultContract(Contract):
         assert {ADA, BOB} == set(given)
 
     async def test_cursors_are_asked_for_in_the_transaction(self, store: Store) -> None:
-        """*cursors_of* is given them in the same read transaction, below each of its scopes in the order of their segments, and returns their cursors."""  # noqa: E501
+        """*cursors_of* gets these scopes in the same transaction, and returns their cursors."""
         names = ("b", "a", "\uffff", "a b", "A", "\U0001f600")
         for name in names:
             await store.apply(("acme", name), [fact("home")])
@@ -274,7 +274,7 @@ class ConsultContract(Contract):
         assert [0 if scope == ADA else 1 for scope in given] == read
 
     async def test_of_a_known_moment_no_scope_is_listed(self, store: Store) -> None:
-        """It is not asked where *is_latest* says that nothing has changed."""
+        """It is not called if *is_latest* returns True."""
         await keep_facts(store, "Oslo")
         uid = (await feed_from_start(store)).entries[0].uid
         asked: list[Scope] = []
@@ -304,7 +304,7 @@ class ConsultContract(Contract):
         assert [Message, Memory] == [type(each.content) for each in found]
 
     async def test_what_exists_is_returned(self, store: Store) -> None:
-        """Those entries that exist, in the order chosen."""
+        """The chosen entries that exist, in the order chosen."""
         await tell(store, "m1", "m2")
         await store.append(BOB, TALK, [said("b1")])
         ada, bob = await feed_from_start(store), await feed_from_start(store, BOB)
@@ -326,7 +326,7 @@ class ConsultContract(Contract):
         assert [BOB, ADA, BOB] == [each.scope for each in found]
 
     async def test_what_an_index_lists_is_there(self, store: Store) -> None:
-        """are_indexed: *choose* picks only what the feeds list: that an entry is missing is damage then."""  # noqa: E501
+        """are_indexed: *choose* picks only listed entries: a missing one means damage."""
         await tell(store, "m1")
 
         with pytest.raises(StoreCorruptError, match="recollect doctor"):

@@ -188,7 +188,7 @@ class DerivedContract(Contract):
         assert ["cake", "milk"] == left
 
     async def test_an_idle_scope_can_be_leased(self, store: Store) -> None:
-        """idle: Lease *scope* also if nothing in it is due."""
+        """idle: Lease *scope* even if nothing in it is due."""
         await store.apply(ADA, [note("tea")])
 
         lease = await store.claim("worker", scope=ADA, idle=True)

@@ -41,7 +41,7 @@ class DurableContract(Contract):
     """
 
     async def test_what_was_written_is_there_again(self, store: Store, reopen: Reopen) -> None:
-        """A method that returned has made its writes durable (see each backend for what it survives)."""  # noqa: E501
+        """Its writes are durable on return (each backend says against which failures)."""
         await tell(store, "m1", "m2")
         await keep_facts(store, "Oslo", "Rome")
         before = (

@@ -1,4 +1,4 @@
-"""The contract, the change feed: what a reader missed, each entry once, in its current state."""
+"""The contract, the change feed: what a reader missed, each entry once, in its present state."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FeedContract(Contract):
     """How a reader keeps up with a scope."""
 
     async def test_changes_come_once(self, store: Store) -> None:
-        """Return each entry changed since *cursor*, once, in its current state; see `Feed`."""
+        """Return each entry changed since *cursor* once, in its current state; see `Feed`."""
         await tell(store, "m1", "m2")
         start = await feed_from_start(store)
 
@@ -52,9 +52,9 @@ class FeedContract(Contract):
 
     async def test_places_say_where_feeds_stand(self, store: Store) -> None:
         """
-        Return where the feeds of *scopes* stand, in order, all at one moment.
+        Return the current feed cursors of *scopes*, in order, read at one point in time.
 
-        A reader that stands there has missed nothing. A scope that holds nothing stands at 0.
+        A reader at that cursor is up to date. The cursor of an empty scope is at 0.
         """
         await tell(store, "m1")
         await store.append(BOB, TALK, [said("m1")])

@@ -30,7 +30,7 @@ class IdempotencyContract(Contract):
     """How a client that heard no answer asks again."""
 
     async def test_a_repeated_append_changes_nothing(self, store: Store) -> None:
-        """idempotency_key: A repeated request under the same key changes nothing."""
+        """idempotency_key: Repeating a request with the same key changes nothing."""
         batch = [NewMessage(role="user", text="hi"), NewMessage(role="user", text="hi")]
         first = await store.append(ADA, TALK, batch, idempotency_key="k")
         feed = await feed_from_start(store)
@@ -42,7 +42,7 @@ class IdempotencyContract(Contract):
         assert feed.seq == (await feed_after(store, feed)).seq
 
     async def test_a_repeated_apply_changes_nothing(self, store: Store) -> None:
-        """idempotency_key: A repeated request under the same key changes nothing, and returns the memories as they are now."""  # noqa: E501
+        """idempotency_key: A repeated request changes nothing and returns the current memories."""
         await store.apply(ADA, [fact("home", expected=0)], idempotency_key="k")
         now = await keep_facts(store, "Rome")
 
@@ -52,7 +52,7 @@ class IdempotencyContract(Contract):
         assert 2 == len(await store.history(ADA, "Fact", "home"))
 
     async def test_a_repeated_replacement_changes_nothing(self, store: Store) -> None:
-        """idempotency_key: A repeated request under the same key changes nothing, and returns the message as it is now."""  # noqa: E501
+        """idempotency_key: A repeated request changes nothing and returns the current message."""
         await tell(store, "m1")
         await store.replace(ADA, TALK, said("m1", "old"), idempotency_key="k")
         newer = await store.replace(ADA, TALK, said("m1", "newer"), idempotency_key="l")
@@ -129,7 +129,7 @@ class IdempotencyContract(Contract):
             await store.apply(ADA, [fact("home")], idempotency_key="apply")
 
     async def test_a_key_is_good_for_a_week(self, store: Store, clock: FrozenClock) -> None:
-        """A key is good for ``KEY_S`` after its request."""
+        """A key is remembered for ``KEY_S`` seconds."""
         await store.append(ADA, TALK, [said("m1")], idempotency_key="append")
         await store.apply(ADA, [fact("home", expected=0)], idempotency_key="apply")
         clock.advance(KEY_S)

@@ -74,7 +74,7 @@ class ListingContract(Contract):
         assert () == (await store.memories(ADA, type_="Note", state="active")).rows
 
     async def test_filters_follow_the_truth_table(self, store: Store) -> None:
-        """filter_: Only those whose value satisfies it; see `recollect.stores.filters`."""
+        """filter_: Only memories whose value matches; see `recollect.stores.filters`."""
         documents = {json.dumps(document): document for _, document, _ in FILTERS}
         keys = {text: f"d{number}" for number, text in enumerate(documents)}
         await store.apply(
@@ -104,7 +104,7 @@ class ListingContract(Contract):
     async def test_memories_true_then_are_listed(
         self, store: Store, begins: float | None, ends: float | None, at: float, *, holds: bool
     ) -> None:
-        """valid_at: Only those true in the world then."""
+        """valid_at: Only memories true in the world at this time."""
         put = replace(
             fact("home"),
             valid_from=None if begins is None else hour(begins),
@@ -147,7 +147,7 @@ class ListingContract(Contract):
             await store.scopes(cursor=cursor)
 
     async def test_scopes_are_listed(self, store: Store) -> None:
-        """Return scopes that hold something, by their segments."""
+        """Return non-empty scopes, ordered by their segments."""
         for scope in reversed(LISTED):
             await store.append(scope, TALK, [said("m1")])
 
@@ -188,14 +188,14 @@ class ListingContract(Contract):
     async def test_scopes_by_their_beginning(
         self, store: Store, prefix: tuple[str | EllipsisType, ...], found: tuple[Scope, ...]
     ) -> None:
-        """prefix: Segments that a scope begins with, ``...`` for any one segment."""
+        """prefix: Leading segments; ``...`` matches any one segment."""
         for scope in LISTED:
             await store.append(scope, TALK, [said("m1")])
 
         assert found == (await store.scopes(prefix=prefix)).rows
 
     async def test_scopes_by_their_end(self, store: Store) -> None:
-        """suffix: Segments that it ends with."""
+        """suffix: Trailing segments."""
         for scope in LISTED:
             await store.append(scope, TALK, [said("m1")])
 
@@ -206,7 +206,7 @@ class ListingContract(Contract):
         assert (LISTED[4],) == both.rows
 
     async def test_scopes_can_be_cut(self, store: Store) -> None:
-        """depth_max: Cut scopes to this many segments, at least 1, each result once."""
+        """depth_max: Cut scopes to this many segments, at least 1, without duplicates."""
         for scope in LISTED:
             await store.append(scope, TALK, [said("m1")])
 

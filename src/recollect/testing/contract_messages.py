@@ -36,7 +36,7 @@ class MessageContract(Contract):
     """What a message is."""
 
     async def test_messages_are_found_by_name(self, store: Store) -> None:
-        """Return those of the messages (thread, id) of a scope that are there, in any order."""
+        """Return the messages that exist among (thread, id) names, in any order."""
         kept = {each.id: each for each in await tell(store, "m1", "m2")}
         (other,) = await tell(store, "m1", thread="other")
         await tell(store, "m3")

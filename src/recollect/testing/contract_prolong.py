@@ -32,7 +32,7 @@ class ProlongContract(Contract):
     """How an expiry is moved."""
 
     async def test_an_expiry_is_moved(self, store: Store, clock: FrozenClock) -> None:
-        """Move the expiry of memories, all in one transaction, and return how many were moved."""
+        """Move the expiry of memories in one transaction; return how many were moved."""
         soon, late = clock.now() + seconds(10), clock.now() + seconds(20)
         await store.apply(ADA, [replace(fact(key), expires_at=soon) for key in ("a", "b", "c")])
         feed = await feed_from_start(store)
@@ -51,7 +51,7 @@ class ProlongContract(Contract):
         assert () == (await store.memories(ADA)).rows
 
     async def test_an_expiry_is_no_version(self, store: Store, clock: FrozenClock) -> None:
-        """Neither version nor times of update change, and no revision is made."""
+        """Versions and update times do not change, and no revision is made."""
         late = clock.now() + seconds(20)
         soon = replace(fact("a"), expires_at=clock.now() + seconds(10))
         (before,) = await store.apply(ADA, [soon])
@@ -67,8 +67,8 @@ class ProlongContract(Contract):
         """
         What else stays.
 
-        A memory that is not there, has expired, never expires, or is of another version stays
-        as it is.
+        Memories that do not exist, have expired, never expire or are at another version are
+        skipped.
         """
         soon, late = clock.now() + seconds(10), clock.now() + seconds(20)
         await store.apply(

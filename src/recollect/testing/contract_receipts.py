@@ -57,7 +57,7 @@ class ReceiptContract(Contract):
     """What is known of formations that were."""
 
     async def test_a_formation_leaves_a_receipt(self, store: Store, clock: FrozenClock) -> None:
-        """Return a formation of a scope, ``None`` if there is none with this id."""
+        """Return a formation of a scope, ``None`` if the id is unknown."""
         await tell(store, "m1", "m2", "m3")
         await tell(store, "m1", thread="other")
         lease = await claimed(store, clock)
@@ -84,7 +84,7 @@ class ReceiptContract(Contract):
         assert await store.formation(ADA, "never") is None
 
     async def test_the_newest_come_first(self, store: Store, clock: FrozenClock) -> None:
-        """Return the formations of a scope, the newest first."""
+        """Return the formations of a scope, newest first."""
         for number in range(7):
             await tell(store, f"m{number}")
             lease = await claimed(store, clock)
@@ -145,7 +145,7 @@ class ReceiptContract(Contract):
             await store.formations(ADA, cursor=cursor)
 
     async def test_an_attempt_is_kept(self, store: Store, clock: FrozenClock) -> None:
-        """attempt: What was spent in vain; it is kept as a failed formation."""
+        """attempt: The usage of the failed attempt, recorded as a failed formation."""
         await tell(store, "m1")
         lease = await claimed(store, clock)
         attempt = Formed(watermarks={TALK: 1}, calls=3, tokens=9, receipt={"why": "busy"})
@@ -160,7 +160,7 @@ class ReceiptContract(Contract):
         assert (0, 0) == (thread.formed, thread.attempts)
 
     async def test_what_was_spent_is_known(self, store: Store, clock: FrozenClock) -> None:
-        """Return the calls and tokens of a scope's formations since then, the vain ones too."""
+        """Return the model calls and tokens of a scope's formations since then, failed ones too."""
         await tell(store, "m1", "m2", "m3")
         await store.commit(await claimed(store, clock), [], Formed(watermarks={TALK: 1}, calls=1))
         start = clock.now()
@@ -192,7 +192,7 @@ class ReceiptContract(Contract):
     async def test_an_erase_blanks_receipts(
         self, store: Store, clock: FrozenClock, target: EraseTarget
     ) -> None:
-        """Of the scope's formations the counts stay; what their receipts say goes."""
+        """The scope's formations keep their counts, but their receipts are blanked."""
         await keep_facts(store, "Oslo")
         await store.append(ADA, "other", [said("m1", source="mail")])
         await tell(store, "m1", "removed")

@@ -20,7 +20,7 @@ class RedriveContract(Contract):
     """How messages are given up, and wait again."""
 
     async def test_the_dead_wait_no_more(self, store: Store, clock: FrozenClock) -> None:
-        """A dead one gives messages up: its watermarks pass them, and they wait no more until it is re-driven."""  # noqa: E501
+        """A dead formation gives messages up: they are not retried until it is redriven."""
         await tell(store, "m1", "m2")
         await give_up(store, clock, 1, until=1)
 
@@ -35,7 +35,7 @@ class RedriveContract(Contract):
     async def test_only_what_is_passed_is_given_up(
         self, store: Store, clock: FrozenClock, position: int
     ) -> None:
-        """UsageError: A position lies outside its thread, or is given up but not passed."""
+        """UsageError: A position lies outside its thread, or is given up beyond the watermark."""
         await tell(store, "m1", "m2", "m3")
         lease = await claimed(store, clock)
 
@@ -89,7 +89,7 @@ class RedriveContract(Contract):
         await store.commit(lease, [], dead(1, until=1))
 
     async def test_the_dead_are_redriven(self, store: Store, clock: FrozenClock) -> None:
-        """Let the messages that a dead formation gave up wait again, due at once; say how many."""
+        """Make the messages that a dead formation gave up due again; return how many."""
         await tell(store, "m1", "m2", "m3", "m4")
         formation = await give_up(store, clock, 3, 1, until=4)
 
@@ -132,7 +132,7 @@ class RedriveContract(Contract):
         assert [(1,)] == [each.again for each in await due_threads(store)]
 
     async def test_a_redrive_is_made_once(self, store: Store, clock: FrozenClock) -> None:
-        """UsageError: It is not dead, or was re-driven before."""
+        """UsageError: The formation is not dead, or was redriven before."""
         await tell(store, "m1", "m2")
         await store.commit(await claimed(store, clock), [], Formed(watermarks={TALK: 1}))
         (formed,) = (await store.formations(ADA)).rows
@@ -174,7 +174,7 @@ class RedriveContract(Contract):
     async def test_what_is_gone_is_not_redriven(
         self, store: Store, clock: FrozenClock, way: str, first: str
     ) -> None:
-        """Those that were erased or removed meanwhile are not among them."""
+        """Messages erased or removed since are not counted."""
         await tell(store, "m1", "m2")
         await tell(store, "m1", thread="other")
         formation = await give_up(store, clock, 1, 2, until=2)

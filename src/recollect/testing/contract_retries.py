@@ -87,7 +87,7 @@ class RetryContract(Contract):
     async def test_what_was_erased_is_not_kept_again(
         self, store: Store, target: EraseTarget
     ) -> None:
-        """GoneError: All that was kept under the key was erased since; nothing is stored."""
+        """GoneError: Everything stored under the key has been erased since; nothing is stored."""
         await keep_mail(store)
         await store.erase(ADA, target)
         feed = await feed_from_start(store)
@@ -101,7 +101,7 @@ class RetryContract(Contract):
 
     @pytest.mark.parametrize("below", [False, True])
     async def test_keys_outlive_their_scope(self, store: Store, below: bool) -> None:  # noqa: FBT001
-        """GoneError: All that was written under the key was erased since; nothing is written."""
+        """GoneError: Everything written under the key has been erased since; nothing is written."""
         await keep_mail(store)
         await store.append(BOB, TALK, [said("m1")], idempotency_key="append")
         await store.erase(ADA[:2] if below else ADA, EraseScope(below=below))
@@ -126,7 +126,7 @@ class RetryContract(Contract):
         assert await store.scope_id(ADA) is None
 
     async def test_a_retry_is_answered_with_what_is_left(self, store: Store) -> None:
-        """Of a request of which a part was erased, a retry returns what is left."""
+        """If part of the result was erased, a retry returns the rest."""
         batch = [said("m1"), said("m2")]
         await store.append(ADA, TALK, batch, idempotency_key="append")
         writes = [fact("home"), fact("work")]
@@ -153,7 +153,7 @@ class RetryContract(Contract):
 
     @pytest.mark.parametrize("target", [M1, EraseThread(thread=TALK), EraseScope()], ids=repr)
     async def test_an_erased_replacement_is_gone(self, store: Store, target: EraseTarget) -> None:
-        """GoneError: What was replaced under the key was erased since; nothing is stored."""
+        """GoneError: The message stored under the key was erased since; nothing is stored."""
         await tell(store, "m1")
         await store.replace(ADA, TALK, said("m1", "secret"), idempotency_key="k")
         await store.erase(ADA, target)
@@ -207,7 +207,7 @@ class RetryContract(Contract):
         """
         A key that was used before an erase is refused for another request, as ever.
 
-        ConflictError: The key was used before for another request.
+        ConflictError: The key was used for a different request.
         """
         await store.append(ADA, TALK, [said("m1")], idempotency_key="k")
         await store.erase(ADA, target)

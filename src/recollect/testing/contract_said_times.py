@@ -67,7 +67,7 @@ class SaidTimeContract(Contract):
     """When memories were said."""
 
     async def test_the_newest_words_count(self, store: Store) -> None:
-        """Each memory's *said_at* is the time of the newest message that it rests on."""
+        """A memory's *said_at* is set to the time of the newest message among its evidence."""
         await tell_of_old(store)
 
         assert MAY == await said_at(store, "m1")

@@ -90,7 +90,7 @@ class TargetContract(Contract):
         assert () == await store.history(ADA, "Fact", "home")
 
     async def test_a_memory_is_erased_as_it_was_seen(self, store: Store) -> None:
-        """VersionConflictError: The memory is at another version than expected; nothing is erased."""  # noqa: E501
+        """VersionConflictError: The memory is not at the expected version; nothing is erased."""
         await store.apply(ADA, [fact("home"), fact("home", "Rome")])
 
         with pytest.raises(VersionConflictError):

@@ -45,7 +45,7 @@ class TransactionContract(Contract):
     """How calls of many tasks do not meet."""
 
     async def test_a_refused_write_leaves_no_trace(self, store: Store, clock: FrozenClock) -> None:
-        """Every public method is one transaction: all of it happened, or none."""
+        """Every public method is one atomic transaction."""
         await tell(store, "m1", "m2")
         await keep_facts(store, "Oslo")
         lease = await claimed(store, clock)
@@ -68,7 +68,7 @@ class TransactionContract(Contract):
         assert await store.scope_id(BOB) is None
 
     async def test_appends_of_many_tasks_line_up(self, store: Store) -> None:
-        """Methods may be called from many tasks at once; writes in one scope happen one after the other, in the order of the scope's *seq*."""  # noqa: E501
+        """Many tasks may call methods at once; *seq* orders the writes of a scope."""
 
         def appending(number: int) -> Call:
             return lambda: store.append(ADA, TALK, [said(f"m{number}")])
@@ -171,7 +171,7 @@ class TransactionContract(Contract):
         assert {entry.uid: entry for entry in everything} == follower.entries
 
     async def test_a_closed_store_is_not_used(self, store: Store) -> None:
-        """Close the store; using it afterwards raises `StoreClosedError`."""
+        """Close the store; later calls raise `StoreClosedError`."""
         await tell(store, "m1")
 
         await store.aclose()
@@ -198,7 +198,7 @@ class TransactionContract(Contract):
             await store.scopes()
 
     async def test_now_is_the_clocks(self, store: Store, clock: FrozenClock) -> None:
-        """Return the store's present moment, in microseconds since 1970."""
+        """Return the store's current time, in microseconds since 1970."""
         before = store.now()
 
         clock.advance(1.5)

@@ -21,7 +21,7 @@ ANYBODY: Final = "anybody"
 
 
 def refuse_without_setting(rows: Rows) -> None:
-    """Reject changes as long as Bob's scope has no setting."""
+    """Refuse changes as long as Bob's scope has no setting."""
     if rows.setting(BOB, SCOPE_SETTINGS, SCOPE_SETTINGS) is None:
         msg = "there is no setting"
         raise ForbiddenError(msg)
@@ -43,11 +43,11 @@ class RowCharge:
             raise QuotaError(what, "most", self.meter.most, 1.0)
 
     def spend(self) -> None:
-        """Record that it was committed."""
+        """Note that it was committed."""
         self.end = "spent"
 
     def release(self) -> None:
-        """Record that nothing was written."""
+        """Note that nothing was written."""
         self.end = "released"
 
 
@@ -73,7 +73,7 @@ class ViewContract(Contract):
     """A view may refuse a change in its transaction, and then nothing is written."""
 
     async def test_a_proviso_is_asked_in_each_transaction(self, store: Store) -> None:
-        """proviso: Only where it raises nothing; it is asked in each transaction."""
+        """proviso: A check run in each transaction; it raises to prevent the change."""
         acting = store.acting(KEY, proviso=refuse_without_setting)
         await store.apply(BOB, [setting("Rome")])
         await tell(acting, "m1")
@@ -101,7 +101,7 @@ class ViewContract(Contract):
             await store.acting(KEY, proviso=refuse_without_setting).replace(ADA, TALK, missing)
 
     async def test_a_meter_is_asked_about_each_change(self, store: Store) -> None:
-        """Return this store with *meter* asked about each change, in its own transaction."""
+        """Return a view of this store that asks *meter* about each change, in its transaction."""
         meter = RowMeter()
         metered = store.metered(meter)
 
@@ -122,7 +122,7 @@ class ViewContract(Contract):
         assert [KEY] == [each.actor for each in (await store.audit(BOB)).rows]
 
     async def test_what_a_meter_refuses_is_not_written(self, store: Store) -> None:
-        """What the meter refuses is not written."""
+        """Changes that the meter refuses are not written."""
         meter = RowMeter(most=1)
         metered = store.metered(meter)
         await tell(metered, "m1")
@@ -142,7 +142,7 @@ class ViewContract(Contract):
     async def test_what_removes_or_forms_is_not_measured(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """It is not asked about `UNMEASURED_ACTIONS`."""
+        """`UNMEASURED_ACTIONS` are not metered."""
         await tell(store, "m1", "m2")
         meter = RowMeter(most=0)
         metered = store.metered(meter)

@@ -79,12 +79,12 @@ async def _list(target: Target, limit: int) -> None:
 
 
 def _actor_of(entry: AuditEntry) -> str:
-    """Say who it was; once the scope was erased, by the beginning of the keyed hash."""
+    """Return the actor; once the scope was erased, the beginning of the keyed hash."""
     return entry.actor if entry.actor is not None else f"({entry.actor_key[:8]})"
 
 
 def subject_of(entry: AuditEntry) -> str:
-    """Say what a change concerned: the names that are left, and how many have none."""
+    """Return what a change concerned: the remaining names, and the number of unnamed objects."""
     listed = sum(len(found) for found in entry.subject.values() if isinstance(found, list))
     kinds = ", ".join(entry.subject)
     return ", ".join(entry.names) if entry.names else f"{listed} without a name: {kinds}"

@@ -176,7 +176,7 @@ class TerminalChat:
         return 0 if self._is_typed else self._status
 
     def _turn(self, line: str, commands: ChatCommands) -> bool:
-        """Do what a line says; return whether the talk goes on."""
+        """Process a line; return False if the chat ends."""
         if not line.strip():
             return True
         if line.startswith("/") and not line.startswith("//"):

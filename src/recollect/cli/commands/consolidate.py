@@ -70,7 +70,7 @@ async def _undo(target: Target, consolidation: str) -> None:
 
 
 def result_record(result: ConsolidationResult) -> dict[str, Json]:
-    """Return how a consolidation ended as JSON."""
+    """Return the result of a consolidation as JSON."""
     return {
         "end": result.end,
         "id": result.id,

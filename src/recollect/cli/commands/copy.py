@@ -84,7 +84,7 @@ async def _copy(source: str, destination: str, *, replace: bool, restore_erased:
 
 
 def copied_record(done: Copied) -> dict[str, Json]:
-    """Return what a copy did as JSON."""
+    """Return the result of a copy as JSON."""
     return {
         "verified": done.is_verified,
         "scopes": done.scopes,

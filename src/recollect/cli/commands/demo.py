@@ -55,7 +55,7 @@ def demo(embedder: str, keep: str | None, store: str | None) -> None:
 
 def _database(store: str) -> AbstractContextManager[str]:
     """
-    Return what makes a database for the demo, and removes it.
+    Return a context that creates a database for the demo, and removes it.
 
     Raises:
         MissingExtraError: The server's driver is not installed.

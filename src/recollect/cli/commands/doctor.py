@@ -55,7 +55,7 @@ def without_password(address: str) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class Findings:
-    """What was found, in sections, and what is wrong."""
+    """The findings in sections, and the problems."""
 
     sections: dict[str, dict[str, Json]] = field(default_factory=dict)
     problems: list[tuple[str, str]] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Findings:
 
 @dataclass(slots=True, kw_only=True)
 class Holdings:
-    """What a store holds, counted."""
+    """Counts of a store's contents."""
 
     scopes: int = 0
     threads: int = 0
@@ -267,7 +267,7 @@ async def _examine_health(findings: Findings, memory: Recollect) -> None:
 
 def task_line(task: TaskHealth) -> str:
     """
-    Return how a background task is, in a few words.
+    Return the state of a background task in a few words.
 
     >>> from recollect.observability.health import TaskHealth
     >>> task_line(TaskHealth(name="merging", state="running"))

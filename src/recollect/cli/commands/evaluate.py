@@ -45,7 +45,7 @@ class _Evaluation(click.Group):
     """A group whose command is `run` where no other is named."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Let everything but another command, or a cry for help, be of `run`."""
+        """Pass all arguments to `run`, except for another command or a request for help."""
         is_named = bool(args) and (args[0] in self.commands or args[0] in {"-h", "--help"})
         return super().parse_args(ctx, args if is_named else [_RUN, *args])
 
@@ -115,7 +115,7 @@ def run_(
 
 
 def _model_of(forming: FormationOptions, record: str | None, replay: str | None) -> ModelOf:
-    """Return what forms each case: the model that is named, recorded, or from a recording."""
+    """Return the model for each case: by name, recorded, or from a recording."""
     from recollect.models import RecordedModel, Replay
 
     if replay is not None:

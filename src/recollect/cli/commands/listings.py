@@ -86,7 +86,7 @@ async def _threads(target: Target, limit: int, *, below: bool) -> None:
 
 
 def _formation(thread: Thread) -> str:
-    """Return how far a thread has been formed."""
+    """Return the formation progress of a thread."""
     if thread.state == "paused":
         return "paused"
     if not thread.pending:

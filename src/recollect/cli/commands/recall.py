@@ -137,7 +137,7 @@ async def _timed(
 
 
 async def _nothing_there(memory: Recollect, target: Target) -> str:
-    """Say where something is, for somebody who looked where nothing is."""
+    """Return a hint where data is, for an empty scope."""
     scopes = (await memory.scopes(limit=_SCOPES_SHOWN)).rows
     others = ", ".join(written_scope(scope) for scope in scopes if scope != target.scope)
     said = f"the scope {written_scope(target.scope)!r} holds nothing that may be found"

@@ -95,9 +95,7 @@ class Tools:
         return result
 
     async def profile(self, caller: McpCaller) -> dict[str, Json]:
-        """
-        Return the single documents of a user, by type, and by name if there are several users.
-        """
+        """Return the single documents of a user, by type, and by name with several users."""
         scope = caller.reach("read")
         found: dict[str, Json] = {}
         for type_ in await caller.types():

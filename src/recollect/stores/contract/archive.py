@@ -37,8 +37,7 @@ class ArchiveStore(Transactor):
 
         Args:
             records: At most ``RECORDS_MAX``.
-            erased: The records may include data that was erased here; the audit records the action
-                as ``restore erased``.
+            erased: Restore data that was erased here as well; the audit names that as the action.
 
         Raises:
             ConflictError: A record differs from the stored one at its address; nothing is stored.
@@ -54,8 +53,8 @@ class ArchiveStore(Transactor):
         """
         Delete everything in exactly this scope, without a receipt, so that it can be refilled.
 
-        Use it for the destination of a copy only; to forget data, erase it. The entries that
-        external vector stores have to remove are recorded in the same transaction.
+        Use it for the destination of a copy only; to forget data, erase it. Entries to remove from
+        external vector stores are recorded in the same transaction.
         """
         scope, now = check_scope(scope), self.now()
 

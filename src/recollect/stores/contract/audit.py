@@ -29,8 +29,7 @@ class AuditStore(Transactor):
         """
         Return the audited changes of exactly this scope, newest first.
 
-        Audit rows outlive the data they refer to, but keep neither names nor content of erased
-        data.
+        Audit rows outlive erased data, but keep neither its names nor its content.
         """
         scope, limit, before = check_scope(scope), check_page(limit), _read_cursor(cursor)
         chain = chain_of(await self._secret(), scope)
@@ -48,9 +47,8 @@ class AuditStore(Transactor):
         """
         Verify a scope's hash chain from its first row to its last.
 
-        Detects rows that were changed, removed, inserted or cut off the end. An attacker who can
-        write to the store's files could rewrite a whole chain; to detect that, keep a copy of its
-        head elsewhere.
+        Detects rows that were changed, removed, inserted or cut off the end. Whoever can write to
+        the files could forge a whole chain: keep a head elsewhere.
 
         Args:
             noted: Number and hash of a row recorded earlier, which the chain must still contain.

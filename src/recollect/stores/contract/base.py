@@ -48,12 +48,12 @@ class Store(
     """
     A durable, transactional store of threads, messages and memories, with a change feed.
 
-    Every public method is one atomic transaction. Its writes are durable when it returns (each
-    backend documents against which failures). Methods may be called from many tasks at once; writes
-    in one scope are serialised, in the order of the scope's *seq*.
+    Every public method is one atomic transaction. Its writes are durable on return (each backend
+    says against which failures). Many tasks may call methods at once; *seq* orders the writes of a
+    scope.
 
-    All methods raise `StoreError` if the backend fails; nothing was written then. The exception is
-    `StoreUnavailableError`, after which the write may have happened: repeat it with the same ids or
+    All methods raise `StoreError` if the backend fails; nothing was written then, except after
+    `StoreUnavailableError`, when the write may have happened: repeat it with the same ids or
     idempotency key.
     """
 
@@ -64,9 +64,9 @@ class Store(
         """
         Return a view of this store that audits every change as *actor*, in its transaction.
 
-        Each change is recorded with its time, its action, the ids concerned and a keyed hash of
-        what was written. Calls that change nothing leave no row, nor do leases and vectors. Without
-        an actor there is no audit and no overhead.
+        A change is recorded with time, action, ids concerned and a keyed hash of its content. Calls
+        that change nothing leave no row, nor do leases and vectors. Without an actor there is no
+        audit and no overhead.
 
         Args:
             actor: Identifies who is responsible, such as the id of an API key; not a secret.
@@ -87,10 +87,10 @@ class Store(
     @final
     def since(self, scope: Scope, epoch: int) -> Store:
         """
-        Return a view of this store for writing results based on *scope* as read at *epoch*.
+        Return a view for writing results of *scope* as read at *epoch* (see `places`).
 
-        If anything has been erased in that scope since, a change through the view raises
-        `StaleReadError`: the data that was read may have been erased. For *epoch* see `places`.
+        After an erase in that scope a change through the view raises `StaleReadError`. The data
+        that was read may be what was erased.
         """
         return SinceStore(self, check_scope(scope), check_position(epoch, "an epoch"))
 
@@ -107,9 +107,9 @@ class Store(
         """
         Return a number that differs after any change of a setting (`SETTING_TYPES`).
 
-        Settings read after taking the stamp are valid for a change made under it (see `acting`).
-        Otherwise they may be stale: changes by other processes are noticed only on a write.
-        ``None`` if the store has no stamp, or nothing was written recently.
+        Settings read after taking the stamp hold for a change under it (see `acting`). Otherwise
+        they may be stale: changes by other processes are noticed only on a write. ``None`` if the
+        store has no stamp, or nothing was written recently.
         """
         return None
 

@@ -66,19 +66,15 @@ class FeedStore(Transactor):
         """
         Read the changes of some scopes, let *choose* pick entries, and return those.
 
-        This is one read transaction: *choose* sees every write acknowledged before the call, and
-        the entries are returned as of that snapshot.
+        In one read transaction *choose* sees every earlier write, and entries are read.
 
         Args:
-            choose: Called with one feed per cursor, in order; returns (scope, uid) of the wanted
-                entries. It runs on the store's thread and must not block. It may be called more
-                than once; the last call counts.
+            choose: Gets one feed per cursor, in order; returns (scope, uid) of wanted entries. It
+                runs on the store's thread and must not block. It may be called more than once; the
+                last call counts.
             filter_: Restricts ``Feed.eligible``.
-            is_latest: Called, if the store identifies its snapshots, with the moment of this read;
-                if it returns True, nothing has changed since the cursors, and *choose* gets no
-                feeds.
-            are_indexed: *choose* picks only entries that the feeds list, so that a missing entry
-                means a damaged store.
+            is_latest: True for a moment when nothing has changed: *choose* then gets no feeds.
+            are_indexed: *choose* picks only listed entries: a missing one means damage.
 
         Returns:
             The chosen entries that exist, in the order chosen.
@@ -110,9 +106,8 @@ class FeedStore(Transactor):
         """
         Like `consult`, for all scopes that *below* includes at that moment.
 
-        *cursors_of* is called in the same read transaction with these scopes, ordered by their
-        segments below each prefix, and returns their cursors. It is not called if *is_latest*
-        returns True.
+        *cursors_of* gets these scopes in the same transaction, and returns their cursors. It is not
+        called if *is_latest* returns True.
         """
         scopes = tuple(check_scope(each) for each in below.scopes)
         if below.type is not None:

@@ -41,13 +41,13 @@ class EraseStore(Transactor):
         """
         Erase *target*, and what is derived from it alone, from values, history and index.
 
-        On return no read finds it any more; `clean` then removes its bytes. The scope's formations
+        On return no read finds it any more. `clean` then removes its bytes. The scope's formations
         keep their counts, but their receipts are blanked. Erasing a whole scope also removes the
         actors' names from its audit chain.
 
         Graph checkpoints of every affected thread are erased first, so that a failed erase leaves
-        the conversation in place and can be repeated. The entries that external vector stores have
-        to remove are recorded in the same transaction.
+        the conversation in place and can be repeated. Entries to remove from external vector stores
+        are recorded in the same transaction.
 
         Raises:
             VersionConflictError: The memory is not at the expected version; nothing is erased.
@@ -78,7 +78,7 @@ class EraseStore(Transactor):
         """
         Call *erase* at every erase with the LangGraph threads that lose their checkpoints.
 
-        Use it for checkpoints held by this process only. *erase* is called on a worker thread.
+        Use it for checkpoints held by this process only; *erase* is called on a worker thread.
         Returns a function that unregisters it.
         """
         number = object()
@@ -111,8 +111,7 @@ class EraseStore(Transactor):
         Erases nothing here.
 
         Args:
-            unclean: The named data was stored here and is deleted, so that `clean` has to remove
-                its bytes.
+            unclean: The named data was here and is deleted: `clean` has to remove its bytes.
         """
 
         def plan(rows: Rows) -> PlannedWrite[int]:

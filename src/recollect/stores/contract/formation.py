@@ -79,8 +79,8 @@ class FormationStore(Transactor):
         """
         Lease the scope whose thread has been due longest; ``None`` if none is due.
 
-        Times are the store's. At most one claim holds a scope; the fence of a later claim
-        invalidates every earlier one.
+        Times are the store's. One claim holds a scope; the fence of a later one invalidates every
+        earlier one.
 
         Args:
             scope: Lease only this scope.
@@ -115,7 +115,7 @@ class FormationStore(Transactor):
         Extend *lease* to *lease_s* seconds from now.
 
         Raises:
-            LeaseLostError: The scope was claimed by another worker, or something in it was erased.
+            LeaseLostError: Another worker claimed the scope, or something in it was erased.
         """
         _check_lease_s(lease_s)
         plan = partial(plan_extension, lease=lease, lease_s=lease_s, now=self.now())
@@ -128,13 +128,11 @@ class FormationStore(Transactor):
         """
         Store a formation's writes, revisions, watermarks and receipt, and end the lease.
 
-        A dead formation gives messages up: its watermarks move past them, and they are not retried
-        until it is redriven.
+        A dead formation gives messages up: they are not retried until it is redriven.
 
         Raises:
-            LeaseLostError: The scope was claimed by another worker, or something in it was erased.
-            UsageError: A position lies outside its thread, or a position given up lies beyond the
-                watermark.
+            LeaseLostError: Another worker claimed the scope, or something in it was erased.
+            UsageError: A position lies outside its thread, or is given up beyond the watermark.
             VersionConflictError: A memory has changed since; the lease remains valid.
         """
         check_formed(formed, ("formed", "dead", "consolidated"))
@@ -168,8 +166,7 @@ class FormationStore(Transactor):
         Args:
             postponed: Threads that are retried after *retry_s* too, without counting an attempt.
             attempt: The usage of the failed attempt, recorded as a failed formation.
-            types: Only the lanes of these types failed or are postponed; the threads stay due as
-                before.
+            types: Only lanes of these types failed or wait; the threads stay due as before.
         """
         release = Release(
             failed=check_ids(failed, "a thread id"),

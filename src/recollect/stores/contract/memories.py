@@ -68,8 +68,8 @@ class MemoryStore(Transactor):
 
         Args:
             writes: At most ``WRITES_MAX``.
-            idempotency_key: Repeating a request with the same key changes nothing and returns the
-                current memories. A key is remembered for ``KEY_S`` seconds.
+            idempotency_key: A repeated request changes nothing and returns the current memories. A
+                key is remembered for ``KEY_S`` seconds.
 
         Returns:
             The stored memories, one per write; ``None`` for a deletion.
@@ -173,7 +173,7 @@ class MemoryStore(Transactor):
         """
         Return the memory at an address in the scope, or in its nearest ancestor that has one.
 
-        Scopes of fewer than *depth* segments are skipped, and so are expired memories.
+        Scopes of fewer than *depth* segments are skipped. Expired memories count as missing.
         """
         scope, now = check_scope(scope), self.now()
         type_, key = _check_address((type_, key))

@@ -267,13 +267,13 @@ class ThreadStore(Transactor):
         Replace the message that has the id of *message*; it keeps its position.
 
         Args:
-            idempotency_key: Repeating a request with the same key changes nothing and returns the
-                current message. A key is remembered for ``KEY_S`` seconds.
+            idempotency_key: A repeated request changes nothing and returns the current message. A
+                key is remembered for ``KEY_S`` seconds.
 
         Raises:
             NotFoundError: No message has that id.
             ConflictError: The key was used for a different request.
-            GoneError: The message replaced under the key has been erased since; nothing is stored.
+            GoneError: The message stored under the key was erased since; nothing is stored.
         """
         scope, now = check_scope(scope), self.now()
         thread = check_id(thread, "a thread id")
