@@ -40,7 +40,7 @@ def _pairs(memories: Sequence[Memory]) -> Iterator[tuple[Memory, Memory]]:
 
 
 def _repeated_elements(memory: Memory) -> int:
-    """Return how many elements of a document's lists are there already."""
+    """Return the number of duplicate elements in a document's lists."""
     seen: Counter[tuple[str, str]] = Counter()
     for pointer, leaf in leaves(memory.value):
         parent, _, last = pointer.rpartition("/")

@@ -20,7 +20,7 @@ _STATES: Final = ("absent", "ended", "count")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What expectations are about: talks, and memory types."""
+    """The context of expectations: conversations and memory types."""
 
     talks: Sequence[CaseTalk]
     types: Sequence[MemoryType]
@@ -41,7 +41,7 @@ class Setting:
 
 
 def read_expectations(table: Table, setting: Setting) -> tuple[Expectation, ...]:
-    """Return what ``must``, ``may`` and ``must_not`` of a case's *table* say."""
+    """Parse ``must``, ``may`` and ``must_not`` of a case's *table*."""
     return tuple(
         _expectation(each, kind, setting) for kind in get_args(Kind) for each in table.tables(kind)
     )
@@ -165,12 +165,12 @@ def is_written(expectation: Expectation) -> bool:
 
 
 def is_whole(expectation: Expectation, type_: MemoryType) -> bool:
-    """Say whether a right answer writes a new entry of a collection, and not one of its fields."""
+    """Return True if a correct answer writes a whole new entry, not one of its fields."""
     return type_.update_mode == "insert" and isinstance(answer_of(expectation), Mapping)
 
 
 def answer_of(expectation: Expectation) -> Json:
-    """Return what a right answer writes at the place of *expectation*."""
+    """Return what a correct answer writes for *expectation*."""
     if expectation.value is None and expectation.equals and expectation.path:
         return expectation.equals[0]
     return expectation.value

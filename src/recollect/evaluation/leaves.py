@@ -29,7 +29,7 @@ class ValueLeaf:
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
-        """Return what makes it the same leaf, wherever it stands in its list."""
+        """The key of a leaf, regardless of its position in a list."""
         place = _PLACE.sub("/-", self.pointer)
         return self.memory.type, self.memory.key, place, f"{type(self.value).__name__} {self.value}"
 
@@ -75,7 +75,7 @@ def covers(expectation: Expectation, leaf: ValueLeaf, case: EvaluationCase) -> b
 
 
 def lets_go(expectation: Expectation, leaf: ValueLeaf, *, is_closed: bool) -> bool:
-    """Say whether *expectation* wants *leaf* gone; if its memory *is_closed*, with all of that."""
+    """Return True if *expectation* wants *leaf* removed, or its memory ended (*is_closed*)."""
     goes = expectation.absent or expectation.ended or expectation.kind == "must_not"
     if not goes or expectation.tried or expectation.type != leaf.memory.type:
         return False
@@ -102,7 +102,7 @@ def spoken_of(case: EvaluationCase, talk: int) -> list[SaidText]:
 
 
 def unheard(leaf: ValueLeaf, heard: Sequence[SaidText], case: EvaluationCase) -> bool:
-    """Say whether *leaf* holds a number, name or date that nobody said, and that did not stand."""
+    """Return True if *leaf* has a number, name or date neither said nor stored before."""
     standing = [each.value for each in case.memories if each.type == leaf.memory.type]
     return bool(unsupported(leaf.value, heard, standing))
 

@@ -14,7 +14,7 @@ from recollect.evaluation.measures import Figures, total
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseChange:
-    """What changed in a case, said in a sentence each."""
+    """The changes in a case, one sentence each."""
 
     case: str
     better: tuple[str, ...]
@@ -63,7 +63,7 @@ def read_report(path: Path) -> EvalReport:
 
 
 def compared(now: EvalReport, then: EvalReport) -> Comparison:
-    """Return what is better and worse in the run *now* than it was *then*."""
+    """Return what is better and worse in the run *now* than in *then*."""
     earlier = {each.name: each for each in then.cases}
     both = [(each, earlier[each.name]) for each in now.cases if each.name in earlier]
     names = {each.name for each in now.cases}

@@ -1,4 +1,4 @@
-"""What a model is asked when a conversation is summarised, in the conversation's language."""
+"""The prompt for summarising a conversation, in the conversation's language."""
 
 from __future__ import annotations
 

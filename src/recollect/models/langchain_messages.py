@@ -101,10 +101,10 @@ def _object_in(arguments: object) -> Mapping[str, Any] | None:
 
 def read_message(message: AIMessage, request: ModelRequest) -> ModelAnswer:
     """
-    Return what *message* answers to *request*.
+    Convert *message* to the answer to *request*.
 
-    Calls come in the client's order: those that it could parse, then those that it could not,
-    as they were written. Each has an id of its own.
+    Calls are in the client's order: parsed ones, then unparsable ones as written. Each has a unique
+    id.
     """
     refused = _refusal_in(message)
     raw = [

@@ -1,4 +1,4 @@
-"""The contract, appending: what becomes of messages, and which are refused."""
+"""Contract of appending: how messages are stored, and which are refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class AppendContract(Contract):
-    """How messages come in."""
+    """Appending messages."""
 
     async def test_an_append_stores_and_signals(self, store: Store, clock: FrozenClock) -> None:
         """Append *messages* to a thread, and schedule its formation, in one transaction."""

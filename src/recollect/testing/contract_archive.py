@@ -53,7 +53,7 @@ async def records_of(store: Store) -> list[dict[str, Any]]:
 
 
 class ArchiveContract(Contract):
-    """How scopes leave and come back."""
+    """Exporting and restoring scopes."""
 
     async def test_an_archive_has_everything(self, store: Store, clock: FrozenClock) -> None:
         """

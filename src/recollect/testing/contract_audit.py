@@ -1,4 +1,4 @@
-"""The contract, audit: what somebody answers for, and how tampering with that record shows."""
+"""Contract of the audit: what is recorded, and how tampering is detected."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Tampering = Callable[[list[AuditRow]], list[AuditRow]]
 
 
 class TamperedStore(ActingStore):
-    """A store whose audit reads as if somebody had been at its rows."""
+    """A store whose audit rows appear tampered with."""
 
     def __init__(self, store: Store, tampering: Tampering) -> None:
         super().__init__(store, KEY)
@@ -79,7 +79,7 @@ def _renumbered(rows: list[AuditRow]) -> list[AuditRow]:
 
 
 def _chained(rows: list[AuditRow]) -> list[AuditRow]:
-    """Number and chain rows anew, as somebody would who knows how the hash is taken."""
+    """Renumber and rechain rows, as an attacker who knows the hash would."""
     found: list[AuditRow] = []
     for row in _renumbered(rows):
         previous = found[-1].hash if found else rows[0].previous
@@ -121,7 +121,7 @@ TAMPERINGS: Final[dict[str, tuple[int, Tampering]]] = {
 
 
 async def four_changes(store: Store) -> Store:
-    """Make four changes in Ada's scope in somebody's name, and return that store."""
+    """Make four audited changes in Ada's scope, and return the acting store."""
     acting = store.acting(KEY)
     await tell(acting, FIRST, SECOND)
     await keep_facts(acting, "Oslo")
@@ -137,7 +137,7 @@ async def actions(store: Store, scope: tuple[str, ...] = ADA) -> list[tuple[str 
 
 
 class AuditContract(Contract):
-    """What an actor does can be shown, and is not made to have been otherwise."""
+    """Auditing the changes of an actor."""
 
     async def test_what_an_actor_does_is_audited(self, store: Store, clock: FrozenClock) -> None:
         """Return a view of this store that audits every change as *actor*, in its transaction."""

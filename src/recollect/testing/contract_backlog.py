@@ -31,7 +31,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class BacklogContract(Contract):
-    """How talk becomes due."""
+    """When messages become due."""
 
     async def test_what_is_due_is_claimed(self, store: Store, clock: FrozenClock) -> None:
         """Lease the scope whose thread has been due longest; ``None`` if none is due."""

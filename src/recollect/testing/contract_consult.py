@@ -32,7 +32,7 @@ NOBODY: Scope = ("acme", "users", "nobody")
 
 
 def from_start(scopes: Sequence[Scope]) -> list[Cursor]:
-    """Return where a reader stands who has read nothing of *scopes*."""
+    """Return the cursors of a reader who has read nothing of *scopes*."""
     return [Cursor(scope=scope) for scope in scopes]
 
 
@@ -41,7 +41,7 @@ class ChoiceError(Exception):
 
 
 class ConsultContract(Contract):
-    """How entries are picked."""
+    """Consulting: picking entries."""
 
     async def test_a_choice_is_returned(self, store: Store) -> None:
         """Read the changes of some scopes, let *choose* pick entries, and return those."""

@@ -49,7 +49,7 @@ async def settle(store: Store, clock: FrozenClock) -> None:
 
 
 async def fates(store: Store, clock: FrozenClock) -> dict[str, Fate]:
-    """Say what became of every note."""
+    """Return what happened to each note."""
     found: dict[str, Fate] = {}
     for key in NOTES:
         memory = await store.get(ADA, "Note", key)
@@ -64,7 +64,7 @@ async def fates(store: Store, clock: FrozenClock) -> dict[str, Fate]:
 
 
 class DerivedContract(Contract):
-    """How derived memories stand and fall with their sources."""
+    """Derived memories and their sources."""
 
     @pytest.mark.parametrize("case", DERIVATIONS, ids=lambda case: case.name)
     async def test_derived_memories_follow_their_sources(

@@ -34,10 +34,10 @@ Reopen = Callable[[], Awaitable[Store]]
 
 class DurableContract(Contract):
     """
-    What a store in a file or on a server promises beyond `StoreContract`.
+    The additional contract of a store in a file or on a server.
 
-    Subclass it, and define besides ``store`` a fixture ``reopen`` that closes the store and
-    opens another one of the same home, with the same clock, ids and kind of durability.
+    Subclass it, and define, besides ``store``, a fixture ``reopen`` that closes the store and
+    reopens it with the same clock, ids and durability.
     """
 
     async def test_what_was_written_is_there_again(self, store: Store, reopen: Reopen) -> None:

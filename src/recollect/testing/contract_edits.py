@@ -26,7 +26,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class EditContract(Contract):
-    """How the messages of a thread change."""
+    """Editing the messages of a thread."""
 
     async def test_removing_shifts_no_position(self, store: Store) -> None:
         """Remove messages by id; the others keep their positions."""

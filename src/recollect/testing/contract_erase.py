@@ -49,7 +49,7 @@ def _uids(left: JsonObject) -> set[str]:
 
 
 class EraseContract(Contract):
-    """How things go for good."""
+    """Erasing."""
 
     async def test_an_erase_takes_what_rests_on_it(self, store: Store) -> None:
         """Erase *target*, and what is derived from it alone, from values, history and index."""

@@ -47,7 +47,7 @@ def _name_of(evidence: Evidence) -> str:
 
 
 class EvidenceContract(Contract):
-    """How memories lose what they rested on."""
+    """Memories whose evidence is erased."""
 
     @pytest.mark.parametrize("case", ERASURES, ids=lambda case: case.name)
     async def test_a_memory_loses_what_it_owes(self, store: Store, case: ErasureCase) -> None:

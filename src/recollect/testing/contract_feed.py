@@ -30,7 +30,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class FeedContract(Contract):
-    """How a reader keeps up with a scope."""
+    """Following the change feed of a scope."""
 
     async def test_changes_come_once(self, store: Store) -> None:
         """Return each entry changed since *cursor* once, in its current state; see `Feed`."""

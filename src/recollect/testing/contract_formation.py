@@ -24,7 +24,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class FormationContract(Contract):
-    """How talk becomes due, is claimed and committed."""
+    """Forming: due, claimed and committed."""
 
     async def test_a_commit_stores_a_formation(self, store: Store, clock: FrozenClock) -> None:
         """Store a formation's writes, revisions, watermarks and receipt, and end the lease."""

@@ -16,7 +16,7 @@ from recollect.testing.truth_tables import BELIEFS, BeliefCase, hour
 
 
 class HistoryContract(Contract):
-    """How the past is read."""
+    """Reading the past."""
 
     async def test_every_version_is_kept(self, store: Store, clock: FrozenClock) -> None:
         """Return all versions of a memory, oldest first; empty if it does not exist."""

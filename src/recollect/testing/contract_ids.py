@@ -27,7 +27,7 @@ from recollect.testing.truth_tables import ILLEGAL_IDS, LEGAL_IDS
 
 
 class IdentityContract(Contract):
-    """Which names there can be, and that each names one thing."""
+    """Valid ids, and that each identifies one object."""
 
     async def test_every_id_names_a_scope(self, store: Store) -> None:
         """Every legal id is a segment, and names a scope of its own."""

@@ -18,7 +18,7 @@ BATCH = [said("m1"), said("m2")]
 
 
 async def keep_all(store: Store) -> None:
-    """Keep messages and memories under keys, some of which are erased again."""
+    """Store messages and memories under keys, and erase some of them."""
     await store.append(ADA, TALK, BATCH, idempotency_key="append")
     await store.append(ADA, "mail", [said("m1")], idempotency_key="mail")
     await store.apply(ADA, [fact("home"), fact("work")], idempotency_key="apply")
@@ -35,7 +35,7 @@ async def carry(source: Store, store: Store, scope: Scope = ADA) -> int:
 
 
 class KeyTransferContract(Contract):
-    """How a store that was filled from another one recognises the requests made there."""
+    """Recognising requests made to the store that this one was filled from."""
 
     async def test_keys_are_known_again(self, store: Store, clock: FrozenClock) -> None:
         """

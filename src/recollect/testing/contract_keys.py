@@ -27,7 +27,7 @@ from recollect.testing.truth_tables import ILLEGAL_IDS
 
 
 class IdempotencyContract(Contract):
-    """How a client that heard no answer asks again."""
+    """Retries with an idempotency key."""
 
     async def test_a_repeated_append_changes_nothing(self, store: Store) -> None:
         """idempotency_key: Repeating a request with the same key changes nothing."""

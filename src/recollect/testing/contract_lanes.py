@@ -1,4 +1,4 @@
-"""The contract, lanes: types that are formed at times of their own, beside the others."""
+"""Contract of lanes: types with their own formation schedule."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NIGHTLY = "Nightly"
 
 
 class LaneContract(Contract):
-    """Each type with a schedule of its own has its place in a thread."""
+    """Separate progress for each type with its own schedule."""
 
     async def test_what_waits_for_one_type_alone_is_listed_and_not_due(
         self, store: Store, clock: FrozenClock

@@ -1,4 +1,4 @@
-"""The contract, leases: one formation of a scope at a time, whoever crashes or comes late."""
+"""Contract of leases: one formation per scope at a time, despite crashes and delays."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def refused(store: Store, lease: Lease) -> None:
 
 
 class LeaseContract(Contract):
-    """How claims exclude each other."""
+    """Mutual exclusion of claims."""
 
     async def test_one_claim_holds_a_scope(self, store: Store, clock: FrozenClock) -> None:
         """One claim holds a scope; the fence of a later one invalidates every earlier one."""

@@ -15,7 +15,7 @@ async def due_is_claimed(store: Store) -> bool:
 
 
 class ListeningContract(Contract):
-    """What listening may change, and what it must not."""
+    """Listening for due threads."""
 
     async def test_who_listens_can_stop(self, store: Store) -> None:
         """Call *heard* when a thread may have become due, until the subscription is closed."""

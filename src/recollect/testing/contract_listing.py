@@ -26,7 +26,7 @@ LISTED: tuple[Scope, ...] = (
 
 
 class ListingContract(Contract):
-    """How memories and scopes are listed."""
+    """Listing memories and scopes."""
 
     async def test_memories_are_listed(self, store: Store, clock: FrozenClock) -> None:
         """Return memories of a scope by (type, key), in every state, ended ones included."""

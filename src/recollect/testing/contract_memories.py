@@ -31,13 +31,13 @@ ENDED = EndMemory(type="Fact", key="home", at=NOON)
 
 
 async def city_near(store: Store, scope: Scope) -> Json:
-    """Return what the nearest memory says."""
+    """Return the city in the nearest memory."""
     found = await store.nearest(scope, "Fact", "home")
     return None if found is None else found.value["city"]
 
 
 class MemoryContract(Contract):
-    """How memories are written and read."""
+    """Writing and reading memories."""
 
     async def test_an_apply_is_all_or_nothing(self, store: Store) -> None:
         """Apply *writes* in order, all or none; each sees the ones before it."""

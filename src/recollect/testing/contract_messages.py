@@ -33,7 +33,7 @@ DEEP: Json = {
 
 
 class MessageContract(Contract):
-    """What a message is."""
+    """The fields of a message."""
 
     async def test_messages_are_found_by_name(self, store: Store) -> None:
         """Return the messages that exist among (thread, id) names, in any order."""

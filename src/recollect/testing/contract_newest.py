@@ -28,7 +28,7 @@ def addresses(found: list[Memory]) -> list[tuple[Scope, str]]:
 
 
 class NewestContract(Contract):
-    """How the newest memories are listed."""
+    """Listing the newest memories."""
 
     async def test_the_newest_are_listed(self, store: Store, clock: FrozenClock) -> None:
         """

@@ -15,7 +15,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class PendingContract(Contract):
-    """How a person sees the backlog, and stops it."""
+    """Listing and pausing the backlog."""
 
     async def test_what_waits_is_listed(self, store: Store, clock: FrozenClock) -> None:
         """Return the threads of a scope with pending formation, including paused ones."""

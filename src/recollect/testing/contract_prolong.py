@@ -24,12 +24,12 @@ from recollect.testing.frozen_clock import NOON, FrozenClock
 
 
 def prolonged(key: str, expires_at: datetime, version: int = 1) -> ProlongMemory:
-    """Return what moves the expiry of a fact."""
+    """Return a write that moves the expiry of a fact."""
     return ProlongMemory(type="Fact", key=key, version=version, expires_at=expires_at)
 
 
 class ProlongContract(Contract):
-    """How an expiry is moved."""
+    """Prolonging memories."""
 
     async def test_an_expiry_is_moved(self, store: Store, clock: FrozenClock) -> None:
         """Move the expiry of memories in one transaction; return how many were moved."""

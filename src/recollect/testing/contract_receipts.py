@@ -54,7 +54,7 @@ async def due_threads(store: Store, scope: Scope = ADA) -> tuple[DueThread, ...]
 
 
 class ReceiptContract(Contract):
-    """What is known of formations that were."""
+    """Receipts of past formations."""
 
     async def test_a_formation_leaves_a_receipt(self, store: Store, clock: FrozenClock) -> None:
         """Return a formation of a scope, ``None`` if the id is unknown."""

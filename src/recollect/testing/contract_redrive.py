@@ -17,7 +17,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class RedriveContract(Contract):
-    """How messages are given up, and wait again."""
+    """Giving messages up, and redriving them."""
 
     async def test_the_dead_wait_no_more(self, store: Store, clock: FrozenClock) -> None:
         """A dead formation gives messages up: they are not retried until it is redriven."""

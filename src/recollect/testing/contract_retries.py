@@ -60,7 +60,7 @@ async def retry_mail(store: Store) -> None:
 
 
 class RetryContract(Contract):
-    """How a client that heard no answer asks again after something was erased."""
+    """Retries after an erase."""
 
     async def test_an_erase_leaves_other_keys(self, store: Store) -> None:
         """An erase leaves the keys of requests of which it took nothing."""

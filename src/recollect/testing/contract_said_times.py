@@ -34,7 +34,7 @@ def line(id_: str, time: datetime | None = None) -> NewMessage:
 
 
 async def tell_of_old(store: Store) -> None:
-    """Append three messages, of which the second was said last but one."""
+    """Append three messages that are not in order of time."""
     await store.append(ADA, TALK, [line("m1"), line("m3"), line("m2")])
 
 

@@ -21,7 +21,7 @@ async def epoch_of(store: Store) -> int:
 
 
 class SinceContract(Contract):
-    """Who reads a scope and then writes is told of what was erased between."""
+    """Writing after a read, with an erase in between."""
 
     async def test_who_read_may_write(self, store: Store) -> None:
         """Return a view for writing results of *scope* as read at *epoch* (see `places`)."""

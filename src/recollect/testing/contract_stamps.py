@@ -19,7 +19,7 @@ _Change: TypeAlias = Callable[[Store], Awaitable[object]]
 
 
 def setting(city: str) -> PutMemory:
-    """Return what writes a setting."""
+    """Return the write of a setting."""
     return PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"city": city}, text="")
 
 
@@ -36,7 +36,7 @@ CHANGES: Final[Mapping[str, _Change]] = {
 
 
 class StampContract(Contract):
-    """What rests on a setting that was read before is not carried out once that has changed."""
+    """Refusing changes based on outdated settings."""
 
     @pytest.mark.parametrize("change", sorted(CHANGES))
     async def test_a_change_has_another_stamp(self, store: Store, change: str) -> None:

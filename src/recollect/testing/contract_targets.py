@@ -39,7 +39,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class TargetContract(Contract):
-    """What is erased by which name."""
+    """Erase targets."""
 
     async def test_a_message_is_erased(self, store: Store) -> None:
         """Erasing messages leaves the others of the thread where they are."""

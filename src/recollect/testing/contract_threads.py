@@ -14,7 +14,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class ThreadContract(Contract):
-    """How threads are read."""
+    """Reading threads."""
 
     async def test_threads_are_listed(self, store: Store) -> None:
         """Return the threads of a scope, by id."""

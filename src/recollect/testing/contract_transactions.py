@@ -35,14 +35,14 @@ Call = Callable[[], Coroutine[object, object, object]]
 
 
 async def together(*calls: Call) -> None:
-    """Make all of *calls* at once, each in a task of its own."""
+    """Make all of *calls* concurrently, each in its own task."""
     async with anyio.create_task_group() as group:
         for call in calls:
             group.start_soon(call)
 
 
 class TransactionContract(Contract):
-    """How calls of many tasks do not meet."""
+    """Isolation of concurrent calls."""
 
     async def test_a_refused_write_leaves_no_trace(self, store: Store, clock: FrozenClock) -> None:
         """Every public method is one atomic transaction."""

@@ -31,7 +31,7 @@ async def versions(store: Store, key: str = "home") -> tuple[Revision, ...]:
 
 
 class UndoContract(Contract):
-    """How a change is taken back."""
+    """Undoing changes."""
 
     async def test_a_change_is_noted_where_it_is_made(self, store: Store) -> None:
         """

@@ -35,7 +35,7 @@ async def batch_of(store: Store, embedder: str = EMBEDDER) -> Unembedded:
 
 
 async def embed(store: Store, batch: Unembedded, vector: bytes = VECTOR) -> int:
-    """Give every entry of *batch* the same vector, and say how many were kept."""
+    """Give every entry of *batch* the same vector, and return how many were stored."""
     done = [(uid, text_hash, vector) for uid, text_hash, _ in batch.entries]
     return await store.keep_vectors(batch, EMBEDDER, done)
 
@@ -46,7 +46,7 @@ async def vectors_in(store: Store, embedder: str | None = EMBEDDER) -> list[byte
 
 
 class VectorContract(Contract):
-    """How vectors follow their entries."""
+    """Vectors of entries."""
 
     async def test_scopes_with_work_are_named(self, store: Store) -> None:
         """Return ids of scopes with changes that the embedder has not processed."""

@@ -29,7 +29,7 @@ def refuse_without_setting(rows: Rows) -> None:
 
 @dataclass
 class RowCharge:
-    """A charge that counts rows, of which its meter may refuse some."""
+    """A charge that counts rows; its meter may refuse some."""
 
     meter: RowMeter
     reserved: int = 0
@@ -43,11 +43,11 @@ class RowCharge:
             raise QuotaError(what, "most", self.meter.most, 1.0)
 
     def spend(self) -> None:
-        """Note that it was committed."""
+        """Record the commit."""
         self.end = "spent"
 
     def release(self) -> None:
-        """Note that nothing was written."""
+        """Record that nothing was written."""
         self.end = "released"
 
 

@@ -1,4 +1,4 @@
-"""What a memory looks like that a case speaks of: the same for the oracle and for the measures."""
+"""Patterns that select the memories of a case, for the oracle and for measures."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class MemoryPattern:
 
 
 def same_leaf(one: Json, other: Json) -> bool:
-    """Say whether two leaves are equal; texts, if they are so in lower case without punctuation."""
+    """Return True if two leaves are equal; texts without case and punctuation."""
     if isinstance(one, str) and isinstance(other, str):
         return normalised(one) == normalised(other)
     return type(one) is type(other) and one == other

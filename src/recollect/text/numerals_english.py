@@ -114,7 +114,7 @@ class _Sum:
 
 
 def english_numbers(text: str) -> Iterator[Number]:
-    """Yield the numbers that are spelt out in *text*, and the words that may stand for one."""
+    """Yield the numbers spelt out in *text*, and words that may be one."""
     sums = _sums(text)
     at = 0
     while at < len(sums):

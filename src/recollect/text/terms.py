@@ -1,4 +1,4 @@
-"""What is stored of an entry's words: hashed terms with their counts, in one block of bytes."""
+"""Stored terms of an entry: hashed terms with counts, in one block of bytes."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _day_terms(day: date, *, is_chinese: bool) -> tuple[str, ...]:
 
 
 def decode_terms(stored: Sequence[bytes]) -> StoredTerms:
-    """Return what `encode_terms` wrote of each entry: cut and joined, then read as arrays."""
+    """Decode the terms of all entries into arrays."""
     begin = _HEADER.size
     distinct = [(len(each) - begin) // (_HASH_BYTES + _COUNT_BYTES) for each in stored]
     ends = [begin + _HASH_BYTES * count for count in distinct]

@@ -158,10 +158,9 @@ def days_meant(query: str, asked_at: date, years: Iterable[int]) -> list[Days]:
     """
     Return the days that *query* names.
 
-    Absolute dates come first; a month without a year stands for that month of each of
-    *years* (those that the searched entries span). Only without any absolute date are
-    relative ones read, against *asked_at*; years ("last year", 去年) are those of the
-    calendar.
+    Absolute dates take precedence; a month without a year means that month in each of *years*
+    (those that the searched entries span). Relative dates are read only if there is no absolute
+    one, relative to *asked_at*; years ("last year", 去年) are calendar years.
 
     >>> from datetime import date
     >>> (may,) = days_meant("in May 2023?", date(2024, 1, 1), [2023])

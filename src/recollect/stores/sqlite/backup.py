@@ -68,7 +68,7 @@ def _opened(copy: Path) -> apsw.Connection:
 
 
 def put_in_place(copy: Path, path: Path) -> None:
-    """Give *copy* the name *path*, durably; refuse if there is something."""
+    """Rename *copy* to *path*, durably; raise if *path* exists."""
     if path.exists():
         msg = f"{str(path)!r} exists: name a store that does not, and move it there afterwards"
         raise UsageError(msg)

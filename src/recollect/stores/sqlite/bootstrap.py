@@ -75,15 +75,15 @@ def _settle_checksums(
     connection: apsw.Connection, location: SqliteLocation, reserved: int | None
 ) -> None:
     """
-    Have a new file keep checksums of pages, where the driver can; refuse to write without them.
+    Enable page checksums for a new file, if the driver can; raise if an old file needs them.
 
     Args:
-        connection: A connection that has not read yet.
+        connection: A connection before its first read.
         location: The file.
-        reserved: How many bytes its pages reserve, ``None`` for a file that is new.
+        reserved: The bytes reserved per page, ``None`` for a new file.
 
     Raises:
-        StoreVersionError: The file keeps them, and this driver cannot.
+        StoreVersionError: The file has them, and this driver does not support them.
     """
     if are_compared(connection):
         if reserved is None:

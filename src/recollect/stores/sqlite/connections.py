@@ -30,7 +30,7 @@ _WAL_BYTES_MAX: Final = 64 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqliteLocation:
-    """Which file, through which of SQLite's file layers, how durably, how patiently."""
+    """A store's file, its VFS, durability and lock timeout."""
 
     path: str
     vfs: str | None
@@ -49,9 +49,9 @@ class SqliteLocation:
 
 class Patience:
     """
-    What a connection does while another has the lock: short random pauses, up to a limit.
+    Waits for a lock with short random pauses, up to a limit.
 
-    SQLite's own pauses grow to 100 ms, in which busier processes take every turn.
+    SQLite's own pauses grow to 100 ms, so that busier processes would win every time.
     """
 
     def __init__(self, limit_s: float) -> None:

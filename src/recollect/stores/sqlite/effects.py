@@ -32,12 +32,12 @@ _Values: TypeAlias = Callable[[object], tuple[object, ...]]
 
 
 def _values_of(row: type) -> _Values:
-    """Return what takes the values out of a row, in the order of its fields."""
+    """Return a function that extracts a row's values in the order of its fields."""
     return attrgetter(*(field.name for field in fields(row)))
 
 
 def _checked_values_of(row: type) -> _Values:
-    """Return what takes the values out of a row, with their checksum after them."""
+    """Return a function that extracts a row's values, followed by their checksum."""
     values_of, sum_of = _values_of(row), checksum_of(row)
 
     def checked(given: object) -> tuple[object, ...]:

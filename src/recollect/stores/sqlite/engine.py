@@ -1,4 +1,4 @@
-"""Which SQLite libraries are fit to hold what may not be lost; pure."""
+"""Reject SQLite libraries with known data-loss bugs; pure."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class SQLiteStore(Store):
 
     async def aclose(self) -> None:
         """
-        Answer every call that waits, then close the file; again is nothing.
+        Finish queued calls, then close the file; idempotent.
 
         Raises:
             StoreClosedError: The store belongs to another process.
