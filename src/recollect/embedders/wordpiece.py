@@ -44,7 +44,7 @@ class WordPiece:
 
     def __init__(self, vocabulary: Iterable[str]) -> None:
         """
-        Number the pieces of *vocabulary* by position.
+        Assign each piece of *vocabulary* its position as id.
 
         Raises:
             KeyError: `UNKNOWN`, `START` or `END` is missing.

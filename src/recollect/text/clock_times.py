@@ -80,7 +80,7 @@ class ClockTime:
         return abs(self.minutes - other.minutes) == _HALF_DAY
 
     def hours(self) -> tuple[int, ...]:
-        """The hours that the hour alone may mean; empty if there are minutes."""
+        """Return the hours that the hour alone may mean; empty if there are minutes."""
         hour, minute = divmod(self.minutes, 60)
         return () if minute else tuple({hour, hour % 12, hour % 12 or 12})
 
