@@ -99,12 +99,12 @@ def chat(
     forming: FormationOptions,
 ) -> None:
     """
-    Talk with a model that remembers you; /help lists what else can be typed.
+    Chat with a model that remembers you; /help lists other commands.
 
-    Each line is kept before it is answered, and an answer is kept as it was streamed. Memories
-    are formed when the talk pauses. Ctrl-C stops an answer, and else ends the talk, as Ctrl-D
-    does. Without a model what you say is kept and recalled all the same. A talk can be piped
-    in, one turn a line: answers go to standard output, everything else to standard error.
+    Each line is stored before it is answered, and an answer as far as it was streamed. Memories are
+    formed when the conversation pauses. Ctrl-C stops an answer, otherwise it ends the chat, as
+    Ctrl-D does. Without a model your messages are still stored and recalled. Input can be piped,
+    one turn per line: answers go to standard output, everything else to standard error.
     """
     from recollect.chat import Chatbot
     from recollect.chat.chatbot import MEMORY_TOKENS

@@ -40,10 +40,10 @@ def copy(
     as_json: bool | None,  # noqa: FBT001
 ) -> None:
     """
-    Copy all of a store into another; run it again to go on, or to bring it up to date.
+    Copy a whole store into another; run it again to continue, or to update the copy.
 
-    The source may be in use: it is read until nothing changes any more. At the end counts and
-    digests of both are compared; the exit status is 1 if the source still changes.
+    The source may be in use: it is read until nothing has changed. At the end counts and digests of
+    both stores are compared; the exit status is 1 if the source is still changing.
     """
     check_addresses(source, destination)
     done = run(lambda: _copy(source, destination, replace=replace, restore_erased=restore_erased))

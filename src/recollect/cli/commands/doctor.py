@@ -97,9 +97,9 @@ def doctor(
     accept_pages: bool,  # noqa: FBT001
 ) -> None:
     """
-    Examine the store, the SQLite library and the embedder; say what is wrong, and what to do.
+    Check the store, the SQLite library and the embedder; report problems and remedies.
 
-    The exit status is 0 if nothing is wrong. The store is read in full.
+    The exit status is 0 if there are no problems. The whole store is read.
     """
     findings = Findings()
     findings.sections["installation"] = {

@@ -73,9 +73,9 @@ def erase(
     yes: bool,  # noqa: FBT001
 ) -> None:
     """
-    Erase something, and what rests on it alone, from values, history, index and file.
+    Erase data, and what is derived from it alone, from values, history, index and file.
 
-    It shows what would go and asks first. The receipt's clean_at says when the bytes were
+    It shows what would be removed and asks first. The receipt's clean_at is when the bytes were
     gone from the file as well.
     """
     from recollect.stores.plans.erasure import (

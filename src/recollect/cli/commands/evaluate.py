@@ -55,7 +55,7 @@ class _Evaluation(click.Group):
 )
 def evaluate() -> None:
     """
-    Measure what a model remembers of talks: `recollect eval [CASES.toml…]` is short for `run`.
+    Measure what a model remembers: `recollect eval [CASES.toml…]` is short for `run`.
 
     `recollect eval run --help` shows its options.
     """
@@ -87,9 +87,9 @@ def run_(
     forming: FormationOptions,
 ) -> None:
     """
-    Run cases and print what was remembered, beside an oracle and a model that keeps nothing.
+    Run cases and print what was remembered, next to an oracle and an empty model.
 
-    The model 'oracle' answers as the cases say. Of a --config the prompts and limits count.
+    The model 'oracle' answers as the cases expect. Of a --config only prompts and limits apply.
     """
     from recollect.evaluation import RunPlan, chosen, load_cases, read_report, shipped_cases
 
@@ -229,7 +229,7 @@ def add(
     name: str | None,
     types_file: str | None,
 ) -> None:
-    """Append to CASES.toml a case made of a formation's receipt, or of a corrected memory."""
+    """Append a case to CASES.toml, made from a formation's receipt or a corrected memory."""
     from recollect.evaluation.case_drafts import append_case
     from recollect.formation.types import load_types
 

@@ -76,10 +76,9 @@ def recall(
     render: bool,  # noqa: FBT001
 ) -> None:
     """
-    Show the messages and memories that bear on QUERY, best first, with their reasons.
+    Show the messages and memories relevant to QUERY, best first, with their scores.
 
-    With --type memories are searched, with --thread messages; with neither, both. No model
-    is called.
+    --type searches memories, --thread messages; without either, both. No model is called.
     """
     where = {
         "messages": bool(threads) or not types,
