@@ -147,7 +147,7 @@ class CachedEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """Return how long each vector is."""
+        """Length of each vector."""
         return self._embedder.dimensions
 
     def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
@@ -175,9 +175,9 @@ class CachedEmbedder:
     @contextmanager
     def bypassed(self) -> Iterator[None]:
         """
-        Ask the embedder itself for every text, and write nothing.
+        Embed every text without the cache during the block.
 
-        Searches are timed inside: a query is new in real use, so that its embedding counts.
+        For timing searches: in real use a query is new, so its embedding counts.
         """
         self._is_bypassed = True
         try:

@@ -1,4 +1,4 @@
-"""What a benchmark asks about: conversations and questions, read from JSON Lines."""
+"""The data of a benchmark: conversations and questions, read from JSON Lines."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class BenchmarkConversation:
     messages: tuple[BenchmarkMessage, ...]
 
     def kept_before(self, question: BenchmarkQuestion) -> tuple[BenchmarkMessage, ...]:
-        """Return what was kept when *question* was asked: no session from the asking one on."""
+        """Return the messages before *question*: sessions before the asking one."""
         if question.asked_in is None:
             return self.messages
         for asking in self.messages:

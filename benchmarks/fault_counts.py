@@ -1,4 +1,4 @@
-"""What came of faults that were caused on purpose, and how that is told."""
+"""Results of injected faults, and their report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REASONS_MAX: Final = 5
 
 @dataclass(slots=True)
 class FaultOutcome:
-    """What came of some faults: how often happened what must never happen."""
+    """The result of some faults: how often a promise was broken."""
 
     tried: int = 0
     acknowledged: int = 0

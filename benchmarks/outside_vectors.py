@@ -1,4 +1,4 @@
-"""What an external vector stores adds to recall, by the weight of its signal."""
+"""Benefit of an external vector store for recall, by the weight of its signal."""
 
 from __future__ import annotations
 

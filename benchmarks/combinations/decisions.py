@@ -148,7 +148,7 @@ async def forget(world: World) -> None:
 
 @operation("undo", weight=4)
 async def undo(world: World) -> None:
-    """Take a noted change back: exactly, or not at all."""
+    """Undo a recorded change: exactly, or not at all."""
     if not world.noted:
         raise NothingToDoError
     noted = world.noted.pop(world.chance.randrange(len(world.noted)))

@@ -1,4 +1,4 @@
-"""What a memory should hold: who said or typed which words, and what became of that since."""
+"""The expected state of a memory: who said or wrote which words, and their fate."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ExpectedState:
         return f"carrier {next(self._numbers)}"
 
     def messages(self, scope: Scope, thread: str | None = None) -> list[Carrier]:
-        """Return the messages that stand in a scope, or in a thread of it, by position."""
+        """Return the messages of a scope, or of one thread, by position."""
         return [
             each
             for each in self.carriers.values()
@@ -106,7 +106,7 @@ class ExpectedState:
         )
 
     def kept(self) -> Kept:
-        """Return what there is, to go back to."""
+        """Return a snapshot, to go back to."""
         return {
             name: (each.state, each.text, tuple(each.versions))
             for name, each in self.carriers.items()
