@@ -162,7 +162,7 @@ class Chatbot:
             ModelError: The model failed; the answer so far is stored.
         """
         if self._model is None:
-            msg = "nobody answers: the chatbot has no model"
+            msg = "there is no answer: the chatbot has no model"
             raise UsageError(msg)
         known = await self.known(message)
         answer = ChatAnswer(known, self._model.stream(await self._request(message, known)))

@@ -281,7 +281,7 @@ class ChatCommands:
             for line in outcome_lines(each):
                 click.echo(f"    {line}")
         if not results:
-            aside("nothing was formed: nothing waits, or somebody else is forming it")
+            aside("nothing was formed: nothing is pending, or another worker is forming it")
 
     def _named(self, rest: str, command: str) -> Memory:
         """Return the memory that TYPE KEY names; of a key its beginning is enough."""

@@ -68,7 +68,9 @@ def opened_web(url: str, key: str, timeout_s: float) -> httpx.AsyncClient:
         UsageError: The address or the key is invalid.
     """
     if not url.lower().startswith(("http://", "https://")):
-        msg = f"the address {url!r} is none of a service: give one such as http://127.0.0.1:8765"
+        msg = (
+            f"the address {url!r} is not that of a service: give one such as http://127.0.0.1:8765"
+        )
         raise UsageError(msg)
     if not (key.isascii() and key.isprintable()) or " " in key:
         msg = "the key holds a character that no key has: give it as it was shown, without spaces"
@@ -220,5 +222,5 @@ def path_of(*parts: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    # A name of dots alone would be a step through the path, for whoever passes it on.
+    # Proxies would resolve a name made of dots as a path step.
     return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")

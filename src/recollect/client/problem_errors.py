@@ -24,7 +24,7 @@ def classes() -> dict[str, type[RecollectError]]:
 def _all_of(class_: type[RecollectError]) -> Iterator[type[RecollectError]]:
     yield class_
     for each in class_.__subclasses__():
-        # A class of somebody else that inherits its code does not take it over.
+        # A foreign subclass that inherits the code must not replace ours.
         if "code" in vars(each):
             yield from _all_of(each)
 

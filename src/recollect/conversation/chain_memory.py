@@ -59,7 +59,7 @@ class ChainMemory(ABC):
     async def aclear(self) -> None:
         """Async variant of `clear`."""
 
-    # A memory that also searches gives only what is kept at the key here.
+    # A memory that also searches returns only the value stored at the key here.
 
     def load_value(self, key: str, default: Any = None) -> Any:
         """Return the value that is kept at exactly *key*, or *default*; nothing is searched."""

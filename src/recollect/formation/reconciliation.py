@@ -295,7 +295,7 @@ def _merged(
             memory,
             memory.value,
             trust=grounds.trust if is_released else memory.trust,
-            # What waited for a person rests from now on only on what is in no doubt.
+            # A quarantined memory that is confirmed keeps only undoubted evidence.
             evidence=evidence if is_released else joined,
             cause=f"merged: {reason.removeprefix('it was ')}",
         ),

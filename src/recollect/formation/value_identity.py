@@ -104,7 +104,7 @@ def refusing_keys(type_: str, key: str, value: JsonObject) -> set[str]:
     fields = {each for _, each in field_keys(value, owner=owner_of(type_, key))}
     if key == type_:
         return fields
-    # A program may have put an entry of a collection under such a key: it is known by both.
+    # A program may have put a collection entry under such a key: it matches both.
     return {key, content_key(value)} | (fields if key.startswith(SPEAKER_MARK) else set())
 
 

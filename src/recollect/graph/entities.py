@@ -138,7 +138,7 @@ class EntityMethods(Following):
     async def _entity_named(self, memory: Recollect, name: str) -> Entity:
         found = await self._entity(memory, name)
         if found is None:
-            msg = f"the entity {name!r} was ended by somebody else meanwhile"
+            msg = f"the entity {name!r} was ended by another writer meanwhile"
             raise NotFoundError(msg)
         return found
 

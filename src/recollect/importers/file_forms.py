@@ -89,7 +89,7 @@ def _read_file(source: InputFile, *, zone: tzinfo, thread: str | None) -> Iterat
         return _read_each(chain(head, lines), naming_of(reading, is_alone=is_alone))
     if isinstance(head[0], InputLine) and _opens(head[0].content):
         head += islice(lines, 1)
-        # A row that is broken begins a file of rows all the same; a list's elements end in commas.
+        # A broken first row still means a file of rows; a list's elements end in commas.
         if _opens(head[0].content) == "[" or not any(map(_is_value, head)):
             return _read_document(source, _begun(head), reading)
     else:

@@ -91,7 +91,7 @@ class Scanner:
             except (ValueError, RecursionError) as error:
                 failure: ValueError | RecursionError = error
             else:
-                # A number at the end of what was read may go on.
+                # A number at the end of the buffer may continue.
                 if end < len(self._text) or self._is_at_end:
                     self._at = end
                     found: Json = value

@@ -161,7 +161,7 @@ async def restore_backup(
         if not await mark_destination(store, f"backup {digest}"):
             msg = "the store holds something already: restore into an empty one"
             raise ConflictError(msg)
-        # The ledger first: a store that is half filled when this is killed knows what was erased.
+        # The ledger first: if this is killed, the half-filled store knows what was erased.
         await store.adopt([*kept, *since])
         done = await _restore_archive(path, store, since, named)
         await store.vacate(MARK)

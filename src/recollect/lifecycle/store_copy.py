@@ -238,7 +238,7 @@ async def copy_store(
     known = {each.id for each in await destination.ledger()}
     erases = 0
     while copying.passes < max(1, passes_max):
-        # Read before the pass: what was erased until then, this pass does not find any more.
+        # Read before the pass: data erased until then is not copied by this pass.
         since = [each for each in await source.ledger() if each.id not in known]
         await copying.run_pass(since)
         # What they name may have been here, but for an empty store that is filled the first time.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 RECEIVED: Final = "Received."
 
-# Where providers say why they stopped, and their words for what is not an end, in lower case.
+# Where providers report the stop reason, and their values for a truncated answer.
 _STOP_FIELDS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason")
 _LENGTH: Final = frozenset(
     {"length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded"}

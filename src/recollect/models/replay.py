@@ -231,7 +231,7 @@ def _plain(value: object) -> object:
 def _answer(found: Mapping[str, object]) -> ModelAnswer:
     calls, usage = found["calls"], found["usage"]
     if not isinstance(calls, list) or not isinstance(usage, dict):
-        msg = "calls is no list, or usage no object"
+        msg = "calls is not a list, or usage is not an object"
         raise TypeError(msg)
     stopped = found["stopped"]
     if stopped not in ("end", "length", "refusal"):

@@ -204,7 +204,7 @@ class Indexes:
         name = _scopes_of(made.indexes), kinds
         size_bytes = made.size_bytes
         with self._turn:
-            # Made of what is not kept any more, it would hold that, and be of no further use.
+            # Built from evicted indexes, it would keep these alive without being useful.
             if all(self._indexes.get(index.scope) is index for index in made.indexes):
                 self._drop_collection(name)
                 self._collections[name] = made

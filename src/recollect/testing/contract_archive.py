@@ -273,7 +273,7 @@ class ArchiveContract(Contract):
 
     @pytest.mark.parametrize("record", ["thread", 5, None, ["kind", "thread"]])
     async def test_a_record_is_an_object(self, store: Store, record: Any) -> None:
-        """What is no object is no record."""
+        """A record that is not an object is refused."""
         with pytest.raises(UsageError):
             await store.restore(BOB, [record])
 

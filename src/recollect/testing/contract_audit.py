@@ -296,7 +296,7 @@ class AuditContract(Contract):
         )
 
     async def test_changes_at_once_make_one_chain(self, store: Store) -> None:
-        """Whoever changes a scope at the same time as others, its chain has a row of each."""
+        """Concurrent changes of a scope each get a row in its chain."""
         actors = [f"key-{number}" for number in range(12)]
         async with create_task_group() as group:
             for actor in actors:

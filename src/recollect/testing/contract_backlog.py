@@ -191,7 +191,7 @@ class BacklogContract(Contract):
 
     @pytest.mark.parametrize("count", [0, -1, 1.5, True, "3"])
     def test_enough_is_a_number(self, count: int) -> None:
-        """How much is enough is a whole number from 1 on."""
+        """The threshold is an integer of at least 1."""
         with pytest.raises(UsageError, match="messages"):
             Debounce(messages=count)
         with pytest.raises(UsageError, match="tokens"):

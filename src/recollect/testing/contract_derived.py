@@ -70,7 +70,9 @@ class DerivedContract(Contract):
     async def test_derived_memories_follow_their_sources(
         self, store: Store, clock: FrozenClock, case: DerivationCase
     ) -> None:
-        """What was derived goes with any source; what only that had replaced comes back."""
+        """
+        A derived memory is removed with any source; memories it alone had replaced are reinstated.
+        """
         await settle(store, clock)
 
         if isinstance(case.happens, PutMemory | EndMemory | DeleteMemory):
@@ -96,7 +98,7 @@ class DerivedContract(Contract):
         assert "in force again" in versions[2].cause
 
     async def test_what_was_changed_since_stays(self, store: Store, clock: FrozenClock) -> None:
-        """A source that somebody wrote since it was merged is not brought back."""
+        """A source that was written since it was merged is not reinstated."""
         await settle(store, clock)
         await store.apply(ADA, [EndMemory(type="Note", key="cake", at=clock.now())])
 
@@ -105,7 +107,7 @@ class DerivedContract(Contract):
         assert "ended" == (await fates(store, clock))["cake"]
 
     async def test_a_source_loses_a_part(self, store: Store, clock: FrozenClock) -> None:
-        """What was derived from a version goes when an erase takes a part of that version."""
+        """A derived memory is removed when an erase removes a part of the cited version."""
         await tell(store, "m1", "m2")
         parts = {
             "/content": [Evidence(thread=TALK, message="m1")],
@@ -131,7 +133,7 @@ class DerivedContract(Contract):
     async def test_a_past_version_takes_what_cites_it(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """What was derived from a past version goes with it, and not what cites a later one."""
+        """Memories derived from a past version go with it, but not those citing a later one."""
         await tell(store, "m1", "m2")
         await store.apply(ADA, [note("tea", "m1"), note("old", sources=(("tea", 1),))])
         await store.apply(ADA, [note("tea", "m2"), note("new", sources=(("tea", 2),))])

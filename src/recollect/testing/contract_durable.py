@@ -108,7 +108,7 @@ class DurableContract(Contract):
     async def test_a_backoff_outlives_the_store(
         self, store: Store, clock: FrozenClock, reopen: Reopen
     ) -> None:
-        """What failed before a crash backs off after it."""
+        """A backoff survives a crash."""
         await tell(store, "m1")
         await store.release(await claimed(store, clock), failed=[TALK], retry_s=100)
 
@@ -137,7 +137,7 @@ class DurableContract(Contract):
     async def test_an_erase_outlives_the_store(
         self, store: Store, clock: FrozenClock, reopen: Reopen
     ) -> None:
-        """What was erased is gone after a crash too, and what is pending of it is known."""
+        """An erase survives a crash, and so does its pending cleaning."""
         await tell(store, "m1", "m2")
         await store.apply(ADA, [resting("home", "m1")])
         receipt = await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))

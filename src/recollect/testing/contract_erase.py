@@ -310,7 +310,7 @@ class EraseContract(Contract):
             assert {((0, 0, 0), clock.now())} == {(counts(r), r.erased_at) for r in done}
 
     async def test_receipts_name_nothing(self, store: Store) -> None:
-        """Two erases of the same name have receipts of their own, without the name."""
+        """Two erases of the same name have separate receipts, without the name."""
         await tell(store, "m1")
 
         one = await store.erase(ADA, EraseThread(thread=TALK))
@@ -332,7 +332,7 @@ class EraseContract(Contract):
         assert "home" not in same
 
     async def test_an_erase_through_a_view_takes_checkpoints_along(self, store: Store) -> None:
-        """Whoever acts, or has read before, erases the same as the store itself."""
+        """An erase through a view removes the same as one through the store."""
         told: list[CheckpointThreads] = []
         end = store.accompany(told.append)
         await tell(store, "m1")

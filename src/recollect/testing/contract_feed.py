@@ -123,7 +123,7 @@ class FeedContract(Contract):
         assert [1, 1, 2, 2, 3, 4, 4, 4, 5, 5, 5] == seqs
 
     async def test_removals_come_until_seen(self, store: Store) -> None:
-        """What was removed, deleted or has made room is in *removed*, by its id."""
+        """Entries removed, deleted or replaced are in *removed*, by id."""
         await tell(store, "m1", "m2")
         await store.apply(ADA, [fact("home"), fact("work")])
         start = await feed_from_start(store)
@@ -152,7 +152,7 @@ class FeedContract(Contract):
         assert () == (await feed_after(store, start)).entries
 
     async def test_an_entry_says_where_it_stands(self, store: Store, clock: FrozenClock) -> None:
-        """An entry has the place, time, speaker, session and validity of what it stands for."""
+        """An entry has the place, time, speaker, session and validity of its content."""
         spoken = NewMessage(
             role="assistant", id="m1", text="hi", name="Bob", session="s", time=clock.now()
         )

@@ -75,7 +75,7 @@ class FormationContract(Contract):
         assert 1 == len(await store.history(ADA, "Fact", "home"))
 
     async def test_a_commit_may_form_a_part(self, store: Store, clock: FrozenClock) -> None:
-        """What lies after the watermark stays due as it was."""
+        """Messages after the watermark keep their due time."""
         await tell(store, "m1", "m2", "m3")
         lease = await claimed(store, clock)
 

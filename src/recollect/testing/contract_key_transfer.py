@@ -60,7 +60,7 @@ class KeyTransferContract(Contract):
         assert ["home", "work"] == [each.key for each in applied if each] == await keys_in(store)
 
     async def test_what_was_erased_since_is_gone(self, store: Store, clock: FrozenClock) -> None:
-        """What is erased after a backup was restored is gone for the keys of the backup, too."""
+        """Data erased after a restore is gone for the backup's keys, too."""
         async with InProcessStore(clock=clock) as source:
             await source.append(ADA, TALK, BATCH, idempotency_key="k")
             await store.adopt_secret(await source.digest_secret())
@@ -92,7 +92,7 @@ class KeyTransferContract(Contract):
     async def test_keys_of_an_emptied_scope_are_known_again(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """What was written under a key and deleted is not written again where it was copied to."""
+        """A keyed write that was deleted is not written again in a copy."""
         async with InProcessStore(clock=clock) as source:
             await source.apply(ADA, [fact("home")], idempotency_key="k")
             await source.apply(ADA, [DeleteMemory(type="Fact", key="home")])

@@ -70,7 +70,7 @@ class IdempotencyContract(Contract):
             await store.replace(ADA, TALK, said("m1", "old"), idempotency_key="k")
 
     async def test_a_repeated_request_returns_what_is_left(self, store: Store) -> None:
-        """What was deleted since is ``None`` in the answer to a repeated request."""
+        """Memories deleted since are ``None`` in the result of a repeated request."""
         await store.apply(ADA, [fact("home"), fact("work")], idempotency_key="k")
         await store.apply(ADA, [DeleteMemory(type="Fact", key="home")])
 
@@ -118,7 +118,7 @@ class IdempotencyContract(Contract):
         assert await store.get(ADA, "Fact", "home") is not None
 
     async def test_a_request_without_effect_uses_its_key(self, store: Store) -> None:
-        """A request that had nothing to store is remembered under its key all the same."""
+        """A request that stored nothing is remembered under its key, too."""
         await tell(store, "m1")
         await store.append(ADA, TALK, [said("m1")], idempotency_key="append")
         await store.apply(ADA, [], idempotency_key="apply")
@@ -149,7 +149,7 @@ class IdempotencyContract(Contract):
     async def test_a_key_used_again_is_good_for_another_week(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """What counts is the last request that was carried out under it."""
+        """A key expires a week after its last request that was carried out."""
         await store.append(ADA, TALK, [said("m1")], idempotency_key="k")
         clock.advance(KEY_S + 1)
         await store.append(ADA, TALK, [said("m2")], idempotency_key="k")

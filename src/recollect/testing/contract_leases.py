@@ -90,7 +90,7 @@ class LeaseContract(Contract):
     async def test_a_late_worker_may_commit_if_nobody_came(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """A lease that ran out is good as long as nobody else claimed the scope."""
+        """An expired lease is valid until another worker claims the scope."""
         await tell(store, "m1")
         lease = await claimed(store, clock)
         clock.advance(3_600)
@@ -283,7 +283,7 @@ class LeaseContract(Contract):
         assert [] == await keys_in(store)
 
     async def test_an_erase_frees_the_scope(self, store: Store, clock: FrozenClock) -> None:
-        """What was said before an erase and is left can be claimed once the old lease ran out."""
+        """Messages left after an erase can be claimed once the old lease has expired."""
         await tell(store, "m1", "m2")
         await claimed(store, clock)
 

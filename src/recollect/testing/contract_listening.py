@@ -8,7 +8,7 @@ from recollect.testing.contract_samples import ADA, TALK, tell
 
 
 async def due_is_claimed(store: Store) -> bool:
-    """Say whether what was made due at once is claimed."""
+    """Return True if a thread made due at once is claimed."""
     await tell(store, "m1")
     await store.signal(ADA, TALK)
     return await store.claim("worker") is not None

@@ -134,13 +134,13 @@ class ListingContract(Contract):
 
     @pytest.mark.parametrize("cursor", ["", "nonsense", "[]", "7", '["a"]'])
     async def test_a_cursor_may_be_refused(self, store: Store, cursor: str) -> None:
-        """What is no cursor of the listing of memories is refused."""
+        """An invalid cursor for memories is refused."""
         with pytest.raises(UsageError, match="cursor"):
             await store.memories(ADA, cursor=cursor)
 
     @pytest.mark.parametrize("cursor", ["nonsense", "7", "{"])
     async def test_a_cursor_of_scopes_may_be_refused(self, store: Store, cursor: str) -> None:
-        """What is no cursor of the listing of scopes is refused."""
+        """An invalid cursor for scopes is refused."""
         await tell(store, "m1")
 
         with pytest.raises(UsageError, match="cursor"):

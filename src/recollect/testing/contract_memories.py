@@ -124,7 +124,7 @@ class MemoryContract(Contract):
         assert seq < (await feed_from_start(store)).seq
 
     async def test_many_scopes_are_written_as_each_is(self, store: Store) -> None:
-        """Each scope has its own feed and histories, whoever else is written with it; one that is named twice is one."""  # noqa: E501
+        """Each scope keeps its own feed and history in a joint write."""  # noqa: E501
         scopes: list[Scope] = [("many", str(number)) for number in range(20)]
         for city in ("Oslo", "Rome"):
             await store.apply_each({scope: [fact("home", city)] for scope in reversed(scopes)})
@@ -245,7 +245,7 @@ class MemoryContract(Contract):
         assert await store.get(ADA, "Fact", "home") is None
 
     async def test_the_expired_is_in_no_answer(self, store: Store, clock: FrozenClock) -> None:
-        """What has expired is in no reading, counts as gone, and begins anew when written."""
+        """Expired memories are in no read, count as missing, and restart when written."""
         await store.apply(ADA, [replace(fact("home"), expires_at=clock.now() + seconds(60))])
         feed = await feed_from_start(store)
         clock.advance(60)

@@ -108,7 +108,7 @@ class MessageContract(Contract):
 
     @pytest.mark.parametrize("content", ["abc", {"a": 1}, 5], ids=str)
     async def test_content_is_a_list_of_blocks(self, store: Store, content: Any) -> None:
-        """What is no list of blocks is no content."""
+        """Content must be a list of blocks."""
         with pytest.raises(UsageError):
             await store.append(ADA, TALK, [replace(said("m1"), content=content)])
 
@@ -163,7 +163,7 @@ class MessageContract(Contract):
         assert ("monday", "monday") == (first.session, second.session)
 
     async def test_messages_are_known_by_their_names(self, store: Store) -> None:
-        """Return those of *messages*, (thread, id) pairs, that are there."""
+        """Return those of *messages*, (thread, id) pairs, that exist."""
         await tell(store, "m1", "m2")
         await tell(store, "m2", thread="other")
         await store.remove(ADA, TALK, ["m2"])

@@ -73,7 +73,7 @@ class NewestContract(Contract):
         assert ["n3", "n4"] == [memory.key for memory in found]
 
     async def test_a_filter_looks_behind_the_newest(self, store: Store, clock: FrozenClock) -> None:
-        """What satisfies it is found behind any number that does not, in every scope, in order."""
+        """Matching memories are found behind any number of others, in every scope, in order."""
         below = (*TEAM, "below")
         for scope, number in ((TEAM, 7), (below, 8), (TEAM, 9)):
             await store.apply(scope, [note(f"n{number}", number)])
@@ -129,7 +129,7 @@ class NewestContract(Contract):
             await store.newest(TEAM, "Note", limit=limit, offset=offset)
 
     async def test_the_newest_are_one_updated_last(self, store: Store, clock: FrozenClock) -> None:
-        """What was created first and updated last comes first."""
+        """A memory created first and updated last comes first."""
         await store.apply(TEAM, [note("first")])
         clock.advance(1)
         await store.apply(TEAM, [note("second")])

@@ -84,7 +84,7 @@ class PendingContract(Contract):
 
     @pytest.mark.parametrize("cursor", ["", "x", "[]", '["a", "b"]', '[["a"], 5]', "5"])
     async def test_only_a_cursor_continues(self, store: Store, cursor: str) -> None:
-        """What is no cursor is refused."""
+        """An invalid cursor is refused."""
         with pytest.raises(UsageError):
             await store.pending(ADA, cursor=cursor)
 

@@ -107,6 +107,6 @@ class ProlongContract(Contract):
         ],
     )
     async def test_a_prolong_may_be_refused(self, store: Store, given: ProlongMemory) -> None:
-        """What no memory can have is refused, and nothing is moved."""
+        """Invalid arguments are refused, and nothing is moved."""
         with pytest.raises(UsageError):
             await store.prolong(ADA, [given])

@@ -140,7 +140,7 @@ class ReceiptContract(Contract):
 
     @pytest.mark.parametrize("cursor", ["", "x", "[]", '["a", 1, "b"]', "[1, 2, 3]", "5"])
     async def test_only_a_cursor_of_formations_continues(self, store: Store, cursor: str) -> None:
-        """What is no cursor of the formations is refused."""
+        """An invalid cursor for formations is refused."""
         with pytest.raises(UsageError):
             await store.formations(ADA, cursor=cursor)
 
@@ -219,7 +219,7 @@ class ReceiptContract(Contract):
     async def test_a_blank_receipt_says_how_much_was_done(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """How often each thing was done is no word of anybody; whatever else stands there goes."""
+        """A blanked receipt keeps its counts of actions, and nothing else."""
         await keep_facts(store, "Oslo")
         await tell(store, "m1")
         lease = await claimed(store, clock)
@@ -251,7 +251,7 @@ class ReceiptContract(Contract):
         assert (0, 0) == await store.spent(ADA, clock.now() - seconds(3_600))
 
     async def test_formations_travel(self, store: Store, clock: FrozenClock) -> None:
-        """What an archive tells of formations, settings and what waits again comes back."""
+        """Formations, settings and pending retries in an archive are restored."""
         await store.append(ADA, TALK, [said("m1"), said("m2")], settings={"types": ["User"]})
         await store.redrive(ADA, await give_up(store, clock, 1, until=2))
         await tell(store, "m3", "m4")
@@ -277,7 +277,7 @@ class ReceiptContract(Contract):
     async def test_what_waits_again_is_restored_once(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """What was formed again since an archive was made does not wait once more."""
+        """Messages formed again since the archive was made are not pending again."""
         await tell(store, "m1")
         await store.redrive(ADA, await give_up(store, clock, 1, until=1))
         records = await store.archive(ADA)

@@ -157,7 +157,7 @@ class RedriveContract(Contract):
                 await store.redrive(scope, id_)
 
     async def test_a_backoff_outlasts_a_redrive(self, store: Store, clock: FrozenClock) -> None:
-        """What is re-driven is not due before the backoff of its thread has ended."""
+        """Redriven messages are not due before their thread's backoff has ended."""
         await tell(store, "m1", "m2")
         formation = await give_up(store, clock, 1, until=1)
         await store.release(await claimed(store, clock), failed=[TALK], retry_s=100)
@@ -201,7 +201,7 @@ class RedriveContract(Contract):
         assert [left] * len(left) == [each.again for each in await due_threads(store)]
 
     async def test_nothing_left_is_not_due(self, store: Store, clock: FrozenClock) -> None:
-        """A thread of which all that waited again was erased is not due."""
+        """A thread whose redriven messages were all erased is not due."""
         await tell(store, "m1", "m2")
         await store.redrive(ADA, await give_up(store, clock, 1, until=2))
 
@@ -213,7 +213,7 @@ class RedriveContract(Contract):
         assert await store.claim("worker") is None
 
     async def test_new_talk_comes_with_the_old(self, store: Store, clock: FrozenClock) -> None:
-        """What waits again is claimed together with what is new, under one lease."""
+        """Redriven and new messages are claimed together, under one lease."""
         await tell(store, "m1")
         formation = await give_up(store, clock, 1, until=1)
         await tell(store, "m2")

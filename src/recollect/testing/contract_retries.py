@@ -63,7 +63,7 @@ class RetryContract(Contract):
     """Retries after an erase."""
 
     async def test_an_erase_leaves_other_keys(self, store: Store) -> None:
-        """An erase leaves the keys of requests of which it took nothing."""
+        """An erase leaves the keys of unaffected requests."""
         await tell(store, "m1")
         (first,) = await store.append(ADA, "bills", [PAY], idempotency_key="pay")
         await store.apply(ADA, [fact("home", "Oslo")], idempotency_key="move")
@@ -116,7 +116,7 @@ class RetryContract(Contract):
         assert (not below) == bool(await ids_in(store, scope=BOB))
 
     async def test_keys_outlive_an_emptied_scope(self, store: Store) -> None:
-        """A scope of which the last words were erased answers as one that was erased whole."""
+        """A scope whose last messages were erased behaves like one erased whole."""
         await store.append(ADA, TALK, [said("m1")], idempotency_key="k")
         await store.erase(ADA, EraseThread(thread=TALK))
 
@@ -142,7 +142,7 @@ class RetryContract(Contract):
         assert ["work"] == await keys_in(store)
 
     async def test_a_request_is_gone_with_its_last_part(self, store: Store) -> None:
-        """What several erases took is gone as what one of them took."""
+        """A request erased in several steps is gone like one erased at once."""
         batch = [said("m1"), said("m2"), said("m3")]
         await store.append(ADA, TALK, batch, idempotency_key="k")
         for id_ in ("m2", "m1", "m3"):
@@ -191,7 +191,7 @@ class RetryContract(Contract):
             await store.apply(ADA, [put], idempotency_key="k")
 
     async def test_an_emptied_request_is_not_gone(self, store: Store) -> None:
-        """What was removed or deleted, and not erased, is missing in the answer."""
+        """Data removed or deleted, but not erased, is missing in the result."""
         await tell(store, "m1", "m2")
         await store.append(ADA, TALK, [said("m3")], idempotency_key="append")
         await store.apply(ADA, [fact("home")], idempotency_key="apply")

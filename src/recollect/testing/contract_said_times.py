@@ -141,7 +141,9 @@ class SaidTimeContract(Contract):
         assert MAY == (await stored(store)).said_at
 
     async def test_a_message_with_another_time_moves_the_memory(self, store: Store) -> None:
-        """What rests on a message that was replaced is as old as it is now, in the feed too."""
+        """
+        Replacing a message by one with another time moves the memories citing it, in the feed too.
+        """
         await tell_of_old(store)
         await said_at(store, "m1")
         await said_at(store, "m1", "m3", key="both")
@@ -155,7 +157,7 @@ class SaidTimeContract(Contract):
         assert [microseconds(JUNE)] == [each.time for each in changed if each.kind == "memory"]
 
     async def test_a_derived_memory_is_as_old_as_its_sources(self, store: Store) -> None:
-        """What names memories as its sources was said when they were, whatever it names itself."""
+        """A memory that cites memories has their time."""
         await tell_of_old(store)
         await said_at(store, "m1", key="one")
         await said_at(store, "m3", key="other")
@@ -174,7 +176,7 @@ class SaidTimeContract(Contract):
         assert ({"a": 1}, MAY) == (left.value, left.said_at)
 
     async def test_an_archive_keeps_the_time(self, store: Store) -> None:
-        """What is restored was said when it was, also of an archive that does not tell it."""
+        """A restored memory keeps its time, even from an archive without it."""
         await tell_of_old(store)
         await said_at(store, "m2")
         await store.remove(ADA, TALK, ["m2"])
@@ -195,7 +197,7 @@ class SaidTimeContract(Contract):
         assert 0 == await store.restore(ADA, untold)
 
     async def test_the_past_was_as_old_as_its_words(self, store: Store, clock: FrozenClock) -> None:
-        """A version that was believed before has the time of its own words."""
+        """A past version has the time of its own evidence."""
         await tell_of_old(store)
         await said_at(store, "m1")
         then = clock.now()

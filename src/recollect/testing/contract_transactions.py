@@ -112,7 +112,7 @@ class TransactionContract(Contract):
         assert 1 == len([lease for lease in leases if lease])
 
     async def test_a_repeated_request_may_meet_itself(self, store: Store) -> None:
-        """A request that is made many times at once under one key is carried out once."""
+        """Concurrent requests under one key are carried out once."""
 
         async def write() -> None:
             await store.append(ADA, TALK, [said("m1")], idempotency_key="append")

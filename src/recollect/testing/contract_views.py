@@ -90,7 +90,7 @@ class ViewContract(Contract):
         assert 1 == len((await store.audit(ADA)).rows)
 
     async def test_whom_a_proviso_refuses_is_told_nothing_else(self, store: Store) -> None:
-        """What a plan would have refused is not told either."""
+        """A proviso's error replaces that of the plan."""
         await tell(store, "m1")
         missing = said("m9", "not there")
 
@@ -159,7 +159,7 @@ class ViewContract(Contract):
         assert await store.thread(ADA, TALK) is None
 
     async def test_a_view_is_the_store_that_it_is_of(self, store: Store) -> None:
-        """What a store is, and whom it tells of an erase, its views are and tell as well."""
+        """A view has the properties of its store, and its companions."""
         heard: list[object] = []
         store.accompany(heard.append)
         views = (store.acting(KEY), store.metered(RowMeter()), store.since(ADA, 0))

@@ -92,7 +92,7 @@ class PostgresServer:
     def _guard(self) -> None:
         """Make the server end with this process, however that ends."""
         lines = (self._data / "postmaster.pid").read_text("utf-8").splitlines()
-        # It reads from a pipe that nobody else holds: its end is the end of this process.
+        # It reads from a pipe held by this process only, and so sees when the process ends.
         watch = ["sh", "-c", 'read -r _; kill -INT "$0"', lines[0]]
         self._watch = subprocess.Popen(watch, stdin=subprocess.PIPE)  # noqa: S603 - as above
 

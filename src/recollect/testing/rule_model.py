@@ -82,7 +82,7 @@ class RuleModel:
         """Return calls for what the new messages of *request* say, or that there is nothing."""
         self.requests.append(request)
         if any(tool.name == LEAVE for tool in request.tools):
-            # It is asked about what is remembered, of which it knows no rule.
+            # A consolidation request, for which it has no rules.
             return ModelAnswer(calls=(ToolCall(name=LEAVE, arguments="{}"),))
         shown = shown_in(request)
         known: list[Mapping[str, Json]] = [

@@ -174,7 +174,7 @@ class Consolidator:
         except LeaseLostError as error:
             return ConsolidationResult(end="lost", reason=str(error))
         except BaseException:
-            # Nobody shall wait for the lease of what was given up.
+            # Release the lease of a failed run, so that no worker waits for its expiry.
             await release_if_possible(self._store, lease)
             raise
 

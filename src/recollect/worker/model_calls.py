@@ -71,7 +71,7 @@ class FormationDialogue:
             ModelError: The model failed.
         """
         prompts = self._settings.prompts
-        # What reads and writes long texts is work for a processor: nobody else waits for it.
+        # Parsing long texts is CPU-bound: run it on a thread so that the loop is not blocked.
         request = await to_thread.run_sync(first_request, self._window, self._offer, prompts)
         limits = self._settings.limits
         for repair in range(1 + limits.repairs):

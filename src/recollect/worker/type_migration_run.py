@@ -86,7 +86,7 @@ async def migrate(store: Store, scope: Scope, type_: str, update_mode: UpdateMod
             return none
         return await _commit(store, lease, changes, update_mode)
     except BaseException:
-        # Nobody shall wait for the lease of what was given up.
+        # Release the lease of a failed run, so that no worker waits for its expiry.
         await release_if_possible(store, lease)
         raise
 

@@ -281,7 +281,7 @@ class Proposing(Keeping):
         try:
             return await self._accept(memory, kept.id, by=REFLECTION, user=user)
         except VersionConflictError:
-            # Unless somebody has decided on it, which may be what was written.
+            # Unless it was decided concurrently, which may be the conflicting write.
             try:
                 await self._refuse(memory, kept.id, by=REFLECTION, why=_PASSED, user=user)
             except (UsageError, VersionConflictError) as error:

@@ -96,7 +96,7 @@ def check_trajectories(trajectories: object) -> None:
             no number.
     """
     if not isinstance(trajectories, Sequence):
-        msg = f"{str(trajectories)[:80]} is no list of trajectories: give each as an element"
+        msg = f"{str(trajectories)[:80]} is not a list of trajectories: give each as an element"
         raise UsageError(msg)
     if not 1 <= len(trajectories) <= TRAJECTORIES_MAX:
         msg = f"{len(trajectories)} trajectories: 1 to {TRAJECTORIES_MAX} (TRAJECTORIES_MAX)"
@@ -119,10 +119,10 @@ def _check_line(line: object) -> None:
 
 def _check_said(feedback: object, score: object) -> None:
     if not isinstance(feedback, str):
-        msg = f"the feedback {str(feedback)[:80]!r} of a trajectory is no text"
+        msg = f"the feedback {str(feedback)[:80]!r} of a trajectory is not a text"
         raise UsageError(msg)
     if score is not None and not (isinstance(score, int | float) and math.isfinite(score)):
-        msg = f"the score {score!r} of a trajectory is no number"
+        msg = f"the score {score!r} of a trajectory is not a number"
         raise UsageError(msg)
 
 

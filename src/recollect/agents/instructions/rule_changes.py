@@ -209,7 +209,7 @@ def rules_of(standing: Memory | None) -> tuple[str, ...]:
     if standing is None:
         return ()
     rules = standing.value.get("rules", ())
-    wrong = wrong_rules(rules) if is_list(rules) else f"{shown(rules)} is no list of rules"
+    wrong = wrong_rules(rules) if is_list(rules) else f"{shown(rules)} is not a list of rules"
     if wrong:
         msg = (
             f"the instructions {standing.key!r} of {standing.scope!r} cannot be used as they are "

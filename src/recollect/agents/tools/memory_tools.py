@@ -379,7 +379,7 @@ class MemoryTools:
         self, memory: Recollect, window: Window, offer: Offer, call: ToolCall
     ) -> tuple[list[OperationOutcome], str]:
         """Return the outcomes of a call, or what is wrong with it."""
-        # Deciding is work for a processor: nobody else waits for it.
+        # Deciding is CPU-bound: run it on a thread so that the loop is not blocked.
         grounded, faults = await to_thread.run_sync(_decided, window, offer, call)
         if faults:
             return [], "; ".join(faults)
@@ -434,7 +434,7 @@ class MemoryTools:
 
         settings = FormationSettings(types=types)
         offer = await read_offer(memory.store, search, window, settings)
-        # A document that exists may be saved to as well: what is said of it is reconciled.
+        # Saving to an existing document is allowed as well: it is reconciled.
         entries = [each for each in offer.known.values() if not each.is_document]
         return offer_of(types, entries, "", offer.whose)
 

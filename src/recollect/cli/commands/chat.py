@@ -37,8 +37,8 @@ ResultT = TypeVar("ResultT")
 PROMPT: Final = "> "
 END_WAIT_S: Final = 5.0
 NO_MODEL: Final = (
-    "no model: nobody answers and nothing is formed, but what you say is kept, and what bears on "
-    "it is shown. --model names one, --model rules tries things out"
+    "no model: nothing is answered or formed, but your messages are stored, and relevant memories "
+    "are shown. --model names one, --model rules tries things out"
 )
 _VISIBLE: Final = "\n\t\u200c\u200d"
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})

@@ -125,7 +125,7 @@ async def _erase(target: Target, what: EraseTarget, *, is_confirmed: bool) -> No
         print_receipt(receipt)
     if receipt.clean_at is None:
         note(
-            "its bytes are still in the file, because somebody reads it or cleaning failed: "
+            "its bytes are still in the file, because it is being read or cleaning failed: "
             "`recollect doctor --clean` removes them, or says why it cannot"
         )
 

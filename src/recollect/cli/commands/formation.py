@@ -190,7 +190,7 @@ def run_(
             for line in outcome_lines(each):
                 click.echo(f"    {line}")
     if not results:
-        note("nothing was formed: nothing waits, or somebody else is forming it")
+        note("nothing was formed: nothing is pending, or another worker is forming it")
     _end_as(results)
 
 

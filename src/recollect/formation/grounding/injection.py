@@ -58,7 +58,7 @@ _CONFIDENTIAL: Final = (
     r"|pin code|2fa codes?|system prompt)"
 )
 _ENGLISH: Final = (
-    # Overriding what was ordered before.
+    # Overriding earlier orders.
     (
         "ignore|disregard|forget|override|bypass|skip|violate|drop|discard",
         (r"\b(?:ignore|disregard|forget|override|bypass|skip|violate|drop"

@@ -67,7 +67,7 @@ def load_types(source: str | Path | Sequence[TypeSource]) -> tuple[MemoryType, .
     """
     entries = _entries(source)
     if not entries:
-        msg = "types: there is none: describe at least one memory type"
+        msg = "types: the list is empty: describe at least one memory type"
         raise UsageError(msg)
     if len(entries) > TYPES_MAX:
         raise LimitError("memory types", len(entries), TYPES_MAX, "TYPES_MAX")

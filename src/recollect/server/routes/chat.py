@@ -23,7 +23,7 @@ from recollect.text.token_estimate import estimated_tokens
 
 router: Final = APIRouter(prefix="/v1", tags=["chat"])
 NO_MODEL: Final = (
-    "nobody answers, because the service has no model; the message was kept: start it with "
+    "there is no answer, because the service has no model; the message was stored: start it with "
     "--model provider/model, or with a base URL of a local one"
 )
 

@@ -188,7 +188,7 @@ def plan_erase(
         part, receipt = _effect_of(rows, row, doomed, receipt)
         parts.append(part)
     if isinstance(target, EraseExpired) and not (receipt.messages or receipt.memories):
-        # It is asked again and again, in vain as a rule: that leaves no trace.
+        # Called periodically and mostly with nothing to do: then it leaves no receipt.
         return PlannedWrite(Effect(), replace(receipt, clean_at=receipt.erased_at))
     return PlannedWrite(replace(together(parts), receipts=[receipt]), receipt)
 
@@ -246,7 +246,7 @@ def _effect_of(
     revised, waiting = _revised(rows, scope, doomed)
     back = _back_in_force(rows, scope, doomed, revised, receipt.erased_at)
     gone: list[MessageRow | MemoryRow] = [*doomed.messages, *doomed.memories]
-    # Also where nothing is left to erase: a receipt may quote what was removed before.
+    # Even with nothing left to erase: a receipt may quote messages removed earlier.
     blanked = blanked_formations(rows, scope.id, doomed.gone_threads)
     if not (gone or doomed.threads or _changes_anything(revised)):
         return Effect(formations=blanked), counted
@@ -412,7 +412,7 @@ def _rests(row: MemoryRow | RevisionRow, erased: set[tuple[str, str]]) -> bool:
 
 
 def _revision_with(row: RevisionRow, left: Remainder) -> RevisionRow:
-    # A cause may quote what is gone: a doubt about a word, a pointer with a name in it.
+    # A cause may quote erased content: a doubt about a word, a pointer with a name in it.
     is_told = left.value == json.loads(row.value) or row.cause.startswith(MERGED)
     return replace(
         row,

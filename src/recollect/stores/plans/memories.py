@@ -567,7 +567,7 @@ def plan_apply_each(
     rows: Rows, writes: Mapping[Scope, Sequence[PreparedWrite]], *, ids: Ids, now: int
 ) -> PlannedWrite[None]:
     """Carry out the writes of several scopes; see `plan_writes`."""
-    # In one order, whoever writes: two that lock the same scopes never wait for each other.
+    # Lock scopes in one global order, so that two writers cannot deadlock.
     ordered = {scope: writes[scope] for scope in sorted(writes)}
     rows.expect(
         {scope: [(each.type, each.key) for each in of_scope] for scope, of_scope in ordered.items()}

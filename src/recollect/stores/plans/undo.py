@@ -195,7 +195,7 @@ def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int) -> PlannedWrite[Non
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, UsageError):
             raise
-        msg = f"this undo is none: a change in it lacks or distorts {error}"
+        msg = f"this undo record is malformed: check the field {error}"
         raise UsageError(msg) from error
     return PlannedWrite(undoing.effect(), None)
 

@@ -65,7 +65,7 @@ def connect(location: PostgresLocation) -> PatientConnection:
     )
     ((process,),) = connection.execute(SESSION["process"]).fetchall()
     if process == connection.info.backend_pid:
-        # A prepared statement belongs to a session, which behind a pooler is somebody else's
+        # A prepared statement belongs to a session, which behind a pooler is another client's
         # next. A pooler that gives sessions away has process numbers of its own making, as it
         # must tell from them later whose statement is to be cancelled.
         connection.prepare_threshold = PREPARED_FROM

@@ -56,7 +56,7 @@ class PostgresListener(Listener):
             return
         connection.execute(SESSION["listen"])
         self.ready()
-        # What was called while nobody listened is found by looking.
+        # Polling finds whatever was announced while not listening.
         self.hear()
         while not self.closed.is_set():
             for _ in connection.notifies(timeout=LOOK_UP_S, stop_after=1):

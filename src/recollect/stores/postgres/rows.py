@@ -86,7 +86,7 @@ class PostgresRows:
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
         self._lock: LiteralString = _LOCKED if transaction.writing else ""
-        # What was answered before; nobody else changes it while the transaction lasts.
+        # Cached answers: the scope is locked, so they cannot change during the transaction.
         self._scopes: dict[Scope, ScopeRow] = {}
         self._thread_ids: dict[tuple[int, int], str] = {}
         self._messages: dict[tuple[int, int], MessageRow | None] = {}

@@ -100,7 +100,7 @@ class PostgresUnits:
         ids = self._known.unchanged(query.cursors)
         likely = query.likely() if ids else {}
         if ids and likely.keys() <= ids.keys():
-            # What was foreseen and no longer is asks for more, of which nothing was fetched.
+            # The prediction was wrong: the query needs rows that were not prefetched.
             with suppress(TransactionOverError):
                 return self._repeated(_foreseeing(query, ids, likely), writing=False)
         return self.look(query)

@@ -92,7 +92,7 @@ _FAILURES: Final = (
     _Failure(
         ("WRONGTYPE",),
         StoreCorruptError,
-        "its keys were changed by somebody else: restore it from a backup",
+        "its keys were changed by another program: restore it from a backup",
     ),
 )
 _LOST: Final = _Failure(

@@ -44,5 +44,5 @@ class RedisListener(Listener):
                     continue
                 if found["type"] == "subscribe":
                     self.ready()
-                # What was called while nobody listened is found by looking.
+                # Polling finds whatever was announced while not listening.
                 self.hear()

@@ -107,7 +107,7 @@ class RedisUnits:
         """Hold the scopes that *unit* read in its last attempt; other commits wait."""
         client, taken = self._server.client, list[str]()
         try:
-            # In one order for everybody, so that nobody waits for whom he keeps waiting.
+            # Take holds in one global order, so that units cannot deadlock.
             for each in sorted(unit.seen if unit else ()):
                 key = f"{each}:hold"
                 while unit and not client.set(key, unit.hold, nx=True, px=int(HOLD_S * 1_000)):

@@ -91,7 +91,7 @@ def new_connection(
     connection.set_busy_handler(Patience(location.lock_wait_s))
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-    # One plan whatever is bound: otherwise every new limit or range is planned anew.
+    # Ignore bound values when planning: otherwise each new limit or range is replanned.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.pragma("page_size", PAGE_BYTES)
     connection.pragma("synchronous", "NORMAL" if location.durability == "relaxed" else "FULL")

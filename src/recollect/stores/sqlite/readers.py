@@ -177,7 +177,7 @@ class Readers:
         reader = self._run_once(calls, reader)
         again = [call for call in calls if is_mismatch(call.error)]
         if again:
-            # Cleaning may have been rewriting that page, of which half was read.
+            # Cleaning may have been rewriting that page while it was read.
             for call in again:
                 call.error = None
             sleep(_PAUSE_S)
