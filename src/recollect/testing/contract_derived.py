@@ -70,9 +70,7 @@ class DerivedContract(Contract):
     async def test_derived_memories_follow_their_sources(
         self, store: Store, clock: FrozenClock, case: DerivationCase
     ) -> None:
-        """
-        A derived memory is removed with any source; memories it alone had replaced are reinstated.
-        """
+        """A derived memory goes with any source; memories it had replaced are reinstated."""
         await settle(store, clock)
 
         if isinstance(case.happens, PutMemory | EndMemory | DeleteMemory):

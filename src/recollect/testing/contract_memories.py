@@ -124,7 +124,7 @@ class MemoryContract(Contract):
         assert seq < (await feed_from_start(store)).seq
 
     async def test_many_scopes_are_written_as_each_is(self, store: Store) -> None:
-        """Each scope keeps its own feed and history in a joint write."""  # noqa: E501
+        """Each scope keeps its own feed and history in a joint write."""
         scopes: list[Scope] = [("many", str(number)) for number in range(20)]
         for city in ("Oslo", "Rome"):
             await store.apply_each({scope: [fact("home", city)] for scope in reversed(scopes)})

@@ -141,9 +141,7 @@ class SaidTimeContract(Contract):
         assert MAY == (await stored(store)).said_at
 
     async def test_a_message_with_another_time_moves_the_memory(self, store: Store) -> None:
-        """
-        Replacing a message by one with another time moves the memories citing it, in the feed too.
-        """
+        """Replacing a message by one with another time moves the memories citing it."""
         await tell_of_old(store)
         await said_at(store, "m1")
         await said_at(store, "m1", "m3", key="both")
