@@ -104,7 +104,7 @@ class TargetContract(Contract):
         assert ((0, 1, 0), (0, 0, 0)) == (counts(gone), counts(again))
 
     async def test_what_was_forgotten_leaves_with_the_last_words(self, store: Store) -> None:
-        """Digests of erased memories go with the last content of a scope."""  # noqa: E501
+        """Digests of erased memories go with the last content of a scope."""
         await tell(store, "m1")
         await store.apply(ADA, [PutMemory(type=FORGOTTEN, key="k", value={}, text="")])
 
