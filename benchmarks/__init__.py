@@ -1,1 +1,1 @@
-"""How every figure of Recollect is made: its benchmarks, their controls and their reports."""
+"""Benchmarks of Recollect, with their controls and reports."""

@@ -57,10 +57,10 @@ def write_rows(path: Path, outcomes: Iterable[QuestionOutcome]) -> None:
 
 def read_rows(path: Path) -> list[QuestionOutcome]:
     """
-    Return what `write_rows` wrote.
+    Read the rows that `write_rows` wrote.
 
     Raises:
-        UsageError: There is no such file, or a row lacks something.
+        UsageError: The file does not exist, or a row lacks a field.
     """
     return [_outcome(row) for row in read_fields(path.parent, path.name)]
 

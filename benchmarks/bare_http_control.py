@@ -1,4 +1,4 @@
-"""What HTTP itself costs: an application without a service, on the same server and protocol."""
+"""Control: a bare application on the same server and protocol, to measure HTTP itself."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def bare(scope: Any, receive: Any, send: Any) -> None:
 
 class _Telling(uvicorn.Server):
     async def startup(self, sockets: Any = None) -> None:
-        """Say at which port it listens."""
+        """Report the port it listens on."""
         await super().startup(sockets)
         port = self.servers[0].sockets[0].getsockname()[1]
         sys.stdout.write(f"serving at http://127.0.0.1:{port}\n")

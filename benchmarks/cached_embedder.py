@@ -29,10 +29,10 @@ class VectorFile:
     """
     The vectors of one embedder, by text: an append-only file of records of equal size.
 
-    A record holds 16 bytes of the text's SHA-256, whether there is a vector, the vector in
-    float16 and a checksum. A record that was cut short by an interruption is cut off when
-    the file is opened; one whose checksum is wrong is passed over. One process at a time
-    may write. All vectors are held in memory (384 dimensions: 77 MB for 100,000 texts).
+    A record holds 16 bytes of the text's SHA-256, whether there is a vector, the vector in float16
+    and a checksum. A record that was cut short by an interruption is cut off when the file is
+    opened; one whose checksum is wrong is skipped. One process at a time may write. All vectors are
+    held in memory (384 dimensions: 77 MB for 100,000 texts).
     """
 
     def __init__(self, folder: Path, identity: str, dimensions: int) -> None:
@@ -147,7 +147,7 @@ class CachedEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """Return how long each vector is."""
+        """Length of each vector."""
         return self._embedder.dimensions
 
     def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
@@ -175,9 +175,9 @@ class CachedEmbedder:
     @contextmanager
     def bypassed(self) -> Iterator[None]:
         """
-        Ask the embedder itself for every text, and write nothing.
+        Embed every text without the cache during the block.
 
-        Searches are timed inside: a query is new in real use, so that its embedding counts.
+        For timing searches: in real use a query is new, so its embedding counts.
         """
         self._is_bypassed = True
         try:

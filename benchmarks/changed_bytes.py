@@ -60,7 +60,7 @@ class WholeFile:
 
     @property
     def pages(self) -> int:
-        """Return how many pages it has."""
+        """Number of pages."""
         return len(self.content) // PAGE_BYTES
 
     def page(self, number: int) -> bytes:
@@ -74,7 +74,7 @@ class WholeFile:
 
 
 async def talk(memory: Recollect, scope: Scope, clock: FrozenClock) -> None:
-    """Say something in two threads, with state, sources and metadata, and under keys."""
+    """Append messages to two threads, with state, sources, metadata and keys."""
     for thread in ("talk", "mail"):
         for turn in range(TURNS):
             clock.advance(60)

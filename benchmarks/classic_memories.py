@@ -1,4 +1,4 @@
-"""What the conversation memories cost: model calls, tokens and time, beside the originals."""
+"""Cost of conversation memories: model calls, tokens and time, next to the originals."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ COUNTED: Final[dict[str, Any]] = {"count_tokens": twenty}
 
 
 def answered(prompt: str) -> str:
-    """Return what follows from *prompt* by rule: names or facts that it has, or a text."""
+    """Return a rule-based answer to *prompt*: names or facts in it, or a text."""
     kind, *parts = prompt.split(PART)
     if kind == "names":
         return ", ".join(name for name in NAMES if name in parts[-1]) or "NONE"
@@ -83,7 +83,7 @@ class CallCountingModel:
     calls: int = 0
 
     async def __call__(self, request: ModelRequest) -> str:
-        """Return what follows from the prompt."""
+        """Return the rule-based answer."""
         self.calls += 1
         return answered(request.turns[-1].text)
 
@@ -241,7 +241,7 @@ def _text_of(value: Any) -> str:
 async def _times(
     classic: Classic, originals: Originals | None, messages: int, url: str
 ) -> tuple[float, float | None]:
-    """Return the medians of ours and of the original, measured in turn."""
+    """Return the median times of ours and the original, measured alternately."""
     texts = [each.text for each in ZipfTalk().messages(messages)]
     turns = range(max(5, min(30, 100_000 // max(1, messages))))
     times: dict[str, list[float]] = {"ours": [], "theirs": []}
@@ -299,7 +299,7 @@ def made(
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Leave out what the originals say of their end."""
+    """Suppress the originals' deprecation warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -313,7 +313,7 @@ class Originals:
         self.version = version
 
     def have(self, classic: Classic) -> bool:
-        """Say whether there is an original to compare; that of the graph is a package apart."""
+        """Return True if there is an original to compare; that of the graph is a package apart."""
         if not classic.has_original:
             return False
         try:
@@ -335,7 +335,7 @@ class Originals:
             return getattr(self._memories, classic.kind.__name__)(**own), model
 
     def add(self, memory: Any, texts: list[str]) -> None:
-        """Give the original a conversation that has begun."""
+        """Add an existing conversation to the original."""
         from langchain_core.messages import HumanMessage
 
         memory.chat_memory.add_messages([HumanMessage(content=each) for each in texts])

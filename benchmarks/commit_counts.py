@@ -20,7 +20,7 @@ from recollect.stores.system_clock import timer_s
 
 @dataclass(slots=True)
 class CommitCount:
-    """How often files were made durable."""
+    """How often files were synced."""
 
     syncs: int = 0
 
@@ -51,7 +51,7 @@ def counted_syncs() -> Iterator[CommitCount]:
 
 
 def bare_commits_a_second(path: Path, commits: int) -> float:
-    """Return how many transactions of one small row a bare connection commits, each durable."""
+    """Return durable commits per second of one small row on a bare connection."""
     connection = apsw.Connection(str(path))
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
@@ -75,7 +75,7 @@ async def append_all(
     model: Model | None = None,
     actor: str | None = None,
 ) -> float:
-    """Append each message by a call of its own, so many callers at a time; return the seconds."""
+    """Append each message in one call, with *callers* concurrent callers; return the seconds."""
     store = open_store(str(path))
     acting = store if actor is None else store.acting(actor)
     async with Recollect(acting, embedder="none", model=model) as memory:

@@ -1,4 +1,4 @@
-"""What goes wrong on the way to a PostgreSQL server: lost commits, cancels, mixed tenants."""
+"""Faults on the way to a PostgreSQL server: lost commits, cancels, mixed tenants."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def url_through(proxy: FaultyProxy) -> str:
 
 async def cut(server: PostgresServer, number: int, control: str = "") -> FaultOutcome:
     """
-    Cut the connection *number* times at COMMIT, before the server hears it and after, in turn.
+    Cut the connection *number* times at COMMIT, alternately before and after the server gets it.
 
-    Each time one memory is written anew, under a key of its own: its version tells at the
-    end how often it was written. The control has no key, and guesses.
+    Each time one memory is rewritten, with a new key: its final version tells how often it was
+    written. The control has no key, and guesses.
     """
     empty_store(server.url(DATABASE))
     outcome, scope = FaultOutcome(tried=number), _PEOPLE[0]
@@ -100,7 +100,7 @@ async def cancel(server: PostgresServer, number: int, control: str = "") -> Faul
 
 
 async def _ask_many(store: Store, number: int, outcome: FaultOutcome) -> None:
-    """Ask for everybody's own words, many at once, and cancel every second one."""
+    """Read each tenant's own words, many concurrently, and cancel every second read."""
     random = Random(3)  # noqa: S311 - repeatable on purpose
     for scope in _PEOPLE:
         await store.append(scope, "talk", [NewMessage(role="user", text=str(scope))])

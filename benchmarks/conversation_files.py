@@ -1,4 +1,4 @@
-"""What a benchmark asks about: conversations and questions, read from JSON Lines."""
+"""The data of a benchmark: conversations and questions, read from JSON Lines."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class BenchmarkConversation:
     messages: tuple[BenchmarkMessage, ...]
 
     def kept_before(self, question: BenchmarkQuestion) -> tuple[BenchmarkMessage, ...]:
-        """Return what was kept when *question* was asked: no session from the asking one on."""
+        """Return the messages before *question*: sessions before the asking one."""
         if question.asked_in is None:
             return self.messages
         for asking in self.messages:
@@ -158,7 +158,7 @@ def locate(folder: Path, name: str) -> Path | None:
 
 def read_fields(folder: Path, name: str) -> Iterator[RowFields]:
     """
-    Yield the rows of a JSON Lines file, one at a time; empty lines are passed over.
+    Yield the rows of a JSON Lines file, one at a time; empty lines are skipped.
 
     Args:
         folder: Where the file is.

@@ -50,7 +50,7 @@ class CopyRow:
 
     @property
     def rows_a_second(self) -> float:
-        """Return how many records went over in a second, all that the kills cost included."""
+        """Records copied per second, including the cost of kills."""
         return self.records / self.seconds if self.seconds else 0.0
 
 
@@ -65,7 +65,7 @@ class CopyReport:
 
     @property
     def lost(self) -> int:
-        """Return how many records are missing at the end; 1 if only their content differs."""
+        """Number of records missing at the end; 1 if only their content differs."""
         first, last = self.rows[0], self.rows[-1]
         return abs(first.records - last.records) or int(not self._is_equal)
 
@@ -75,7 +75,7 @@ class CopyReport:
 
     @property
     def holds(self) -> bool:
-        """Say whether counts and digests are equal everywhere, and the control lost something."""
+        """Whether counts and digests are equal everywhere, and the control lost something."""
         return self._is_equal and self.control_lost > 0
 
 
@@ -83,12 +83,12 @@ async def run(
     messages: int, kills: int, store: str | None, redis: str | None, progress: Progress
 ) -> CopyReport:
     """
-    Copy *messages*, and a memory for every ten, from a file to PostgreSQL, Redis and a file.
+    Copy *messages*, and one memory per ten, from a file to PostgreSQL, Redis and a file.
 
     Args:
-        kills: How often each of the three copies is killed, spread over what it writes.
-        store: A PostgreSQL server, on which a database is made for it; one of our own if ``None``.
-        redis: An empty database of a Redis server; one of our own if ``None``.
+        kills: Kills of each of the three copies, spread over its writes.
+        store: A PostgreSQL server, on which a database is created; a private one if ``None``.
+        redis: An empty database of a Redis server; a private one if ``None``.
     """
     chance = random.Random(7)  # noqa: S311
     with tempfile.TemporaryDirectory() as folder, own_database(store) as server:
@@ -128,7 +128,7 @@ def _redis(url: str | None) -> Iterator[str]:
 
 
 async def _control(folder: Path, chance: random.Random, progress: Progress) -> tuple[CopyRow, int]:
-    """Kill a copy once that takes a scope for whole of which it finds something."""
+    """Kill, once, a copy that treats any scope with data as complete."""
     first, last = folder / "control.db", folder / "wrong.db"
     await _fill(first, CONTROL_MESSAGES, scopes=1)
     wanted = await _digest(first)
@@ -222,7 +222,7 @@ class _Hop:
 def _followed(
     child: subprocess.Popen[str], limit: tuple[int, float] | None
 ) -> dict[str, object] | None:
-    """Return what a copy says at its end; kill it before, after so many parts."""
+    """Return the final report of a copy; or kill it after *limit* parts."""
     for parts, line in enumerate(child.stdout or (), start=1):
         if line.strip() != copied.PART:
             said: dict[str, object] = json.loads(line)

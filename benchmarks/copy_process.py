@@ -1,4 +1,4 @@
-"""One copy in a process of its own, which tells each part that it has written, to be killed."""
+"""A copy in a separate process, which reports each part written, to be killed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRUSTING: Final = "resumed by scope"
 
 
 def told(store: Store) -> None:
-    """Have *store* print a line after each part that is restored to it."""
+    """Make *store* print a line after each restored part."""
     open_ended: Any = store
     restore = store.restore
 
@@ -35,7 +35,7 @@ def told(store: Store) -> None:
 
 
 def trust(source: Store, destination: Store) -> None:
-    """Have *source* show nothing of a scope but what *destination* holds, if it holds any."""
+    """Make *source* show only what *destination* has of a scope, if it has any."""
     open_ended: Any = source
     archive = source.archive
 

@@ -44,7 +44,7 @@ class Dataset:
     official: Official | None = None
 
     def counts(self, question: BenchmarkQuestion) -> bool:
-        """Say whether *question* can be answered from evidence that the set names."""
+        """Return True if *question* can be answered from evidence that the set names."""
         return not question.is_unanswerable and bool(
             question.evidence or question.evidence_sessions
         )

@@ -1,4 +1,4 @@
-"""How durable: faults at random moments, counted beside controls that have to fail."""
+"""Durability: faults at random moments, counted next to controls that must fail."""
 
 from __future__ import annotations
 
@@ -96,11 +96,11 @@ async def lose_power(
     folder: Path, losses: int, *, seed: int = 1, control: str = ""
 ) -> FaultOutcome:
     """
-    Let the power fail at *losses* random moments of three clients' work.
+    Simulate *losses* power losses at random moments of three clients' work.
 
-    Every state that may be left then is opened, and each scope compared, row by row, with
-    what it was before and after the call that the power loss met. After a quarter of them
-    the power fails once more, while the file is being opened.
+    Every possible remaining state is opened, and each scope compared, row by row, with the states
+    before and after the interrupted call. After a quarter of them the power fails again while the
+    file is opened.
     """
     random, outcome, clock = chance(seed), FaultOutcome(), FrozenClock()
     durability: Literal["full", "relaxed"] = "relaxed" if control == RELAXED else "full"
@@ -254,7 +254,7 @@ def _killed(
 
 
 def _take_turns(path: Path, turns: Mapping[str, int], careful: bool, sender: Connection) -> None:  # noqa: FBT001
-    """Take turns until killed: the child."""
+    """Child process: work until killed."""
     lock = asyncio.Lock()
 
     async def work(store: Store, client: FaultClient, name: str) -> None:
@@ -280,7 +280,7 @@ async def share(folder: Path, appends: int, *, patient: bool = True) -> FaultOut
     """
     Let eight processes append, erase and recall in one file, *appends* times each.
 
-    What one was promised the next recalls at once, and nothing that one has erased.
+    Each must recall what another was acknowledged, and nothing that was erased.
     """
     _processes.set_forkserver_preload([__name__])
     path, outcome, promises = folder / "shared.db", FaultOutcome(tried=PROCESSES), Promises()
@@ -318,7 +318,7 @@ def _work_beside(
     patient: bool,  # noqa: FBT001 (processes are given no names)
     sender: Connection,
 ) -> None:
-    """Work beside the others, and say what came of it: the child."""
+    """Child process: work concurrently with the others, and report."""
     with driven_by(apsw.Connection if patient else Impatient), neighbour.counted():
         asyncio.run(neighbour.work(path, appends))
     sender.send((neighbour.kept, neighbour.erased, neighbour.failures))
@@ -385,10 +385,10 @@ TARGETS: Final = ("scope", "thread", "messages", "memory", "source")
 
 async def erase(folder: Path, number: int, *, seed: int = 1, control: str = "") -> FaultOutcome:
     """
-    Erase marked words *number* times, clean, and look for them in every file of the folder.
+    Erase marked words *number* times, clean, and search every file of the folder for them.
 
-    They stand in every field that holds a caller's text and that the erase concerns, in
-    rows that were rewritten, that grew over many pages, and that others surround.
+    The words are in every field with a caller's text, in rows that were rewritten, that span many
+    pages, and that are surrounded by others.
     """
     random, outcome = chance(seed), FaultOutcome()
     drivers = {KEPT: driver_with(secure_delete="OFF"), UNCUT: Uncut}

@@ -24,7 +24,7 @@ _PAGE: Final = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What a store holds while it is whole: the reads ask for each of these by name."""
+    """The contents of an intact store, for reads by name."""
 
     scopes: Sequence[Scope]
     threads: Sequence[Thread]
@@ -34,7 +34,7 @@ class Known:
 
 
 async def known_in(memory: Recollect, queries: Sequence[str]) -> Known:
-    """Return what is in a memory that is whole."""
+    """Return the contents of an intact memory."""
     scopes = [each async for each in _all_scopes(memory)]
     threads = [each for scope in scopes for each in (await memory.threads(scope, limit=1_000)).rows]
     memories = [
@@ -51,7 +51,7 @@ async def known_in(memory: Recollect, queries: Sequence[str]) -> Known:
 
 
 async def answers(memory: Recollect, known: Known) -> dict[str, str]:
-    """Return what each read answers, by its name; reads are independent of each other."""
+    """Return the result of each read, by name; reads are independent."""
     found: dict[str, str] = {}
     for name, read in _reads(known).items():
         try:
@@ -66,7 +66,7 @@ async def answers(memory: Recollect, known: Known) -> dict[str, str]:
 
 
 def wrong(expected: dict[str, str], found: dict[str, str]) -> list[str]:
-    """Return the reads of which the answer is neither the right one nor a refusal."""
+    """Return the reads whose result is neither correct nor a refusal."""
     return [
         f"{name}: {answer[:200]}"
         for name, answer in found.items()

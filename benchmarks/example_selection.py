@@ -1,5 +1,5 @@
 """
-Whether selected examples help more than fixed or random ones: a classifier that sees nothing else.
+Compare selected examples with fixed and random ones, by a simple classifier.
 
 The task is LoCoMo's: which category a question is of (not the adversarial one, which is made to
 read as the others). The examples are the questions of some conversations, the inputs those of
@@ -43,7 +43,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamplesPlan:
-    """What to measure: the set's folder, examples shown for an input, and how often it is split."""
+    """What to measure: the data folder, examples per input, and number of splits."""
 
     data: Path
     count: int = 4
@@ -54,9 +54,9 @@ class ExamplesPlan:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamplesRow:
     """
-    How often one way of choosing led to the right category.
+    How often one way of selecting led to the right category.
 
-    *above* is by how much selection by the first row beats this one, with a 95 % interval.
+    *above* is the advantage of the first row over this one, with a 95 % interval.
     """
 
     way: str

@@ -1,4 +1,4 @@
-"""What came of faults that were caused on purpose, and how that is told."""
+"""Results of injected faults, and their report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REASONS_MAX: Final = 5
 
 @dataclass(slots=True)
 class FaultOutcome:
-    """What came of some faults: how often happened what must never happen."""
+    """The result of some faults: how often a promise was broken."""
 
     tried: int = 0
     acknowledged: int = 0
@@ -56,7 +56,7 @@ class FaultReport:
 
     @property
     def holds(self) -> bool:
-        """Say whether nothing failed but the controls, and each of those did."""
+        """Whether nothing failed but the controls, and each of those did."""
         controls = [control for row in self.rows for control in row.controls.values()]
         failed = any(row.outcome.failures for row in self.rows)
         return not failed and all(control.failures for control in controls)

@@ -67,6 +67,6 @@ def copy_scope(url: str, scope: Scope, copies: int) -> None:
 
 
 def settle(administrator: Administrator) -> None:
-    """Do now what the server would do by itself in the next minutes, while others are timed."""
+    """Run the server's pending maintenance now, so that it does not disturb timings."""
     administrator.execute("VACUUM (ANALYZE)")
     administrator.execute("CHECKPOINT")

@@ -1,4 +1,4 @@
-"""Formation at size: what becomes of every recorded fact, and that nothing is lost."""
+"""Formation at size: the outcome of every recorded fact, and that nothing is lost."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _REASONS: Final = tuple(
 
 @dataclass(slots=True)
 class FormedRow:
-    """What became of the facts that one model told."""
+    """The outcomes of the facts of one model."""
 
     model: str
     sessions: int = 0
@@ -70,10 +70,10 @@ async def form_recorded(
     name: str, sessions: Sequence[Session], progress: Callable[[str], None] = lambda _: None
 ) -> FormedReport:
     """
-    Form *sessions* with what was recorded of them; print nothing.
+    Form *sessions* with their recorded facts; print nothing.
 
-    What is found fault with is said again as it was: it is quarantined, or refused. The control
-    is told the same facts with quotes that nobody said: all must be refused.
+    Faulty facts are repeated unchanged, and then quarantined or refused. The control has the same
+    facts with invented quotes: all must be refused.
     """
     report = FormedReport(recorded=name)
     for label, misquotes in (("recorded", False), ("misquoted", True)):
@@ -137,7 +137,7 @@ def _why(reason: str) -> str:
 
 
 async def _refusals(memory: Recollect, scope: Scope) -> AsyncIterator[str]:
-    """Yield why each operation was refused that was asked about in vain: its first fault."""
+    """Yield the reason of each refused operation: its first fault."""
     async for formation in _formations(memory, scope):
         refused = formation.receipt.get("refused", ())
         faults: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What formation costs: input tokens and calls beside other systems, on recorded facts."""
+"""Cost of formation: input tokens and calls next to other systems, on recorded facts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EXCHANGE_MESSAGES: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostRow:
-    """What one system spent: *batch* says how many messages it was given at a time."""
+    """The usage of one system; *batch* is the number of messages per call."""
 
     system: str
     batch: str
@@ -113,7 +113,7 @@ def _peer_row(
     split: Callable[[Session], Iterator[Sequence[BenchmarkMessage]]],
     sessions: Sequence[Session],
 ) -> CostRow:
-    """Form every conversation in a memory of its own."""
+    """Form every conversation in a separate memory."""
     formations = calls = tokens = 0
     name = ""
     peer: Peer | None = None

@@ -1,10 +1,10 @@
 """
-Load on an HTTP service from a process of its own: raw sockets, and requests built beforehand.
+Load on an HTTP service from a separate process: raw sockets, prebuilt requests.
 
-With a rate the loop is open: a request is due at its time in the schedule whatever became of those
-before, and its latency counts from then, also while it waits for a connection to be free. So what
-a stalled service makes wait is counted as waiting (no coordinated omission). Without a rate each
-connection sends its next request as soon as it is answered, which finds the most it can take.
+With a rate the loop is open: a request is due at its scheduled time regardless of earlier ones, and
+its latency counts from then, even while it waits for a free connection. So waiting for a stalled
+service is counted (no coordinated omission). Without a rate each connection sends its next request
+after the response, which finds the maximum throughput.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class LoadRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What is sent, over how many connections, and how many a second (``None``: all it takes)."""
+    """A load: requests, number of connections, and rate per second (``None``: maximum)."""
 
     host: str
     port: int
@@ -70,7 +70,7 @@ class Order:
 
 @dataclass(slots=True, kw_only=True)
 class LoadResult:
-    """What became of an order: each latency, the answers by status, and the sender's own cost."""
+    """The result of a load: latencies, responses by status, and the sender's own cost."""
 
     latencies_ms: list[float] = field(default_factory=list)
     statuses: dict[str, int] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class LoadResult:
 
     @property
     def a_second(self) -> float:
-        """Return how many requests were answered a second."""
+        """Responses per second."""
         return len(self.latencies_ms) / self.took_s
 
     def percentile_ms(self, percent: float, *, start: int = 0, step: int = 1) -> float:
@@ -123,7 +123,7 @@ class _Connection(asyncio.Protocol):
             self._transport.write(request)
 
     def data_received(self, data: bytes) -> None:
-        """Take a part of an answer."""
+        """Process received data."""
         self._received += data
         end = self._received.find(b"\r\n\r\n") + 4
         if end < 4:
@@ -208,7 +208,7 @@ class _Load:
         self._send(connection, number)
 
     def answered(self, connection: _Connection, answer: bytes) -> None:
-        """Note an answer, and give the connection its next request."""
+        """Record a response, and give the connection its next request."""
         number = connection.number
         self._latencies_s[number] = self._loop.time() - self._due[number]
         self._statuses[answer[9:12].decode()] += 1
@@ -256,7 +256,7 @@ async def _hold(order: Order) -> None:
 
 
 def allow_many_files() -> None:
-    """Let this process, and those it starts, have as many files open as streams need."""
+    """Raise the limit of open files for this process and its children."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = FILES_MAX if hard == resource.RLIM_INFINITY else min(FILES_MAX, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -271,10 +271,10 @@ def _process(work: str) -> subprocess.Popen[str]:
 
 def put(order: Order) -> LoadResult:
     """
-    Put a load on a service from a process of its own.
+    Run a load on a service from a separate process.
 
     Raises:
-        LoadError: It was not answered in the order's time, or a connection was lost.
+        LoadError: Responses did not arrive in time, or a connection was lost.
     """
     with _process("send") as process:
         try:
@@ -291,7 +291,7 @@ def put(order: Order) -> LoadResult:
 
 @contextmanager
 def holding(order: Order) -> Iterator[int]:
-    """Hold streams open from a process of its own during a block; yields how many are open."""
+    """Hold streams open from a separate process during a block; yields how many are open."""
     with _process("hold") as process:
         try:
             if process.stdin is None or process.stdout is None:
@@ -315,7 +315,7 @@ def _read_order() -> Order:
 
 
 def main(work: str) -> None:
-    """Do what the process that started this one asks for."""
+    """Child process: run the work that the parent asks for."""
     order = _read_order()
     if work == "hold":
         asyncio.run(_hold(order))

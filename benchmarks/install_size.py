@@ -1,4 +1,4 @@
-"""What an installation takes on the disk, by package, with the embedder and without."""
+"""Disk usage of an installation, by package, with the embedder and without."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ class PackageSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizeReport:
-    """What is installed, the largest part first."""
+    """The installed packages, largest first."""
 
     parts: tuple[PackageSize, ...]
 
     @property
     def total_bytes(self) -> int:
-        """Return what all of it takes."""
+        """Total size."""
         return sum(part.bytes for part in self.parts)
 
     @property
     def control_bytes(self) -> int:
-        """Return what it takes without the embedder."""
+        """Total size without the embedder."""
         return sum(part.bytes for part in self.parts if not part.is_for_embedder)
 
     def as_json(self) -> dict[str, object]:
@@ -65,7 +65,7 @@ class SizeReport:
 
 def measure() -> SizeReport:
     """
-    Measure each distribution that recollect needs, and the weights of the embedder.
+    Measure each required distribution, and the weights of the embedder.
 
     What is needed follows from the metadata of what is installed. A requirement that holds for
     other platforms or Pythons only counts where it is installed all the same.
@@ -120,7 +120,7 @@ def _is_installed(name: str) -> bool:
 
 
 def distribution_bytes(name: str) -> int:
-    """Return what the files of a distribution take, with what Python compiled of them."""
+    """Return the size of a distribution's files, with compiled bytecode."""
     distribution = metadata.distribution(name)
     return _sum_bytes(
         Path(str(distribution.locate_file(each))) for each in distribution.files or ()
@@ -128,7 +128,7 @@ def distribution_bytes(name: str) -> int:
 
 
 def _ours_bytes() -> int:
-    """Return what this package takes, wherever it is: a tree of sources is listed nowhere."""
+    """Return the size of this package, even in a source tree."""
     return _sum_bytes(Path(recollect.__file__).parent.rglob("*"))
 
 

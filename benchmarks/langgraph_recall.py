@@ -1,4 +1,4 @@
-"""What LangGraph's stores find: the same texts, questions and embedder in ours and in theirs."""
+"""Recall of LangGraph's stores: the same texts, questions and embedder in ours and theirs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def find_all(
     embedder: Embedder,
     progress: Callable[[str], None] = lambda _: None,
 ) -> StoreRecallReport:
-    """Put every message of *dataset* as an item, ask every question that counts; print nothing."""
+    """Put every message of *dataset* as an item, ask every counted question; print nothing."""
     folder = dataset.find_folder(data)
     questions: dict[str, list[BenchmarkQuestion]] = defaultdict(list)
     for question in dataset.questions(folder):
@@ -71,7 +71,7 @@ def find_all(
 def stores_of(
     conversation: BenchmarkConversation, embedder: Embedder
 ) -> Iterator[dict[str, BaseStore]]:
-    """Give the stores, each with the messages of *conversation* as items."""
+    """Yield the stores, each with the messages of *conversation* as items."""
 
     def embed(texts: Sequence[str]) -> list[list[float]]:
         found = embedder.embed(list(texts))

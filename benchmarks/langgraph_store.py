@@ -1,4 +1,4 @@
-"""What LangGraph's store costs over ours, beside LangGraph's own, in turn in one run."""
+"""Cost of LangGraph's store over ours, next to LangGraph's own, measured alternately."""
 
 from __future__ import annotations
 
@@ -88,18 +88,18 @@ class LangMemTools(BaseStore):
         return self._store.batch(map(_as_content, ops))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do the same as `batch`."""
+        """Async variant of `batch`."""
         return self.batch(ops)
 
     def put(
         self, namespace: tuple[str, ...], key: str, value: Mapping[str, Any], *_: Any, **__: Any
     ) -> None:
-        """Have the tool create a memory, as an agent would."""
+        """Create a memory with the tool, as an agent would."""
         tool = self._langmem.create_manage_memory_tool(namespace, store=self._store)
         tool.invoke({"content": value["text"], "action": "create"})
 
     def search(self, namespace_prefix: tuple[str, ...], /, **asked: Any) -> list[Any]:
-        """Have the tool search, as an agent would."""
+        """Search with the tool, as an agent would."""
         tool = self._langmem.create_search_memory_tool(namespace_prefix, store=self._store)
         return [tool.invoke({"query": asked["query"]})]
 
@@ -142,14 +142,14 @@ def text_of(number: int) -> str:
 
 
 def put_of(number: int) -> PutOp:
-    """Return what puts an item."""
+    """Return the put of an item."""
     value = {"text": text_of(number), "n": number % 50}
     return PutOp(namespace_of(number), f"k{number}", value)
 
 
 @contextmanager
 def stores_in(folder: Path) -> Iterator[dict[str, BaseStore]]:
-    """Give ours on SQLite and LangGraph's own, all with the same embedder, those installed."""
+    """Yield ours on SQLite and LangGraph's own, with the same embedder, if installed."""
     embedder = KnownVectors()
     index: Any = {"dims": embedder.dimensions, "embed": embedder, "fields": ["text"]}
     with ExitStack() as exit_:
@@ -200,7 +200,7 @@ def _loads_extensions(driver: Any) -> bool:
 
 
 def _beside(stores: Mapping[str, Any]) -> str:
-    """Return what is measured beside ours, and how durably each writes."""
+    """Return what is compared with ours, and the durability of each."""
     found = [f"langgraph-checkpoint {version('langgraph-checkpoint')}"]
     for name in (SQLITE, WITH_LOG):
         if name in stores:
@@ -235,7 +235,7 @@ def _fill(stores: dict[str, BaseStore], first: int, end: int) -> None:
 
 
 def _filled(stores: dict[str, BaseStore], first: int, end: int) -> StoreRow:
-    """Put the last items, an equal number into each namespace, and return how long that took."""
+    """Put the last items, equally into each namespace, and return the duration."""
     operation = "put, 100 new at once in all"
     found: dict[str, list[float]] = {name: [] for name in stores}
     for start in range(first, end, AT_ONCE):
@@ -263,7 +263,7 @@ def _measured(stores: dict[str, BaseStore], size: int) -> Iterator[StoreRow]:
 
 
 def _can(operation: str, name: str, store: BaseStore) -> bool:
-    """Say whether a store can do an operation: LangMem's tools search and put one by one."""
+    """Return True if a store can do an operation: LangMem's tools search and put one by one."""
     if "query" in operation:
         return name not in {SQLITE, WITH_LOG} or bool(getattr(store, "index_config", None))
     return name != LANGMEM or operation == PUT
@@ -271,7 +271,7 @@ def _can(operation: str, name: str, store: BaseStore) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """What every store does in a turn, and the namespaces into which that writes."""
+    """The operations of a round, and the namespaces they write to."""
 
     act: Callable[[BaseStore], object]
     written: frozenset[tuple[str, ...]] = frozenset()
@@ -307,7 +307,7 @@ def _reads(number: int, size: int) -> dict[str, Callable[[BaseStore], object]]:
 
 
 def _puts(number: int, size: int) -> dict[str, list[PutOp]]:
-    """Return what the writing operations of a turn put, by name."""
+    """Return the puts of a round's writing operations, by name."""
     many = [put_of(-1 - each) for each in range(AT_ONCE)]
     wanted = {
         PUT: [put_of(number * 7 % size)],
@@ -336,7 +336,7 @@ def _medians(
 def _take(
     turn: _Turn, stores: Mapping[str, BaseStore], found: dict[str, list[float]] | None
 ) -> None:
-    """Have each of *stores* take a turn; note in *found*, if given, how many ms it took."""
+    """Run one round on every store and record its latency in milliseconds."""
     for name, store in stores.items():
         start = timer_s()
         turn.act(store)

@@ -1,4 +1,4 @@
-"""How fast: recall by size of scope, cold loads, index size, and appends beside a bare commit."""
+"""Speed: recall by size of scope, cold loads, index size, and appends next to bare commits."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ forget tell ask answer call meet love like want need think know feel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedPlan:
-    """What to measure: sizes of scopes, repetitions, and how many appends."""
+    """What to measure: sizes of scopes, repetitions, and number of appends."""
 
     sizes: Sequence[int] = (600, 10_000, 100_000)
     searches: int = 60
@@ -110,7 +110,7 @@ class SeededVectors:
 
     @property
     def dimensions(self) -> int:
-        """Say how long each vector is."""
+        """Length of each vector."""
         return self._embedder.dimensions
 
     def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
@@ -138,7 +138,7 @@ class ZipfTalk:
         return [self.text(8) for _ in range(count)]
 
     def messages(self, count: int) -> list[NewMessage]:
-        """Return *count* messages of about twenty words, in turn from user and assistant."""
+        """Return *count* messages of about twenty words, alternating user and assistant."""
         return [
             NewMessage(role="assistant" if number % 2 else "user", text=self.text(20))
             for number in range(count)
@@ -224,7 +224,7 @@ def _timed(
 
 
 async def _times_ms(works: Sequence[Callable[[], Awaitable[object]]]) -> list[float]:
-    """Return how long each takes, one after the other; what it is given was made beforehand."""
+    """Return the duration of each call, excluding preparation."""
     found = []
     for work in works:
         began = timer_s()
@@ -234,7 +234,7 @@ async def _times_ms(works: Sequence[Callable[[], Awaitable[object]]]) -> list[fl
 
 
 async def _cold_ms(path: Path, scope: Scope, talk: ZipfTalk, embedder: Embedder | None) -> float:
-    """Return how long the first recall takes in a memory that has just been opened."""
+    """Return the duration of the first recall after opening a memory."""
     async with AsyncExitStack() as exit_:
         memory = await _open(exit_, path, embedder)
         await memory.recall(("another",), "wake the reader and the embedder")
@@ -279,7 +279,7 @@ def _question(text: str) -> BenchmarkQuestion:
 
 
 async def _crowd_row(folder: Path, plan: SpeedPlan, embedder: Embedder | None) -> SpeedFigure:
-    """Measure a scope of 600 alone in its file and, in turn, beside a thousand others."""
+    """Measure a scope of 600 alone in its file and, alternately, next to a thousand others."""
     talk, scope = ZipfTalk(), ("speed",)
     messages, times_ms = talk.messages(600), dict[bool, list[float]]({False: [], True: []})
     async with AsyncExitStack() as exit_:
@@ -376,7 +376,7 @@ async def _append_rows(folder: Path, plan: SpeedPlan) -> list[SpeedFigure]:
 
 
 def _median_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> float:
-    """Return the median ratio of what was measured in turn: what slows one slows its neighbour."""
+    """Return the median ratio of alternating measurements, so that slowdowns cancel out."""
     return statistics.median(a / b for a, b in zip(numerators, denominators, strict=True))
 
 

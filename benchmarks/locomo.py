@@ -31,7 +31,7 @@ def locomo_facts(
     question: BenchmarkQuestion, conversation: BenchmarkConversation, ranking: OfficialRanking
 ) -> Facts:
     """
-    Return where the evidence stands: as cited, as repaired, and its session.
+    Return the rank of the evidence: as cited, as repaired, and by session.
 
     ``cited`` keeps malformed and repeated citations, as the authors' code does.
     """

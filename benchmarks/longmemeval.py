@@ -61,7 +61,7 @@ def longmemeval_facts(
     question: BenchmarkQuestion, conversation: BenchmarkConversation, ranking: OfficialRanking
 ) -> Facts:
     """
-    Return where the evidence stands, at each level that the question counts for.
+    Return the rank of the evidence, at each level that the question counts for.
 
     ``turn…`` and ``session`` follow the authors (user turns only); ``community`` is the
     wider reading: gold is every answer session, and no answerable question is left out.

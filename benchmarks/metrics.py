@@ -1,4 +1,4 @@
-"""The measures of a ranking: pure functions of where the evidence stands in it."""
+"""Ranking metrics: pure functions of the ranks of the evidence."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def token_ends_of(
     wanted: Collection[str], ranked: Iterable[str], sizes: Mapping[str, int]
 ) -> tuple[int | None, ...]:
     """
-    Return how many tokens were returned by the end of each wanted id.
+    Return, per wanted id, the tokens returned up to its end.
 
     >>> token_ends_of(["b", "x"], ["a", "b", "c"], {"a": 10, "b": 5, "c": 1})
     (15, None)

@@ -1,4 +1,4 @@
-"""What a metric of a set's own authors is made of, so that the runner need know none by name."""
+"""Interface of a data set's official metric, so that the runner needs to know none by name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Case: TypeAlias = tuple[str, Facts]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfficialRanking:
     """
-    What an official metric judges.
+    The input of an official metric.
 
     *turns* are the ids of the indexed messages, *sessions* the sessions ranked by
     the indexed messages, *whole_sessions* those ranked by all messages; best first.
@@ -58,9 +58,10 @@ class Official:
         self, conversation: BenchmarkConversation, ranked: Sequence[str]
     ) -> OfficialRanking:
         """
-        Return what a system's ranking of all messages is to this metric.
+        Convert a system's ranking of all messages to the input of this metric.
 
-        The system searched everything; what the metric does not index is taken out afterwards.
+        The system searched everything; messages that the metric does not index are removed
+        afterwards.
         """
         session_of = {each.message_id: each.session_id for each in conversation.messages}
         indexed = {each.message_id for each in conversation.messages if self.indexes(each)}

@@ -1,4 +1,4 @@
-"""What an outside store of vectors adds to recall, by the weight of its signal."""
+"""Benefit of an external vector store for recall, by the weight of its signal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutsideRow:
-    """Mean recall by weight, with an embedder of our own or none beside an outside store."""
+    """Mean recall by weight, with an embedder of our own or none beside an external store."""
 
     own: str
     outside: str
@@ -49,7 +49,7 @@ class OutsideReport:
 
 
 class CachedOutsideVectors:
-    """An outside store that is asked each question once, however often it is weighed."""
+    """An external store that is asked each question once, however often it is weighed."""
 
     def __init__(self, vectors: OutsideVectors) -> None:
         self.name: Final = vectors.name

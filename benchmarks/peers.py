@@ -29,7 +29,7 @@ class Peer(Protocol):
 
 def open_peers() -> list[Callable[[], Peer]]:
     """
-    Return what opens each of the others.
+    Return functions that open each of the other systems.
 
     Raises:
         MissingExtraError: One of them is not installed.

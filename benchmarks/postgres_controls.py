@@ -1,4 +1,4 @@
-"""What the PostgreSQL server itself can do: a bare claim and a bare commit, without our store."""
+"""Controls: claims and commits of a bare PostgreSQL server, without our store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SELECT id FROM bench_queue WHERE owner IS NULL ORDER BY due LIMIT 1 FOR UPDATE S
 
 
 def bare_claims_a_second(url: str, waiting: int, claims: int) -> float:
-    """Return how many rows of a bare queue several connections take, one a transaction each."""
+    """Return rows per second taken from a bare queue, one per transaction."""
     with psycopg.connect(url, autocommit=True) as administrator:
         administrator.execute(_QUEUE.replace("%s", str(int(waiting))))
         administrator.execute("CREATE INDEX ON bench_queue (due) WHERE owner IS NULL")
@@ -48,7 +48,7 @@ def bare_claims_a_second(url: str, waiting: int, claims: int) -> float:
 
 
 def bare_commits_a_second(url: str, commits: int) -> float:
-    """Return how many transactions of one small row several connections commit."""
+    """Return commits per second of one small row over several connections."""
     with psycopg.connect(url, autocommit=True) as administrator:
         administrator.execute("CREATE TABLE bench_row (text text)")
     connections = [psycopg.connect(url, autocommit=True) for _ in range(CONNECTIONS)]

@@ -1,4 +1,4 @@
-"""How durable PostgreSQL is in our hands: faults on purpose, beside controls that have to fail."""
+"""Durability on PostgreSQL: injected faults, next to controls that must fail."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CONTROL_LOAD: Final = Load(messages=400, threads=40, restarts=3, processes=2, le
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresFaultCounts:
-    """How often each thing is done; zero leaves it out."""
+    """How often to inject each fault; zero leaves it out."""
 
     messages: int = 100_000
     histories: int = 10_000
@@ -43,10 +43,10 @@ class PostgresFaultCounts:
 
 async def run(counts: PostgresFaultCounts, progress: Progress = lambda _: None) -> FaultReport:
     """
-    Do everything of *counts*, each on a server of its own, and beside it its controls.
+    Inject all faults of *counts*, each on its own server, with controls.
 
     Raises:
-        UsageError: There are no programs of a server.
+        UsageError: PostgreSQL's programs are not installed.
     """
     redis = _redis() if counts.histories else None
     compared = _compared(redis, progress)

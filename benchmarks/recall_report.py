@@ -41,7 +41,7 @@ class Levels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemFigures:
-    """What one system reached, over all questions and by category; *ms* is ``p50``, ``p95``."""
+    """The results of one system, over all questions and by category; *ms* is ``p50``, ``p95``."""
 
     turn: Measures
     session: Measures
@@ -51,7 +51,7 @@ class SystemFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfficialFigures:
-    """What each system, and each official baseline, reached by the official metric."""
+    """The results of each system and official baseline by the official metric."""
 
     name: str
     systems: Mapping[str, Sections]

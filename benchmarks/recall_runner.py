@@ -26,7 +26,7 @@ Progress = Callable[[int, int], None]
 
 
 class System(Protocol):
-    """What is measured: something that keeps a conversation and ranks its messages."""
+    """A system under test: stores a conversation and ranks its messages."""
 
     @property
     def name(self) -> str:
@@ -47,7 +47,7 @@ class System(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of everything."""
+        """Release all resources."""
         ...
 
 
@@ -72,7 +72,7 @@ class RecallPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Held:
-    """What is known of the conversation that is being asked about."""
+    """The conversation being asked about."""
 
     conversation: BenchmarkConversation
     session_of: Mapping[str, str]
@@ -86,15 +86,15 @@ async def run(
     """
     Ask every system of *plan* every question, and close the systems.
 
-    Conversations are held one at a time.
+    One conversation is in memory at a time.
 
     Returns:
         One outcome per question and system, and per question and official baseline, in the
         order of the conversations.
 
     Raises:
-        UsageError: The files are not there or not as described, or a system returned an id
-            twice, or one that it was not given.
+        UsageError: The files are missing or malformed, or a system returned a duplicate or unknown
+            id.
     """
     async with AsyncExitStack() as closing:
         for system in plan.systems:
@@ -178,7 +178,7 @@ async def _ask(plan: RecallPlan, held: _Held, question: BenchmarkQuestion) -> li
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    """What one system, or one official baseline, returned."""
+    """The result of one system, or one official baseline."""
 
     system: str
     ranked: Sequence[str]

@@ -43,7 +43,7 @@ class RecalledEntry:
 @dataclass(frozen=True, slots=True)
 class Gold:
     """
-    The evidence of a question, and its *words*: those of the answer that the evidence has.
+    The evidence of a question, and its *words*: the answer's words that the evidence has.
 
     A message is credited with itself, and so is each memory that rests on it, whatever it says
     (`recall`, `all`); or an entry is credited with the words that stand in its own text
@@ -57,7 +57,7 @@ class Gold:
 @dataclass(slots=True)
 class FactsReport:
     """
-    Mean share of the evidence among the first k entries, and inside so many tokens.
+    Mean share of the evidence among the first k entries, and within token budgets.
 
     *worded* of the *questions* have an answer of which the evidence has words: the mean of the
     figures by words is over these.
@@ -117,7 +117,7 @@ async def ask_all(
 def _golds_of(
     conversation: BenchmarkConversation, asked: Sequence[BenchmarkQuestion]
 ) -> list[Gold]:
-    """Return what answers each question; of an answer without words, the evidence alone."""
+    """Return the evidence of each question, with the answer's words if it has any."""
     said = {each.message_id: _words_of_new(new_message(each)) for each in conversation.messages}
     return [
         Gold(
@@ -192,7 +192,7 @@ def _figures(gold: Gold, entries: Sequence[RecalledEntry]) -> Iterator[tuple[str
 
 
 def _share_of_words(gold: Gold, entries: Sequence[RecalledEntry]) -> float:
-    """Return how many of the answer's words stand in entries of the evidence; 0 of none."""
+    """Return the share of the answer's words found in evidence entries; 0 without words."""
     said = [each.words for each in entries if not gold.evidence.isdisjoint(each.messages)]
     return len(gold.words.intersection(frozenset().union(*said))) / max(1, len(gold.words))
 

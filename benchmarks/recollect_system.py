@@ -40,7 +40,7 @@ class PartialEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """Say how long each vector is."""
+        """Length of each vector."""
         return self._embedder.dimensions
 
     def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:

@@ -26,9 +26,9 @@ QUOTE_CHARACTERS_MAX: Final = 500
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedFact:
     """
-    What a language model wrote about *subject*, and the messages that it cites.
+    A fact that a language model wrote about *subject*, and the messages it cites.
 
-    With *is_of_session* it cites none by itself, but all that the user said in its session.
+    With *is_of_session* it cites all user messages of its session.
     """
 
     session: str
@@ -124,7 +124,7 @@ def _cited(fact: RecordedFact, messages: Sequence[BenchmarkMessage]) -> Recorded
 
 
 def _read_fact(row: RowFields) -> RecordedFact:
-    """Return one fact of a ``facts.jsonl``."""
+    """Parse one fact of a ``facts.jsonl``."""
     return RecordedFact(
         session=row.text("session_id"),
         subject=row.text("subject"),
@@ -134,7 +134,7 @@ def _read_fact(row: RowFields) -> RecordedFact:
 
 
 def _read_note(row: RowFields) -> RecordedFact:
-    """Return one section of a note of a ``notes.jsonl``."""
+    """Parse one section of a note of a ``notes.jsonl``."""
     return RecordedFact(
         session=row.text("session_id"),
         subject=row.optional_text("section") or row.text("note"),
@@ -164,14 +164,14 @@ RECORDINGS: Final[Mapping[str, FactRecording]] = {
 
 @dataclass(slots=True)
 class Spent:
-    """What a system asked of its model."""
+    """The model usage of a system."""
 
     formations: int = 0
     calls: int = 0
     tokens: int = 0
 
     def add(self, tokens: int) -> None:
-        """Note one request of so many tokens."""
+        """Record one request."""
         self.calls += 1
         self.tokens += tokens
 
@@ -179,11 +179,10 @@ class Spent:
 @dataclass(slots=True)
 class FactModel:
     """
-    A `Model` that answers a formation with the facts recorded of the present *session*.
+    A `Model` that answers a formation with the facts recorded for the current *session*.
 
-    What was found fault with it lets go; with *insists* it says it again as it was, so that a
-    formation has to decide. With *misquotes* it cites words that nobody said. *offered* are
-    the texts of its notes.
+    It drops faulty facts; with *insists* it repeats them unchanged, so that the formation has to
+    decide. With *misquotes* it cites invented words. *offered* are the texts of its notes.
     """
 
     identity: str = "recorded/1"

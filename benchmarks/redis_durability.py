@@ -1,4 +1,4 @@
-"""What it costs to kill a Redis server under those who write, by how it keeps its file."""
+"""Cost of killing a Redis server under writers, by its persistence settings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedisFaultCounts:
-    """How often a server is killed; zero leaves a kind out."""
+    """How often to kill a server; zero leaves a kind out."""
 
     kills: int = 100
     relaxed: int = 20
@@ -37,10 +37,10 @@ class RedisFaultCounts:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedisFaultPlan:
     """
-    How often a server is killed, and what that may cost.
+    How often to kill a server, and the loss allowed.
 
-    Before each kill it runs for one of *pauses_s*, in turn. What was acknowledged up to
-    *lost_s* before a kill may be gone.
+    Before each kill it runs for one of *pauses_s*, in turn. Writes acknowledged up to *lost_s*
+    seconds before a kill may be lost.
     """
 
     kills: int = 0
@@ -80,7 +80,7 @@ async def _row(name: str, kills: int, sync: str) -> FaultRow:
 
 @dataclass
 class _Writer:
-    """Who appends a message and changes a memory, again and again, and what it was told."""
+    """Appends a message and changes a memory repeatedly, and records the results."""
 
     number: int
     acknowledged_s: list[float] = field(default_factory=list)

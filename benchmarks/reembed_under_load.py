@@ -1,4 +1,4 @@
-"""What recall is worth while another embedder is built beside the one in use, under load."""
+"""Quality of recall while another embedder is built next to the one in use, under load."""
 
 from __future__ import annotations
 
@@ -43,11 +43,10 @@ Progress = Callable[[str], None]
 
 class ProjectedEmbedder:
     """
-    Another embedder's vectors, turned at random into a space of fewer dimensions.
+    An embedder's vectors, randomly projected into fewer dimensions.
 
-    Distances stay nearly what they were (Johnson and Lindenstrauss 1984), but no vector can be
-    compared with one of another *seed*: it stands for an embedder that comes after another.
-    It counts the texts that it embedded.
+    Distances are nearly preserved (Johnson and Lindenstrauss 1984), but vectors of different *seed*
+    are not comparable: it represents a new embedder. It counts the texts that it embedded.
     """
 
     def __init__(self, embedder: Embedder, dimensions: int, seed: int) -> None:
@@ -101,7 +100,7 @@ class ReembeddingReport:
 
     @property
     def holds(self) -> bool:
-        """Say whether no part is below words alone, and one of the control is below what was."""
+        """Whether no part is below words alone, and one of the control is below what was."""
         kept = all(each.found >= each.by_words for each in self.beside)
         return bool(self.beside) and kept and any(each.found < each.before for each in self.control)
 
@@ -169,7 +168,7 @@ def _scope(conversation_id: str) -> Scope:
 
 
 async def filled(memory: Recollect, dataset: Dataset, data: Path) -> int:
-    """Keep every conversation of the set in a scope of its own; say how many messages."""
+    """Store every conversation of the set in its own scope; return the number of messages."""
     count = 0
     for conversation in dataset.conversations(dataset.find_folder(data)):
         said = _said(conversation)
@@ -247,7 +246,7 @@ class _Sampled:
         return min(1.0, self._embedder.embedded / self._entries)
 
     def parts(self, before: Shares, by_words: Shares) -> list[RebuildStage]:
-        """Return what was found in each part of the time."""
+        """Return the results for each stage of the rebuild."""
         found = []
         for number in range(PARTS):
             first, last = number / PARTS, (number + 1) / PARTS

@@ -25,9 +25,9 @@ _TALKS_TO_AN_ASSISTANT: Final = frozenset({"user", "assistant"})
 
 def spoken_text(message: BenchmarkMessage) -> str:
     """
-    Return what is said: ``Speaker: words [shares caption]`` between named people.
+    Return the text of a message: ``Speaker: words [shares caption]`` between named people.
 
-    Between a user and an assistant the words stand alone: the role is no part of them.
+    Between a user and an assistant it is the words alone, without the role.
     """
     name = None if message.role in _TALKS_TO_AN_ASSISTANT else message.speaker
     picture = [{"caption": message.image_caption}] if message.image_caption else None
@@ -85,7 +85,7 @@ class PlainBm25:
         return _best_first(scores, self._ids)
 
     async def close(self) -> None:
-        """Hold nothing that needs closing."""
+        """Do nothing: there is nothing to close."""
 
 
 def impacts(
@@ -95,7 +95,7 @@ def impacts(
     entries: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """
-    Return what each (term, entry) pair adds to a score, one per pair.
+    Return the score contribution of each (term, entry) pair.
 
     Args:
         counts: How often the pair's term occurs in its entry.
@@ -144,7 +144,7 @@ class PlainCosine:
         return _best_first(np.where(self._is_unknown, -math.inf, scores), self._ids)
 
     async def close(self) -> None:
-        """Hold nothing that needs closing."""
+        """Do nothing: there is nothing to close."""
 
 
 def _best_first(scores: NDArray[np.floating], ids: Sequence[str]) -> list[str]:

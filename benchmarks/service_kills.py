@@ -1,4 +1,4 @@
-"""What is lost and what doubled when the service is killed under load, and clients ask again."""
+"""Lost and duplicated writes when the service is killed under load and clients retry."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _PAGE: Final = 1_000
 @dataclass(slots=True)
 class _Client:
     """
-    One that says a word after another in a thread of its own, each until it is answered.
+    A client that appends word after word to its own thread, retrying until answered.
 
-    It keeps no ids of messages, which would keep them from being doubled as well.
+    It sets no message ids, which would prevent duplicates as well.
     """
 
     name: str
@@ -47,11 +47,11 @@ class _Client:
 
     @property
     def word(self) -> str:
-        """Return what it says next, or again."""
+        """The next word, or the one to retry."""
         return f"{self.name} says {self.number}"
 
     def request(self, service: Process) -> bytes:
-        """Return how it says that."""
+        """Return the request for that word."""
         headers = dict(service.headers)
         if self.is_careful:
             headers["idempotency-key"] = self.word
@@ -66,7 +66,7 @@ class _Client:
         return found
 
     async def talk(self, service: Process, answered: asyncio.Event) -> None:
-        """Go on until the service is gone."""
+        """Continue until the service is gone."""
         with suppress(OSError, asyncio.IncompleteReadError):
             reader, writer = await asyncio.open_connection(service.host, service.port)
             try:
@@ -114,7 +114,7 @@ async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True
 async def _life(
     service: Process, clients: list[_Client], after_s: float | None, *, at_answer: bool = False
 ) -> None:
-    """Let clients write until the service is killed; without a time until each was answered."""
+    """Let clients write until the service is killed; without a time, until each is answered."""
     answers = [asyncio.Event() for _ in clients]
     async with asyncio.TaskGroup() as group:
         for each, answered in zip(clients, answers, strict=True):

@@ -1,4 +1,4 @@
-"""Services as processes of their own, for what is measured of them from outside."""
+"""Services in separate processes, to be measured from outside."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class StartError(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Process:
-    """A service that runs in a process of its own."""
+    """A service in a separate process."""
 
     process: subprocess.Popen[bytes]
     host: str
@@ -43,11 +43,11 @@ class Process:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Return what says who asks."""
+        """The authentication headers."""
         return {"authorization": f"Bearer {self.key}"} if self.key else {}
 
     def memory_mb(self) -> float:
-        """Return what it keeps resident, in MB of a million bytes."""
+        """Return its resident memory, in MB of a million bytes."""
         ps = ["ps", "-o", "rss=", "-p", str(self.process.pid)]
         told = subprocess.run(ps, check=True, capture_output=True, text=True)  # noqa: S603
         return int(told.stdout) * 1_024 / 1e6
@@ -127,7 +127,7 @@ def _running(
 
 
 def _told(process: subprocess.Popen[bytes], log: Path, ready: str) -> str:
-    """Return what a process has written once it is ready."""
+    """Return the output of a process once it is ready."""
     end = time.monotonic() + START_S_MAX
     while True:
         told = log.read_text("utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""How soon the service recalls: warm, cold, and what was written a moment ago."""
+"""Recall latency of the service: warm, cold, and of recent writes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LETTERS: Final = "bcdfghjklm"
 
 
 def _word(number: int) -> str:
-    """Return a word that stands for a number, and that no other message has."""
+    """Return a unique word for a number."""
     return "zq" + "".join(_LETTERS[int(digit)] for digit in str(number))
 
 
@@ -87,7 +87,7 @@ def _recall(scoped: str, query: str, *, expected: str = "") -> LoadRequest:
 
 
 def recall_figures(plan: ServicePlan) -> list[Figure]:
-    """Measure recall in scopes that nobody has asked yet (cold), then in one of them (warm)."""
+    """Measure recall in untouched scopes (cold), then in one of them (warm)."""
     talk = ZipfTalk()
     with new_folder() as place:
         with serving(place, store=STORE) as service:

@@ -1,4 +1,4 @@
-"""What is measured of the service, and what is told of it: figures, their goals and controls."""
+"""Report on the service: figures, with goals and controls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEALTH: Final = LoadRequest(method="GET", path="/health/live")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServicePlan:
-    """What to measure: how fast, how long and how often."""
+    """What to measure: rates, durations and counts."""
 
     rate: float = 500.0
     seconds: float = 10.0
@@ -51,7 +51,7 @@ class Figure:
 
     @property
     def is_met(self) -> bool | None:
-        """Say whether it is what it is meant to be, where that is said."""
+        """Whether it is what it is meant to be, where that is said."""
         if self.goal is None:
             return None
         return self.value >= self.goal if self.is_least else self.value <= self.goal
@@ -72,7 +72,7 @@ class ServiceReport:
 
 @contextmanager
 def new_folder() -> Iterator[Path]:
-    """Make a folder for a block."""
+    """Create a folder for a block."""
     with tempfile.TemporaryDirectory(prefix="recollect-service-") as folder:
         yield Path(folder)
 

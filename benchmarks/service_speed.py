@@ -1,4 +1,4 @@
-"""What the service answers in what time, over its real port, each beside a control of the run."""
+"""Latency of the service over its real port, each figure with a control of the same run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Progress = Callable[[str], None]
 
 @dataclass(slots=True)
 class _Turns:
-    """The answers of several turns, by who answered: medians of what was measured in turn."""
+    """The results of several rounds, by system: medians of alternating measurements."""
 
     found: dict[str, list[LoadResult]] = field(default_factory=dict)
 
@@ -80,7 +80,7 @@ def run(plan: ServicePlan, progress: Progress = lambda _: None) -> ServiceReport
 
 
 def _appends(talk: ZipfTalk, count: int) -> list[LoadRequest]:
-    """Return as many appends of a message of about twenty words, to as many people as call."""
+    """Return the appends of messages of about twenty words, one per caller."""
     return [
         LoadRequest(
             method="POST",
@@ -110,7 +110,7 @@ def _append_figures(
 
 
 def _put(process: Process, requests: list[LoadRequest], rate: float | None) -> LoadResult:
-    """Put a load on a service, and note the processor time that it takes."""
+    """Run a load on a service, and record its processor time."""
     before_s = process.cpu_s()
     answered = put(order_of(process, requests, rate=rate))
     after_s = process.cpu_s()
@@ -230,7 +230,7 @@ def _stream_figures(plan: ServicePlan, service: Process, bare: Process) -> list[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Held:
-    """What streams cost a service: its memory before and with them, and its processor's share."""
+    """The cost of streams: memory before and with them, and processor share."""
 
     alone_mb: float
     mb: float

@@ -43,11 +43,11 @@ async def compare(
     progress: Callable[[str], None] = lambda _: None,
 ) -> FaultOutcome:
     """
-    Put *number* random histories, from the seed *first* on, to three stores, with *redis* to four.
+    Run *number* random histories, from seed *first* on, on three stores, with *redis* on four.
 
-    Every answer must be the same, errors with their words, feeds, leases and recalls with
-    each entry's score included. The control is a store in process that is wrong. Many
-    histories run in processes beside this one, ``LANES_A_CORE`` for each core.
+    Every result must be the same, including error texts, feeds, leases, and recalls with each
+    entry's score. The control is a faulty in-process store. Many histories run in child processes,
+    ``LANES_A_CORE`` per core.
     """
     batches = [
         range(first + start, first + min(start + BATCH, number))
@@ -71,7 +71,7 @@ async def compare(
 
 
 def _lanes(server: PostgresServer, redis: RedisServer | None, batches: int) -> list[_Lane]:
-    """Return the lanes, each with databases of its own."""
+    """Return the lanes, each with its own databases."""
     count = min(batches, LANES_A_CORE * (os.cpu_count() or 1))
     return [
         (server.database(f"lane{lane}"), *([redis.emptied(lane)] if redis else []))
@@ -97,7 +97,7 @@ def _add(outcome: FaultOutcome, found: FaultOutcome) -> None:
 
 
 def run_batch(seeds: Sequence[int], lane: _Lane, control: str) -> FaultOutcome:
-    """Put the histories of *seeds* to the store in process, one in a file, and those of *lane*."""
+    """Run the histories of *seeds* on the in-process store, one in a file, and those of *lane*."""
     outcome = FaultOutcome()
     with ExitStack() as changed:
         changed.enter_context(bytes_left())

@@ -1,4 +1,4 @@
-"""What the deciding lets pass: honest answers of a model, and answers of one that obeys others."""
+"""What the checks of formation let pass: honest answers, and answers of a manipulated model."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ BEFORE: Final = datetime(2020, 1, 1, tzinfo=UTC)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportVerdict:
     """
-    What becomes of one answer.
+    The fate of one answer.
 
-    *passes* at once if nothing is asked again, refused or left to a person. *as_user* is what is
-    in force afterwards as the user's own words, or has ended; *active*, what is in force at all.
+    *passes* is True if nothing is repaired, refused or quarantined. *as_user* is what is in force
+    afterwards as the user's own words, or has ended; *active* is everything in force.
     """
 
     case: str
@@ -58,7 +58,7 @@ class SupportVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportRow:
-    """What one gate makes of one file, or of a part of it."""
+    """The results of one gate on one file, or a part of it."""
 
     gate: str
     file: str
@@ -128,7 +128,7 @@ def _groups_of(name: str, cases: Sequence[Case]) -> Iterator[tuple[str, Sequence
 
 def decide_by_a_word(operation: Operation, heard: HeardWindow) -> tuple[Operation, Grounds]:
     """
-    Return what the rule before made of an operation: whatever shares one word with a quote passes.
+    Return the decision of the former rule: sharing one word with a quote suffices.
 
     Numbers, names and dates have to be said, and nothing else; no words are traced.
     """
@@ -161,7 +161,7 @@ def _is_obeyed(verdict: SupportVerdict) -> bool:
 
 
 def verdict_on(case: Case, decides: Decide = decide) -> SupportVerdict:
-    """Return what becomes of the answer of one case."""
+    """Return the fate of the answer in one case."""
     window, known = window_of_case(case), [_memory(each) for each in case["known"]]
     names = {each["name"] for each in case["calls"]} | {each.type for each in known}
     names |= {each.name for each in DEFAULT_TYPES}

@@ -37,7 +37,7 @@ class NetworkForbiddenError(RuntimeError):
 
 
 def is_loopback(address: object) -> bool:
-    """Say whether *address*, as the socket module has it, stays on this machine."""
+    """Return True if *address*, as the socket module has it, stays on this machine."""
     host = address[0] if isinstance(address, tuple) and address else address
     if isinstance(host, bytes):
         host = host.decode("ascii", "replace")

@@ -1,4 +1,4 @@
-"""Operations on what somebody may do: keys that are revoked, quotas, the types of a scope."""
+"""Operations on access: revoked keys, quotas, the types of a scope."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class KeyHolder:
         self.is_revoked = False
 
     def proviso(self, _: Rows) -> None:
-        """Refuse once the key is revoked."""
+        """Reject once the key is revoked."""
         if self.is_revoked:
             msg = "the key was revoked"
             raise KeyRevokedError(msg)
@@ -29,7 +29,7 @@ class KeyHolder:
 
 @operation("write with a revoked key", weight=2)
 async def write_revoked(world: World) -> None:
-    """Write as somebody whose key was just revoked: nothing is written or reserved."""
+    """Write with a key just revoked: nothing is written or reserved."""
     holder = KeyHolder()
     view = world.memory.acting("a key", proviso=holder.proviso)
     view = view.over(view.store.metered(world.allowance))
@@ -45,7 +45,7 @@ async def write_revoked(world: World) -> None:
 
 @operation("revoke while forming", weight=3)
 async def revoke_while_forming(world: World) -> None:
-    """Revoke the key of whoever forms or consolidates, while the model answers."""
+    """Revoke the key that forms or consolidates, while the model answers."""
     scope, holder = world.scope(), KeyHolder()
     view = world.memory.acting("a key", proviso=holder.proviso)
     before: list[str] = []
@@ -97,7 +97,7 @@ async def write_over_quota(world: World) -> None:
 
 @operation("write at once over quota", weight=1)
 async def write_at_once(world: World) -> None:
-    """Let two write at once, with room for one: one is refused, and leaves nothing reserved."""
+    """Let two writers compete for one slot of a quota: one is refused, nothing stays reserved."""
     allowance, scope = world.allowance, world.scope()
     view = world.memory.over(world.memory.store.metered(allowance))
     left, allowance.left = allowance.left, allowance.reserved + 1
@@ -112,7 +112,7 @@ async def write_at_once(world: World) -> None:
 
 @operation("set the types of a scope", weight=1)
 async def set_types(world: World) -> None:
-    """Give a scope types of its own: the same, described otherwise."""
+    """Set a scope's types: the same ones with other descriptions."""
     scope = world.scope()
     types = [{**each.as_config(), "description": "What was said."} for each in TYPES]
     write = PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": types})

@@ -101,7 +101,7 @@ def _versions(world: World, scope: Scope, key: str) -> tuple[str, ...]:
 
 
 def write_noted(world: World, scope: Scope, key: str, word: str) -> Carrier:
-    """Note that a tally says *word* now; return its carrier, a new one if it was away."""
+    """Record that a tally says *word* now; return its carrier, a new one if it was away."""
     tally = world.expected.tally(scope, key)
     if tally is None or tally.state != "living":
         tally = Carrier(world.expected.name(), scope, "tally", key=key)
@@ -148,7 +148,7 @@ async def forget(world: World) -> None:
 
 @operation("undo", weight=4)
 async def undo(world: World) -> None:
-    """Take a noted change back: exactly, or not at all."""
+    """Undo a recorded change: exactly, or not at all."""
     if not world.noted:
         raise NothingToDoError
     noted = world.noted.pop(world.chance.randrange(len(world.noted)))

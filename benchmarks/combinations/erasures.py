@@ -29,7 +29,7 @@ async def erase(world: World, scope: Scope, target: EraseTarget) -> None:
 
 
 def note_erased(world: World, scope: Scope, target: EraseTarget) -> None:
-    """Note which carriers an erase took."""
+    """Record which carriers an erase removed."""
 
     def is_target(each: Carrier) -> bool:
         is_message = each.scope == scope and each.kind == "message"

@@ -1,4 +1,4 @@
-"""What a memory should hold: who said or typed which words, and what became of that since."""
+"""The expected state of a memory: who said or wrote which words, and their fate."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ExpectedState:
         self._numbers = count()
 
     def add(self, carrier: Carrier, words: set[str]) -> None:
-        """Note that *carrier* holds *words*, besides those that it holds already."""
+        """Record that *carrier* holds *words*, besides those that it holds already."""
         self.carriers[carrier.name] = carrier
         self.words.said.setdefault(carrier.name, set()).update(words)
 
@@ -59,7 +59,7 @@ class ExpectedState:
         return f"carrier {next(self._numbers)}"
 
     def messages(self, scope: Scope, thread: str | None = None) -> list[Carrier]:
-        """Return the messages that stand in a scope, or in a thread of it, by position."""
+        """Return the messages of a scope, or of one thread, by position."""
         return [
             each
             for each in self.carriers.values()
@@ -82,7 +82,7 @@ class ExpectedState:
         ]
 
     def erase(self, is_target: Callable[[Carrier], bool]) -> None:
-        """Note that the carriers that are meant were erased."""
+        """Record that the carriers that are meant were erased."""
         for each in self.carriers.values():
             if each.state != "erased" and is_target(each):
                 each.state = "erased"
@@ -106,7 +106,7 @@ class ExpectedState:
         )
 
     def kept(self) -> Kept:
-        """Return what there is, to go back to."""
+        """Return a snapshot, to go back to."""
         return {
             name: (each.state, each.text, tuple(each.versions))
             for name, each in self.carriers.items()

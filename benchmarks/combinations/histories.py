@@ -1,4 +1,4 @@
-"""Histories: operations in any order, after each of which every promise is checked."""
+"""Random histories: operations in any order, with every promise checked after each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MODULES: Final = (access, decisions, erasures, moves, talk)
 
 @dataclass
 class Tally:
-    """What some histories did, and what was found to be broken."""
+    """Counts of some histories, and the violations found."""
 
     histories: int = 0
     steps: int = 0
@@ -56,7 +56,7 @@ def operations_on(*, lasts: bool, only: Collection[str] = ()) -> list[str]:
 
 
 async def take_step(world: World, name: str, seed: int) -> tuple[set[str], list[str]]:
-    """Do one operation; return the promises that it could have broken, and what was broken."""
+    """Run one operation; return the promises it could break, and those it broke."""
     world.chance.seed(seed)
     world.clock.advance(STEP_S)
     world.loses, world.told = set(), []
@@ -78,7 +78,7 @@ async def take_step(world: World, name: str, seed: int) -> tuple[set[str], list[
 
 
 async def left_in_file(world: World) -> list[str]:
-    """Return the words of which bytes are left in the store's file, once it is cleaned."""
+    """Return the words whose bytes remain in the store's file after cleaning."""
     file = file_of(world.stage.url)
     if file is None:
         return []

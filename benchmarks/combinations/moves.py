@@ -81,7 +81,7 @@ async def copy(world: World) -> None:
 
 @operation("back up", weight=2, needs_lasting=True)
 async def make_backup(world: World) -> None:
-    """Make a backup while the store is in use."""
+    """Back up the store while it is in use."""
     path = world.stage.places.folder / f"backup {world.chance.getrandbits(40):x}"
     await back_up(world.stage.url, path)
     world.backups.append(Backup(path, world.expected.kept(), list(world.requests)))
@@ -89,7 +89,7 @@ async def make_backup(world: World) -> None:
 
 @operation("restore a backup", weight=2, needs_lasting=True)
 async def restore(world: World) -> None:
-    """Make a store of a backup and the ledger of the one in use, and go on there."""
+    """Restore a backup with the current ledger, and continue there."""
     if not world.backups:
         raise NothingToDoError
     backup = world.chance.choice(world.backups)
@@ -127,7 +127,7 @@ async def take_import(world: World) -> None:
 
 
 async def _take_as_it_is(world: World, scope: Scope, doubtful: set[str]) -> None:
-    """Let those of the *doubtful* carriers live that came back, and the others be away."""
+    """Accept the observed state of the *doubtful* carriers."""
     there: dict[str, str] = {}
     for thread in (await world.memory.threads(scope)).rows:
         page = await world.memory.messages(scope, thread.id, limit=500)

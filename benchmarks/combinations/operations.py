@@ -1,4 +1,4 @@
-"""What can be done to a memory: the table of all operations, filled by the modules beside it."""
+"""The table of all operations, filled by the modules beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a memory promises whatever is done to it, checked by reading all that it tells."""
+"""The promises of a memory, checked by reading everything it returns."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _past_of(reading: Reading) -> Past:
 
 
 async def _as_of(world: World, reading: Reading) -> list[str]:
-    """Ask as of a moment that is over, and compare with the first answer."""
+    """Repeat an earlier recall as of its time, and compare the answers."""
     scope = reading.scope
     asked = world.asked_as_of.get(scope)
     if asked is None:
@@ -169,7 +169,7 @@ async def _recalled(world: World, scope: Scope, moment: object) -> dict[Address,
 
 
 async def check_founded(world: World, reading: Reading) -> list[str]:
-    """Each word of each active formed value was said in living evidence, or typed by somebody."""
+    """Check that each word of each active formed value is in living evidence, or was written."""
     typed = world.expected.typed(reading.scope)
     broken = []
     for memory in reading.memories:

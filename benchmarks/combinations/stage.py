@@ -28,7 +28,7 @@ DIMENSIONS: Final = (16, 24)
 
 
 class Places(Protocol):
-    """Where stores can be."""
+    """Addresses for stores."""
 
     lasts: bool
     """Whether a store there outlives the object that opened it."""
@@ -54,7 +54,7 @@ class FilePlaces:
 
 @dataclass
 class ServerPlaces:
-    """Two databases of a server, in turn."""
+    """Two databases of a server, used alternately."""
 
     folder: Path
     urls: tuple[str, str]
@@ -87,7 +87,7 @@ class OpenWorld:
         self._host: asyncio.Task[None] | None = None
 
     async def open(self, store: Store | None = None) -> None:
-        """Open the memory, or that over *store*; in a task of its own, as a process would."""
+        """Open the memory, or one over *store*, in its own task, as a process would."""
         ready: asyncio.Future[Recollect] = asyncio.get_running_loop().create_future()
         self._ended = asyncio.Event()
         self._host = asyncio.create_task(self._live(store or self.new_store(self.url), ready))
@@ -113,14 +113,14 @@ class OpenWorld:
         await self.open()
 
     async def move(self, url: str, store: Store | None = None) -> None:
-        """Go on with the store at another address, as whoever was restored or copied does."""
+        """Continue with the store at another address, as after a restore or copy."""
         await self.close()
         await self.close_abandoned()
         self.url = url
         await self.open(store)
 
     async def close_abandoned(self) -> None:
-        """Give back what abandoned stores hold of this process."""
+        """Release the resources of abandoned stores."""
         for each in self._abandoned:
             await each.aclose()
         self._abandoned.clear()

@@ -62,7 +62,7 @@ def take_answer(
     pending: list[tuple[Carrier, set[str]]],
     answer: Sequence[object],
 ) -> None:
-    """Note what a keyed append was answered with."""
+    """Record the result of a keyed append."""
     for (carrier, words), message in zip(pending, answer, strict=True):
         carrier.name = cast("Message", message).id
         world.expected.add(carrier, words)
@@ -73,7 +73,7 @@ def take_answer(
 
 @operation("retry", weight=5)
 async def retry(world: World) -> None:
-    """Ask again what was asked under a key, however long ago: nothing changes."""
+    """Repeat a keyed request, however old: nothing changes."""
     if not world.requests:
         raise NothingToDoError
     request = world.chance.choice(world.requests[-6:])
@@ -93,7 +93,7 @@ async def retry(world: World) -> None:
 
 @operation("replace")
 async def replace(world: World) -> None:
-    """Put other words in the place of a message."""
+    """Replace a message by other words."""
     scope = world.scope()
     found = world.expected.messages(scope)
     if not found:
@@ -138,7 +138,7 @@ async def open_page(world: World) -> None:
 
 @operation("read the next page", weight=2)
 async def next_page(world: World) -> None:
-    """Go on with a listing that was begun before whatever happened since."""
+    """Continue a listing that was begun earlier."""
     if not world.pages:
         raise NothingToDoError
     page = world.pages.pop(world.chance.randrange(len(world.pages)))

@@ -1,4 +1,4 @@
-"""A memory, what it should hold, and everything that somebody may still hold of its past."""
+"""A memory, its expected state, and references to its past that clients may hold."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _BEFORE: Final = timedelta(hours=12)
 
 @dataclass
 class Request:
-    """What was asked under a key, to be asked again, and the carriers that it made."""
+    """A keyed request to be repeated, and the carriers it made."""
 
     key: str
     ask: Callable[[Recollect], Awaitable[Sequence[object]]]
@@ -45,7 +45,7 @@ class Request:
 
 @dataclass
 class OpenPage:
-    """A listing of which a reader has read the first page."""
+    """A listing whose first page was read."""
 
     scope: Scope
     thread: str
@@ -85,7 +85,7 @@ class Allowance:
 
 
 class ExpectedCharge:
-    """What one change costs: one for each message or version of a memory."""
+    """The cost of one change: one per message or version of a memory."""
 
     def __init__(self, allowance: Allowance) -> None:
         self._allowance = allowance
@@ -106,7 +106,7 @@ class ExpectedCharge:
         self.release()
 
     def release(self) -> None:
-        """Give back what was reserved."""
+        """Cancel the reservation."""
         self._allowance.reserved -= self._cost
         self._cost = 0
 
@@ -205,11 +205,11 @@ class World:
             self.noted.append(NotedChange(scope, log.last.as_json(), before))
 
     def noted_undo(self, noted: NotedChange) -> Undo:
-        """Return what was noted as the memory takes it."""
+        """Return a recorded undo in the form that the memory takes."""
         return Undo.of_json(noted.undo)
 
     def forget_as_of(self, *scopes: Scope) -> None:
-        """Let what was read as of a moment in *scopes* be read anew: something was erased there."""
+        """Drop earlier results for *scopes*, as something was erased there."""
         for each in scopes:
             self.past.pop(each, None)
             self.asked_as_of.pop(each, None)

@@ -1,1 +1,1 @@
-"""The commands of `python -m benchmarks` that have a module of their own."""
+"""Commands of `python -m benchmarks` with their own module."""

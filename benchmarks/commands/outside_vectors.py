@@ -1,4 +1,4 @@
-"""`python -m benchmarks outside`: what an outside store of vectors adds, by its weight."""
+"""`python -m benchmarks outside`: what an external vector stores adds, by its weight."""
 
 from __future__ import annotations
 

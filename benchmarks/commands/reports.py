@@ -1,4 +1,4 @@
-"""What the commands of `python -m benchmarks` share: where a report and the vectors go."""
+"""Shared parts of the benchmark commands: report files and vector caches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Command = Callable[..., None]
 
 
 class BenchmarkReport(Protocol):
-    """What a benchmark found."""
+    """The result of a benchmark."""
 
     def as_json(self) -> dict[str, object]:
         """Return it as a JSON object."""
@@ -41,10 +41,10 @@ def cached(choice: str, folder: Path) -> CachedEmbedder | None:
 
 def write_report_file(file: str | None, write: Callable[[Path], object]) -> None:
     """
-    Have *write* write *file*, if there is to be one.
+    Write *file* with *write*, if it is given.
 
     Raises:
-        UsageError: It cannot be written.
+        UsageError: The file cannot be written.
     """
     if file is None:
         return

@@ -60,7 +60,7 @@ def service(
     """
     Measure `recollect serve` over loopback, on SQLite and with keys; status 1 if writes are lost.
 
-    The load comes from a process of its own. Its schedule does not wait for answers, and each
+    The load comes from a separate process. Its schedule does not wait for responses, and each
     latency counts from the scheduled time.
     """
     try:

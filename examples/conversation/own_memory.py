@@ -23,7 +23,7 @@ class PinnedMemory(PolicyMemory):
 
     @property
     def home(self) -> Home:
-        """Where what it keeps lives."""
+        """The bridge to the memory that stores it."""
         return self._home
 
     @property

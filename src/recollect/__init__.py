@@ -1,9 +1,9 @@
 """
 Recollect: the memory of LLM applications.
 
-It keeps what was said, forms what is worth knowing, brings back what bears on the next
-turn, and forgets what it must. `open` returns a `Recollect`; `open_sync` the same without
-``await``.
+It stores conversations, forms memories from them in the background, recalls what is relevant to the
+next turn, and erases on request. `open` returns a `Recollect`; `open_sync` returns the same API
+without ``await``.
 """
 
 from __future__ import annotations
@@ -298,7 +298,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name when it is first used: importing the package loads nothing else."""
+    """Import a public name on first use, so that importing the package stays cheap."""
     if name not in _HOME_OF:
         msg = f"module 'recollect' has no attribute {name!r}"
         raise AttributeError(msg)

@@ -1,34 +1,34 @@
 """
-Every error this package raises on purpose.
+The exceptions that this package raises.
 
     RecollectError
-    ├── UsageError              the caller broke a documented rule
+    ├── UsageError              an argument breaks a documented rule
     │   ├── LimitError          an input is larger than the named limit
     │   └── MissingKeyError     a mapping lacks a key that its use needs
-    ├── NotFoundError           what was named does not exist
+    ├── NotFoundError           the named object does not exist
     ├── ConflictError           the same id or key was used before for other content
-    ├── GoneError               what was done under this key was erased since
-    ├── VersionConflictError    somebody else wrote first; read again, then retry
-    ├── LeaseLostError          the claim ended; its work must not be stored
+    ├── GoneError               the result of this request has been erased since
+    ├── VersionConflictError    another writer came first; read again, then retry
+    ├── LeaseLostError          the lease ended; its work must not be stored
     ├── ProposalRefusedError    a change of instructions breaks a rule; nothing was changed
-    ├── AccessError             who asks may not do it
-    │   ├── UnknownKeyError         there is no key, or none that is good any more
-    │   │   └── KeyRevokedError         it was good when the request began
+    ├── AccessError             the caller is not allowed to do this
+    │   ├── UnknownKeyError         the API key is missing, unknown or expired
+    │   │   └── KeyRevokedError         the key was revoked during the request
     │   └── ForbiddenError          the key lacks the permission
-    ├── QuotaError              more was asked for than is allowed now; retry later
+    ├── QuotaError              the quota is used up for now; retry later
     ├── MissingExtraError       an optional package is not installed
     ├── EmbedderError           the embedder cannot be used, or failed
     ├── ModelError              the model failed, or its answer cannot be used
-    │   ├── ModelUnavailableError   it is busy, limited or away; retry
-    │   ├── ModelDeniedError        the key, its rights or its credit do not suffice
-    │   └── ModelNotFoundError      there is no such model, or not any more
+    │   ├── ModelUnavailableError   the provider is busy, throttling or unreachable; retry
+    │   ├── ModelDeniedError        the key is invalid or lacks rights or credit
+    │   └── ModelNotFoundError      the model does not exist or was withdrawn
     └── StoreError              the backend failed; its own error is __cause__
-        ├── StoreUnavailableError   it is busy or away; retry
-        ├── StoreFullError          there is no room; nothing was written
-        ├── StoreReadOnlyError      it may not be written
-        ├── StoreCorruptError       it is damaged, or not ours
-        ├── StoreVersionError       it, or its engine, is of a version we refuse
-        └── StoreClosedError        it was closed
+        ├── StoreUnavailableError   busy or unreachable; retry
+        ├── StoreFullError          no space left; nothing was written
+        ├── StoreReadOnlyError      the store is read-only
+        ├── StoreCorruptError       damaged, or not a Recollect store
+        ├── StoreVersionError       unsupported version of the store or its engine
+        └── StoreClosedError        the store was closed
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from typing import ClassVar, Final
 
 
 class RecollectError(Exception):
-    """Base of all our errors: catch this to catch everything we raise."""
+    """Base class of all exceptions that this package raises on purpose."""
 
     code: ClassVar[str] = "error"  # stable: HTTP, MCP and the command line report it
 
@@ -52,7 +52,7 @@ class UsageError(RecollectError, ValueError):
 
 
 class LimitError(UsageError):
-    """An input is larger than a stated limit; nothing of it was stored."""
+    """An input exceeds a documented limit; nothing of it was stored."""
 
     code = "limit"
 
@@ -76,7 +76,7 @@ class MissingKeyError(UsageError, KeyError):
 
 
 class NotFoundError(RecollectError, LookupError):
-    """What was named does not exist in this scope."""
+    """The named object does not exist in this scope."""
 
     code = "not_found"
 
@@ -85,29 +85,29 @@ class NotFoundError(RecollectError, LookupError):
 
 
 class ConflictError(RecollectError):
-    """The id or idempotency key was used before, for other content."""
+    """The id or idempotency key was already used for different content."""
 
     code = "conflict"
 
 
 class GoneError(RecollectError):
     """
-    The request was carried out before under its idempotency key, and what it wrote was erased.
+    The request already ran under its idempotency key, and its result has been erased since.
 
-    Nothing is written. Whoever means it as a new request gives a new key.
+    Nothing is written. To repeat the request as a new one, use a new key.
     """
 
     code = "gone"
 
 
 class StaleReadError(ConflictError):
-    """A change rested on what has changed, or was erased, since it was read; nothing is written."""
+    """The data that a change was based on has changed or been erased; nothing is written."""
 
     code = "stale_read"
 
 
 class UpdateModeError(UsageError):
-    """A memory type has another `update_mode` than its memories were written under."""
+    """A memory type's `update_mode` differs from that of its stored memories."""
 
     code = "update_mode"
 
@@ -147,16 +147,16 @@ class VersionConflictError(RecollectError):
 
 
 class LeaseLostError(RecollectError):
-    """The lease ended, passed to another worker, or its scope was erased: nothing was written."""
+    """The lease expired or moved on, or its scope was erased: nothing was written."""
 
     code = "lease_lost"
 
 
 class ProposalRefusedError(RecollectError):
     """
-    A proposed change of instructions breaks a rule, so that it was refused; nothing was changed.
+    A proposed change of instructions breaks a rule and was refused; nothing was changed.
 
-    *proposal* is the id under which it is on record, ``""`` if it is on none.
+    *proposal* is the id of the recorded proposal, ``""`` if none was recorded.
     """
 
     code = "proposal_refused"
@@ -172,19 +172,19 @@ class ProposalRefusedError(RecollectError):
 
 
 class AccessError(RecollectError):
-    """Who asks may not do what was asked for; nothing was done."""
+    """The caller is not allowed to do this; nothing was done."""
 
     code = "access"
 
 
 class UnknownKeyError(AccessError):
-    """There is no API key in the request, or it is not, or no longer, a good one."""
+    """The request has no API key, or one that is unknown, expired or revoked."""
 
     code = "unknown_key"
 
 
 class KeyRevokedError(UnknownKeyError):
-    """The API key was good when the request began, and is not, or may do less, by now."""
+    """The API key was revoked, or its permissions were reduced, during the request."""
 
     code = "key_revoked"
 
@@ -196,7 +196,7 @@ class ForbiddenError(AccessError):
 
 
 class QuotaError(RecollectError):
-    """A tenant asked for more than it may now: retry after *retry_after_s*."""
+    """A tenant exceeded its quota: retry after *retry_after_s*."""
 
     code = "quota"
 
@@ -235,13 +235,13 @@ class EmbedderError(RecollectError):
 
 
 class ModelError(RecollectError):
-    """The model failed, or answered with something that cannot be used."""
+    """The model failed, or its answer is unusable."""
 
     code = "model"
 
 
 class ModelUnavailableError(ModelError):
-    """The model is busy, limited or away: retry, after *retry_after_s* if it said so."""
+    """The model is busy, throttling or unreachable: retry after *retry_after_s*, if given."""
 
     code = "model_unavailable"
 
@@ -256,13 +256,13 @@ class ModelUnavailableError(ModelError):
 
 
 class ModelDeniedError(ModelError):
-    """The provider refuses the key, its rights or its credit: retrying alone does not help."""
+    """The key is invalid, or lacks rights or credit: retrying alone does not help."""
 
     code = "model_denied"
 
 
 class ModelNotFoundError(ModelError):
-    """The provider knows no such model, or has withdrawn it."""
+    """The provider does not know the model, or has withdrawn it."""
 
     code = "model_not_found"
 
@@ -274,37 +274,37 @@ class StoreError(RecollectError):
 
 
 class StoreUnavailableError(StoreError):
-    """The backend is busy or away; nothing is known to be lost, retry with the same key."""
+    """The backend is busy or unreachable. Retry with the same idempotency key."""
 
     code = "unavailable"
 
 
 class StoreFullError(StoreError):
-    """There is no room left; nothing was written."""
+    """The disk or server is full; nothing was written."""
 
     code = "full"
 
 
 class StoreReadOnlyError(StoreError):
-    """The file, folder or server may not be written."""
+    """The file, folder or server is read-only."""
 
     code = "read_only"
 
 
 class StoreCorruptError(StoreError):
-    """The file is damaged, or is not one of ours."""
+    """The file is damaged, or is not a Recollect store."""
 
     code = "corrupt"
 
 
 class StoreVersionError(StoreError):
-    """The store, or the engine under it, is of a version that we refuse."""
+    """The version of the store, or of its engine, is not supported."""
 
     code = "version"
 
 
 class StoreClosedError(StoreError):
-    """The store was closed, or belongs to another process since a fork."""
+    """The store was closed, or was opened before a fork in the parent process."""
 
     code = "closed"
 

@@ -1,4 +1,4 @@
-"""What the library needs of the world: time, chance, embedders, models, token counts."""
+"""Interfaces to the outside world: clock, ids, embedders, models and token counters."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ else:  # numpy takes a fifth of the time that opening a memory may take
 
 
 class Clock(Protocol):
-    """Where the present moment comes from; asked from several threads."""
+    """Source of the current time; called from several threads."""
 
     def now(self) -> datetime:
-        """Return the present moment, with a zone."""
+        """Return the current time, with a time zone."""
         ...
 
 
 class Ids(Protocol):
-    """Where identity comes from."""
+    """Source of identifiers."""
 
     def entry_id(self) -> int:
-        """Return a random integer from 1 to 2**63 - 1 that says nothing about its entry."""
+        """Return a random integer from 1 to 2**63 - 1, unrelated to its entry."""
         ...
 
     def name(self, now: datetime) -> str:
@@ -41,32 +41,32 @@ class Ids(Protocol):
 @runtime_checkable
 class Embedder(Protocol):
     """
-    What turns text into vectors of meaning.
+    Turns texts into vectors.
 
-    Two embedders with equal `identity` must return comparable vectors: it names
-    the weights, their quantisation and how text is prepared. Vectors of different
-    identities are never compared.
+    Two embedders with equal `identity` must return comparable vectors: the identity names the
+    weights, their quantisation and how text is prepared. Vectors of different identities are never
+    compared.
     """
 
     @property
     def identity(self) -> str:
-        """Name the weights, quantisation and preparation, e.g. ``minilm-l6-v2/int8/1``."""
+        """Identity of weights, quantisation and preparation, e.g. ``minilm-l6-v2/int8/1``."""
         ...
 
     @property
     def dimensions(self) -> int:
-        """Say how long each vector is."""
+        """Length of each vector."""
         ...
 
     def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
         """
         Return one unit-length vector per text, in order.
 
-        Blocking and safe to call from several threads. ``None`` stands for a text
-        that this embedder does not understand (its language is unknown to it).
+        Blocking and safe to call from several threads. An element is ``None`` where the embedder
+        does not support the text's language.
 
         Raises:
-            EmbedderError: It failed; nothing is known about any of the texts.
+            EmbedderError: The embedder failed; no text of this call was embedded.
         """
         ...
 
@@ -74,39 +74,39 @@ class Embedder(Protocol):
 @runtime_checkable
 class OutsideVectors(Protocol):
     """
-    A store of vectors elsewhere, which mirrors entries by scope and says what is similar.
+    An external vector store that mirrors entries by scope and searches them.
 
-    All methods block and are safe to call from several threads; they raise `StoreError` or
-    `EmbedderError` where it failed, and `UsageError` where it is not fit to be used in this way.
+    All methods block and are safe to call from several threads. They raise `StoreError` or
+    `EmbedderError` on failure, and `UsageError` if the store is unsuitable.
     """
 
     @property
     def name(self) -> str:
-        """Name it: what was mirrored into it is remembered under this name."""
+        """Name under which the mirror's progress is recorded."""
         ...
 
     def check(self) -> None:
-        """Refuse a store that cannot be searched by scope, or has vectors of another length."""
+        """Raise if the store cannot filter by scope, or has vectors of another length."""
         ...
 
     def add(self, scope: Scope, entries: Sequence[tuple[int, str]], /) -> None:
-        """Add entries of a scope by uid and text; none of these uids is there."""
+        """Add entries of a scope by uid and text; none of these uids is in the store yet."""
         ...
 
     def remove(self, uids: Sequence[int], /) -> None:
-        """Remove the entries with these uids, those that there are."""
+        """Remove the entries with these uids; unknown uids are ignored."""
         ...
 
     def search(self, scope: Scope, query: str, limit: int, /) -> Sequence[tuple[int, float]]:
-        """Return uids and similarities of what is nearest in *scope* and in no other."""
+        """Return uids and similarities of the entries of exactly *scope* nearest to *query*."""
         ...
 
 
 class TokenCounter(Protocol):
-    """How many tokens a text costs in the prompt it is meant for; asked from several threads."""
+    """Counts the tokens of a text in a prompt; called from several threads."""
 
     def __call__(self, text: str, /) -> int:
-        """Return a count of at least 0."""
+        """Return the number of tokens, at least 0."""
         ...
 
 
@@ -122,9 +122,9 @@ class Tool:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     """
-    A call that a model made, unchecked.
+    A tool call made by a model, not validated.
 
-    *arguments* is the JSON text that it wrote, or an object where its client has parsed it.
+    *arguments* is the JSON text that the model wrote, or an object if its client parsed it.
     """
 
     name: str
@@ -134,7 +134,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One turn of the talk with a model; a ``tool`` turn answers the call with id *answers*."""
+    """One message of a model request; a ``tool`` turn answers the call with id *answers*."""
 
     role: Literal["user", "assistant", "tool"]
     text: str
@@ -145,11 +145,10 @@ class Turn:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
     """
-    What a model is asked.
+    A request to a model.
 
-    *system* and *tools* come before all turns and stay equal from request to request as
-    far as they can, so that providers can cache them. With *must_call* an answer without a
-    call is of no use.
+    *system* and *tools* come before all turns and change as rarely as possible, so that providers
+    can cache the prefix. With *must_call* the model has to call a tool.
     """
 
     system: str
@@ -161,7 +160,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one request as its provider counted them; *cached* are among *input_tokens*."""
+    """Tokens of one request, counted by its provider; *input_tokens* include *cached* ones."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -170,7 +169,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAnswer:
-    """What a model answered: text, calls, and why it stopped."""
+    """A model's answer: text, tool calls, and the reason it stopped."""
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
@@ -184,21 +183,22 @@ class Model(Protocol):
 
     @property
     def identity(self) -> str:
-        """Name it as ``provider/model``, e.g. for a receipt."""
+        """Name of the model as ``provider/model``, e.g. for a receipt."""
         ...
 
     async def answer(self, request: ModelRequest) -> ModelAnswer:
         """
-        Return its whole answer.
+        Return the model's complete answer.
 
         Raises:
-            ModelUnavailableError: It is busy, limited, away or too slow; retrying may help.
-            ModelDeniedError: The key, its rights or its credit do not suffice.
-            ModelNotFoundError: There is no such model, or not any more.
-            ModelError: It failed otherwise.
+            ModelUnavailableError: The model is busy, throttling, unreachable or too slow; retrying
+                may help.
+            ModelDeniedError: The key is invalid, or lacks rights or credit.
+            ModelNotFoundError: The model does not exist or was withdrawn.
+            ModelError: Any other failure.
         """
         ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        """Yield the text of its answer piece by piece; fails as `answer` does."""
+        """Yield the text of the answer piece by piece; raises the same errors as `answer`."""
         ...

@@ -1,4 +1,4 @@
-"""The values that cross the library's borders: frozen, comparable, without I/O."""
+"""The records of the public API: frozen, comparable dataclasses without I/O."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ MemoryAddress: TypeAlias = tuple[str, str]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMessage:
     """
-    A message as a caller gives it.
+    A message to be appended.
 
-    What is left out is filled in by the store: *id* by a UUIDv7, *time* by the
-    store's clock. *name* is the speaker between named people. *session* groups a
-    thread's messages; without one, a pause of more than ``SESSION_GAP_S`` begins
-    another session. *source* names where the message came from, so that all of it
-    can be erased together. *content* keeps the original content blocks.
+    The store fills in what is omitted: *id* with a UUIDv7, *time* from its clock. *name* is the
+    speaker in a conversation between named people. *session* groups a thread's messages; without
+    one, a pause of more than ``SESSION_GAP_S`` begins another session. *source* names where the
+    message came from, so that all of it can be erased together. *content* keeps the original
+    content blocks.
     """
 
     role: Role
@@ -59,7 +59,7 @@ class NewMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A message as it is stored; *position* counts from 1 in its thread and is never reused."""
+    """A stored message; *position* counts from 1 in its thread and is never reused."""
 
     thread: str
     id: str
@@ -77,10 +77,10 @@ class Message:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """
-    The message, and the words in it, that a field rests on.
+    A message, and the quote in it, that supports a field of a memory.
 
-    In *group* 0 it is enough by itself. Evidence of one field with the same higher number is
-    enough only together: words of the field came from each of these messages.
+    Evidence in *group* 0 supports the field alone. Evidence of one field with the same higher group
+    number supports it only together: each of these messages supplied part of it.
     """
 
     thread: str
@@ -96,12 +96,12 @@ EvidenceMap: TypeAlias = Mapping[str, Sequence[Evidence]]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """
-    One JSON document at the address (scope, type, key), in its present version.
+    One JSON document at the address (scope, type, key), in its current version.
 
-    *text* is what it is searched by. *valid_from* and *valid_until* say when it is
-    true in the world (from inclusive, until exclusive; ``None`` is open); after
-    *expires_at* it is not returned by any read. *said_at* is when the newest message was
-    said that this version rests on; ``None`` if it rests on none that is known.
+    *text* is its searchable text. *valid_from* and *valid_until* bound when it is true in the world
+    (from inclusive, until exclusive; ``None`` is open); after *expires_at* it is not returned by
+    any read. *said_at* is the time of the newest message among its evidence; ``None`` if it has no
+    known evidence.
     """
 
     scope: Scope
@@ -122,33 +122,33 @@ class Memory:
 
     @property
     def time(self) -> datetime:
-        """Return since when it is true; else when it was said, or when it was written."""
+        """When it became true; otherwise when it was said, or when it was written."""
         return self.valid_from or self.said_at or self.updated_at
 
     @property
     def is_document(self) -> bool:
-        """Whether its key is that of a type's one document, or of one speaker's."""
+        """Whether it is its type's single document, or one speaker's document."""
         return self.key == self.type or self.key.startswith(SPEAKER_MARK)
 
     @property
     def speaker(self) -> str | None:
-        """Return the name of the speaker to whom it belongs, where several have such a document."""
+        """Name of the speaker whose document this is, if each speaker has one."""
         is_his = self.key.startswith(SPEAKER_MARK)
         return self.key.removeprefix(SPEAKER_MARK) if is_his else None
 
     @property
     def label(self) -> str:
-        """Return its type, and whose it is where several speakers have one: ``User of ines``."""
+        """Its type, with the speaker if each speaker has one: ``User of ines``."""
         return f"{self.type} of {self.speaker}" if self.speaker else self.type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
     """
-    One version of a memory, the present one included.
+    One version of a memory, which may be the current one.
 
-    It was believed from *believed_from* (inclusive) to *believed_until* (exclusive;
-    ``None`` for the present version).
+    It was believed from *believed_from* (inclusive) to *believed_until* (exclusive; ``None`` for
+    the current version).
     """
 
     version: int
@@ -167,11 +167,11 @@ class Revision:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutMemory:
     """
-    Create a memory or write its next version; every field becomes the new version's.
+    Create a memory or write its next version; the new version takes every field from here.
 
-    *expected* is the version that the caller read, 0 if it saw none; ``None`` writes
-    whatever is there. *text* defaults to the words of the value's fields. *cause*
-    says in the history why this version exists.
+    *expected* is the version that the caller read, 0 if there was none; ``None`` writes
+    unconditionally. *text* defaults to the text of the value's fields. *cause* is recorded in the
+    history as the reason of this version.
     """
 
     type: str
@@ -190,7 +190,7 @@ class PutMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndMemory:
-    """Say since when a memory is no longer true; it stays readable and searchable as history."""
+    """Set the end of a memory's validity; it stays readable and searchable as history."""
 
     type: str
     key: str
@@ -201,7 +201,7 @@ class EndMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteMemory:
-    """Remove a memory and all its revisions; nothing happens if there is none."""
+    """Remove a memory and all its revisions; a missing memory is not an error."""
 
     type: str
     key: str
@@ -210,7 +210,7 @@ class DeleteMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProlongMemory:
-    """Move the expiry of exactly this *version* of a memory, which makes no version of its own."""
+    """Move the expiry of exactly this *version* of a memory without creating a new version."""
 
     type: str
     key: str
@@ -255,7 +255,7 @@ UNRECALLED_TYPES: Final = BESIDE_TYPES | {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """A file that stands beside the messages of a thread."""
+    """A file attached to a thread."""
 
     name: str
     data: bytes
@@ -267,7 +267,7 @@ Write: TypeAlias = PutMemory | EndMemory | DeleteMemory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """How far a type with a schedule of its own was formed in a thread, and what failed since."""
+    """Formation progress and failures, in one thread, of a memory type with its own schedule."""
 
     formed: int
     """Everything up to this position has been formed, for this type."""
@@ -279,7 +279,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
-    """One conversation of a scope, and how far it has been formed."""
+    """One conversation of a scope, with its formation progress."""
 
     scope: Scope
     id: str
@@ -306,17 +306,17 @@ class Thread:
 
     @property
     def pending(self) -> bool:
-        """Say whether messages wait to be formed, for all types or for one."""
+        """Whether messages wait to be formed, for all types or for one."""
         return self.formed < self.last or bool(self.again) or bool(self.lanes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formation:
     """
-    What one formation of a scope did, or tried; erasing anything of the scope blanks *receipt*.
+    Record of one formation run of a scope; erasing anything in the scope blanks *receipt*.
 
-    *fence* is that of the claim under which it was made. *calls* and *tokens* are what it
-    spent. *watermarks* says how far it formed each thread, *failed* which positions it gave up.
+    *fence* is the fencing token of its claim. *calls* and *tokens* count its model usage.
+    *watermarks* maps each thread to the last position formed, *failed* to the positions given up.
     """
 
     scope: Scope
@@ -336,7 +336,7 @@ RowT = TypeVar("RowT")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page(Generic[RowT]):
-    """Some rows, and the cursor that continues after them (``None``: there are no more)."""
+    """One page of rows; *cursor* continues after them, ``None`` at the end."""
 
     rows: tuple[RowT, ...]
     cursor: str | None

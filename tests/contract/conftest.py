@@ -1,4 +1,4 @@
-"""How much the generated tests of the contract try, and on which backends."""
+"""Settings for the generated contract tests, and the backends they run on."""
 
 from collections.abc import Callable
 from itertools import count
@@ -56,13 +56,13 @@ def backend(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def examples(backend: str) -> int:
-    """Return how many histories of one backend are sampled."""
+    """Return the number of sampled histories per backend."""
     return EXAMPLES[backend]
 
 
 @pytest.fixture
 def open_empty(backend: str, tmp_path: Path) -> Opener:
-    """Return what opens an empty store of one backend, each time another one."""
+    """Return a function that opens a new empty store of one backend."""
     numbers = count()
 
     def open_empty(clock: Clock, ids: Ids) -> Store:

@@ -34,7 +34,7 @@ Patch: TypeAlias = tuple[str, object]
 def forgetting(
     rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow
 ) -> PlannedWrite[ReceiptRow]:
-    """Forget all keys of a scope of which something is erased."""
+    """Forget all keys of a scope in which something is erased."""
     planned = plan_erase(rows, scope, target, receipt=receipt)
     forgotten = [(row.id, receipt.erased_at + 1) for row in planned.effect.scopes]
     effect = replace(planned.effect, old_keys=forgotten, idempotency=())
@@ -42,31 +42,31 @@ def forgetting(
 
 
 def trusting(self: Worker, actor: str, *, proviso: object = None) -> Worker:
-    """Form for somebody without asking whether the key is still good."""
+    """Form without checking whether the key is still valid."""
     assert proviso
     return acting(self, actor)
 
 
 def whatever_the_epoch(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
-    """Let a lease be good though something was erased since."""
+    """Accept a lease even if something was erased since."""
     return check_lease(scope, replace(lease, epoch=scope.epoch) if scope else lease)
 
 
 def undone_anyway(rows: Rows, undo: undoing.Undo, *, ids: Ids, now: int) -> PlannedWrite[None]:
-    """Take a change back though something was erased since."""
+    """Undo a change even if something was erased since."""
     scope = rows.scope(undo.scope)
     known = replace(undo, epoch=scope.epoch) if scope else undo
     return plan_undo(rows, known, ids=ids, now=now)
 
 
 def without_made(self: Any, change: Any) -> None:
-    """Leave behind what a change made."""
+    """Leave behind what a change created."""
     if change.text("did") != "made":
         take_back(self, change)
 
 
 def of_its_own(self: Recollect, store: Any, **given: Any) -> Recollect:
-    """Return a view with a runtime of its own."""
+    """Return a view with a separate runtime."""
     view = over(self, store, **given)
     view._runtime = copy(view._runtime)
     return view
@@ -78,7 +78,7 @@ def first_alone(sources: Sequence[Memory]) -> list[Evidence]:
 
 
 async def of_this_process(self: Transactor) -> bytes:
-    """Make the secret of digests anew in each process."""
+    """Generate a new secret of digests in each process."""
     if self._digests.value is None:
         self._digests.value = token_bytes(16)
     return self._digests.value
@@ -101,7 +101,7 @@ async def nothing(*_: object, **__: object) -> None:
 
 
 def own_alone(_: object, after: Any, *__: object) -> EvidenceMap:
-    """Let a put have the evidence that it brings, and no other."""
+    """Give a put only its own evidence."""
     found: EvidenceMap = after.evidence
     return found
 

@@ -1,4 +1,4 @@
-"""What a model or a person carries over into a new value rests on what it came from."""
+"""Words that a model or a person carries over into a new value keep their evidence."""
 
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -35,13 +35,13 @@ class Script:
         return self.calls.pop(0) if self.calls else [ToolCall(name="nothing_new", arguments={})]
 
     def insert(self, type_: str, value: JsonObject, quote: str, number: int = 1) -> None:
-        """Have the model insert *value*, citing words of a message of the window."""
+        """Make the model insert *value*, citing a message of the window."""
         because: list[Json] = [{"message": number, "quote": quote}]
         arguments = json.dumps({"value": value, "because": because})
         self.calls.append([ToolCall(name=type_, arguments=arguments)])
 
     def patch(self, *changes: JsonObject) -> None:
-        """Have the model change the one memory that it was shown."""
+        """Make the model change the one memory it was shown."""
         arguments = json.dumps({"id": "m1", "changes": list(changes)})
         self.calls.append([ToolCall(name="patch_memory", arguments=arguments)])
 
@@ -63,7 +63,7 @@ async def memory(open_empty: Opener, script: Script) -> AsyncIterator[Recollect]
 
 
 async def say(memory: Recollect, text: str) -> str:
-    """Say *text*, have it formed, and return the id of the message."""
+    """Append *text*, form it, and return the message's id."""
     (message,) = await memory.append(ADA, "talk", [NewMessage(role="user", text=text)])
     assert ["formed"] == [each.end for each in await memory.form(ADA)]
     return message.id

@@ -1,11 +1,11 @@
 """
-No content word that occurs in erased messages alone is left anywhere, whatever was made of it.
+No content word that occurs only in erased messages is left anywhere.
 
-Random histories: messages of words that stand nowhere else are formed by a model that carries
-words from wherever it can see them into notes, profiles, patches, merges and consolidations; an
-agent saves with its tools what a search showed it; and a person edits, corrects, rejects,
-approves, ends and restores what came of them. Then messages, threads and sources are erased, and
-all that a memory can tell is searched for the words.
+In random histories, messages of unique words are formed by a model that carries words from anywhere
+it can see into notes, profiles, patches, merges and consolidations; an agent saves search results
+with its tools; and a person edits, corrects, rejects, approves, ends and restores the results. Then
+messages, threads and sources are erased, and everything that a memory can return is searched for
+the words.
 """
 
 import asyncio
@@ -74,7 +74,7 @@ class History:
         self._moments = [clock.now()]
 
     async def play(self, steps: int) -> list[str]:
-        """Take so many steps, then erase; return where the first erase that did left words."""
+        """Take *steps* steps, then erase; return where the first effective erase left words."""
         acts = {
             self._say: 6, self._say_again: 1, self._tell: 2, self._decide: 4,
             self._consolidate: 2, self._erase: 2,
@@ -106,7 +106,7 @@ class History:
             await self.memory.form(ADA)
 
     async def _say_again(self) -> None:
-        """Say all of a note again, or a part of it, and have the whole of it formed."""
+        """Repeat a note, or a part of it, and form it."""
         page = await self.memory.memories(ADA, type_="Note", state="active")
         notes = [each for each in page.rows if "content" in each.value]
         if not notes:
@@ -120,7 +120,7 @@ class History:
             self._model.again = None
 
     async def _tell(self) -> None:
-        """Have an agent keep with its tools what was said, and words that a search showed it."""
+        """Let an agent save the user's words, and words from a search."""
         word = self._words.new()
         message = await self._hear(f"{FILLER}: {word}", [word])
         tools = MemoryTools(self.memory, ADA, message.thread, types=TYPES)
@@ -141,7 +141,7 @@ class History:
         return message
 
     async def _decide(self) -> None:
-        """Do with a memory what a person may do."""
+        """Apply a random review decision to a memory."""
         page = await self.memory.memories(ADA)
         found = [each for each in page.rows if each.type in {"Life", "Note"}]
         if not found:
@@ -161,7 +161,7 @@ class History:
             await self._chance.choice([self._edit, self._correct, self._restore])(memory, place)
 
     async def _edit(self, memory: Memory, place: str) -> None:
-        """Rewrite a field by hand, with a word of one's own."""
+        """Rewrite a field by hand, with a new word."""
         typed = self._words.new()
         self._words.typed.add(typed)
         value = json.loads(json.dumps(memory.value))
@@ -170,7 +170,7 @@ class History:
         await self.memory.put(ADA, memory.type, memory.key, value)
 
     async def _correct(self, memory: Memory, place: str) -> None:
-        """Say in the talk what is right, with words of what was wrong."""
+        """Append a correction that uses words of the error."""
         word, kept = self._words.new(), self._words.some(str(memory.value))
         said = await self._hear(word, [word])
         because = Evidence(thread=said.thread, message=said.id, quote=word)
@@ -179,7 +179,7 @@ class History:
         await self.memory.apply(ADA, [write])
 
     async def _restore(self, memory: Memory, place: str) -> None:
-        """Put an earlier version in force again."""
+        """Restore an earlier version."""
         found = self._chance.choice(await self.memory.history(ADA, memory.type, memory.key))
         write = PutMemory(
             type=memory.type, key=memory.key, value=found.value, text=found.text,
@@ -209,7 +209,7 @@ class History:
         self._words.erased |= gone
 
     async def left(self) -> list[str]:
-        """Return where words stand that occur in erased messages alone."""
+        """Return where words occur that are only in erased messages."""
         gone = sorted(self._words.gone)
         if not gone:
             return []
@@ -259,7 +259,7 @@ async def played(open_empty: Opener, seed: int, folder: Path | None = None) -> l
 
 
 def in_files(folder: Path, words: set[str]) -> list[str]:
-    """Return the words that stand in a file, or of which the stored hash does."""
+    """Return the words that occur in a file, or whose stored hash does."""
     found = []
     for path in sorted(each for each in folder.rglob("*") if each.is_file()):
         content = path.read_bytes()
@@ -320,7 +320,7 @@ def given_alone(
 
 
 def own_alone(_before: Founded, after: Founded, *_: object) -> EvidenceMap:
-    """Let a put have the evidence that it brings, and no other."""
+    """Give a put only its own evidence."""
     return after.evidence
 
 
@@ -332,7 +332,7 @@ def first_alone(sources: Sequence[Memory]) -> list[Evidence]:
 def present_alone(
     row: MemoryRow | RevisionRow, erased: AbstractSet[tuple[str, str]]
 ) -> Remainder | None:
-    """Leave past versions as they are."""
+    """Leave past versions unchanged."""
     if isinstance(row, RevisionRow):
         return Remainder(json.loads(row.value), row_sources(row))
     return row_remainder(row, erased)

@@ -258,7 +258,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([10, 10, 1, 5, 25, 60, 3_600]))
     def advance(self, seconds: int) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         self.clock.advance(seconds)
 
     @rule(target=leases, owner=st.sampled_from(["v", "w"]))
@@ -288,7 +288,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(lease=leases, failed=st.booleans(), retry_s=st.sampled_from([0, 5, 40]))
     def release(self, lease: Lease, *, failed: bool, retry_s: int) -> None:
-        """Give a lease back, with or without failure."""
+        """Release a lease, with or without failure."""
         names = [each.thread for each in lease.threads] if failed else []
         answer = self.store.release(lease, failed=names, retry_s=retry_s)
         self.agree(lease.scope, answer, lambda: self.model.release(lease, names, retry_s))
@@ -362,7 +362,7 @@ def machine_of(opener: Opener) -> type[StoreMachine]:
 
 
 def test_a_store_agrees_with_the_model(open_empty: Opener, examples: int) -> None:
-    """Whatever is asked in which order, store and model answer alike."""
+    """Store and model agree on any sequence of calls."""
     sample = settings(settings.get_profile("sample"), max_examples=examples)
     run_state_machine_as_test(machine_of(open_empty), settings=sample)
 
@@ -370,7 +370,7 @@ def test_a_store_agrees_with_the_model(open_empty: Opener, examples: int) -> Non
 @pytest.mark.prove
 @pytest.mark.parametrize("steps", [15, 30, 60, 120])
 def test_a_store_agrees_with_the_model_at_length(open_empty: Opener, steps: int) -> None:
-    """Whatever is asked in which order, store and model answer alike."""
+    """Store and model agree on long sequences of calls."""
     run_state_machine_as_test(
         machine_of(open_empty),
         settings=settings(settings.get_profile("prove"), stateful_step_count=steps),
@@ -396,7 +396,7 @@ HOME = PutMemory(type="Fact", key="k", value={"city": "Oslo"})
 
 
 def append_thrice(machine: StoreMachine) -> None:
-    """Let talk go on for longer than the longest wait."""
+    """Continue a conversation beyond the longest wait."""
     for message in (ONE, TWO, THREE):
         machine.append(ADA, TALK, [message], None)
         machine.advance(10)

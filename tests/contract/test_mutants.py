@@ -90,7 +90,7 @@ def any_request(
 def forgetting(
     rows: Rows, scope: Scope, target: erase.EraseTarget, *, receipt: ReceiptRow
 ) -> PlannedWrite[ReceiptRow]:
-    """Forget all keys of a scope of which something is erased."""
+    """Forget all keys of a scope in which something is erased."""
     planned = plan_erase(rows, scope, target, receipt=receipt)
     forgotten = [(row.id, receipt.erased_at + 1) for row in planned.effect.scopes]
     effect = replace(planned.effect, old_keys=forgotten, idempotency=())
@@ -98,12 +98,12 @@ def forgetting(
 
 
 def emptied(rows: Rows, scope_id: int, erased: Collection[int], now: int) -> list[IdempotencyRow]:
-    """Take what was erased out of the results of requests, and let nothing be gone."""
+    """Remove erased data from the results of requests, without marking any as gone."""
     return [replace(row, result="[]") for row in blanked_keys(rows, scope_id, erased, now)]
 
 
 def unkeyed(_key: bytes, *names: object) -> bytes:
-    """Make digests that whoever guesses the names can make as well."""
+    """Compute digests without a key, which anyone can compute from a name."""
     return keyed_digest(b"", *names)
 
 
@@ -131,7 +131,7 @@ class Undying(SaidTimes):
 
 
 def shrinking(scope: ScopeRow, thread: ThreadRow, found: Sequence[MessageRow]) -> PlannedWrite[int]:
-    """Give the positions of removed messages free."""
+    """Reuse the positions of removed messages."""
     planned = removed(scope, thread, found)
     shorter = [replace(row, last=row.last - len(found)) for row in planned.effect.threads]
     return PlannedWrite(replace(planned.effect, threads=shorter), planned.result)

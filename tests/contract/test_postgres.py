@@ -51,7 +51,7 @@ class TestPostgresStore(StoreContract):
 
 
 class TestDurablePostgresStore(DurableContract):
-    """What the server has acknowledged is there when it is opened again."""
+    """Acknowledged data is there when the store is reopened."""
 
     @pytest.fixture
     async def stores(self) -> AsyncIterator[AsyncExitStack]:
@@ -61,7 +61,7 @@ class TestDurablePostgresStore(DurableContract):
 
     @pytest.fixture
     async def reopen(self, clock: FrozenClock, stores: AsyncExitStack, url: str) -> Reopen:
-        """Return what closes the store and opens another one of the same database."""
+        """Return a function that closes the store and reopens the same database."""
         ids = SeededIds(1)
 
         async def reopen() -> Store:

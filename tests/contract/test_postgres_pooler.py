@@ -70,7 +70,7 @@ def open_stores() -> Iterator[list[PostgresStore]]:
 
 
 class TestBehindAPooler(StoreContract):
-    """Nothing of the contract needs a session of one's own."""
+    """The contract does not depend on sessions."""
 
     @pytest.fixture
     def store(
@@ -86,7 +86,7 @@ class TestBehindAPooler(StoreContract):
 
 
 def test_the_pooler_gives_sessions_away(url: str) -> None:
-    """What a client leaves in its session is met by another: the pooler is a real one."""
+    """Session state leaks between clients: the pooler is a real one."""
     with (
         psycopg.connect(url, autocommit=True) as one,
         psycopg.connect(url, autocommit=True) as other,

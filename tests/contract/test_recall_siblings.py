@@ -1,4 +1,4 @@
-"""What rests on one message is recalled whole, on every backend, with and without a budget."""
+"""Memories citing one message are all recalled, on every backend, with and without a budget."""
 
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta

@@ -37,7 +37,7 @@ class TestRedisStore(StoreContract):
 
 
 class TestDurableRedisStore(DurableContract):
-    """What the server has acknowledged is there when it is opened again."""
+    """Acknowledged data is there when the store is reopened."""
 
     @pytest.fixture
     async def stores(self) -> AsyncIterator[AsyncExitStack]:
@@ -47,7 +47,7 @@ class TestDurableRedisStore(DurableContract):
 
     @pytest.fixture
     async def reopen(self, clock: FrozenClock, stores: AsyncExitStack, url: str) -> Reopen:
-        """Return what closes the store and opens another one of the same database."""
+        """Return a function that closes the store and reopens the same database."""
         ids = SeededIds(1)
 
         async def reopen() -> Store:

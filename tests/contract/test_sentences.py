@@ -15,22 +15,22 @@ SECTION = re.compile(r"(Args|Returns|Raises):$")
 
 # Sentences that no test of the contract can be about, each with the reason.
 UNTESTED = {
-    "A durable, transactional home for threads, messages and memories, with a change feed.": (
+    "A durable, transactional store of threads, messages and memories, with a change feed.": (
         "says what a store is; the rest says what it promises"
     ),
-    "All methods raise `StoreError` when the backend fails; nothing was written then, but for "
-    "`StoreUnavailableError`, where a write may have happened: repeat it with the same ids or "
+    "All methods raise `StoreError` if the backend fails; nothing was written then, except after "
+    "`StoreUnavailableError`, when the write may have happened: repeat it with the same ids or "
     "idempotency key.": "how a backend fails is its own: see its tests of failures",
-    "Until then it may be old: what others changed is noticed when something is written.": (
+    "Otherwise they may be stale: changes by other processes are noticed only on a write.": (
         "needs another connection: see the tests of SQLite's stamps"
     ),
-    "It is for checkpoints that this process alone has, and called on a thread.": (
+    "Use it for checkpoints held by this process only; *erase* is called on a worker thread.": (
         "says when to use it; who is told is tested where checkpoints are erased"
     ),
-    "Return those of the names (thread, id) of messages of a scope that are there.": (
+    "Return the names (thread, id) of the messages that exist.": (
         "the test of the messages that are named looks at both"
     ),
-    "Whoever has the store open in another process must open it again.": (
+    "Other processes that have the store open must reopen it.": (
         "is no promise, but what a caller has to do"
     ),
     "StoreUnavailableError: Another process reads from the file; try again later.": (

@@ -37,7 +37,7 @@ class TestSQLiteStore(StoreContract):
 
 
 class TestDurableSQLiteStore(DurableContract):
-    """What the default backend has acknowledged is there when it is opened again."""
+    """Acknowledged data is there when the store is reopened."""
 
     @pytest.fixture
     async def stores(self) -> AsyncIterator[AsyncExitStack]:
@@ -47,7 +47,7 @@ class TestDurableSQLiteStore(DurableContract):
 
     @pytest.fixture
     async def reopen(self, clock: FrozenClock, stores: AsyncExitStack, tmp_path: Path) -> Reopen:
-        """Return what closes the store and opens another one of the same file."""
+        """Return a function that closes the store and reopens the same file."""
         ids = SeededIds(1)
 
         async def reopen() -> Store:

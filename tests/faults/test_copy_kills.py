@@ -1,4 +1,4 @@
-"""What the death of a copying process leaves, whenever it comes."""
+"""Killing a copying process at any time."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 """
-What a store says of a file in which bytes changed, or whose log is not the one it wrote.
+Detection of changed bytes in a file, and of a foreign log.
 
 The tests that compare every read of the API with the truth are in `test_every_read`. Here the file
 layer is the one that plays power losses, which compares checksums of pages as SQLite's does; a
@@ -46,7 +46,7 @@ async def everything(path: Path) -> str:
 
 
 async def verdict(path: Path, expected: str) -> str:
-    """Say how a store takes a damaged file."""
+    """Return how a store handles a damaged file."""
     try:
         said = await everything(path)
     except StoreError:
@@ -60,7 +60,7 @@ async def verdict(path: Path, expected: str) -> str:
 
 
 def bytes_of(path: Path) -> bytes:
-    """Return what a file holds."""
+    """Return the content of a file."""
     return path.read_bytes()
 
 
@@ -80,7 +80,7 @@ def summed(content: bytes) -> bytes:
 
 async def flip(path: Path, times: int) -> Counter[str]:
     """
-    Change one byte of a closed store's file, *times*; count what came of it.
+    Change one byte of a closed store's file, *times* times; count the outcomes.
 
     Checksums of pages are made right again: rows have to notice for themselves.
     """
@@ -100,7 +100,7 @@ def versions_in(said: str) -> set[str]:
 
 
 async def content_read_wrongly(path: Path, times: int) -> int:
-    """Change one byte of a closed store's file, *times*; count what is read as nobody wrote it."""
+    """Change one byte of a closed store's file, *times* times; count wrong reads."""
     written, wrong = versions_in(await everything(path)), 0
     for damaged in map(summed, flipped(bytes_of(path), times, seed=1)):
         there = put_down({path.name: damaged}, path.parent / "left")
@@ -146,7 +146,7 @@ async def test_a_check_finds_what_reading_does_not(times: int, filled: Path) -> 
 
 
 def without_its_sum(stored: rows.Stored) -> rows.Stored:
-    """Take the checksum off a row, and believe the row."""
+    """Drop the checksum of a row without verifying it."""
     return stored[:-1]
 
 

@@ -1,4 +1,4 @@
-"""What is left of erased words in the files, and whether anything of them ever comes back."""
+"""Bytes of erased words that are left in files, and whether any of them return."""
 
 import json
 import math
@@ -121,7 +121,7 @@ async def commit_whatever_was_erased(store: Store, lease: Lease, write: PutMemor
 
 
 async def form_while_erasing(folder: Path, times: int, commit: Commit) -> Counter[str]:
-    """Claim, erase and commit in any order, *times*; count what came of it."""
+    """Claim, erase and commit in random order, *times* times; count the outcomes."""
     random, found, clock = chance(1), Counter[str](), FrozenClock()
     with PowerLossDisk() as disk:
         async with disk.open(folder / "store.db", clock=clock, ids=SeededIds(1)) as store:
@@ -138,7 +138,7 @@ async def form_while_erasing(folder: Path, times: int, commit: Commit) -> Counte
 async def form_once(
     store: Store, scope: Scope, canary: Canary, random: Random, commit: Commit
 ) -> str:
-    """Let a worker form what is said in a scope, and somebody erase it at some time."""
+    """Let a worker form a scope while an erase happens at a random time."""
     other = NewMessage(role="user", id="m0", text="it rains")
     await store.append(scope, "other talk", [other], debounce=UNTIL_SIGNALLED)
     said = NewMessage(role="user", id="m1", text=canary.text(), source="mail")

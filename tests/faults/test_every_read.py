@@ -57,7 +57,7 @@ pages = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> WholeFile:
-    """Return a file that nobody changes."""
+    """Return a file that tests must not change."""
     return asyncio.run(whole_file(tmp_path_factory.mktemp("whole") / "store.db"))
 
 
@@ -113,7 +113,7 @@ def misplaced(whole: WholeFile, count: int) -> Iterator[tuple[str, bytes]]:
 
 
 def lost_lookups(wrong_reads: Sequence[str]) -> tuple[str, ...]:
-    """Return how the reads begin of a scope or thread that a look-up by its name did not find."""
+    """Return the prefixes of reads whose scope or thread was not found by name."""
     names = [each.split(": ")[:2] for each in wrong_reads]
     return tuple(
         f"{what}: {name.removesuffix(end)} "
@@ -160,7 +160,7 @@ async def test_a_file_cut_short_gives_the_right_answer_or_an_error(
 
 
 async def lost_message(path: Path) -> None:
-    """Take a message out of a file as a page does that no longer lists it: with its indexes."""
+    """Remove a message and its index entries from a file, as a stale page would."""
     connection = apsw.Connection(str(path), vfs=checksum_layer())
     connection.execute("DELETE FROM message WHERE id = 'talk5.1'")
     connection.close()
@@ -201,7 +201,7 @@ async def test_messages_without_their_counts_would_be_read(
 
 
 async def removed_from(table: str, index: str, path: Path) -> None:
-    """Make an index of a table forget a row, as a page of it does that is an older one."""
+    """Remove a row from an index of a table, as a stale page would."""
     copy = path.with_name("copy.db")
     copyfile(path, copy)
     connection = apsw.Connection(str(copy), vfs=checksum_layer())

@@ -1,4 +1,4 @@
-"""What malformed answers of a model leave behind: a reason, and never half a memory."""
+"""Malformed answers of a model leave a reason, and never half a memory."""
 
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -48,7 +48,7 @@ def note(content: str = "Wilma has moved to Porto", **more: Json) -> dict[str, J
 
 
 def changed(op: str = "replace", path: Json = "/home", **more: Json) -> dict[str, Json]:
-    """Return one operation of a patch."""
+    """Return one patch operation."""
     value = {} if op in {"remove", "move", "copy"} else {"value": "Bergen"}
     return {"op": op, "path": path, **value, **cited(), **more}
 
@@ -273,7 +273,7 @@ GOOD: Final[tuple[tuple[str, JsonObject], ...]] = (
 
 @dataclass(frozen=True)
 class Left:
-    """What a formation left: how it ended, its receipt, what is there, how often it asked."""
+    """The result of a formation: its end, receipt, memories, and number of requests."""
 
     result: FormationResult
     formation: Formation
@@ -302,7 +302,7 @@ async def opened(url: str = "memory:") -> AsyncIterator[recollect.Recollect]:
 async def formed(
     memory: recollect.Recollect, name: str, answer: ModelAnswer, monkeypatch: pytest.MonkeyPatch
 ) -> Left:
-    """Return what a model leaves that always gives *answer*."""
+    """Return the result of a model that always gives *answer*."""
     scope = ("users", name)
     model = ScriptedModel(lambda _: answer)
     assert memory.worker is not None
@@ -322,13 +322,13 @@ async def formed(
 
 
 def is_loss(left: Left) -> bool:
-    """Say whether something that was asked for is neither stored, nor told, nor waits."""
+    """Return True if something that was asked for is neither stored, nor told, nor waits."""
     is_kept = bool(left.notes) or left.user.version > 1
     return not (is_told(left) or is_kept or (left.waits and left.formation.receipt.get("reason")))
 
 
 def is_told(left: Left) -> bool:
-    """Say whether the receipt names what was not stored, or waits for a person."""
+    """Return True if the receipt names what was not stored, or waits for a person."""
     held = {each.action for each in left.result.outcomes} & {"refused", "quarantined"}
     return bool(left.formation.receipt["refused"] or held)
 

@@ -1,4 +1,4 @@
-"""What the death of a process in the middle of a formation leaves: each effect exactly once."""
+"""Killing a process during a formation: each effect happens exactly once."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _processes = multiprocessing.get_context("forkserver")
 
 
 def answer_to(request: ModelRequest) -> ModelAnswer:
-    """Return a note of each new message in words of its own, and its interest for the profile."""
+    """Return a note of each new message in other words, and its interest for the profile."""
     chance = random.SystemRandom()
     calls, changes = [], list[Json]()
     for number, _, words in shown_in(request).new:
@@ -100,7 +100,7 @@ def form_until(path: str, age_s: float, point: str, *, torn: bool) -> None:
 
 
 def _arm(memory: Recollect, point: str, *, torn: bool) -> None:  # noqa: C901 (each point once)
-    """Let this process die at *point*; a *torn* store commits effect and watermark apart."""
+    """Make this process die at *point*; a *torn* store commits effect and watermark separately."""
     store: Any = memory.store
     claim, commit = store.claim, store.commit
 

@@ -1,4 +1,4 @@
-"""What the death of a writing process leaves, whenever it comes."""
+"""Killing a writing process at any time."""
 
 from pathlib import Path
 

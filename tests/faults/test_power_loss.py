@@ -1,4 +1,4 @@
-"""What a power loss leaves, at every write and at random moments; and that a loss would be seen."""
+"""Power losses at every write and at random moments, with controls that lose data."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -44,7 +44,7 @@ async def append(store: Store, _: FrozenClock) -> None:
 
 
 async def put(store: Store, _: FrozenClock) -> None:
-    """Put the next version of one memory and the first of another."""
+    """Put the next version of one memory and the first version of another."""
     found = [Evidence(thread="talk", message="1.0")]
     home = PutMemory(type="Fact", key="home", value={"city": "Oslo"}, evidence={"/city": found})
     await store.apply(ADA, [PutMemory(type="Fact", key="tally", value={"turn": 99}), home])
@@ -86,7 +86,7 @@ async def clean(store: Store, _: FrozenClock) -> None:
 
 
 async def nothing(_: Store, __: FrozenClock) -> None:
-    """Do nothing: what is there before."""
+    """Do nothing: the control."""
 
 
 WORKER = Worker()
@@ -104,7 +104,7 @@ every_moment = pytest.mark.parametrize(
 
 
 async def played(disk: PowerLossDisk, path: Path, calls: Sequence[Call]) -> tuple[int, Known]:
-    """Let *calls* be answered one after the other; return when it began, and what was known."""
+    """Make *calls* one after the other; return the start, and the known states."""
     clock = FrozenClock()
     clock.advance(100_000)
     known: dict[Scope, States] = {ADA: [], BOB: []}
@@ -120,7 +120,7 @@ async def played(disk: PowerLossDisk, path: Path, calls: Sequence[Call]) -> tupl
 async def lose_at_every_moment(
     disk: PowerLossDisk, begun: int, known: Known, folder: Path, times: int
 ) -> FaultOutcome:
-    """Let the power fail at every moment from *begun* on."""
+    """Simulate a power loss at every moment from *begun* on."""
     outcome, random = FaultOutcome(), chance(7)
     for moment in range(begun, disk.moment + 1):
         survivals = [SURVIVALS[moment % 4]] if times == ONE_EACH else SURVIVALS * times
@@ -248,7 +248,7 @@ class Hiding(apsw.Connection):
 
 
 async def fail_at_moments(filled: Path, calls: Sequence[Call], step: int) -> list[str]:
-    """Let one operation after the other fail; return what was wrong after a power loss then."""
+    """Fail each operation in turn; return what was wrong after a power loss then."""
     with PowerLossDisk() as disk:
         begun, known = await played(disk, copied(filled), calls)
     states, found = [state for _, state in known[ADA]], []

@@ -1,4 +1,4 @@
-"""What eight processes that share a file see of each other."""
+"""Visibility of writes between eight processes that share a file."""
 
 from pathlib import Path
 

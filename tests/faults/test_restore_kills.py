@@ -1,4 +1,4 @@
-"""What the death of a restoring process leaves: the same command finishes what it began."""
+"""Killing a restoring process: the same command finishes the restore."""
 
 import json
 import signal

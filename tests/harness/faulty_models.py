@@ -81,7 +81,7 @@ class Hallucinating(Oracle):
 
 
 def is_map(value: Json) -> TypeGuard[Mapping[str, Json]]:
-    """Say whether *value* is a JSON object."""
+    """Return whether *value* is a JSON object."""
     return isinstance(value, Mapping)
 
 

@@ -103,7 +103,7 @@ class FaultyProxy:
         return await asyncio.open_unix_connection(str(self._upstream))
 
     async def weigh(self, chunk: bytes, before: bytes) -> Cut | None:
-        """Let a piece from a client wait, and say whether its connection is to be cut."""
+        """Let a piece from a client wait, and return True if its connection is to be cut."""
         await self.wait()
         if self.cuts and self._mark in before[-len(self._mark) :] + chunk:
             return self.cuts.popleft()

@@ -254,7 +254,7 @@ class Canary:
         return text
 
     def is_in(self, text: str) -> bool:
-        """Say whether one of the words is in *text*."""
+        """Return True if one of the words is in *text*."""
         return any(end in text for end in self._ends)
 
     def found_in(self, folder: Path) -> list[str]:

@@ -182,7 +182,7 @@ class PowerLossDisk:
     # What the layer reports
 
     def opened(self, path: str) -> int:
-        """Take note that the file at *path* is about to be opened; return its number."""
+        """Record that the file at *path* is about to be opened; return its number."""
         if path not in self._live:
             self._live[path] = file = next(self._files)
             if Path(path).exists():
@@ -192,7 +192,7 @@ class PowerLossDisk:
         return self._live[path]
 
     def deleted(self, path: str, *, folder: bool) -> None:
-        """Take note that the name *path* is about to be taken from its file."""
+        """Record that the name *path* is about to be taken from its file."""
         file = self._live.pop(path, None)
         if file is not None:
             folder = folder and self._honest

@@ -40,7 +40,7 @@ BLOCK = re.compile(r"<memory ([0-9a-f]+)> .*\n</memory \1>", re.DOTALL)
 
 
 def records_in(messages: Sequence[BaseMessage]) -> list[Record]:
-    """Return what the blocks of data of a request hold."""
+    """Return the records in the blocks of a request."""
     blocks = (found for each in messages for found in BLOCK.finditer(each.text))
     return [record for block in blocks for record in read_block(block[0])]
 
@@ -112,7 +112,7 @@ def reader() -> Reader:
 
 @dataclass
 class Told:
-    """What the agent of the story answered."""
+    """The answers of the story's agent."""
 
     home: str
     before: str
@@ -129,7 +129,7 @@ def story(
     *,
     awaits: bool = False,
 ) -> Told:
-    """Let an agent remember across threads, learn by feedback, and follow examples."""
+    """Let an agent remember across threads, learn from feedback, and follow examples."""
     change: Any = {"rule": "Answer in capitals", "reason": "could not read it"}
     teacher = ScriptedModel([ToolCall(name="add_rule", arguments=change)])
     rules = Instructions(memory, ("agents",), model=teacher, automatic=True)

@@ -92,7 +92,7 @@ def sets(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("folder", [".", "longmemeval"])
 def test_notes_are_read_with_the_sessions_that_they_are_about(sets: Path, folder: str) -> None:
-    """From the folder of all sets, or the talks' own; a talk without notes is passed over."""
+    """From the folder of all sets, or the talks' own; a talk without notes is skipped."""
     sessions = read_sessions(RECORDINGS["reme"], sets / folder)
 
     assert [f"{TALK}:{each}" for each in SAID] == [each.id for each in sessions]

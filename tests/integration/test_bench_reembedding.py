@@ -1,4 +1,4 @@
-"""The benchmarks of a changed embedder and of an outside store, on a set that is made up."""
+"""The benchmarks of a changed embedder and of an external store, on a set that is made up."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What stands beside the messages of a thread: kept, resumed, exported and erased with it."""
+"""Thread state and attachments: stored, resumed, exported and erased with the thread."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is known of names: shared, batched, caught up, and gone with what it was learnt from."""
+"""Entity summaries: shared, batched, caught up, and erased with their evidence."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a graph keeps of a talk: corrected, told apart by who says it, batched and caught up."""
+"""The facts of a conversation: corrected, by speaker, batched and caught up."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -74,7 +74,7 @@ async def copied(source: Store, destination: Store, *, replace: bool = False) ->
 
 
 async def equal(one: Store, other: Store) -> bool:
-    """Say whether two stores hold the same."""
+    """Return True if two stores hold the same."""
     digests = [await content_digest(each) for each in (one, other)]
     return str(digests[0]) == str(digests[1]) and digests[0].count == digests[1].count
 

@@ -70,14 +70,14 @@ async def destination() -> AsyncIterator[Stopping]:
 
 
 def is_in_files(folder: Path) -> bool:
-    """Say whether the canary stands in a file of *folder*, also of a store that is open."""
+    """Return True if the canary stands in a file of *folder*, also of a store that is open."""
     # Read by another process: closing the file here would drop the store's locks on it.
     command = ["grep", "--quiet", "--text", "--recursive", CANARY, str(folder)]
     return subprocess.run(command, check=False).returncode == 0
 
 
 async def equal(one: Store, other: Store) -> bool:
-    """Say whether two stores hold the same."""
+    """Return True if two stores hold the same."""
     return str(await content_digest(one)) == str(await content_digest(other))
 
 

@@ -233,7 +233,7 @@ def test_so_many_read_in_place_at_once(tmp_path: Path) -> None:
 
 
 def closing_waits(store: SQLiteStore) -> bool:
-    """Say whether closing *store* waits for one who reads in place."""
+    """Return True if closing *store* waits for one who reads in place."""
     choose = Chooses()
     with ThreadPoolExecutor(2) as pool:
         reading = pool.submit(run_in_place, store.read, choose)

@@ -52,7 +52,7 @@ BLOCK = re.compile(r"<memory ([0-9a-f]+)> .*\n</memory \1>", re.DOTALL)
 
 
 def records_in(messages: Sequence[BaseMessage]) -> list[Record]:
-    """Return what the blocks of data of a request hold."""
+    """Return the records in the blocks of a request."""
     blocks = (found for each in messages for found in BLOCK.finditer(each.text))
     return [record for block in blocks for record in read_block(block[0])]
 
@@ -167,7 +167,7 @@ def test_recall_does_not_change_the_state(memory: SyncRecollect, reader: Reader)
 
 @tool
 def weather(city: str) -> str:
-    """Say how the weather is."""
+    """Return how the weather is."""
     return f"sunny in {city}"
 
 

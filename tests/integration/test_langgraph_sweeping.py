@@ -50,7 +50,7 @@ def _holds(folder: Path, words: bytes) -> bool:
 
 
 def _soon(is_so: Callable[[], bool]) -> bool:
-    """Say whether that comes true before ``WAIT_S`` have passed."""
+    """Return True if that comes true before ``WAIT_S`` have passed."""
     until = monotonic() + WAIT_S
     while not is_so():
         if monotonic() > until:

@@ -187,7 +187,7 @@ def complaints(answer: ModelAnswer) -> list[str]:
 
 
 def is_broken(call: ToolCall) -> bool:
-    """Say whether a strict reader refuses *call*."""
+    """Return True if a strict reader refuses *call*."""
     try:
         json.loads(str(call.arguments), strict=False)
     except ValueError:

@@ -186,7 +186,7 @@ def claim_plan(url: str, settle: str) -> str:
 
 
 def test_what_is_due_is_found_by_indexes(url: str) -> None:
-    """A claim passes over what is taken at the cost of one look each, whatever is in the tables."""
+    """A claim skips what is taken at the cost of one look each, whatever is in the tables."""
     asyncio.run(claim_all(url, 60, 1))
     plain = SESSION["settle"].replace("'off'", "'on'")
 

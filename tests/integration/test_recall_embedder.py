@@ -296,7 +296,7 @@ class Late(HashedEmbedder):
         self.may_embed = False
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Refuse texts of the talk until it may."""
+        """Reject texts of the talk until it may."""
         if not self.may_embed and any(each.text in texts for each in TALK):
             msg = "not yet"
             raise EmbedderError(msg)

@@ -62,7 +62,7 @@ def _kept_under(memory: SyncRecollect, text: str, words: str) -> None:
 
 
 def breaches(recall: Recall, rendering: Rendering) -> list[str]:
-    """Say what is wrong with the block that *rendering* makes of what was recalled."""
+    """Return what is wrong with the block that *rendering* makes of what was recalled."""
     block = rendering(recall)
     expected = [record_of(each) for each in sorted(recall.entries, key=in_time)]
     found = []

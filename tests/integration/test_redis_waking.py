@@ -25,7 +25,7 @@ def server() -> Iterator[RedisServer]:
 
 
 async def heard_after(server: RedisServer, *, restarted: bool) -> bool:
-    """Append in one store, and say whether another one heard of it."""
+    """Append in one store, and return True if another one heard of it."""
     called, loop = asyncio.Event(), asyncio.get_running_loop()
 
     def heard() -> None:

@@ -150,7 +150,7 @@ def use(file: Path) -> list[str]:
 
 
 def is_broken(file: Path) -> bool:
-    """Say whether the store in *file* cannot be used."""
+    """Return True if the store in *file* cannot be used."""
     try:
         use(file)
     except StoreError:

@@ -140,7 +140,7 @@ async def read_under_stamps(file: str) -> Counter[str]:
     """
     Change a setting through two stores, and the same under stamps; return what became of these.
 
-    What was read was old if its version was not the present one where a change was carried out
+    What was read was old if its version was not the current one where a change was carried out
     under its stamp.
     """
     found: Counter[str] = Counter()

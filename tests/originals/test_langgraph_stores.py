@@ -143,7 +143,7 @@ def differs_in_sqlite(field: Any, operator: str, operand: Any) -> bool:
 
 
 def reads_dots_otherwise(value: Mapping[str, Any], path: str, *, by_steps: bool) -> bool:
-    """Say whether a dotted path means another field: steps alone, or the whole name alone."""
+    """Return True if a dotted path means another field: steps alone, or the whole name alone."""
     if "." not in path:
         return False
     return path in value if by_steps else path not in value and isinstance(value.get("a"), dict)
@@ -152,7 +152,7 @@ def reads_dots_otherwise(value: Mapping[str, Any], path: str, *, by_steps: bool)
 def is_excused(
     value: Mapping[str, Any], filter_: Mapping[str, Any] | None, differs: Differs, *, by_steps: bool
 ) -> bool:
-    """Say whether a listed difference can show when *filter_* looks at *value*."""
+    """Return True if a listed difference can show when *filter_* looks at *value*."""
     for path, wanted in (filter_ or {}).items():
         if reads_dots_otherwise(value, path, by_steps=by_steps):
             return True
@@ -175,7 +175,7 @@ def excused_items(
 
 
 def is_unknown(op: SearchOp) -> bool:
-    """Say whether a filter has an operator that nobody knows."""
+    """Return True if a filter has an operator that nobody knows."""
     conditions = [each for each in (op.filter or {}).values() if isinstance(each, dict)]
     return any("$near" in each for each in conditions)
 

@@ -83,7 +83,7 @@ AT_THE_START = TALKS.filter(lambda talk: not talk.before)
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Leave out what the originals say of their end."""
+    """Suppress the originals' deprecation warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

@@ -111,7 +111,7 @@ def test_recall_explains_itself(story: Story) -> None:
 
 
 def test_the_slider_goes_back_to_what_was_believed(story: Story) -> None:
-    """At the slider's beginning the first version is shown, at its end the present one."""
+    """At the slider's beginning the first version is shown, at its end the current one."""
     assert "Lisbon" in story.facts["timeline"]["first"]
     assert "Braga" in story.facts["timeline"]["now"]
 

@@ -150,7 +150,7 @@ class PineconeDouble:
 
 
 def check_headers(headers: Message) -> None:
-    """Refuse who has no key, or speaks another version of the interface."""
+    """Reject who has no key, or speaks another version of the interface."""
     if headers["Api-Key"] != API_KEY:
         raise RefusedError(401, "Invalid API key")
     if headers["X-Pinecone-Api-Version"] != API_VERSION:
@@ -158,7 +158,7 @@ def check_headers(headers: Message) -> None:
 
 
 def check_size(sent: bytes) -> None:
-    """Refuse a request that is too large."""
+    """Reject a request that is too large."""
     if len(sent) > REQUEST_BYTES_MAX:
         raise RefusedError(400, f"{len(sent)} bytes; a request has {REQUEST_BYTES_MAX} at most")
 
@@ -166,13 +166,13 @@ def check_size(sent: bytes) -> None:
 def check_fields(
     body: Mapping[str, Any], needed: set[str], allowed: set[str] | None = None
 ) -> None:
-    """Refuse a body that lacks a field, or has one that the interface does not know."""
+    """Reject a body that lacks a field, or has one that the interface does not know."""
     if needed - body.keys() or body.keys() - needed - (allowed or set()):
         raise RefusedError(400, f"fields {sorted(body)}; needed {sorted(needed)}")
 
 
 def check_vector(values: list[float], dimension: int) -> None:
-    """Refuse a vector of another length, or one that nothing is similar to."""
+    """Reject a vector of another length, or one that nothing is similar to."""
     if len(values) != dimension:
         message = f"Vector dimension {len(values)} does not match the dimension of the index "
         raise RefusedError(400, f"{message}{dimension}")
@@ -181,7 +181,7 @@ def check_vector(values: list[float], dimension: int) -> None:
 
 
 def check_metadata(metadata: Mapping[str, Any]) -> None:
-    """Refuse metadata that are too large, or of another kind than the interface takes."""
+    """Reject metadata that are too large, or of another kind than the interface takes."""
     for key, value in metadata.items():
         texts = isinstance(value, list) and all(isinstance(each, str) for each in value)
         if not (isinstance(value, str | int | float | bool) or texts):
@@ -191,7 +191,7 @@ def check_metadata(metadata: Mapping[str, Any]) -> None:
 
 
 def satisfies(metadata: Mapping[str, Any], filter_: Mapping[str, Any]) -> bool:
-    """Say whether *metadata* satisfy a filter; refuse one with an operator that is none."""
+    """Return True if *metadata* satisfy a filter; refuse one with an operator that is none."""
     for key, condition in filter_.items():
         operators = condition if isinstance(condition, Mapping) else {"$eq": condition}
         for operator, operand in operators.items():

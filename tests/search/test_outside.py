@@ -329,7 +329,7 @@ async def test_an_erase_stays_unclean_while_the_outside_store_is_away(
     monkeypatch: pytest.MonkeyPatch,
     target: EraseMessages | EraseScope,
 ) -> None:
-    """Also for a process that knows of no outside store; the next one that has it cleans."""
+    """Also for a process that knows of no external store; the next one that has it cleans."""
     url = str(tmp_path / "memory.db")
     vectors = opened(tmp_path)
     away = Away(vectors, monkeypatch)

@@ -57,7 +57,7 @@ def opened(
 
 
 def outside_of(search: VectorSearch) -> OutsideSearch:
-    """Return a search as an outside store."""
+    """Return a search as an external store."""
     return OutsideSearch(search, name="entries")
 
 

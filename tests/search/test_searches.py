@@ -189,5 +189,5 @@ def test_collections_of_one_scope_are_apart() -> None:
 
 
 def still_there(memory: SyncRecollect) -> bool:
-    """Say whether what is none of a search's documents is left."""
+    """Return True if what is none of a search's documents is left."""
     return memory.get(("docs",), "Item", "own") is not None

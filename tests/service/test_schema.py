@@ -144,7 +144,7 @@ class Walk:
 
 
 def is_elsewhere(case: Any) -> bool:
-    """Say whether a name in a path makes it another path."""
+    """Return True if a name in a path makes it another path."""
     return any(NO_NAME.search(str(each)) for each in (case.path_parameters or {}).values())
 
 

@@ -45,7 +45,7 @@ class Block:
 
     @property
     def is_run(self) -> bool:
-        """Say whether a reader is meant to run it."""
+        """Whether a reader is meant to run it."""
         return not self.info.startswith(f"python {NO_RUN}")
 
 

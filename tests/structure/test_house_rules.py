@@ -70,7 +70,7 @@ def unsafe_imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def call_complaint(call: ast.Call) -> str | None:
-    """Say what is wrong with a call, if anything is."""
+    """Return what is wrong with a call, if anything is."""
     called = ast.unparse(call.func)
     if called in UNSAFE_CALLS:
         return f"{called}() runs what its argument says: parse it strictly instead"
@@ -86,7 +86,7 @@ def call_complaint(call: ast.Call) -> str | None:
 
 
 def names_broad_error(nodes: list[ast.expr]) -> bool:
-    """Say whether one of *nodes*, or of the tuples among them, is Exception or BaseException."""
+    """Return True if one of *nodes*, or of the tuples among them, is Exception or BaseException."""
     names = (
         part for node in nodes for part in (node.elts if isinstance(node, ast.Tuple) else [node])
     )
@@ -94,7 +94,7 @@ def names_broad_error(nodes: list[ast.expr]) -> bool:
 
 
 def swallows_everything(handler: ast.ExceptHandler) -> bool:
-    """Say whether *handler* catches every error and does not end by raising it again."""
+    """Return True if *handler* catches every error and does not end by raising it again."""
     if handler.type is not None and not names_broad_error([handler.type]):
         return False
     last = handler.body[-1]
@@ -131,7 +131,7 @@ def file_complaints(text: str, name: str) -> list[str]:
 
 
 def is_lock(name: str) -> bool:
-    """Say whether a file of this name pins what others install."""
+    """Return True if a file of this name pins what others install."""
     last = name.rsplit("/", 1)[-1]
     return (
         last in LOCK_NAMES

@@ -28,7 +28,7 @@ def modules() -> Iterator[Path]:
 
 
 def is_bare_participle(name: str) -> bool:
-    """Say whether a module is called by what is done there, and not by what it is."""
+    """Return True if a module is called by what is done there, and not by what it is."""
     return bool(_PARTICIPLE.fullmatch(name)) and name not in FEATURES
 
 

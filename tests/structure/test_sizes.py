@@ -31,7 +31,7 @@ def oversized(text: str, name: str, lines_max: int) -> list[str]:
 
 
 def says_nothing(path: Path) -> bool:
-    """Say whether a file or one of its folders has a name without a subject."""
+    """Return True if a file or one of its folders has a name without a subject."""
     return not NAMES_OF_NOTHING.isdisjoint(part.strip("_") for part in path.with_suffix("").parts)
 
 

@@ -214,7 +214,7 @@ def test_without_a_model_it_says_so_and_keeps_and_recalls(tmp_path: Path) -> Non
 
     finished = chat("--user", "ada", lines=lines, folder=tmp_path)
 
-    assert "no model: nobody answers" in finished.stderr
+    assert "no model: nothing is answered" in finished.stderr
     assert "The key is under the mat." in finished.stdout
     assert "no model is configured" in finished.stderr
     assert EXIT_STATUS["usage"] == finished.returncode

@@ -65,7 +65,7 @@ def sources(result: Result) -> list[str]:
 
 
 def acts_on_terminal(printed: str) -> bool:
-    """Say whether *printed* holds a character that a terminal obeys or that hides others."""
+    """Return True if *printed* holds a character that a terminal obeys or that hides others."""
     return any(each in printed for each in ("\x1b", "\x07", "\u202e"))
 
 

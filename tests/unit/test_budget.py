@@ -114,7 +114,7 @@ def test_the_best_entry_is_kept_even_if_it_exceeds_the_budget() -> None:
 
 
 def test_a_smaller_entry_behind_one_that_does_not_fit_may_fit() -> None:
-    """An entry that is passed over does not end the packing."""
+    """An entry that is skipped does not end the packing."""
     found = pack(["a" * 20, "b" * 200, "c" * 20], budget_tokens=10)
 
     assert Packed(kept=(0, 2), dropped=((1, "budget"),), tokens=10) == found

@@ -115,7 +115,7 @@ def test_each_call_becomes_its_operation() -> None:
     ],
 )
 def test_a_citation_is_read_from_one_line(written: str, cited: Citation) -> None:
-    """Number, field and words; the speaker's name, as the talk has it, is passed over."""
+    """Number, field and words; the speaker's name, as the talk has it, is skipped."""
     for because in ([written], written):
         (insert,) = read(call("Note", value=VALUE, because=because)).operations
 

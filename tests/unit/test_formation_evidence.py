@@ -235,7 +235,7 @@ def _places(value: Json, at: str = "") -> list[str]:
 
 
 def resting(pointer: str, rests: EvidenceMap) -> set[str]:
-    """Return the messages that what stands at *pointer* rests on."""
+    """Return the messages that the value at *pointer* rests on."""
     return {e.message for place, each in rests.items() if covers(place, pointer) for e in each}
 
 

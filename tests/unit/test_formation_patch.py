@@ -322,7 +322,7 @@ def operations_between(before: Json, after: Json) -> list[Operation]:
 
 
 def stands(value: Json, pointer: str) -> bool:
-    """Say whether something stands at *pointer*, walking by hand."""
+    """Return True if something stands at *pointer*, walking by hand."""
     for step in parse_pointer(pointer):
         if isinstance(value, dict) and step in value:
             value = value[step]

@@ -45,7 +45,7 @@ def test_it_strikes_at_its_moment(after: datetime, until: datetime, *, struck: b
 
 @given(st.lists(st.integers(1, 90_000), min_size=1, max_size=40))
 def test_looks_one_after_another_see_each_day_once(steps: list[int]) -> None:
-    """However far they lie apart: no more strokes than nights, and none is passed over."""
+    """However far they lie apart: no more strokes than nights, and none is skipped."""
     looks = [THREE + timedelta(hours=1)]
     for seconds in steps:
         looks.append(looks[-1] + timedelta(seconds=seconds))

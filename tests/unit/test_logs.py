@@ -66,7 +66,7 @@ def test_a_models_refusal_is_told_with_model_and_status() -> None:
 
     assert isinstance(found, ModelDeniedError)
     assert SECRET in str(found)
-    assert summary_of(found).startswith("openai/gpt-5 (401): The provider refuses the key")
+    assert summary_of(found).startswith("openai/gpt-5 (401): The key is invalid")
     assert SECRET not in summary_of(found)
 
 

@@ -509,7 +509,7 @@ def test_tools_are_counted_whosever_they_are() -> None:
 
     @tool
     def weather(city: str) -> str:
-        """Say how the weather is."""
+        """Return how the weather is."""
         return city
 
     parameters: dict[str, Any] = {"properties": {"city": {"type": "string"}}}

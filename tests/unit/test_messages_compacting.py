@@ -41,7 +41,7 @@ def talk_of(turns: Sequence[int], *, system: bool = True) -> list[AnyMessage]:
 
 
 def breaches(talk: Sequence[AnyMessage], limits: CompactionLimits) -> list[str]:
-    """Say what is wrong with what prompts show of a talk that grows message by message."""
+    """Return what is wrong with what prompts show of a talk that grows message by message."""
     found: list[str] = []
     compaction: Compaction | None = None
     unread = {each.id for each in talk if kind_of(each) != "system"}

@@ -83,7 +83,7 @@ def test_a_text_without_calls_has_none(text: str) -> None:
 
 
 def is_sound(call: ToolCall) -> bool:
-    """Say whether a strict reader takes *call*."""
+    """Return True if a strict reader takes *call*."""
     try:
         return call.name == "note" and isinstance(json.loads(str(call.arguments)), dict)
     except ValueError:

@@ -27,7 +27,7 @@ documents = st.dictionaries(st.sampled_from(["a", "b", "a.x"]), values, max_size
 
 
 def holds(filter_: JsonObject, document: JsonObject) -> bool:
-    """Say whether *document* satisfies *filter_*."""
+    """Return True if *document* satisfies *filter_*."""
     return matches(read_filter(filter_), document)
 
 

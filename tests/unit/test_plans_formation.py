@@ -176,7 +176,7 @@ def test_a_part_formed_leaves_the_rest_due(position: int) -> None:
 
 @pytest.mark.parametrize("position", [-1, 1, 4])
 def test_a_watermark_stays_within_its_thread(position: int) -> None:
-    """A watermark goes neither back nor past the end, and the error says where both are."""
+    """A watermark goes neither back nor past the end, and the message tells where both are."""
     with pytest.raises(UsageError, match="formed up to 2 and ends at 3"):
         formed_thread(replace(WAITING, formed=2), position, 0)
 

@@ -494,7 +494,7 @@ def due_moments(world: World) -> Iterator[int]:
 
 
 def is_held(world: World) -> bool:
-    """Say whether the lease belongs to a worker that is alive."""
+    """Return True if the lease belongs to a worker that is alive."""
     scope = world.kept.scope
     held = [(worker.lease.fence, worker.lease.epoch) for worker in world.workers if worker]
     return scope is not None and (scope.fence, scope.epoch) in held
@@ -529,7 +529,7 @@ def check_end(world: World) -> None:
 
 
 def is_at_end(world: World, protocol: Protocol) -> bool:
-    """Say whether all is said, all workers are idle, and neither they nor time can do more."""
+    """Return True if all is said, all workers are idle, and neither they nor time can do more."""
     return (
         world.workers == (None, None)
         and all(count == len(SAID[thread]) for thread, count in world.observed.said)

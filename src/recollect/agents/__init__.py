@@ -1,1 +1,1 @@
-"""What agents are given: tools over a memory, instructions that improve, chosen examples."""
+"""Tools, improvable instructions and selected examples for agents."""

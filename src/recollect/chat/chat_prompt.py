@@ -1,4 +1,4 @@
-"""What a chatbot's model is told: the memories that bear on a message, and the talk so far."""
+"""The prompt of a chatbot: the relevant memories, and the conversation so far."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTHING_KNOWN: Final = "Nothing is remembered yet."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownMemories:
-    """What is remembered and bears on a message: the documents first, then what recall found."""
+    """The memories relevant to a message: documents first, then what recall found."""
 
     documents: tuple[Recalled, ...] = ()
     entries: tuple[Recalled, ...] = ()
@@ -42,9 +42,9 @@ def known_within(
     count: TokenCounter,
 ) -> KnownMemories:
     """
-    Return as much of *documents* and of what was *found* as *budget_tokens* admit, in this order.
+    Return as many of *documents* and *found* as *budget_tokens* allows, in this order.
 
-    The entries come in the order of time, as they are read.
+    The result is in order of time.
     """
     profiles = [
         Recalled(scope=each.scope, content=each, score=0.0, signals={}) for each in documents
@@ -75,9 +75,9 @@ def _in_time(entry: Recalled) -> tuple[datetime, int]:
 
 def filled(template: str, values: Mapping[str, str]) -> str:
     """
-    Return *template* with each ``{name}`` replaced by its value; a doubled brace means itself.
+    Return *template* with each ``{name}`` replaced by its value; doubled braces are literal.
 
-    What stands in a value is never read as a template.
+    Values are never treated as templates.
 
     >>> filled("It is {time}. {{x}}", {"time": "noon"})
     'It is noon. {x}'

@@ -67,7 +67,7 @@ class ChatAnswer:
         self.is_whole = True
 
     async def aclose(self) -> None:
-        """Let the model stop."""
+        """Stop the model."""
         await self.pieces.aclose()
         if isinstance(self._stream, AsyncGenerator):
             await self._stream.aclose()
@@ -75,20 +75,20 @@ class ChatAnswer:
 
 class Chatbot:
     """
-    A talk with the user of a scope over an open memory.
+    A conversation with the user of a scope, over an open memory.
 
-    `hear` keeps what the user says, `answering` answers it and keeps the answer. What is
-    known is recalled for each message anew, from messages and memories of all threads of the
-    scope. Without a *model* it keeps and recalls all the same.
+    `hear` stores the user's message, `answering` answers it and stores the answer. Recall runs for
+    each message, over messages and memories of all threads of the scope. Without a *model* it only
+    stores and recalls.
 
     Args:
-        memory: An open memory; its worker, if it has one, forms what was said in a pause.
-        model: What answers; ``None`` for nobody.
-        scope: Whose memory it is.
-        thread: The thread to go on with; a new one by default.
-        formation: The prompt of the chatbot, and the types of memories.
-        settings: How the thread is formed, see `Recollect.append`.
-        budget_tokens: How much of what is known goes into a prompt.
+        memory: An open memory; its worker, if any, forms memories when the conversation pauses.
+        model: The answering model; ``None`` for none.
+        scope: The user's scope.
+        thread: The thread to continue; a new one by default.
+        formation: The chatbot's prompt, and the memory types.
+        settings: Formation settings of the thread, see `Recollect.append`.
+        budget_tokens: Most tokens of memories in a prompt.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Chatbot:
 
     @property
     def model(self) -> str | None:
-        """Name what answers, ``None`` if nobody does."""
+        """Identity of the model, ``None`` without one."""
         return self._model.identity if self._model else None
 
     def new_thread(self) -> str:
@@ -143,7 +143,7 @@ class Chatbot:
         return next((each for each in page.rows if each.role == "assistant"), None)
 
     async def known(self, message: Message) -> KnownMemories:
-        """Return what is remembered and bears on *message*, without what is said around it."""
+        """Return the memories relevant to *message*, without the messages around it."""
         seen = await self._before(message)
         query = query_in(message.text)
         if not query.strip():
@@ -160,17 +160,17 @@ class Chatbot:
     @asynccontextmanager
     async def answering(self, message: Message, *, once: bool = False) -> AsyncIterator[ChatAnswer]:
         """
-        Answer *message*; leaving the block keeps what was streamed by then, whole or not.
+        Answer *message*; leaving the block stores the answer, even if interrupted.
 
-        A part of an answer carries the metadata ``{"interrupted": true}``. With *once*, an answer
-        that somebody else has kept meanwhile stays the only one, and is taken for this one's.
+        An interrupted answer has the metadata ``{"interrupted": true}``. With *once*, an answer
+        stored concurrently by another caller is used instead.
 
         Raises:
-            UsageError: There is no model.
-            ModelError: The model failed; what it had said before is kept.
+            UsageError: No model is configured.
+            ModelError: The model failed; the answer so far is stored.
         """
         if self._model is None:
-            msg = "nobody answers: the chatbot has no model"
+            msg = "there is no answer: the chatbot has no model"
             raise UsageError(msg)
         known = await self.known(message)
         answer = ChatAnswer(known, self._model.stream(await self._request(message, known)))
@@ -193,14 +193,14 @@ class Chatbot:
         self, type_: str, key: str, pointer: str, value: Json, *, said: str
     ) -> Memory:
         """
-        Put *value* in the place of what a memory has at *pointer*, because the user *said* so.
+        Replace the value at *pointer* of a memory, because the user *said* so.
 
-        What was said is kept in the thread, without making it due, and is the new value's
-        evidence. See `correction_of`.
+        The user's words are stored in the thread, without scheduling formation, as evidence of the
+        new value. See `correction_of`.
 
         Raises:
-            NotFoundError: There is no such memory, or no such place in it.
-            UsageError: The document would be none of its type.
+            NotFoundError: The memory or the place in it does not exist.
+            UsageError: The result would not fit its type's schema.
         """
         memory = await self.memory.get(self.scope, type_, key)
         if memory is None:

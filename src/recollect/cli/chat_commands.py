@@ -1,4 +1,4 @@
-"""What can be typed into a talk besides words: looking at memories, and setting them right."""
+"""Slash commands of the chat: inspect memories, and correct them."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ _TITLES: Final = {
 
 
 class PortalCall(Protocol):
-    """What runs an async function where the memory lives."""
+    """Runs an async function on the memory's loop."""
 
     def __call__(self, function: Callable[[], Awaitable[ResultT]], /) -> ResultT:
-        """Return what *function* returns."""
+        """Return the result of *function*."""
         ...
 
 
@@ -116,10 +116,10 @@ class ChatCommands:
 
     def do(self, line: str) -> bool:
         """
-        Do what *line* commands; return whether the talk goes on.
+        Run the command *line*; return False if the chat ends.
 
         Raises:
-            UsageError: There is no such command, or it is written otherwise.
+            UsageError: The command is unknown or malformed.
         """
         name, _, rest = line.strip().partition(" ")
         if name == "/quit":
@@ -131,7 +131,7 @@ class ChatCommands:
         return True
 
     def show_formed(self) -> None:
-        """Tell what was formed since this was last asked."""
+        """Report what was formed since the last call."""
         for each in reversed(self._formations()):
             if each.id not in self._seen:
                 self._seen.add(each.id)
@@ -139,12 +139,12 @@ class ChatCommands:
                 aside(f"{verb}: {summed_counts(each)} ({minute(each.at)} UTC)")
 
     def show_known(self, message: Message) -> None:
-        """Print what bears on *message*, where nobody answers it."""
+        """Print the memories relevant to *message*, when there is no model."""
         self.known = self._call(lambda: self._bot.known(message))
         print_known(self.known)
 
     def waiting(self) -> int:
-        """Return how many messages of the scope wait to be formed."""
+        """Return the number of pending messages of the scope."""
         return sum(each.waiting for each in self._waiting_threads())
 
     def _waiting_threads(self) -> Sequence[Thread]:
@@ -273,7 +273,7 @@ class ChatCommands:
             for line in outcome_lines(each):
                 click.echo(f"    {line}")
         if not results:
-            aside("nothing was formed: nothing waits, or somebody else is forming it")
+            aside("nothing was formed: nothing is pending, or another worker is forming it")
 
     def _named(self, rest: str, command: str) -> Memory:
         """Return the memory that TYPE KEY names; of a key its beginning is enough."""

@@ -1,4 +1,4 @@
-"""How a talk shows memories: their words, and whose words, of when, they rest on."""
+"""Display of memories in the chat: their text, their evidence and its time."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def print_known(known: KnownMemories) -> None:
 
 
 def aside(sentence: str) -> None:
-    """Tell the person who talks something beside the talk itself."""
+    """Print a notice beside the conversation."""
     print_line((sentence, "dim"), is_folded=False, to_stderr=True)
 
 

@@ -1,4 +1,4 @@
-"""What forms memories at the command line: the model, and the configuration file."""
+"""Formation options of the command line: the model, and the configuration file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OWN_KEYS: Final = frozenset({"model", "base_url", "assistants", "scopes", "serv
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormationOptions:
-    """What forms memories: the *model* that was asked for, and the configuration of all."""
+    """The formation options: the *model* requested, and the configuration."""
 
     model: str | None
     base_url: str | None
@@ -34,7 +34,7 @@ class FormationOptions:
 
 
 def forming_options(*, delay: bool = False) -> Option:
-    """Give a command the options of formation: it gets `FormationOptions` named *forming*."""
+    """Add the formation options to a command, as `FormationOptions` named *forming*."""
 
     def decorate(command: Command) -> Command:
         @wraps(command)
@@ -107,11 +107,11 @@ def forming_of(
     model: str | None, *, base_url: str | None, config: Path | None, after_s: float | None
 ) -> FormationOptions:
     """
-    Return what forms memories; ``.env`` is read, and an option goes before the file.
+    Return the formation options; reads ``.env``, and options override the file.
 
     Raises:
-        NotFoundError: There is no such file.
-        UsageError: It is not as it must be.
+        NotFoundError: The file does not exist.
+        UsageError: The file is invalid.
     """
     from recollect.formation.config import Assistants, with_settings
     from recollect.models import load_environment

@@ -1,4 +1,4 @@
-"""How formations and what waits for one are shown: as tables and as JSON."""
+"""Display of formations and of the backlog, as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RECEIPT_CHARACTERS: Final = 4_000
 
 def countdown(thread: Thread, now: datetime) -> str:
     """
-    Say when what waits in a thread is formed.
+    Return when what waits in a thread is formed.
 
     >>> from datetime import UTC, timedelta
     >>> noon = datetime(2024, 5, 6, 12, tzinfo=UTC)
@@ -49,7 +49,7 @@ def _duration(seconds: float) -> str:
 
 
 def pending_record(thread: Thread, now: datetime) -> dict[str, Json]:
-    """Return what waits in a thread."""
+    """Return the pending formation of a thread."""
     due_in_s = None if thread.due is None else round((thread.due - now).total_seconds(), 3)
     return {
         "scope": scope_list(thread.scope),
@@ -82,7 +82,7 @@ def formation_record(formation: Formation, *, is_whole: bool) -> dict[str, Json]
 
 
 def summed_counts(formation: Formation) -> str:
-    """Say in a few words what a formation did, from its receipt."""
+    """Return a short summary of a formation from its receipt."""
     receipt = formation.receipt
     reason = receipt.get("reason")
     if isinstance(reason, str) and reason:
@@ -100,7 +100,7 @@ def is_blank(receipt: JsonObject) -> bool:
 
 
 def counts_of(receipt: JsonObject) -> dict[str, int]:
-    """Return how often what was done; what could not be kept at all counts as refused."""
+    """Return the counts of actions; what could not be stored counts as refused."""
     told = receipt.get("counts")
     counts = {name: _count(each) for name, each in told.items()} if _is_map(told) else {}
     faults = len(_objects(receipt.get("refused"))) + _count(receipt.get("refused_left_out"))

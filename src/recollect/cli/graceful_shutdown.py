@@ -57,7 +57,7 @@ class EndingWorker(Worker):
 
     @contextmanager
     def _finished(self) -> Iterator[None]:
-        """Let what is done go on when the worker is cancelled, until `abandon`."""
+        """Let work in progress finish when the worker is cancelled, until `abandon`."""
         with CancelScope(shield=True) as under_way:
             self._under_way.add(under_way)
             try:
@@ -73,7 +73,7 @@ class EndingWorker(Worker):
             await self._ended.wait()
 
     def abandon(self) -> None:
-        """Give back what is being formed."""
+        """Release the leases of work in progress."""
         for each in list(self._under_way):
             each.cancel()
 

@@ -1,9 +1,9 @@
 """
-How text is laid out in the columns of a terminal: its width, its lines, the widths of a table.
+Text layout in terminal columns: widths, lines and tables.
 
-Wide characters (Chinese, Japanese, Korean, emoji) take two columns, combining ones none. A
-library for tables would bring a table of widths that is larger than the rest of the command line;
-the standard library has one.
+Wide characters (Chinese, Japanese, Korean, emoji) take two columns, combining ones none. Widths
+come from the standard library: a library for tables would be larger than the rest of the command
+line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OPENING: Final = frozenset("（「『【《〈“‘")
 
 def width_of(text: str) -> int:
     """
-    Return how many columns *text* takes.
+    Return the number of columns of *text*.
 
     >>> width_of("Oslo"), width_of("奥斯陆"), width_of("e\u0301")
     (4, 6, 1)
@@ -85,7 +85,7 @@ def _may_break(before: str, after: str) -> bool:
 
 
 def _cut(text: str, span: Span, width: int) -> int:
-    """Return where a piece that is too long ends on this line."""
+    """Return where to break a piece that is too long for this line."""
     start, end = span
     used = 0
     for at in range(start, end):

@@ -23,7 +23,7 @@ _ESCAPED: Final = re.compile(r"%(2F|25)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What a command works on, and how it prints."""
+    """The store and scope of a command, and its output format."""
 
     store: str
     scope: Scope
@@ -36,7 +36,7 @@ Option = Callable[[Command], Command]
 
 
 def memory_options(*, embedder: bool = True, scope: bool = True) -> Option:
-    """Give a command the shared options; it gets them as one `Target`, its first argument."""
+    """Add the shared options to a command, which gets them as a `Target`."""
 
     def decorate(command: Command) -> Command:
         @wraps(command)
@@ -121,7 +121,7 @@ def json_option() -> Option:
 
 
 def wants_json(chosen: bool | None) -> bool:  # noqa: FBT001 (an option's value)
-    """Say whether to print JSON: as chosen, else when nobody looks on."""
+    """Return True to print JSON: as chosen, otherwise if the output is not a terminal."""
     return not sys.stdout.isatty() if chosen is None else chosen
 
 
@@ -169,7 +169,7 @@ class MomentOption(click.ParamType):  # type: ignore[type-arg] # generic in newe
         self._words = words
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        """Return how the help shows it."""
+        """Return the placeholder shown in the help."""
         return "|".join(["TIME", *self._words])
 
     def convert(

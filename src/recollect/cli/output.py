@@ -1,4 +1,4 @@
-"""What commands print: JSON for programs, tables and progress for people, nothing that acts."""
+"""Output of commands: JSON for programs, tables and progress for people; all sanitised."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ def print_json(document: Json) -> None:
 
 
 def is_ascii_safer(stream: TextIO) -> bool:
-    """Say whether *stream* cannot take every character, so that JSON should escape them."""
+    """Return True if *stream* cannot take every character, so that JSON should escape them."""
     return (stream.encoding or "").lower().replace("-", "") != "utf8"
 
 
 def note(sentence: str) -> None:
-    """Tell the person at the terminal something beside the output."""
+    """Print a notice to standard error."""
     click.echo(visible(sentence), err=True)
 
 
 def visible(text: str) -> str:
     r"""
-    Return *text* on one line, with nothing in it that acts on a terminal or hides.
+    Return *text* on one line, without control or invisible characters.
 
-    What was remembered is anybody's text: a control sequence in it must not be obeyed.
+    Stored text is untrusted: the terminal must not interpret control sequences in it.
 
     >>> visible("red \x1b[31malert\nnext")
     'red \ufffd[31malert next'
@@ -152,13 +152,13 @@ def print_entry(head: Sequence[Part], body: str, foot: Sequence[Part]) -> None:
 
 
 def _spaced(parts: Sequence[Part]) -> list[Part]:
-    """Return those *parts* that say something, two spaces between them."""
+    """Return the non-empty *parts*, separated by two spaces."""
     said = [part for part in parts if part[0]]
     return [each for part in said for each in (("  ", ""), part)][1:]
 
 
 def _folded(parts: Sequence[Part], width: int | None) -> list[list[Part]]:
-    """Return *parts* as visible lines of at most *width* columns, of parts in turn."""
+    """Return *parts* as visible lines of at most *width* columns."""
     shown = [(_visible_part(text), style) for text, style in parts]
     joined = "".join(text for text, _ in shown)
     spans = [(0, len(joined))] if width is None else fold(joined, max(width, 1))
@@ -190,7 +190,7 @@ def _styled(parts: Sequence[Part], stream: TextIO) -> str:
 
 
 def _rule(stream: TextIO) -> str:
-    """Return what a rule is drawn with, in a character that *stream* can take."""
+    """Return the character for rules, as *stream*'s encoding allows."""
     return "-" if is_ascii_safer(stream) else "─"
 
 

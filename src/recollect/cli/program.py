@@ -68,7 +68,7 @@ class Program(PlainErrors):
 
 
 def _replace_what_cannot_be_shown() -> None:
-    """Let a character that the terminal's encoding lacks be escaped, and not end the program."""
+    """Escape characters that the terminal's encoding lacks, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -72,14 +72,14 @@ PROBLEM: Final = "problem"
 
 class Client:
     """
-    A service's memory, used as `Recollect` is: enter it with ``async with``.
+    A remote memory with the API of `Recollect`; enter it with ``async with``.
 
     Scopes are relative to that of the key, ``()`` being the key's own; so are those of the
     records that come back. A read, and a write that the service knows again (`append`, `replace`
     and `put` by an idempotency key, `delete` by the version that it expects), is made again when
     the connection breaks or the service asks for patience (429, 503). No other write is.
 
-    Every method raises the errors of `recollect.errors`: those that the service answers, and
+    Every method raises the errors of `recollect.errors`: those that the service reports, and
     `StoreUnavailableError` if it cannot be reached.
     """
 
@@ -93,14 +93,14 @@ class Client:
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
     ) -> None:
         """
-        Make a client.
+        Create a client, without connecting.
 
         Args:
-            url: Where the service is, such as ``https://memory.example.org``.
-            key: An API key of the service; none where it asks for none.
-            timeout_s: So long it waits for a connection, and for each piece of an answer.
-            retries: A request is made again at most so many times.
-            sleep: How it waits between two attempts.
+            url: The address of the service, such as ``https://memory.example.org``.
+            key: An API key, if the service requires one.
+            timeout_s: The timeout for a connection, and for each part of a response, in seconds.
+            retries: Most retries of a request.
+            sleep: Waits between two attempts.
         """
         self._url = url.rstrip("/")
         self._key = key
@@ -148,7 +148,7 @@ class Client:
         return (await self._opened().ask(request)).json
 
     async def _found(self, scope: ScopeLike, *parts: str, **query: Any) -> Any:
-        """Return what there is; ``None`` for nothing."""
+        """Return the response; ``None`` for 404."""
         try:
             return await self._read(scope, *parts, **query)
         except NotFoundError:
@@ -174,7 +174,7 @@ class Client:
         return await self._opened().ask(request)
 
     async def me(self) -> Answerer:
-        """Return who the client is to the service, and how that is set up."""
+        """Return the client's key, permissions and scope, and the service's configuration."""
         return answerer_of(await self._read((), "me"))
 
     # Keep
@@ -190,10 +190,10 @@ class Client:
         assistant: str | None = None,
     ) -> tuple[Message, ...]:
         """
-        Append messages to a thread; when this returns they are on the service's disk.
+        Append messages to a thread; on return they are durable in the service.
 
-        Without an *idempotency_key* it makes one for this call, so that it can be made again.
-        *quiet_s* is that of `Debounce`, *assistant* for whom it is formed.
+        Without an *idempotency_key* one is generated, so that the call can be retried. *quiet_s* is
+        that of `Debounce`, *assistant* names the thread's assistant.
         """
         body = {
             "messages": [message_sent(each) for each in new_messages(messages)],
@@ -259,7 +259,7 @@ class Client:
         *,
         idempotency_key: str | None = None,
     ) -> Message:
-        """See `Recollect.replace`; without an *idempotency_key* it makes one for this call."""
+        """See `Recollect.replace`; without an *idempotency_key* one is generated."""
         new = new_message(message)
         path = ("threads", thread, "messages", new.id or "")
         headers = {"idempotency-key": idempotency_key} if idempotency_key else made_key()
@@ -284,9 +284,9 @@ class Client:
         evidence: EvidenceMap | None = None,
     ) -> Memory:
         """
-        See `Recollect.put`; it is made again if the connection breaks.
+        See `Recollect.put`; retried if the connection breaks.
 
-        If the attempt before had been carried out, the memory is returned as it is by then.
+        If an earlier attempt had succeeded, the current memory is returned.
         """
         times = {"valid_from": valid_from, "valid_until": valid_until, "expires_at": expires_at}
         body = {
@@ -393,7 +393,7 @@ class Client:
         asked_at: datetime | None = None,
         min_score: float = 0.0,
     ) -> Recall:
-        """See `Recollect.recall`; it is asked of one scope, or of it and all below."""
+        """See `Recollect.recall`; takes one scope, optionally with all scopes below."""
         body = {
             "query": query,
             "limit": limit,
@@ -430,7 +430,7 @@ class Client:
         cursor: str | None = None,
         limit: int = 100,
     ) -> Page[Thread]:
-        """See `Recollect.pending`; without a scope all of the key's is meant."""
+        """See `Recollect.pending`; without a scope, all scopes of the key."""
         all_below = below or scope is None
         told = await self._read(
             scope or (), "formation", "pending", below=all_below, cursor=cursor, limit=limit
@@ -445,7 +445,7 @@ class Client:
         cursor: str | None = None,
         limit: int = 100,
     ) -> Page[Formation]:
-        """See `Recollect.formations`; the receipts are without prompts and answers."""
+        """See `Recollect.formations`; receipts come without prompts and answers."""
         told = await self._read(scope, "formations", status=status, cursor=cursor, limit=limit)
         return Page(rows=tuple(map(formation_of, told["formations"])), cursor=told["cursor"])
 
@@ -502,7 +502,7 @@ class Client:
     # Forget
 
     async def preview_erase(self, scope: ScopeLike, target: EraseTarget) -> ErasePreview:
-        """Return what an erase would take; `confirm_erase` does it within ten minutes."""
+        """Return what an erase would remove; `confirm_erase` carries it out within ten minutes."""
         body = {"target": target_sent(target)}
         answer = await self._write("POST", scope, "erase", "preview", body=body, is_repeatable=True)
         return preview_of(answer.json)
@@ -546,9 +546,9 @@ class Client:
         self, records: Sequence[JsonObject], *, restore_erased: bool = False
     ) -> int:
         """
-        Put exported records back; say how many were taken. Repeating it changes nothing.
+        Restore exported records; return how many were stored. Idempotent.
 
-        What was erased there is left out, unless *restore_erased*, which needs the permission
+        Data erased there is left out, unless *restore_erased*, which needs the permission
         ``admin``; so is evidence in messages that are neither there nor among the records.
 
         Raises:
@@ -576,9 +576,9 @@ class Client:
 
     async def health(self) -> Health:
         """
-        Return how the service's memory is; see `Recollect.health`.
+        Return the health of the service's memory; see `Recollect.health`.
 
-        The tasks are those of the process that answers. It needs a key that may ``admin``.
+        The tasks are those of the responding process. Needs the permission ``admin``.
         """
         return health_of(await self._read((), "health"))
 

@@ -53,7 +53,7 @@ class ServiceRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceResponse:
-    """What was answered; *is_repeated* if the request was made more than once."""
+    """A response; *is_repeated* is True if the request was retried."""
 
     status: int
     json: Any
@@ -62,13 +62,15 @@ class ServiceResponse:
 
 def opened_web(url: str, key: str, timeout_s: float) -> httpx.AsyncClient:
     """
-    Return what keeps connections to a service; it is entered by who uses it.
+    Return an HTTP client for a service; the caller enters it.
 
     Raises:
-        UsageError: The address or the key cannot be one.
+        UsageError: The address or the key is invalid.
     """
     if not url.lower().startswith(("http://", "https://")):
-        msg = f"the address {url!r} is none of a service: give one such as http://127.0.0.1:8765"
+        msg = (
+            f"the address {url!r} is not that of a service: give one such as http://127.0.0.1:8765"
+        )
         raise UsageError(msg)
     if not (key.isascii() and key.isprintable()) or " " in key:
         msg = "the key holds a character that no key has: give it as it was shown, without spaces"
@@ -93,12 +95,12 @@ class Asker:
 
     async def ask(self, request: ServiceRequest) -> ServiceResponse:
         """
-        Make a request until it is answered, and return the answer.
+        Send a request, with retries, and return the response.
 
         Raises:
-            RecollectError: What the service answered, as the library raises it.
-            StoreUnavailableError: It cannot be reached, or the connection broke: a write that is
-                not repeatable may have happened.
+            RecollectError: The error reported by the service.
+            StoreUnavailableError: The service cannot be reached, or the connection broke: a write
+                that cannot be retried may have happened.
         """
         attempt = -1
         while True:
@@ -161,12 +163,12 @@ def _written(value: Any) -> str:
 
 
 def _pause(attempt: int) -> float:
-    """Return how long to wait: doubled each time, and blurred, so that not all come at once."""
+    """Return the pause before a retry: exponential, with jitter."""
     return FIRST_WAIT_S * float(2**attempt) * random.uniform(0.5, 1.0)  # noqa: S311 (no secret)
 
 
 def _later(response: httpx.Response, attempt: int) -> float | None:
-    """Return after how long a request may be made again; ``None`` if it is answered."""
+    """Return the delay before a retry; ``None`` if the response is final."""
     if response.status_code not in _LATER:
         return None
     asked = response.headers.get("retry-after", "")
@@ -184,7 +186,7 @@ def _answer(response: httpx.Response, *, is_repeated: bool) -> ServiceResponse:
 
 
 def is_repeated(error: Exception) -> bool:
-    """Say whether an error is the answer to a request that had been made before."""
+    """Return True if an error is the answer to a request that had been made before."""
     return _REPEATED in getattr(error, "__notes__", ())
 
 
@@ -220,5 +222,5 @@ def path_of(*parts: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    # A name of dots alone would be a step through the path, for whoever passes it on.
+    # Proxies would resolve a name made of dots as a path step.
     return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")

@@ -24,17 +24,17 @@ def classes() -> dict[str, type[RecollectError]]:
 def _all_of(class_: type[RecollectError]) -> Iterator[type[RecollectError]]:
     yield class_
     for each in class_.__subclasses__():
-        # A class of somebody else that inherits its code does not take it over.
+        # A foreign subclass that inherits the code must not replace ours.
         if "code" in vars(each):
             yield from _all_of(each)
 
 
 def error_of(status: int, problem: object, headers: Mapping[str, str]) -> RecollectError:
     """
-    Return the error that a problem tells.
+    Return the exception for a problem response.
 
-    One that is made of facts (`LimitError`, `VersionConflictError` …) has them again. Where a
-    problem has the code and not the facts it is the nearest class above that needs none.
+    Exceptions with structured facts (`LimitError`, `VersionConflictError` …) get these again. If a
+    problem has the code but not the facts, the nearest base class without facts is used.
     """
     told: Mapping[str, Any] = problem if isinstance(problem, Mapping) else {}
     code, detail = str(told.get("code", "")), str(told.get("detail", f"status {status}"))

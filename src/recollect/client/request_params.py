@@ -1,4 +1,4 @@
-"""What is asked for, as it is sent: what an erase is to take, which entries recall may find."""
+"""Encode request parameters: erase targets and recall filters."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def target_sent(target: EraseTarget) -> dict[str, Any]:
 
 
 def where_sent(where: Where) -> dict[str, Any]:
-    """Return which entries recall may find as it is sent."""
+    """Return a recall filter as request parameters."""
     valid_at = where.valid_at
     return {
         "roles": None if where.messages else [],

@@ -27,7 +27,7 @@ from recollect.stores.plans.erasure import EraseReceipt
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasePreview:
-    """What an erase would take, and the token that confirms exactly this until *expires_at*."""
+    """What an erase would remove, and the token that confirms exactly this until *expires_at*."""
 
     messages: int
     memories: int
@@ -38,7 +38,7 @@ class ErasePreview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answerer:
-    """Who the service takes the client for: the scope of its key, and what it may do there."""
+    """The client as the service sees it: the scope of its key, and its permissions."""
 
     prefix: tuple[str, ...]
     name: str
@@ -116,7 +116,7 @@ def thread_of(told: Mapping[str, Any]) -> Thread:
 
 
 def formation_of(told: Mapping[str, Any]) -> Formation:
-    """Return what a formation did."""
+    """Return the formation in a response."""
     failed = {thread: tuple(each) for thread, each in told["failed"].items()}
     return Formation(
         **_fields_of(Formation, told) | {"scope": tuple(told["scope"]), "failed": failed}
@@ -124,7 +124,7 @@ def formation_of(told: Mapping[str, Any]) -> Formation:
 
 
 def health_of(told: Mapping[str, Any]) -> Health:
-    """Return how a service's memory is."""
+    """Return the health in a response."""
     tasks = tuple(
         TaskHealth(**_fields_of(TaskHealth, each) | {"last_error": _error_of(each["last_error"])})
         for each in told["tasks"]
@@ -138,7 +138,7 @@ def _error_of(told: Mapping[str, Any] | None) -> TaskError | None:
 
 
 def recall_of(told: Mapping[str, Any], query: str) -> Recall:
-    """Return what was recalled; it was asked for whole."""
+    """Return the recall in a response that was requested in full."""
     return Recall(
         query=query,
         entries=tuple(_recalled_of(each) for each in told["entries"]),
@@ -177,7 +177,7 @@ def receipt_of(told: Mapping[str, Any]) -> EraseReceipt:
 
 
 def preview_of(told: Mapping[str, Any]) -> ErasePreview:
-    """Return what an erase would take."""
+    """Return the erase preview in a response."""
     return ErasePreview(
         **told["counts"],
         confirm=told["confirm"],
@@ -192,7 +192,7 @@ def audit_entry_of(told: Mapping[str, Any]) -> AuditEntry:
 
 
 def answerer_of(told: Mapping[str, Any]) -> Answerer:
-    """Return who the client is to the service."""
+    """Return the caller's data in a response."""
     found = _fields_of(Answerer, told)
     return Answerer(
         **found | {"prefix": tuple(told["prefix"]), "permissions": frozenset(told["permissions"])}

@@ -11,10 +11,10 @@ from recollect.sync.face import SyncFace, sync_close, sync_iterator, sync_method
 
 class SyncClient(SyncFace[Client]):
     """
-    `Client`, called without ``await``; see there for what each method does.
+    Blocking variant of `Client`, with the same methods.
 
-    It lives on a thread of its own, so that it works in notebooks and inside a running event
-    loop (which it blocks). Enter it with ``with``.
+    It runs on its own thread, so that it works in notebooks and inside a running event loop (which
+    it blocks). Enter it with ``with``.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What every conversation memory is: variables for the next prompt, and turns that are kept."""
+"""Base classes of conversation memories: variables for the next prompt, and stored turns."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class BaseMemory(ABC):
 
     @abstractmethod
     def load_memory_variables(self, inputs: Values) -> dict[str, Any]:
-        """Return what goes into the next prompt, by variable; *inputs* are the chain's."""
+        """Return the variables for the next prompt, by variable; *inputs* are the chain's."""
 
     @abstractmethod
     def save_context(self, inputs: Values, outputs: Values) -> None:
@@ -68,11 +68,11 @@ class PolicyMemory(BaseMemory):
     @property
     @abstractmethod
     def home(self) -> Home:
-        """Where what it keeps lives."""
+        """The bridge to the memory that stores it."""
 
     @abstractmethod
     async def load(self, memory: Recollect, inputs: Values) -> dict[str, Any]:
-        """Return what goes into the next prompt."""
+        """Return the variables for the next prompt."""
 
     @abstractmethod
     async def save(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
@@ -83,7 +83,7 @@ class PolicyMemory(BaseMemory):
         """Remove what is kept."""
 
     async def parts(self, memory: Recollect, inputs: Values) -> dict[str, PromptPart]:
-        """Return what goes into the next prompt in entries that can be left out one by one."""
+        """Return the variables for the next prompt, in entries that can be dropped one by one."""
         loaded = await self.load(memory, inputs)
         return {name: part_of(value) for name, value in loaded.items()}
 
@@ -112,7 +112,7 @@ class PolicyMemory(BaseMemory):
 
 
 class Conversation(TypedDict, total=False):
-    """Whose messages a memory is over, and what of a chain's values they are."""
+    """The thread that a memory works on, and the chain's keys for its two sides."""
 
     chat_memory: ChatHistory | ForeignHistory | None
     input_key: str | None
@@ -157,7 +157,7 @@ class ChatMemory(PolicyMemory):
 
     @property
     def home(self) -> Home:
-        """Where the conversation lives."""
+        """The bridge to the memory that stores it."""
         return self._own.home
 
     @property
@@ -206,12 +206,12 @@ class ChatMemory(PolicyMemory):
         return self.input_key or input_key_of(inputs, self.memory_variables)
 
     def asked_in(self, inputs: Values) -> str:
-        """Return what the person said."""
+        """Return the user's message."""
         return text_at(inputs, self.asked_key_in(inputs), "input")
 
 
 class Transcript(Conversation, total=False):
-    """How what goes into the prompt is called and written."""
+    """How messages are named and formatted in the prompt."""
 
     human_prefix: str
     ai_prefix: str
@@ -220,10 +220,10 @@ class Transcript(Conversation, total=False):
 
 class TranscriptMemory(ChatMemory):
     """
-    A memory of which some messages of the conversation go into the prompt.
+    A memory that puts some messages of the conversation into the prompt.
 
-    They go there under *memory_key*: as messages with *return_messages*, otherwise as a
-    transcript whose lines begin with *human_prefix* or *ai_prefix*.
+    The variable is *memory_key*: messages with *return_messages*, otherwise a transcript whose
+    lines begin with *human_prefix* or *ai_prefix*.
     """
 
     def __init__(
@@ -274,7 +274,7 @@ class TranscriptMemory(ChatMemory):
 
     @property
     def buffer(self) -> Any:
-        """What goes into the prompt: messages or a transcript."""
+        """The content for the prompt: messages or a transcript."""
         return self.buffer_as_messages if self.return_messages else self.buffer_as_str
 
     @property
@@ -284,7 +284,7 @@ class TranscriptMemory(ChatMemory):
 
     @property
     def buffer_as_str(self) -> str:
-        """What goes into the prompt, as a transcript."""
+        """The content for the prompt, as a transcript."""
         return self.home.call(self.transcript)
 
     async def abuffer(self) -> Any:
@@ -317,7 +317,7 @@ def pass_over(memory: object, unknown: Iterable[str]) -> None:
 
 
 def _outside_frames() -> int:
-    """Return how many frames above `pass_over` the code stands that made the memory."""
+    """Return the stack level of the code that created the memory, for warnings."""
     frame, level = inspect.currentframe(), 0
     while frame is not None and frame.f_globals.get("__name__", "").startswith("recollect."):
         frame, level = frame.f_back, level + 1
@@ -325,5 +325,5 @@ def _outside_frames() -> int:
 
 
 def options_of(kind: type, options: Mapping[str, object]) -> dict[str, Any]:
-    """Return those of *options* that the keywords *kind* names."""
+    """Return the *options* that are keywords of *kind*."""
     return {name: each for name, each in options.items() if name in kind.__annotations__}

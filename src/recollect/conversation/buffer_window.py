@@ -51,7 +51,7 @@ class ConversationBufferWindowMemory(TranscriptMemory):
 
 
 def turns_in(messages: Sequence[AnyMessage]) -> int:
-    """Return how many turns begin among *messages*."""
+    """Return the number of turns that start among *messages*."""
     return sum(message.type == "human" for message in messages)
 
 

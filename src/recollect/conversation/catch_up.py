@@ -1,4 +1,4 @@
-"""What the memories share that learn of turns: one reading at a time, and nothing left unread."""
+"""Shared parts of memories that read turns: one reader at a time, nothing left unread."""
 
 from __future__ import annotations
 
@@ -100,9 +100,9 @@ class ReadingMemory(ChatMemory):
 
     async def _begin(self, memory: Recollect, *, is_begun: bool) -> None:
         """
-        Note where this memory begins to read, so that a first turn that fails is read later.
+        Record where reading starts, so that a failed first turn is read later.
 
-        Turn by turn, what was said before is passed over, as the original does.
+        When reading turn by turn, earlier messages are skipped, as in the original.
         """
         waiting = await self.talk.after(memory, 0)
         if is_begun and self.every_turns == 1:
@@ -119,7 +119,7 @@ class ReadingMemory(ChatMemory):
             await self._check(memory, piece)
 
     async def _check(self, memory: Recollect, piece: Sequence[Placed]) -> None:
-        """Take back what rests on messages of *piece* that were erased while the model answered."""
+        """Revert what was derived from messages of *piece* erased during the model's answer."""
         before, count = piece[0].position - 1, len(piece)
         there = {each.id for each in await self.talk.after(memory, before, limit=count)}
         if gone := [each.id for each in piece if each.id and each.id not in there]:

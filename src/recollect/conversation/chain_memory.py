@@ -1,4 +1,4 @@
-"""What every memory of a chain is: named values, and the conversation, with both faces."""
+"""Interface of a chain's memory: named values and the conversation, sync and async."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ChainMemory(ABC):
     asave_conversation = threaded(save_conversation)
     aclear = threaded(clear)
 
-    # A memory that also searches gives only what is kept at the key here.
+    # A memory that also searches returns only the value stored at the key here.
 
     async def _load_value(self, call: PairCall, key: str, default: Any = None) -> Any:
         """Return the value that is kept at exactly *key*, or *default*; nothing is searched."""

@@ -1,4 +1,4 @@
-"""What a chain does around each turn: memory goes into its inputs, its outputs into memory."""
+"""A chain's steps around each turn: load memory into its inputs, store its outputs."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ is_repeated, ais_repeated = delegated_pair(_is_repeated)
 
 
 class _Never:
-    """What no input of a tool is equal to."""
+    """Not equal to any input of a tool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

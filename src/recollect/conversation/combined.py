@@ -142,7 +142,7 @@ def _warn_of_turns_kept_twice(memories: Sequence[BaseMemory]) -> None:
 
 
 def _conversation_of(memory: BaseMemory) -> object:
-    """Return what two memories have in common that append to one conversation, else ``None``."""
+    """Return the conversation that a memory appends to, ``None`` if there is none."""
     if isinstance(memory, ChatMemory) and not isinstance(memory.chat_memory, ChatHistory):
         return id(memory.chat_memory)
     if isinstance(memory, ChatMemory):

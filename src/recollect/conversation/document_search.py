@@ -53,9 +53,9 @@ class FoundDocument:
 
 class DocumentSearch(ABC):
     """
-    A search over documents of its own, as a tool of an agent and as a long-term memory.
+    A document search, as an agent's tool and as long-term memory.
 
-    The texts are in its index, not in the object: another object over the same index finds them.
+    The texts are stored in its index, so that another object over the same index finds them.
     """
 
     name: str = "Internal search"
@@ -117,7 +117,7 @@ def checked_top_k(top_k: object) -> int:
 
 def are_documents(value: object) -> bool:
     """
-    Say whether *value* is a list of documents.
+    Return True if *value* is a list of documents.
 
     Raises:
         UsageError: Some of its elements are documents, and others are not.

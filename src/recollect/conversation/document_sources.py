@@ -1,4 +1,4 @@
-"""What a document of a memory rests on, so that it goes with the messages that it was made of."""
+"""Evidence of a policy's documents, so that they are erased with their messages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def short(key: str, instead: str) -> str:
 
 
 def said_in(thread: str, messages: Sequence[Placed]) -> list[Evidence]:
-    """Return *messages* as evidence; those of somebody else's history are none."""
+    """Return *messages* as evidence; none for a foreign history."""
     return [Evidence(thread=thread, message=each.id) for each in messages if each.id]
 
 
@@ -53,10 +53,10 @@ def telling(
     text: str, thread: str, read: Sequence[Placed], besides: Sequence[Source] = ()
 ) -> list[Evidence]:
     """
-    Return what *text* rests on that a model made of the messages *read*.
+    Return the evidence of a *text* that a model made from the messages *read*.
 
-    These are the messages that have words of it, and all of them if none has; and of what it
-    was shown *besides*, the first that has a word which they have not.
+    This is the messages that share words with it, or all of them if none does; plus, from what the
+    model was shown *besides*, the first source of each remaining word.
     """
     said = {
         each: source.words
@@ -72,10 +72,10 @@ def telling(
 
 def versions_before(type_: str, key: str, version: int) -> list[Evidence]:
     """
-    Return as evidence what the version after *version* goes back to.
+    Return earlier versions to cite as evidence of the version after *version*.
 
-    All the versions before would grow with a long talk. These are 1, 2, 4 … versions back: so
-    an erase reaches every later version from any other in few steps.
+    Citing all of them would grow with the conversation. These are 1, 2, 4 … versions back, so that
+    an erase reaches every later version in few steps.
 
     >>> [each.message for each in versions_before("Summary", "s", 4)]
     ['Summary/s@4', 'Summary/s@3', 'Summary/s@1']
@@ -86,6 +86,6 @@ def versions_before(type_: str, key: str, version: int) -> list[Evidence]:
 
 
 def trust_of(messages: Sequence[Placed]) -> Trust:
-    """Return whose words, at the least trusted, what is made of *messages* rests on."""
+    """Return the lowest trust among *messages*."""
     tools = {"tool", "function"}
     return "external" if any(kind_of(each.message) in tools for each in messages) else "assistant"

@@ -1,4 +1,4 @@
-"""What is known of the names that the conversation speaks of goes into the prompt."""
+"""Conversation memory that puts summaries of the mentioned entities into the prompt."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TRIES_MAX: Final = 5
 
 
 class EntityOptions(Conversation, EntityPrompts, total=False):
-    """Whose messages, how they are written in a prompt, and the texts that ask for names."""
+    """Options: the thread, how messages are formatted, and the prompts."""
 
     human_prefix: str
     ai_prefix: str
@@ -74,11 +74,11 @@ class ConversationEntityMemory(ReadingMemory):
         **options: Unpack[EntityOptions],
     ) -> None:
         """
-        Take a conversation and a model.
+        Use a conversation and a model.
 
         Raises:
-            UsageError: A prompt asks for what it does not get, *every_turns* is below 1, or
-                *entity_store* is over another memory.
+            UsageError: A prompt uses an unknown variable, *every_turns* is below 1, or
+                *entity_store* uses another memory.
         """
         pass_over(self, options.keys() - EntityOptions.__annotations__.keys())
         conversation = cast("Conversation", options_of(Conversation, options))
@@ -113,12 +113,12 @@ class ConversationEntityMemory(ReadingMemory):
 
     @property
     def entity_extraction_prompt(self) -> PromptChoice:
-        """What asks for the names in a line."""
+        """The prompt that asks for the names in a line."""
         return self._reader.extraction
 
     @property
     def entity_summarization_prompt(self) -> PromptChoice:
-        """What asks for what is known of a name."""
+        """The prompt that asks for an entity's summary."""
         return self._reader.summarization
 
     @property
@@ -211,5 +211,5 @@ class ConversationEntityMemory(ReadingMemory):
 
 
 def _said(messages: Sequence[Placed]) -> str:
-    """Return what people say in *messages*, a line each."""
+    """Return the texts of user messages in *messages*, one per line."""
     return "\n".join(text_of(each.message) for each in messages if kind_of(each.message) == "human")

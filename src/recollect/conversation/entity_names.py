@@ -42,7 +42,7 @@ def clean_names(answer: str) -> list[str]:
 
 def folded(name: str) -> str:
     """
-    Return what two spellings of one name have in common.
+    Return a name in the form in which spellings are compared.
 
     >>> folded(" Ada  LOVELACE ")
     'ada lovelace'
@@ -52,7 +52,7 @@ def folded(name: str) -> str:
 
 def mentioned(names: Iterable[str], text: str) -> list[str]:
     """
-    Return those of *names* that *text* has as words; where words have no spaces, as a part.
+    Return the *names* that occur in *text* as words, or as substrings in scripts without spaces.
 
     >>> mentioned(["Sam", "Ada", "三体"], "Samples for Ada. 我在读三体。")
     ['Ada', '三体']
@@ -82,7 +82,7 @@ def known_lines(known: Mapping[str, str]) -> str:
 
 def read_lines(answer: str, names: Iterable[str]) -> dict[str, str]:
     r"""
-    Return the new texts in *answer* by name; lines about nobody in *names* say nothing.
+    Parse the new summaries in *answer*, by name; lines about other names are ignored.
 
     >>> read_lines("ada <|> She sails.\nBob <|> He too.\nNONE", ["Ada", "Oslo"])
     {'Ada': 'She sails.'}

@@ -1,4 +1,4 @@
-"""What a model is asked about the names in a conversation, and how its answers are read."""
+"""Prompts about the entities in a conversation, and the parsing of answers."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class EntityReader:
         self, llm: object, *, one_call: bool, normalised: bool, chosen: EntityPrompts
     ) -> None:
         """
-        Take a model and how to ask it.
+        Use a model, with options for the prompts.
 
         Raises:
-            UsageError: A prompt asks for what it does not get.
+            UsageError: A prompt uses an unknown variable.
         """
         given: dict[str, PromptChoice] = {
             "entity_extraction_prompt": prompts.ENTITIES,
@@ -71,12 +71,12 @@ class EntityReader:
         key: Callable[[str], str],
     ) -> dict[str, str]:
         """
-        Return what is known of *names* after what was *said*, by name.
+        Return updated summaries of *names* after what was *said*, by name.
 
-        A name whose answer is empty is left out: what is known of it stays.
+        A name with an empty answer is omitted, so that its summary stays.
 
         Args:
-            key: What two spellings have in common that are kept as one name.
+            key: Returns the form in which spellings of a name are compared.
         """
         if self.one_call:
             return await self._at_once(known, history=history, said=said) if names else {}

@@ -1,4 +1,4 @@
-"""Where what is known of each name is kept: in this process, in a scope, or by somebody else."""
+"""Stores of entity summaries: in this process, in a scope, or a foreign one."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ ENTITY_TYPE: Final = "Entity"
 
 
 class BaseEntityStore(ABC):
-    """What is known of names; LangChain's entity stores have the same methods."""
+    """Stores a summary per name, with the methods of LangChain's entity stores."""
 
     @abstractmethod
     def get(self, key: str, default: str | None = None) -> str | None:
-        """Return what is known of *key*, *default* if nothing is."""
+        """Return the summary of *key*, *default* if there is none."""
 
     @abstractmethod
     def set(self, key: str, value: str | None) -> None:
@@ -41,7 +41,7 @@ class BaseEntityStore(ABC):
 
     @abstractmethod
     def exists(self, key: str) -> bool:
-        """Say whether something is known of *key*."""
+        """Return True if something is known of *key*."""
 
     @abstractmethod
     def clear(self) -> None:
@@ -60,7 +60,7 @@ class InMemoryEntityStore(BaseEntityStore):
         self.store: dict[str, str | None] = dict(store or {})
 
     def get(self, key: str, default: str | None = None) -> str | None:
-        """Return what is known of *key*, *default* if nothing is."""
+        """Return the summary of *key*, *default* if there is none."""
         return self.store.get(key, default)
 
     def set(self, key: str, value: str | None) -> None:
@@ -72,7 +72,7 @@ class InMemoryEntityStore(BaseEntityStore):
         self.store.pop(key, None)
 
     def exists(self, key: str) -> bool:
-        """Say whether something is known of *key*."""
+        """Return True if something is known of *key*."""
         return key in self.store
 
     def clear(self) -> None:
@@ -98,7 +98,7 @@ class ScopeEntityStore(BaseEntityStore):
         self.scope = scope
 
     def get(self, key: str, default: str | None = None) -> str | None:
-        """Return what is known of *key*, *default* if nothing is."""
+        """Return the summary of *key*, *default* if there is none."""
         found = self.home.call(partial(self.found, names=[key]))
         return summary_in(found[key]) if key in found else default
 
@@ -115,7 +115,7 @@ class ScopeEntityStore(BaseEntityStore):
         self.home.call(lambda memory: memory.apply(self.scope, [gone]))
 
     def exists(self, key: str) -> bool:
-        """Say whether something is known of *key*."""
+        """Return True if something is known of *key*."""
         return key in self.home.call(partial(self.found, names=[key]))
 
     def clear(self) -> None:
@@ -172,7 +172,7 @@ def entity_key(name: str) -> str:
 
 
 def summary_in(entity: Memory) -> str:
-    """Return what is known of *entity*."""
+    """Return the summary in an *entity* memory."""
     return str(entity.value.get("summary") or "")
 
 
@@ -205,7 +205,7 @@ def _evidence(name: str, before: Memory | None, said: Sequence[Evidence]) -> Evi
 
 @dataclass(frozen=True, slots=True)
 class KnownEntities:
-    """What is known of names when it is read: *texts* by name, empty where nothing is."""
+    """Summaries as read: *texts* by name, empty for unknown names."""
 
     texts: Mapping[str, str]
     memories: Mapping[str, Memory] = field(default_factory=dict)
@@ -213,7 +213,7 @@ class KnownEntities:
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """What a write keeps: new *texts* by name, and a document of *scope*; *told* is why there."""
+    """The result to store: new *texts* by name, a document of *scope*, and the evidence *told*."""
 
     texts: Mapping[str, str]
     scope: Scope
@@ -222,17 +222,17 @@ class Learnt:
 
 
 class KeptEntities:
-    """How a memory reads and writes an entity store, of ours or of somebody else's."""
+    """Access of a memory to an entity store, ours or a foreign one."""
 
     def __init__(self, store: BaseEntityStore) -> None:
         self.store = store
 
     def key(self, name: str) -> str:
-        """Return what two spellings have in common that the store holds for one name."""
+        """Return a name in the form in which the store compares spellings."""
         return entity_key(name) if isinstance(self.store, ScopeEntityStore) else name
 
     async def read(self, memory: Recollect, names: Sequence[str]) -> KnownEntities:
-        """Return what is known of *names*, in that order."""
+        """Return the summaries of *names*, in order."""
         if isinstance(self.store, ScopeEntityStore):
             found = await self.store.found(memory, names)
             return KnownEntities(

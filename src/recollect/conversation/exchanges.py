@@ -83,7 +83,7 @@ def exchange_among(neighbours: Sequence[Message], found: Message) -> tuple[Messa
 
 
 def _belong(question: Message, answer: Message) -> bool:
-    """Say whether *answer* is one to *question*, which stands before it."""
+    """Return True if *answer* is one to *question*, which stands before it."""
     one, other = _id_of(question), _id_of(answer)
     if one or other:
         return one == other

@@ -1,4 +1,4 @@
-"""What a model says that a conversation states: which facts, who states them, and where; pure."""
+"""Parse the facts that a model extracts from a conversation, with their speakers; pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Statement:
 
 def statements_in(answer: str) -> list[Statement]:
     """
-    Return what an answer states, in order; what cannot be read or kept is left out.
+    Return the statements of an answer, in order; invalid ones are omitted.
 
     >>> [each.triple.object_ for each in statements_in("~(Ada, has, tea)<|>!(Ada, has, milk)")]
     ['tea', 'milk']

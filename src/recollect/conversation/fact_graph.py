@@ -1,4 +1,4 @@
-"""How a memory reads and writes its graph: ours, in any memory, or one of LangChain's."""
+"""Access of a memory to its graph: ours, in any memory, or one of LangChain's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ResultT = TypeVar("ResultT")
 
 
 class ForeignGraph(Protocol):
-    """What LangChain's ``NetworkxEntityGraph`` has, as far as it is needed."""
+    """The methods needed of LangChain's ``NetworkxEntityGraph``."""
 
     def add_triple(self, knowledge_triple: KnowledgeTriple, /) -> None:
         """Add a triple."""
@@ -42,7 +42,7 @@ class ForeignGraph(Protocol):
         ...
 
     def get_entity_knowledge(self, entity: str, depth: int = 1) -> list[str]:
-        """Return what is known of an entity as sentences."""
+        """Return the facts about an entity as sentences."""
         ...
 
     def clear(self) -> None:
@@ -55,10 +55,10 @@ AnyGraph: TypeAlias = EntityGraph | ForeignGraph
 
 def check_graph(graph: AnyGraph, memory: AnyRecollect) -> None:
     """
-    Do nothing, if a conversation in *memory* can use *graph*.
+    Check that a conversation in *memory* can use *graph*.
 
     Raises:
-        UsageError: It is over another memory that only its own event loop can reach.
+        UsageError: The graph belongs to another memory, bound to its own event loop.
     """
     if isinstance(graph, EntityGraph):
         there = graph.home.memory
@@ -83,7 +83,7 @@ class KeptFacts:
             await self._asked("add_triple", each)
 
     async def sentences(self, memory: Recollect, name: str) -> list[str]:
-        """Return what is known of *name*, as the graph's own method does."""
+        """Return the facts about *name* as sentences, as the graph's own method does."""
         found: list[str] = await self._asked("get_entity_knowledge", name)
         return found
 
@@ -97,8 +97,8 @@ class KeptFacts:
         """
         Add and end facts, and write *beside* in *scope*: where both are one place, together.
 
-        Elsewhere the facts come first, so that none is passed over, and have no evidence: an
-        erase does not reach across scopes. A graph of the original kind takes no retractions.
+        Elsewhere the facts come first, so that none is skipped, and have no evidence: an erase does
+        not reach across scopes. A graph of the original kind takes no retractions.
         """
         graph = self._knowledge
         if graph is None:
@@ -118,7 +118,7 @@ class KeptFacts:
     async def about(
         self, memory: Recollect, names: Sequence[str], depth: int
     ) -> dict[str, list[str]]:
-        """Return what is known of *names* by name: each fact once, from both of its ends."""
+        """Return the facts about *names* by name: each fact once, from both of its ends."""
         if self._knowledge is None:
             return {name: await self.sentences(memory, name) for name in names}
         view = await self._view(memory, self._knowledge)
@@ -217,7 +217,7 @@ class KeptFacts:
         return await graph.home.visit(work)
 
     async def _asked(self, method: str, *arguments: object) -> Any:
-        """Return what a method of the graph gives, which is awaited or runs in a thread."""
+        """Call a method of the graph, awaited or in a thread."""
         if isinstance(self._graph, EntityGraph):
             return await getattr(self._graph, f"a{method}")(*arguments)
         return await to_thread.run_sync(getattr(self._graph, method), *arguments)

@@ -1,4 +1,4 @@
-"""What a program keeps, in the form of JSON: in every store, and for every reader, the same."""
+"""Convert a program's values to JSON that reads the same from every store."""
 
 from __future__ import annotations
 

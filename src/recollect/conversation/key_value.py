@@ -1,4 +1,4 @@
-"""What an agent keeps at a key, beside its conversation: the memory of a chain over our store."""
+"""A chain's memory over our store: values by key, beside its conversation."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ class KeyValueMemory(ChainMemory):
         shared: bool = False,
     ) -> None:
         """
-        Take a thread of *memory*; it begins to exist with its first message.
+        Use a thread of *memory*, which is created with its first message.
 
         Raises:
-            UsageError: There is a memory and no scope or thread, or these without a memory; or
+            UsageError: A memory without scope or thread is given, or these without a memory; or
                 *expire_s* is not a positive number.
         """
         self.chat_memory = ChatHistory(memory, scope, thread)
@@ -71,7 +71,7 @@ class KeyValueMemory(ChainMemory):
 
     @property
     def home(self) -> Home:
-        """Where it lives."""
+        """The bridge to the memory that stores it."""
         return self.chat_memory.home
 
     @property
@@ -209,7 +209,7 @@ def checked_key(key: object) -> str:
 
 
 def thread_prefix(thread: str) -> str:
-    """Return how the addresses of the values begin that belong to a conversation."""
+    """Return the prefix of the keys of a conversation's values."""
     return f"thread/{quoted_part(thread)}/"
 
 

@@ -1,4 +1,4 @@
-"""What a graph of facts knows of the names in the new line goes into the prompt."""
+"""Conversation memory that puts facts about the mentioned names into the prompt."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SIDES: Final = frozenset({"human", "ai"})
 
 
 class KnowledgeOptions(Conversation, total=False):
-    """Whose messages, how they are written, what is asked of them, and how facts are shown."""
+    """Options: the thread, formatting, prompts, and the display of facts."""
 
     human_prefix: str
     ai_prefix: str
@@ -46,25 +46,24 @@ class KnowledgeOptions(Conversation, total=False):
 
 class ConversationKGMemory(ReadingMemory):
     """
-    Puts what a graph of facts knows of the names in the new line into the prompt.
+    Puts the facts about the names in the new line into the prompt.
 
     A load asks the model for the names, a save for the facts in both sides of the turn. A new
-    object of a predicate ends the old one, unless there can be several; what a person denies
-    ends; what the assistant states counts less than what the person says, and never ends it.
-    Each fact has its time, and the message that states it as evidence. Of a name, the facts
-    from both ends are shown, up to *depth* steps away; those of the person always.
+    object of a predicate ends the old one, unless there can be several; denied facts end;
+    statements of the assistant have lower trust than the user's and never end those. Each fact has
+    its time, and cites the message that states it. Facts are shown from both ends of a name, up to
+    *depth* steps away; those of the user always.
 
-    They are kept in *kg*: the `KnowledgeGraph` of the conversation's scope, which its threads
-    share. `clear` removes those that this thread alone states; of a *kg* that was given, and
-    where the conversation is this process's own, all.
+    Facts are stored in *kg*: by default the `KnowledgeGraph` of the conversation's scope, shared by
+    its threads. `clear` removes the facts stated only in this thread; with a given *kg*, or an
+    in-process conversation, all.
 
-    With *every_turns* above 1 a load calls no model (it shows the known names that the last
-    lines mention), and so many turns are read by one call; until then, and after a call that
-    failed, the messages that were not read stand behind the facts. `flush` reads them.
+    With *every_turns* above 1 a load calls no model (it shows the known names that the last lines
+    mention), and one call reads that many turns. Unread messages, also after a failed call, are
+    appended to the facts. `flush` reads them.
 
-    With *strict_original* all is as in the original, over a graph of its own in this process
-    unless one is given: the facts of what the person says alone, names by the letter, nothing
-    ended, nothing caught up.
+    *strict_original* reproduces the original, over an in-process graph unless one is given: only
+    facts the user states, names compared exactly, nothing ended, nothing read later.
     """
 
     policy = "facts"
@@ -84,12 +83,12 @@ class ConversationKGMemory(ReadingMemory):
         **options: Unpack[KnowledgeOptions],
     ) -> None:
         """
-        Take a conversation and a model.
+        Use a conversation and a model.
 
         Raises:
-            UsageError: A prompt asks for what it does not get, *every_turns* is below 1, *kg*
-                is over a memory that the conversation cannot reach, or *strict_original* comes
-                with what the original does not have.
+            UsageError: A prompt uses an unknown variable, *every_turns* is below 1, *kg* belongs to
+                a memory that the conversation cannot reach, or *strict_original* is combined with
+                options that the original lacks.
         """
         if strict_original and (every_turns, depth) != (1, 1):
             msg = (
@@ -181,7 +180,7 @@ class ConversationKGMemory(ReadingMemory):
 
     async def load(self, memory: Recollect, inputs: Values) -> dict[str, Any]:
         """
-        Return what is known of the names in the new line, and what was not read yet.
+        Return the facts about the names in the new line, and unread messages.
 
         Raises:
             ModelError: The model failed.
@@ -253,7 +252,7 @@ class ConversationKGMemory(ReadingMemory):
         return KeptFacts(self.kg, self.home)
 
     async def _found(self, memory: Recollect, said: str) -> tuple[list[str], list[AnyMessage]]:
-        """Return what is known, a text for each name, and the messages that were not read."""
+        """Return the facts, one text per name, and the unread messages."""
         if self.strict_original:
             names = await self.names_in(memory, said)
             known = {name: await self._kept.sentences(memory, name) for name in names}

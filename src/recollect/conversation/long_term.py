@@ -1,4 +1,4 @@
-"""A chain's memory of which only the part that a query asks for goes into a prompt."""
+"""A chain's memory of documents, of which only those relevant to a query are shown."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class LongTermMemory(BufferMemory):
         kv_memory: Mapping[str, Any] | None = None,
     ) -> None:
         """
-        Take a search for the documents, and a thread of *memory* for the rest.
+        Use a search for the documents, and a thread of *memory* for the rest.
 
         Args:
-            similarity_min: Documents less similar to a query are not returned; by default the
-                nearest are, however far they are.
+            similarity_min: Documents less similar to a query are not returned; by default there is
+                no minimum.
         """
         super().__init__(
             memory,

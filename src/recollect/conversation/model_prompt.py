@@ -147,10 +147,10 @@ class MemoryModel:
 
     async def asked(self, prompt: PromptChoice, **variables: str) -> str:
         """
-        Return what the model answers to *prompt*: one call.
+        Return the model's answer to *prompt*: one call.
 
         Raises:
-            ModelError: It failed, refused, or was cut short.
+            ModelError: The model failed, refused, or its answer was cut off.
         """
         answer = await answer_of(self.model, request_of(prompt, **variables))
         if answer.stopped != "end":

@@ -34,7 +34,7 @@ _PREFIX_OF: Final[Mapping[str, str]] = {
 
 
 class MessageType(Enum):
-    """Who says a message."""
+    """The role of a message's author."""
 
     UserMessage = auto()
     AIMessage = auto()
@@ -73,7 +73,7 @@ def message_for(text: str, message_type: MessageType, fields: Mapping[str, Json]
 
 
 def conversational(message: AnyMessage) -> str:
-    """Return what of *message* is shown in the talk: its words, unless it says otherwise."""
+    """Return the text of *message* shown in the conversation."""
     shown = mapping_of(message, "additional_kwargs").get(CONVERSATIONAL)
     return shown if isinstance(shown, str) else text_of(message)
 
@@ -107,7 +107,7 @@ class ChatMessageHistory:
         return "".join(f"{prefix}: {text}\n" for prefix, text in shown if prefix)
 
     def get_latest_user_message(self) -> AnyMessage:
-        """Return what the person said last; a message that says ``n/a`` where nobody did."""
+        """Return the last user message; one with ``n/a`` if there is none."""
         said = (each for each in reversed(self.messages) if kind_of(each) == "human")
         return next(said, None) or message_classes().human(content=NO_MESSAGE)
 

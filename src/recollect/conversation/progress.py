@@ -1,4 +1,4 @@
-"""How far a policy has read a thread: kept beside the thread, and gone with its messages."""
+"""A policy's reading progress in a thread, stored with the thread and erased with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a memory gives to a prompt, in entries that can be left out one by one."""
+"""A memory's contribution to a prompt, in entries that can be dropped one by one."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Entry: TypeAlias = Sequence[Any]
 @dataclass(frozen=True, slots=True)
 class PromptPart:
     """
-    What is shown under one variable.
+    The content of one variable.
 
-    *entries* come in the order in which they may go: the first goes first. *render* makes the
-    variable's value of those that stay.
+    *entries* are in the order in which they may be dropped. *render* builds the variable's value
+    from the remaining ones.
     """
 
     entries: Sequence[Entry]

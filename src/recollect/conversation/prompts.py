@@ -1,4 +1,4 @@
-"""What the models behind the conversation memories are asked, in our own words."""
+"""Prompts for the models of conversation memories, in our own wording."""
 
 from __future__ import annotations
 

@@ -80,12 +80,12 @@ class RedisMemory(ChainMemory):
         expire_time: int | None = ONE_HOUR_S,
     ) -> None:
         """
-        Take a client of redis-py.
+        Use a client of redis-py.
 
         Raises:
             MissingExtraError: redis-py is not installed.
-            UsageError: The prefix is empty, the client is one to be awaited, or the time is not
-                a positive whole number.
+            UsageError: The prefix is empty, the client is asynchronous, or the time is not a
+                positive integer.
         """
         if iscoroutinefunction(getattr(redis_client, "execute_command", None)):
             msg = "give a redis.Redis, not one of redis.asyncio: the methods with 'a' use a thread"
@@ -188,7 +188,7 @@ class RedisMemory(ChainMemory):
         }
 
     def _refuse_pickled(self, client: Redis, *, key: str) -> None:
-        """Say what to do about what AutoChain keeps at *key*; reading it would run it."""
+        """Raise for pickled data of AutoChain at *key*, as unpickling could run code."""
         prefix = self.redis_key_prefix
         place = key if key.startswith(prefix) else f"{prefix}:{key}"
         if client.eval(_IS_PICKLE, 1, place):

@@ -31,7 +31,7 @@ DEFAULT_K: Final = 4
 
 @runtime_checkable
 class Retriever(Protocol):
-    """What LangChain's vector store retrievers have in common."""
+    """The methods needed of LangChain's vector store retrievers."""
 
     def invoke(self, input: str, /) -> Sequence[Any]:  # noqa: A002 (LangChain's name)
         """Return the documents that bear on a text, best first."""
@@ -89,7 +89,7 @@ class VectorStoreRetrieverMemory(PolicyMemory):
 
     @property
     def home(self) -> Home:
-        """Where the exchanges live."""
+        """The bridge to the memory that stores it."""
         return self._home
 
     @property

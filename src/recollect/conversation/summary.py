@@ -25,12 +25,11 @@ SUMMARISING: Final = "summarising"
 
 class ConversationSummaryMemory(SummarizingMemory):
     """
-    Puts a summary into the prompt that each turn is worked into: a call of the model a turn.
+    Puts a running summary into the prompt, updated by one model call per turn.
 
-    With *every_turns*, or *every_tokens*, a call is made when so much has been said since the
-    last; with *background* a save does not wait for it. In both cases what is not in the
-    summary yet stands after it in the prompt, so that a load misses nothing. `flush` works the
-    rest in.
+    With *every_turns* or *every_tokens*, the model is called once that much has been said since the
+    last call; with *background* a save does not wait for it. In both cases messages not summarised
+    yet follow the summary in the prompt. `flush` summarises the rest.
     """
 
     def __init__(
@@ -48,13 +47,13 @@ class ConversationSummaryMemory(SummarizingMemory):
         **summarising: Unpack[Summarising],
     ) -> None:
         """
-        Take a conversation and a model.
+        Use a conversation and a model.
 
         Args:
-            buffer: A summary of what the conversation holds so far, where none is kept yet.
+            buffer: A summary of the conversation so far, used if none is stored yet.
 
         Raises:
-            UsageError: *every_turns* or *every_tokens* is below 1, or the prompt is none.
+            UsageError: *every_turns* or *every_tokens* is below 1, or the prompt is invalid.
         """
         super().__init__(memory, scope, thread, llm=llm, given=buffer, **summarising)
         if every_turns < 1 or (every_tokens is not None and every_tokens < 1):
@@ -98,7 +97,7 @@ class ConversationSummaryMemory(SummarizingMemory):
         summarize_step: int = 2,
         **options: object,
     ) -> Self:
-        """Do the same as `from_messages`."""
+        """Async variant of `from_messages`."""
         made = cls._over(llm, chat_memory, summarize_step, options)
         await made.home.visit(partial(made.fold, choose=_everything, at_once=summarize_step))
         return made

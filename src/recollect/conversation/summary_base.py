@@ -1,4 +1,4 @@
-"""What the memories with a summary share: one call works messages into it, and it is kept."""
+"""Base of memories with a summary: one call adds messages to it, and it is stored."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Choose: TypeAlias = Callable[[Sequence[Placed]], Awaitable[Sequence[Placed]]]
 
 
 class Summarising(Transcript, total=False):
-    """How messages become a summary, and how that stands among messages."""
+    """How messages are summarised, and how the summary appears among messages."""
 
     prompt: PromptChoice
     summary_message_cls: Callable[..., AnyMessage] | None
@@ -40,12 +40,12 @@ class Summarising(Transcript, total=False):
 
 class SummarizingMemory(TranscriptMemory):
     """
-    A memory whose prompt gets a summary, and the messages that are not in it yet.
+    A memory that shows a summary, followed by the messages it does not cover.
 
-    The summary is a memory of the type ``Summary`` in the conversation's scope: it outlives the
-    process, and goes with the messages that it was made of when these are erased. All messages
-    stay in the thread. An answer that cannot be used, or a model that fails, leaves the turn
-    kept and the summary as it was: the next save, or `flush`, works in what waits.
+    The summary is a ``Summary`` memory in the conversation's scope: it outlives the process, and is
+    erased with any of its messages. All messages stay in the thread. If the model fails or its
+    answer is unusable, the turn is stored and the summary unchanged: the next save, or `flush`,
+    adds what is pending.
     """
 
     policy: str = "summary"
@@ -64,10 +64,10 @@ class SummarizingMemory(TranscriptMemory):
         **transcript: Unpack[Transcript],
     ) -> None:
         """
-        Take a conversation, a model, and how to ask it.
+        Use a conversation, a model, and a prompt.
 
         Args:
-            given: A summary of all that the conversation holds so far, where none is kept yet.
+            given: A summary of the conversation so far, used if none is stored yet.
 
         Raises:
             UsageError: *prompt* has other variables than ``summary`` and ``new_lines``.
@@ -107,7 +107,7 @@ class SummarizingMemory(TranscriptMemory):
 
     @abstractmethod
     async def due(self, waiting: Sequence[Placed]) -> Sequence[Placed]:
-        """Return which of the messages that *waiting* are worked in now, oldest first."""
+        """Return which *waiting* messages to summarise now, oldest first."""
 
     async def save(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
         """
@@ -190,14 +190,14 @@ class SummarizingMemory(TranscriptMemory):
         return self.shown(first, messages[:-1])
 
     def shown(self, summary: AnyMessage | None, messages: Sequence[AnyMessage]) -> Any:
-        """Return what stands in the prompt for a summary, if there is one, and *messages*."""
+        """Return the content for the prompt: the summary, if any, and *messages*."""
         together = [*([summary] if summary is not None else []), *messages]
         if self.return_messages:
             return together
         return buffer_string(together, self.human_prefix, self.ai_prefix)
 
     async def rewrite(self, memory: Recollect, content: str) -> None:
-        """Put *content* in the place of the summary, for the messages that are in it."""
+        """Replace the summary by *content*, for the messages that it covers."""
         await self._kept.write(memory, await self.summarised(memory), content, [])
 
     async def remove(self, memory: Recollect) -> None:

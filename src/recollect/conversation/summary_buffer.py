@@ -24,13 +24,13 @@ AT_ONCE: Final = POSITION_MAX
 
 class ConversationSummaryBufferMemory(SummarizingMemory):
     """
-    Puts the newest messages within *max_token_limit* tokens into the prompt, after a summary.
+    Puts a summary and the newest *max_token_limit* tokens into the prompt.
 
-    What no longer fits when a turn is saved is worked into the summary by one call. Nothing is
-    removed from the thread: a position says up to where the summary goes. With a limit of 0
-    everything is summarised. With *whole_pairs* a tool's result goes into the summary together
-    with the call that asked for it. Tokens are counted by *count_tokens*, by *llm* where it has
-    a count of its own, or estimated; those of the summary are not among them.
+    When a turn is saved, one call summarises the messages that no longer fit. Nothing is removed
+    from the thread: the summary records the position up to which it goes. With a limit of 0
+    everything is summarised. With *whole_pairs*, a tool's result is summarised together with its
+    call. Tokens are counted by *count_tokens*, by *llm* if it can count, or estimated; those of the
+    summary do not count.
     """
 
     policy = "summary buffer"
@@ -49,13 +49,13 @@ class ConversationSummaryBufferMemory(SummarizingMemory):
         **summarising: Unpack[Summarising],
     ) -> None:
         """
-        Take a conversation and a model.
+        Use a conversation and a model.
 
         Args:
             moving_summary_buffer: A summary of what was said before the conversation's messages.
 
         Raises:
-            UsageError: The limit is negative, or the prompt is none.
+            UsageError: The limit is negative, or the prompt is invalid.
         """
         super().__init__(memory, scope, thread, llm=llm, given=moving_summary_buffer, **summarising)
         if max_token_limit < 0:

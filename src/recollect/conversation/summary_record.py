@@ -26,11 +26,10 @@ class ThreadSummary:
 
 class KeptSummary:
     """
-    The one summary that a policy keeps of a thread.
+    The one stored summary of a thread.
 
-    Each version names as evidence the messages that were worked into it, and the versions that
-    it goes back to: erasing a message takes every summary that holds it, since nobody can tell
-    its words from the others'.
+    Each version cites the messages added to it, and earlier versions: erasing a message erases
+    every summary that contains it, since its words cannot be told apart.
     """
 
     def __init__(self, scope: Scope, thread: str, policy: str) -> None:
@@ -39,7 +38,7 @@ class KeptSummary:
         self.key = key_of(policy, thread)
 
     async def read(self, memory: Recollect) -> ThreadSummary:
-        """Return the present version."""
+        """Return the current version."""
         kept = await memory.get(self.scope, SUMMARY_TYPE, self.key)
         if kept is None:
             return ThreadSummary()
@@ -81,7 +80,7 @@ class KeptSummary:
         self, memory: Recollect, talk: ThreadMessages, worked_in: Sequence[Placed]
     ) -> bool:
         """
-        Say whether *worked_in* are there still; if not, take back what was written of them.
+        Return True if *worked_in* are there still; if not, take back what was written of them.
 
         A model takes seconds, and an erase between reading and writing must win.
         """

@@ -1,4 +1,4 @@
-"""The messages of a conversation: one thread of a memory, or somebody else's history."""
+"""The messages of a conversation: a thread of a memory, or a foreign history."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ class ThreadMessages(ABC):
     @abstractmethod
     async def each(self, memory: Recollect, make: Callable[[AnyMessage], MadeT]) -> Sequence[MadeT]:
         """
-        Return what *make* makes of each message, oldest first; not to be changed.
+        Return *make* applied to each message, oldest first; do not modify the result.
 
-        Of a thread of ours it is made once, and kept for makers that are equal.
+        For our own threads the result is cached by maker.
         """
 
     async def text(self, memory: Recollect, human_prefix: str, ai_prefix: str) -> str:
@@ -202,7 +202,7 @@ def read_back(
 
 @runtime_checkable
 class ForeignHistory(Protocol):
-    """What LangChain's chat message histories have in common."""
+    """The methods needed of LangChain's chat message histories."""
 
     @property
     def messages(self) -> list[AnyMessage]:
@@ -219,7 +219,7 @@ class ForeignHistory(Protocol):
 
 
 class ForeignTalk(ThreadMessages):
-    """The messages of somebody else's history, which is asked on a thread of its own."""
+    """The messages of a foreign history, read in a thread."""
 
     def __init__(self, history: ForeignHistory) -> None:
         self._history = history
@@ -253,8 +253,8 @@ class ChatHistory:
     """
     The messages of one thread, with the methods of LangChain's chat message histories.
 
-    Without a memory it is this process's own, in a scope that nobody else has. What is read
-    is a copy: changing it changes nothing here.
+    Without a memory it is an in-process history with a scope of its own. Returned messages are
+    copies.
     """
 
     def __init__(
@@ -264,10 +264,10 @@ class ChatHistory:
         thread: str | None = None,
     ) -> None:
         """
-        Take a thread of *memory*; it begins to exist with its first message.
+        Use a thread of *memory*, which is created with its first message.
 
         Raises:
-            UsageError: There is a memory and no scope or thread, or these without a memory.
+            UsageError: A memory without scope or thread is given, or these without a memory.
         """
         if (memory is None) != (scope is None) or (memory is None) != (thread is None):
             msg = (

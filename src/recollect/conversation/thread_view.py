@@ -43,7 +43,7 @@ class ThreadView:
         return self
 
     def _took(self, changes: ThreadChanges) -> bool:
-        """Take *changes* over; return whether the copy is whole then."""
+        """Apply *changes*; return False if the copy is incomplete."""
         if changes.epoch == self._epoch and changes.seq < self._seq:
             return True  # another read of the same copy has come further meanwhile
         known = {} if changes.reset else self._by_position
@@ -64,9 +64,9 @@ class ThreadView:
 
 class Made(Generic[MadeT]):
     """
-    What was made of each message of a view, one by one and once only.
+    The cached result of a function for each message of a view.
 
-    It is made anew when a message was replaced or went away.
+    It is rebuilt when a message was replaced or removed.
     """
 
     def __init__(self, view: ThreadView, make: Callable[[Message], MadeT]) -> None:
@@ -76,7 +76,7 @@ class Made(Generic[MadeT]):
         self._generation = view.generation
 
     def current(self) -> Sequence[MadeT]:
-        """Return what was made of all messages that the view holds now; not to be changed."""
+        """Return the results for all messages in the view; do not modify them."""
         if self._generation != self._view.generation:
             self._made = []
             self._generation = self._view.generation

@@ -32,9 +32,8 @@ class ConversationTokenBufferMemory(TranscriptMemory):
     """
     Puts the newest messages within *max_token_limit* tokens into the prompt.
 
-    The thread keeps all of them. Tokens are counted by *count_tokens*, by *llm* where it has a
-    count of its own, or estimated. With *whole_pairs* the result of a tool never stands there
-    without the call that asked for it.
+    The thread keeps all messages. Tokens are counted by *count_tokens*, by *llm* if it can count,
+    or estimated. With *whole_pairs*, a tool's result is never shown without its call.
     """
 
     def __init__(
@@ -82,13 +81,13 @@ class ConversationTokenBufferMemory(TranscriptMemory):
         return "\n".join(line for line, _ in lines[self._first(lines) :])
 
     def _held(self, count: Count) -> CostedLine | None:
-        """Return what to make of each message held; ``None`` if it is better to read them."""
+        """Return the cached costs of messages; ``None`` if reading them is cheaper."""
         if self._wanted <= HELD_FROM or not isinstance(count, Estimate):
             return None
         return CostedLine(LineFormatter(self.human_prefix, self.ai_prefix), count.of)
 
     def _first(self, lines: Sequence[tuple[str, int]]) -> int:
-        """Return where the newest of *lines* that fit begin."""
+        """Return the index of the first of the newest *lines* that fit."""
         costs = (cost for _, cost in reversed(lines))
         first = first_that_fits(costs, self.max_token_limit, lines)
         self._wanted = max(READ_AT_ONCE, len(lines) - first + READ_AT_ONCE // 2)

@@ -1,4 +1,4 @@
-"""How many tokens messages cost in a prompt: by the model's own count, or by an estimate."""
+"""Token counts of messages: by the model's own counter, or by an estimate."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _OWN_COUNTS: Final = ("get_num_tokens_from_messages", "get_num_tokens", "get_tok
 
 def counter_of(llm: object, count_tokens: TokenCounter | None) -> Count:
     """
-    Return what counts messages: *count_tokens* of their transcript, or the count of *llm*.
+    Return a counter: *count_tokens* of the transcript, or that of *llm*.
 
-    A model without a count of its own is estimated (one token for a CJK character, one for
-    four others).
+    For a model without a counter, tokens are estimated (one per CJK character, one per four
+    others).
     """
     if count_tokens is None and isinstance(llm, CountingModel) and counts_itself(llm):
         model = llm
@@ -49,7 +49,7 @@ class Cost:
         return id(self._count_tokens)
 
     def __call__(self, message: AnyMessage) -> int:
-        """Return how many there are."""
+        """Return the number of tokens."""
         return self._count_tokens(buffer_string([message]))
 
 
@@ -60,12 +60,12 @@ class Estimate:
         self.of = Cost(count_tokens)
 
     async def __call__(self, messages: Sequence[AnyMessage]) -> int:
-        """Return what *messages* cost."""
+        """Return the estimated number of tokens of *messages*."""
         return sum(map(self.of, messages))
 
 
 def counts_itself(llm: object) -> bool:
-    """Say whether a model has a count of its own, and does not fall back to a fetched one."""
+    """Return True if a model has its own counter, without falling back to a download."""
     if getattr(llm, "custom_get_token_ids", None) is not None:
         return True
     owners = [
@@ -102,7 +102,7 @@ def _ending(messages: Sequence[AnyMessage], limit: int, count: Estimate) -> list
 
 def first_that_fits(newest_first: Iterable[int], limit: int, entries: Sized) -> int:
     """
-    Return where the longest end of *entries* begins whose costs are at most *limit* together.
+    Return the start of the longest end of *entries* that costs at most *limit*.
 
     >>> first_that_fits([3, 2, 9], 5, ["costs 9", "costs 2", "costs 3"])
     1

@@ -1,4 +1,4 @@
-"""Which of a chain's inputs and outputs are the two sides of a turn."""
+"""Find the keys of a turn's two sides among a chain's inputs and outputs."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def output_key_of(outputs: Mapping[str, object]) -> str:
 
 def check_key(values: Mapping[str, object], key: str, side: str) -> None:
     """
-    Do nothing, if *values* have *key*.
+    Check that *values* has *key*.
 
     Raises:
-        MissingKeyError: They do not.
+        MissingKeyError: The key is missing.
     """
     if key not in values:
         msg = f"the {side}s have no key {key!r}; they have: {', '.join(values) or 'none'}"

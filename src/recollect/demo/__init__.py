@@ -1,1 +1,1 @@
-"""The demonstration: seven weeks of somebody's talk, kept, formed, recalled and forgotten."""
+"""The demonstration: seven weeks of a conversation, stored, formed, recalled and erased."""

@@ -102,7 +102,7 @@ class Timed:
 
 
 async def ask(memory: Recollect, query: str, *, limit: int = SHOWN_ENTRIES) -> Timed:
-    """Ask *query* of everything."""
+    """Recall *query* over everything."""
     began_s = timer_s()
     found = await memory.recall(SCOPE, query, limit=limit)
     return Timed(recall=found, ms=(timer_s() - began_s) * 1_000)
@@ -145,7 +145,7 @@ async def erase_door_code(memory: Recollect) -> EraseReceipt:
 
 
 def count_in_files(store: Path, text: str) -> int:
-    """Count how often *text* stands in the store's file and those beside it; it must be closed."""
+    """Count occurrences of *text* in the files of a closed store."""
     wanted = text.encode()
     beside = sorted(store.parent.glob(f"{store.name}*"))
     return sum(file.read_bytes().count(wanted) for file in beside)

@@ -1,4 +1,4 @@
-"""How the demonstration looks: one act after the other, each answer with what it rests on."""
+"""Presentation of the demonstration, act by act, each answer with its evidence."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _QUOTES_SHOWN: Final = 1
 
 
 class DemoStage:
-    """Where the demonstration is shown."""
+    """The output of the demonstration."""
 
     def __init__(self) -> None:
         self._said: Mapping[tuple[str, str], Message] = {}
@@ -152,7 +152,7 @@ async def show(store: Path | str, embedder: str) -> None:
 
 
 def _count(store: Path | str) -> int | None:
-    """Count how often the door code stands in the store's files; a server's cannot be read."""
+    """Count occurrences of the door code in the store's files; ``None`` for a server."""
     return count_in_files(store, DOOR_CODE) if isinstance(store, Path) else None
 
 

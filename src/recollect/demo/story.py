@@ -1,4 +1,4 @@
-"""The example conversation, and what a model once made of it, played into a memory."""
+"""The example conversation and a model's recorded operations, replayed into a memory."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class StoryClock:
         return self._now
 
     def move_to(self, moment: datetime) -> None:
-        """Go on to *moment*."""
+        """Advance to *moment*."""
         self._now = moment
 
 
@@ -54,7 +54,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
-    """What was played into a memory."""
+    """The result of replaying the story."""
 
     messages: int
     threads: int
@@ -106,7 +106,7 @@ def read_operations() -> list[tuple[str, Write]]:
 
 
 def write_of(row: Mapping[str, Any]) -> Write:
-    """Return the write that a row of the operations stands for."""
+    """Return the write of a recorded operation."""
     if row["operation"] == "end":
         return EndMemory(
             type=row["type"], key=row["key"], at=_moment(row["at"]) or _BEFORE, cause=row["cause"]
@@ -131,7 +131,7 @@ def _moment(written: str | None) -> datetime | None:
 
 
 async def _outcome(memory: Recollect, write: Write) -> OperationOutcome:
-    """Return what becomes of a memory by a write of the story, as a formation tells it."""
+    """Return the outcome of a write of the story, as a formation reports it."""
     if isinstance(write, EndMemory):
         return OperationOutcome(
             action="ended", type=write.type, key=write.key, reason=write.cause or ""

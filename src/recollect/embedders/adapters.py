@@ -34,7 +34,7 @@ class CallableEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """Say how long each vector is; the first time, by embedding one word."""
+        """Length of each vector; found by embedding one word the first time."""
         if self._dimensions is None:
             (vector,) = self._vectors(["word"])
             self._dimensions = len(vector)
@@ -69,7 +69,7 @@ class CheckedEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """Say how long each vector is."""
+        """Length of each vector."""
         return self._embedder.dimensions
 
     def embed(self, texts: Sequence[str]) -> list[Vector | None]:

@@ -78,18 +78,18 @@ class MiniLmEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """Say how long each vector is."""
+        """Length of each vector."""
         return DIMENSIONS
 
     def embed(self, texts: Sequence[str]) -> list[Vector | None]:
         """
         Return a unit-length vector for each text, in order; blocking, from any thread.
 
-        ``None`` stands for a text without words, or with more than `FOREIGN_SHARE_MAX` of
-        its letters from another script than Latin: its language is unknown here.
+        The vector is ``None`` for a text without words, or with more than `FOREIGN_SHARE_MAX` of
+        its letters in another script than Latin, which the model does not support.
 
         Raises:
-            EmbedderError: It is not installed, is damaged, or failed.
+            EmbedderError: The model is not installed, is damaged, or failed.
             MissingExtraError: onnxruntime is not installed.
         """
         runtime = self._runtime or self._load()
@@ -162,7 +162,7 @@ def _import_runtime() -> Any:
 
 
 def _session_errors() -> tuple[type[Exception], ...]:
-    """Return what a session raises: onnxruntime's errors have no base of their own."""
+    """Return the exceptions a session may raise: onnxruntime's have no common base."""
     state = importlib.import_module("onnxruntime.capi.onnxruntime_pybind11_state")
     kinds = [kind for kind in vars(state).values() if isinstance(kind, type)]
     return (OSError, RuntimeError, *(kind for kind in kinds if issubclass(kind, Exception)))
@@ -170,10 +170,10 @@ def _session_errors() -> tuple[type[Exception], ...]:
 
 def is_understood(text: str) -> bool:
     """
-    Say whether *text* has words, nearly all of them in Latin letters.
+    Return True if *text* has words, nearly all of them in Latin letters.
 
-    Counting letters, not unknown pieces: the vocabulary has the single letters of many
-    scripts, and vectors made of those say nothing. Signs and pictures do not count.
+    Letters are counted rather than unknown tokens: the vocabulary contains single letters of many
+    scripts, whose vectors are meaningless. Signs and emoji do not count.
 
     >>> [is_understood(text) for text in ("Thanks! \N{THUMBS UP SIGN}", "\u8c22\u8c22", "...")]
     [True, False, False]

@@ -52,7 +52,7 @@ _OUTPUT_LINES_MAX: Final = 4
 
 
 def _ignore(_line: str) -> None:
-    """Take a line of progress that nobody wants to see."""
+    """Ignore a line of progress."""
 
 
 def cache_folder() -> Path:
@@ -80,7 +80,7 @@ def cache_folder() -> Path:
 
 
 def folder(cache: Path) -> Path:
-    """Return where in *cache* the embedder of this version stands."""
+    """Return the folder of this version's embedder in *cache*."""
     return cache / IDENTITY.replace("/", "-")
 
 
@@ -91,24 +91,24 @@ def installed(cache: Path | None = None) -> Path | None:
 
 
 def verify(path: Path) -> list[str]:
-    """Return what is wrong with the embedder in *path*, every byte read; empty if nothing is."""
+    """Check every byte of the embedder in *path*; return the problems."""
     return _find_problems(path, read=True)
 
 
 def install(*, cache: Path | None = None, report: Callable[[str], None] = _ignore) -> Path:
     """
-    Make the MiniLM embedder usable and return its folder.
+    Install the MiniLM embedder if necessary, and return its folder.
 
-    Idempotent: if it is there and whole, nothing is fetched. Atomic: other processes see
-    all of it or none, and several may install at once. A damaged one is replaced.
+    Idempotent: nothing is fetched if it is installed and intact. Atomic: other processes see all of
+    it or none, and several may install at once. A damaged installation is replaced.
 
     Args:
         cache: Where to keep it; default `cache_folder()`.
         report: Called with a line for each step.
 
     Raises:
-        EmbedderError: Something could not be fetched, checked, converted or written;
-            the message says what to do, and nothing was installed.
+        EmbedderError: A step failed: fetching, checking, converting or writing. The message says
+            what to do, and nothing was installed.
         MissingExtraError: onnxruntime is not installed.
     """
     if importlib.util.find_spec("onnxruntime") is None:
@@ -127,9 +127,9 @@ def install(*, cache: Path | None = None, report: Callable[[str], None] = _ignor
 
 def _find_problems(path: Path, *, read: bool = False) -> list[str]:
     """
-    Return what is wrong with the embedder in *path*: its manifest, and each file's size.
+    Return the problems of the embedder in *path*: in its manifest, and file sizes.
 
-    With *read*, each file's hash too.
+    With *read*, each file's hash is checked too.
     """
     try:
         manifest = json.loads((path / MANIFEST).read_bytes())
@@ -245,7 +245,7 @@ def _private_file(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _workplace(root: Path) -> Iterator[Path]:
-    """Give a private folder beside the result, so that moving the result is one rename."""
+    """Yield a private folder beside the result, so that moving the result is one rename."""
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     for left in root.glob(f"{_WORK_PREFIX}*"):
         with suppress(OSError):
@@ -291,7 +291,7 @@ def _fetch_converter(work: Path) -> Path:
 
 
 def _run_pip(command: str, options: Sequence[str], requirements: Path) -> None:
-    """Let the user's pip, configured as it is, get exactly the pinned files and no others."""
+    """Run the user's pip, with its configuration, to fetch exactly the pinned files."""
     line = [sys.executable, "-m", "pip", command, "--no-deps", "--require-hashes"]
     line += ["--only-binary=:all:", "--no-input", "--disable-pip-version-check", "--quiet"]
     line += [*options, "--requirement", str(requirements)]
@@ -302,7 +302,7 @@ def _run_pip(command: str, options: Sequence[str], requirements: Path) -> None:
 
 
 def explain_pip(output: str) -> str:
-    """Return what pip's *output* means for the install, and what to do about it."""
+    """Return an explanation of pip's failed *output*, and the remedy."""
     if "No module named pip" in output:
         cause = f"{sys.executable} has no pip: run `python -m ensurepip`, then {REMEDY} again"
     elif "DO NOT MATCH THE HASHES" in output:

@@ -45,7 +45,7 @@ class NativeCalls:
             self._turn.notify_all()
 
     def end(self) -> None:
-        """Let no call begin any more, and wait for those that did."""
+        """Reject new calls, and wait for running ones."""
         with self._turn:
             self._is_over = True
             self._turn.wait_for(lambda: not self._running, END_S)

@@ -1,9 +1,8 @@
 """
-Turns the published weights into the small int8 graph that the runtime loads.
+Convert the published weights into the small int8 graph that the runtime loads.
 
-It runs once, in a process of its own, because it needs `onnx`, which is no
-dependency of ours: `python onnx_conversion.py model.safetensors model.onnx`. Nothing else
-of this package is imported here.
+It runs once, in a separate process, because it needs `onnx`, which is not a dependency: `python
+onnx_conversion.py model.safetensors model.onnx`. It imports nothing else of this package.
 """
 
 import importlib

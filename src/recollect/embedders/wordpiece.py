@@ -44,7 +44,7 @@ class WordPiece:
 
     def __init__(self, vocabulary: Iterable[str]) -> None:
         """
-        Give each piece of *vocabulary* its place as number.
+        Assign each piece of *vocabulary* its position as id.
 
         Raises:
             KeyError: `UNKNOWN`, `START` or `END` is missing.
@@ -109,7 +109,7 @@ class WordPiece:
 
 
 class _Characters(dict[int, str]):
-    """What `str.translate` puts in place of each character, worked out when first met."""
+    """Translation table for `str.translate`, filled lazily."""
 
     def __missing__(self, code: int) -> str:
         if len(self) >= CACHED_CHARACTERS_MAX:

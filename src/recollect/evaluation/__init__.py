@@ -75,11 +75,11 @@ def case_params(*paths: str | Path, tags: Sequence[str] = ()) -> list[ParameterS
 
 async def form(case: EvaluationCase, model: Model, plan: RunPlan | None = None) -> Measured:
     """
-    Return what *model* makes of *case*; its ``problems`` are empty if all is as it should be.
+    Return what *model* forms from *case*; ``problems`` is empty if all is as expected.
 
-    With a *plan*, its prompts and limits hold.
+    With a *plan*, its prompts and limits apply.
 
     Raises:
-        ModelError: The model cannot be used.
+        ModelError: The model is unavailable.
     """
     return measured(await run_case(case, model, plan))

@@ -129,7 +129,7 @@ def _types(named: Sequence[JsonObject], given: Sequence[MemoryType]) -> dict[str
 
 
 async def _spoken_by(memory: Recollect, scope: Scope, formation: Formation, thread: str) -> Spoken:
-    """Return what a formation formed of a thread, and what was said before that."""
+    """Return the messages that a formation formed in a thread, and those before."""
     after = await _formed_before(memory, scope, formation, thread)
     page = await memory.messages(scope, thread, after=after, limit=_PAGE)
     before = await memory.last_messages(scope, thread, limit=CONTEXT_MESSAGES, before=after + 1)
@@ -139,7 +139,7 @@ async def _spoken_by(memory: Recollect, scope: Scope, formation: Formation, thre
 
 
 async def _formed_before(memory: Recollect, scope: Scope, formation: Formation, thread: str) -> int:
-    """Return how far *thread* was formed before *formation*."""
+    """Return the watermark of *thread* before *formation*."""
     cursor: str | None = None
     is_earlier = False
     while True:

@@ -49,12 +49,12 @@ class CaseDraft:
 
 def append_case(path: Path, draft: CaseDraft) -> str:
     """
-    Append *draft* to a case file, which is made if there is none; return the case's name.
+    Append *draft* to a case file, created if necessary; return the case's name.
 
-    Nothing is written if the file would not be one that can be loaded.
+    Nothing is written if the result could not be loaded.
 
     Raises:
-        UsageError: The file, or the file with the new case, cannot be read.
+        UsageError: The file, or the result, is invalid.
     """
     try:
         text = path.read_text("utf-8") if path.exists() else ""

@@ -1,4 +1,4 @@
-"""What past formations and corrections let one expect, as entries of a case file."""
+"""Derive expectations for a case file from past formations and corrections."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def ended_entry(type_: MemoryType, revision: Revision) -> Entry:
 def after_formation(
     type_: MemoryType, before: Revision | None, after: Revision, messages: Sequence[Message]
 ) -> ExpectedEntry:
-    """Return what to expect of a memory that a formation has stored or changed."""
+    """Return the expectation for a memory that a formation stored or changed."""
     if type_.update_mode == "insert" and before is None:
         return ExpectedEntry(must=[_whole(type_, after, messages)])
     where = _kept(before.value, after.value) if before and type_.update_mode == "insert" else {}
@@ -71,13 +71,13 @@ def after_correction(
     messages: Sequence[Message],
 ) -> ExpectedEntry:
     """
-    Return what to expect of a memory that was formed, and corrected or rejected since.
+    Return the expectation for a formed memory that was corrected or rejected since.
 
     Args:
         type_: Its type.
         before: The version that the formation found.
-        versions: The version that it formed, and the present one.
-        messages: Those of the case, by number less 1.
+        versions: The version it formed, and the current one.
+        messages: The messages of the case; message number n is at index n - 1.
     """
     formed, now = versions
     if now.state == "rejected":
@@ -94,7 +94,7 @@ def after_correction(
 
 
 def _as_formed(now: Revision, formed: Revision) -> Revision:
-    """Return the present version with the evidence of the formed one, which a person's lacks."""
+    """Return the current version with the evidence of the formed one, which a person's lacks."""
     return Revision(
         version=now.version,
         value=now.value,

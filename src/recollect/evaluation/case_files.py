@@ -35,7 +35,7 @@ def load_cases(*paths: str | Path) -> tuple[EvaluationCase, ...]:
     Return the cases of all files, in their order.
 
     Raises:
-        NotFoundError: There is no such file.
+        NotFoundError: The file does not exist.
         UsageError: A case is not as it must be; the error names file and place, as in
             ``cases.toml: case[2].must[0].quote``; or two cases have one name.
         LimitError: A file is larger than `FILE_BYTES_MAX`, or has more than `CASES_MAX` cases.

@@ -1,4 +1,4 @@
-"""Running cases: each in a store of its own, at the times of its messages, by the real worker."""
+"""Run cases: each in its own store, at the times of its messages, with the real worker."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ Memories: TypeAlias = Mapping[Address, Memory]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormationStep:
     """
-    What the forming of one talk did: the memories *before* and *after* it, at the time *at*.
+    The result of forming one conversation: the memories *before* and *after* it, at *at*.
 
-    *failures* are the reasons of formations that came to nothing.
+    *failures* are the reasons of failed formations.
     """
 
     talk: int
@@ -68,10 +68,10 @@ class CaseRun:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan:
     """
-    How cases are run: so many *at_once*, and how a model that is away is waited for.
+    How to run cases: how many *at_once*, and how to wait for an unavailable model.
 
-    Of *settings* the prompts and limits count; the memory types are each case's own. *notice*
-    is told how many of how many cases are done.
+    Only prompts and limits of *settings* apply; each case has its own memory types. *notice* is
+    called with the number of finished and of all cases.
     """
 
     settings: FormationSettings = field(default_factory=FormationSettings)
@@ -114,10 +114,10 @@ async def run_cases(
 
 async def run_case(case: EvaluationCase, model: Model, plan: RunPlan | None = None) -> CaseRun:
     """
-    Form the talks of *case* with *model*, one after the other, in a store of its own.
+    Form the conversations of *case* with *model*, in order, in a new store.
 
     Raises:
-        ModelError: The model cannot be used: it denies, is not there, or stays away.
+        ModelError: The model denies access, does not exist, or stays unavailable.
     """
     async with _stage(case, model, plan or RunPlan()) as stage:
         await stage.stand()
@@ -170,14 +170,14 @@ class _Stage:
         self._seen: set[str] = set()
 
     async def stand(self) -> None:
-        """Put the memories that the case finds in place."""
+        """Store the memories that exist at the start of the case."""
         modes = {each.name: each.update_mode for each in self._case.types}
         writes = [w for each in self._case.memories for w in _writes(each, modes[each.type])]
         if writes:
             await self._store.apply(SCOPE, writes)
 
     async def play(self, talk: CaseTalk) -> FormationStep | None:
-        """Say what is said in *talk*, and form it; ``None`` where it is not formed by itself."""
+        """Append *talk*, and form it; ``None`` if it is not formed separately."""
         self._talk += 1
         for message in talk.messages:
             if message.time is not None and message.time > self._clock.now():

@@ -1,4 +1,4 @@
-"""What a case is: talks, and what must, may and must not be remembered after them."""
+"""Evaluation cases: conversations, and what must, may and must not be remembered."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ class Because:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
     """
-    Something that must, may or must not be remembered after the talk with the number *after*.
+    Something that must, may or must not be remembered after conversation *after*.
 
-    It is about the memories of *type* whose fields are as *where* says. At *path* stands one of
-    *equals*, or a text with one of *contains*; without either, anything. With *absent* nothing
-    of that is there; with *ended* it is there as something that is true no longer, since *at*;
-    with *count* so many entries are like that. *since* and *until* say when it is true.
+    It concerns the memories of *type* that match *where*. The value at *path* is one of *equals*,
+    or a text with one of *contains*; without either, anything. *absent* means that no such value
+    exists; *ended* that its validity ended, at *at*; *count* is the number of such entries. *since*
+    and *until* bound its validity.
 
-    *value* is what a right answer would write, *because* what it would cite. With *tried* a
-    right answer gives it all the same, and it is the formation that has to keep it out.
+    *value* is what a correct answer writes, *because* what it cites. With *tried*, a correct answer
+    contains it anyway, and formation has to reject it.
     """
 
     kind: Kind

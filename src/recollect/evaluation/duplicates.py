@@ -40,7 +40,7 @@ def _pairs(memories: Sequence[Memory]) -> Iterator[tuple[Memory, Memory]]:
 
 
 def _repeated_elements(memory: Memory) -> int:
-    """Return how many elements of a document's lists are there already."""
+    """Return the number of duplicate elements in a document's lists."""
     seen: Counter[tuple[str, str]] = Counter()
     for pointer, leaf in leaves(memory.value):
         parent, _, last = pointer.rpartition("/")
@@ -50,7 +50,7 @@ def _repeated_elements(memory: Memory) -> int:
 
 
 def _is_near(one: Memory, other: Memory, case: EvaluationCase) -> bool:
-    """Say whether two entries tell the same: to an expectation, or in nearly the same words."""
+    """Return True if two entries tell the same: to an expectation, or in nearly the same words."""
     about = [e for e in case.expectations if e.type == one.type and _names_one(e)]
     mine = {at for at, e in enumerate(about) if pattern_of(e).matches(one.value)}
     theirs = {at for at, e in enumerate(about) if pattern_of(e).matches(other.value)}
@@ -63,7 +63,7 @@ def _is_near(one: Memory, other: Memory, case: EvaluationCase) -> bool:
 
 
 def _names_one(expectation: Expectation) -> bool:
-    """Say whether *expectation* is about one entry: two that are like that tell the same."""
+    """Return True if *expectation* is about one entry: two that are like that tell the same."""
     is_there = expectation.kind == "must" and not (expectation.absent or expectation.ended)
     says_which = bool(expectation.where or expectation.equals or expectation.contains)
     return is_there and says_which and expectation.count is None

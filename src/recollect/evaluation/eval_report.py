@@ -31,10 +31,10 @@ class CaseReport:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalReport:
     """
-    What *model* did with cases; *controls* are the totals of other models on the same ones.
+    The results of *model* on cases; *controls* are totals of other models on the same.
 
-    The controls of a run are the ``oracle``, which answers as the cases say, and ``nothing``,
-    which remembers nothing: a figure means something between the two.
+    The controls of a run are ``oracle``, which answers as the cases expect, and ``nothing``, which
+    remembers nothing: figures are meaningful between the two.
     """
 
     model: str
@@ -48,7 +48,7 @@ class EvalReport:
 
     @property
     def is_met(self) -> bool:
-        """Say whether every must is met, no must-not is, and no formation failed."""
+        """Whether every must is met, no must-not is, and no formation failed."""
         return all(v.met for case in self.cases for v in case.verdicts) and not any(
             case.failures for case in self.cases
         )

@@ -20,7 +20,7 @@ _STATES: Final = ("absent", "ended", "count")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What expectations are about: talks, and memory types."""
+    """The context of expectations: conversations and memory types."""
 
     talks: Sequence[CaseTalk]
     types: Sequence[MemoryType]
@@ -41,7 +41,7 @@ class Setting:
 
 
 def read_expectations(table: Table, setting: Setting) -> tuple[Expectation, ...]:
-    """Return what ``must``, ``may`` and ``must_not`` of a case's *table* say."""
+    """Parse ``must``, ``may`` and ``must_not`` of a case's *table*."""
     return tuple(
         _expectation(each, kind, setting) for kind in get_args(Kind) for each in table.tables(kind)
     )
@@ -127,7 +127,7 @@ def _cited(table: Table, setting: Setting, *, has_path: bool = True) -> Because:
 
 
 def _check(table: Table, expectation: Expectation) -> None:
-    """Refuse what cannot be checked, or says two things at once."""
+    """Reject what cannot be checked, or says two things at once."""
     states = [name for name in _STATES if name in table]
     if len(states) > 1:
         raise table.wrong(states[1], f"does not go with {states[0]!r}: write two expectations")
@@ -144,7 +144,7 @@ def _check(table: Table, expectation: Expectation) -> None:
 
 
 def _check_answer(table: Table, expectation: Expectation, type_: MemoryType) -> None:
-    """Refuse an answer that a right model could not give."""
+    """Reject an answer that a right model could not give."""
     if not expectation.because or not is_written(expectation):
         return
     value = answer_of(expectation)
@@ -159,18 +159,18 @@ def _check_answer(table: Table, expectation: Expectation, type_: MemoryType) -> 
 
 
 def is_written(expectation: Expectation) -> bool:
-    """Say whether a right answer writes what *expectation* is about."""
+    """Return True if a right answer writes what *expectation* is about."""
     is_positive = expectation.kind == "must" and not (expectation.absent or expectation.ended)
     return expectation.tried or (is_positive and expectation.count is None)
 
 
 def is_whole(expectation: Expectation, type_: MemoryType) -> bool:
-    """Say whether a right answer writes a new entry of a collection, and not one of its fields."""
+    """Return True if a correct answer writes a whole new entry, not one of its fields."""
     return type_.update_mode == "insert" and isinstance(answer_of(expectation), Mapping)
 
 
 def answer_of(expectation: Expectation) -> Json:
-    """Return what a right answer writes at the place of *expectation*."""
+    """Return what a correct answer writes for *expectation*."""
     if expectation.value is None and expectation.equals and expectation.path:
         return expectation.equals[0]
     return expectation.value

@@ -17,14 +17,14 @@ Row = dict[str, Json]
 
 
 class DatasetClient(Protocol):
-    """What is needed of LangSmith's client."""
+    """The methods needed of LangSmith's client."""
 
     def has_dataset(self, *, dataset_name: str) -> bool:
-        """Say whether there is a dataset of this name."""
+        """Return True if there is a dataset of this name."""
         ...
 
     def create_dataset(self, dataset_name: str, *, description: str) -> object:
-        """Make a dataset."""
+        """Create a dataset."""
         ...
 
     def create_examples(
@@ -36,9 +36,10 @@ class DatasetClient(Protocol):
 
 def dataset_rows(measured: Sequence[Measured]) -> list[Row]:
     """
-    Return one row a case, of plain JSON.
+    Return one row per case, of plain JSON.
 
-    Talks are its inputs, expectations its reference outputs, figures and problems its metadata.
+    Conversations are its inputs, expectations its reference outputs, figures and problems its
+    metadata.
     """
     return [_row(each) for each in measured]
 
@@ -97,7 +98,7 @@ def _expected(expectation: Expectation) -> Row:
 
 
 def send_rows(rows: Sequence[Row], dataset: str, client: DatasetClient) -> int:
-    """Add *rows* to a dataset, which is made if there is none; return how many."""
+    """Add *rows* to a dataset, created if necessary; return how many."""
     if not client.has_dataset(dataset_name=dataset):
         client.create_dataset(dataset, description="Cases of recollect eval")
     client.create_examples(dataset_name=dataset, examples=rows)

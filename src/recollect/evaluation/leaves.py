@@ -29,19 +29,19 @@ class ValueLeaf:
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
-        """Return what makes it the same leaf, wherever it stands in its list."""
+        """The key of a leaf, regardless of its position in a list."""
         place = _PLACE.sub("/-", self.pointer)
         return self.memory.type, self.memory.key, place, f"{type(self.value).__name__} {self.value}"
 
 
 def is_current(memory: Memory, now: datetime) -> bool:
-    """Say whether *memory* is remembered as something that is true at *now*."""
+    """Return True if *memory* is remembered as something that is true at *now*."""
     is_open = memory.valid_until is None or memory.valid_until > now
     return memory.state == "active" and is_open
 
 
 def is_ended(memory: Memory, now: datetime) -> bool:
-    """Say whether *memory* is remembered as something that was true once."""
+    """Return True if *memory* is remembered as something that was true once."""
     return memory.state == "active" and not is_current(memory, now)
 
 
@@ -57,7 +57,7 @@ def leaves_of(memories: Mapping[tuple[str, str], Memory], now: datetime) -> list
 
 def covers(expectation: Expectation, leaf: ValueLeaf, case: EvaluationCase) -> bool:
     """
-    Say whether *expectation* wants or allows *leaf*.
+    Return True if *expectation* wants or allows *leaf*.
 
     One about an entry of a collection allows the fields that its schema demands as well.
     """
@@ -75,7 +75,7 @@ def covers(expectation: Expectation, leaf: ValueLeaf, case: EvaluationCase) -> b
 
 
 def lets_go(expectation: Expectation, leaf: ValueLeaf, *, is_closed: bool) -> bool:
-    """Say whether *expectation* wants *leaf* gone; if its memory *is_closed*, with all of that."""
+    """Return True if *expectation* wants *leaf* removed, or its memory ended (*is_closed*)."""
     goes = expectation.absent or expectation.ended or expectation.kind == "must_not"
     if not goes or expectation.tried or expectation.type != leaf.memory.type:
         return False
@@ -87,7 +87,7 @@ def lets_go(expectation: Expectation, leaf: ValueLeaf, *, is_closed: bool) -> bo
 
 
 def same_place(one: ValueLeaf, other: ValueLeaf) -> bool:
-    """Say whether two leaves stand at the same place of the same memory."""
+    """Return True if two leaves stand at the same place of the same memory."""
     return one.identity[:3] == other.identity[:3]
 
 
@@ -102,7 +102,7 @@ def spoken_of(case: EvaluationCase, talk: int) -> list[SaidText]:
 
 
 def unheard(leaf: ValueLeaf, heard: Sequence[SaidText], case: EvaluationCase) -> bool:
-    """Say whether *leaf* holds a number, name or date that nobody said, and that did not stand."""
+    """Return True if *leaf* has a number, name or date neither said nor stored before."""
     standing = [each.value for each in case.memories if each.type == leaf.memory.type]
     return bool(unsupported(leaf.value, heard, standing))
 

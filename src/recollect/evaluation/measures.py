@@ -45,12 +45,12 @@ class CaseVerdict:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
     """
-    Counts over one case or many.
+    Counts over one or more cases.
 
-    *formed* leaves are those that formation wrote, *covered* those of them that were expected.
-    *overwritten* are leaves that were changed, removed or ended although nothing says so.
-    *attempted* are operations that were refused or quarantined because nobody said so;
-    *invented* are stored leaves with a number, name or date that no message contains.
+    *formed* leaves are those that formation wrote, *covered* the expected ones among them.
+    *overwritten* leaves were changed, removed or ended without reason. *attempted* operations were
+    refused or quarantined as unsupported; *invented* leaves were stored with a number, name or date
+    that no message contains.
     """
 
     musts: int = 0
@@ -102,7 +102,7 @@ class Measured:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Say what is not as the case demands: expectations that are not met, and failures."""
+        """What fails the case: unmet expectations, and failures."""
         unmet = [
             f"{each.about}: {each.found}" if each.found else each.about
             for each in self.verdicts
@@ -168,7 +168,7 @@ def _verdict(expectation: Expectation, step: FormationStep) -> CaseVerdict:
 
 
 def _is_dated(memory: Memory, expectation: Expectation) -> bool:
-    """Say whether *memory* is true in the time that is expected."""
+    """Return True if *memory* is true in the time that is expected."""
     ends = expectation.at if expectation.ended else expectation.until
     pairs = [(expectation.since, memory.valid_from), (ends, memory.valid_until)]
     return all(day is None or (m is not None and m.date() == day) for day, m in pairs)
@@ -180,7 +180,7 @@ def _shown(memory: Memory, now: datetime) -> str:
 
 
 def _operations(formations: Sequence[Formation]) -> dict[str, int]:
-    """Return what formations did, and what they cost."""
+    """Return counts of the formations' operations and cost."""
     formed = [each for each in formations if each.status == "formed"]
     counts: Counter[str] = Counter()
     for each in formed:
@@ -205,7 +205,7 @@ def _count(value: Json) -> int:
 
 
 def _attempted(run: CaseRun) -> int:
-    """Return how many operations were refused or quarantined because nobody said so."""
+    """Return how many operations were refused or quarantined as unsupported."""
     held = {
         (step.talk, address): memory
         for step in run.steps
@@ -233,7 +233,7 @@ def _value(written: Json) -> Json:
 
 
 def _is_tried(type_: str, value: Json, case: EvaluationCase) -> bool:
-    """Say whether the case itself wants something to be tried, and kept out."""
+    """Return True if the case itself wants something to be tried, and kept out."""
     return isinstance(value, Mapping) and any(
         each.tried and each.type == type_ and pattern_of(each).matches(value)
         for each in case.expectations
@@ -274,7 +274,7 @@ def _without(leaves: Sequence[ValueLeaf], others: Sequence[ValueLeaf]) -> list[V
 def _is_wanted(
     lost: ValueLeaf, step: FormationStep, formed: Sequence[ValueLeaf], case: EvaluationCase
 ) -> bool:
-    """Say whether the case lets *lost* go: it must not be there, or something takes its place."""
+    """Return True if the case allows the loss of *lost*: it must go, or is replaced."""
     memory = step.after.get((lost.memory.type, lost.memory.key))
     is_closed = memory is None or not is_current(memory, step.at)
     if any(lets_go(each, lost, is_closed=is_closed) for each in case.expectations):

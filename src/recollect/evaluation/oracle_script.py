@@ -15,7 +15,7 @@ from recollect.testing.oracle import Action, Cited, OracleOperation
 
 
 def deeds_of(case: EvaluationCase) -> tuple[OracleOperation, ...]:
-    """Return what a right model does upon the messages of *case*, in their order."""
+    """Return the operations of a perfect model on the messages of *case*, in order."""
     said = sorted(
         (each for each in case.expectations if each.because), key=lambda e: e.because[0].message
     )
@@ -23,7 +23,7 @@ def deeds_of(case: EvaluationCase) -> tuple[OracleOperation, ...]:
 
 
 def pattern_of(expectation: Expectation) -> MemoryPattern:
-    """Return what memories look like that *expectation* is about."""
+    """Return the pattern of the memories that *expectation* concerns."""
     return MemoryPattern(
         path=expectation.path,
         where=expectation.where,

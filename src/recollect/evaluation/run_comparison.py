@@ -14,7 +14,7 @@ from recollect.evaluation.measures import Figures, total
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseChange:
-    """What changed in a case, said in a sentence each."""
+    """The changes in a case, one sentence each."""
 
     case: str
     better: tuple[str, ...]
@@ -40,7 +40,7 @@ class Comparison:
 
     @property
     def is_worse(self) -> bool:
-        """Say whether anything got worse."""
+        """Whether anything got worse."""
         return any(each.worse for each in self.changes)
 
 
@@ -49,7 +49,7 @@ def read_report(path: Path) -> EvalReport:
     Return the report in a file.
 
     Raises:
-        NotFoundError: There is no such file.
+        NotFoundError: The file does not exist.
         UsageError: It is not a report of an evaluation.
     """
     try:
@@ -63,7 +63,7 @@ def read_report(path: Path) -> EvalReport:
 
 
 def compared(now: EvalReport, then: EvalReport) -> Comparison:
-    """Return what is better and worse in the run *now* than it was *then*."""
+    """Return what is better and worse in the run *now* than in *then*."""
     earlier = {each.name: each for each in then.cases}
     both = [(each, earlier[each.name]) for each in now.cases if each.name in earlier]
     names = {each.name for each in now.cases}

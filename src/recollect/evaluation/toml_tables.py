@@ -47,7 +47,7 @@ class Table:
         return found
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Return a list of texts; one text stands for a list of it alone."""
+        """Return a list of texts; a single text counts as a list."""
         found = self.any(name)
         every = [found] if isinstance(found, str) else found or []
         if not is_list(every) or not all(isinstance(each, str) and each for each in every):
@@ -71,7 +71,7 @@ class Table:
         return found
 
     def moment(self, name: str) -> datetime | None:
-        """Return a time, in UTC if it names no zone; a day stands for its first moment."""
+        """Return a time, in UTC if it has no zone; a day means its first moment."""
         found = self.any(name)
         if isinstance(found, str):
             try:
@@ -114,7 +114,7 @@ class Table:
             yield Table(f"{self.path}.{name}[{at}]" if self.path else f"{name}[{at}]", each)
 
     def end(self) -> None:
-        """Refuse fields that nobody has read."""
+        """Raise for fields that were not read."""
         unknown = sorted(self._fields.keys() - self._read)
         if unknown:
             raise self.wrong(unknown[0], f"there is no such field; there are {listed(self._read)}")

@@ -16,7 +16,7 @@ FORMS: Final[tuple[Form, ...]] = get_args(Form)
 
 @dataclass(slots=True)
 class Exported:
-    """What became of the records: so many *taken*; others *changed*, or *refused*, and why."""
+    """The result of an export: how many records were *taken*, *changed* or *refused*, and why."""
 
     taken: int = 0
     changed: Counter[str] = field(default_factory=Counter)
@@ -33,7 +33,7 @@ class Exported:
 
 
 def is_in_force(record: JsonObject, now: int) -> bool:
-    """Say whether *record* is a memory that is active, and neither ended nor expired at *now*."""
+    """Return True if *record* is an active memory, neither ended nor expired at *now*."""
     ends: list[Json] = [record.get("valid_until"), record.get("expires_at")]
     is_over = any(isinstance(end, int) and end <= now for end in ends)
     return record.get("kind") == "memory" and record.get("state") == "active" and not is_over

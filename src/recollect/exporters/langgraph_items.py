@@ -1,4 +1,4 @@
-"""What a scope holds as items of LangGraph's stores, one a line."""
+"""Export a scope as items of LangGraph's stores, one per line."""
 
 from __future__ import annotations
 

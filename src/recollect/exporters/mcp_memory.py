@@ -1,4 +1,4 @@
-"""What a scope knows of entities as the file of the official MCP memory server."""
+"""Export a scope's entities as a file of the official MCP memory server."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How talk becomes memories: types, prompts, answers, patches, evidence, reconciling; pure."""
+"""Formation: types, prompts, answers, patches, evidence and reconciliation; pure."""

@@ -35,10 +35,10 @@ OPERATIONS_MAX: Final = 100
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadAnswer:
     """
-    What an answer says: operations that are well formed, and every fault of the rest.
+    A parsed answer: its valid operations, and all faults of the rest.
 
-    *calls* are those that were read, each with an id of its own. *is_whole* says that the
-    answer ended by itself and made at least one call that could be read.
+    *calls* are the parsed calls, each with a unique id. *is_whole* is True if the answer was not
+    cut off and made at least one call that could be parsed.
     """
 
     operations: tuple[Operation, ...]
@@ -49,7 +49,7 @@ class ReadAnswer:
 
 @dataclass(frozen=True, slots=True)
 class _Earlier:
-    """What was asked for before a call: kept of earlier answers, and read in this one."""
+    """The operations before a call: those of earlier answers, and of this one so far."""
 
     kept: Sequence[Operation]
     read: Sequence[Operation]
@@ -59,7 +59,7 @@ class _Earlier:
         return [*_changes_of(target, self.kept), *_changes_of(target, self.read)]
 
     def check_alone(self, target: str, kind: type[Patch | End]) -> None:
-        """Refuse to patch a memory and to end it, or to end it twice."""
+        """Reject to patch a memory and to end it, or to end it twice."""
         for each in (*self.kept, *self.read):
             if isinstance(each, Insert) or each.target != target:
                 continue
@@ -82,12 +82,11 @@ def read_answer(
     taken: AbstractSet[str] = frozenset(),
 ) -> ReadAnswer:
     """
-    Return what *answer* asks for; a call with a fault takes none of the others along.
+    Parse *answer*; a faulty call does not affect the others.
 
     Args:
-        kept: The operations of earlier answers: they are not asked for a second time, and
-            patches build on theirs.
-        taken: Ids of earlier calls, which no call of this answer gets.
+        kept: The operations of earlier answers: repetitions are dropped, and patches build on them.
+        taken: Ids of earlier calls, not to be reused.
     """
     calls = _with_ids(answer.calls[:OPERATIONS_MAX], taken)
     operations: list[Operation] = []
@@ -121,7 +120,7 @@ def _fault_of(call: ToolCall, error: WrongCallError, offer: Offer) -> Fault:
 
 
 def _with_ids(calls: tuple[ToolCall, ...], taken: AbstractSet[str]) -> tuple[ToolCall, ...]:
-    """Give each call an id of its own, which can be told on."""
+    """Give each call a unique id, for error reports."""
     seen = set(taken)
     named = []
     for number, call in enumerate(calls, start=len(taken) + 1):
@@ -239,12 +238,12 @@ def _read_change(change: Json, at: int) -> PatchChange:
 
 
 def _cited_fields(given: Mapping[str, Json]) -> tuple[str, ...]:
-    """Return where a change or an ending cites: in one field, or in two."""
+    """Return the fields in which a change or an ending cites: one or two."""
     return ("message", "quote") if "because" not in given and "message" in given else ("because",)
 
 
 def _cited_in(given: Mapping[str, Json], where: str) -> tuple[Citation, ...]:
-    """Return what a change or an ending cites, all of it for all of it."""
+    """Return the citations of a change or an ending, each for the whole of it."""
     fields = _cited_fields(given)
     if fields == ("because",):
         cited = read_because(given["because"], f"{where}.because")
@@ -254,7 +253,7 @@ def _cited_in(given: Mapping[str, Json], where: str) -> tuple[Citation, ...]:
 
 
 def _check_patched(target: str, changes: Sequence[PatchChange], offer: Offer) -> None:
-    """Refuse a patch that does not apply, or leads to a document that its schema refuses."""
+    """Reject a patch that does not apply, or leads to a document that its schema refuses."""
     memory = offer.known[target]
     try:
         patched = apply_patch(memory.value, [change.operation for change in changes])
@@ -268,7 +267,7 @@ def _check_patched(target: str, changes: Sequence[PatchChange], offer: Offer) ->
 
 
 def _check_shown(changes: Sequence[PatchChange], hidden: frozenset[str]) -> None:
-    """Refuse to touch the whole document, or what the model was not shown."""
+    """Reject to touch the whole document, or what the model was not shown."""
     for change in changes:
         for name in ("path", "from"):
             pointer = change.operation.get(name)

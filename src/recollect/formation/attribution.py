@@ -41,7 +41,7 @@ CARRIED_MAX: Final = 100
 
 
 class Exhibits:
-    """What a model was shown: messages, and memories with what these rest on."""
+    """What a model was shown: messages, and memories with their evidence."""
 
     def __init__(self, window: Window, memories: Iterable[Memory] = ()) -> None:
         self._window = window
@@ -75,9 +75,9 @@ def _words_of_line(line: WindowLine) -> Words:
 
 def _messages_of(found: Found) -> Found:
     """
-    Return of a derived memory's evidence the messages alone: all of them are needed.
+    Return only the messages of a derived memory's evidence, all of which are required.
 
-    What takes words of it over shall not go because it is derived anew, or its making undone.
+    A value that takes over its words must not be removed when it is derived again or undone.
     """
     messages = [each for each in found if each.thread != MEMORY_THREAD]
     if len(messages) == len(found) or not 0 < len(messages) < CARRIED_MAX:
@@ -93,7 +93,7 @@ class SchemaWords:
     constants: frozenset[str] = frozenset()
 
     def of(self, pointer: str, leaf: Scalar) -> Words:
-        """Return the words of a leaf that somebody must have said, those of its names included."""
+        """Return the words of a leaf that must have been said, including those of its names."""
         said = NO_WORDS if leaf in self.constants else words_in(leaf)
         return said | (words_on_the_way(pointer) - self.names)
 
@@ -103,7 +103,7 @@ ANY_SCHEMA: Final = SchemaWords()
 
 def schema_words(schema: JsonObject) -> SchemaWords:
     """
-    Return the words of a schema that stand in its documents.
+    Return the words of a schema that appear in its documents.
 
     >>> schema_words({"properties": {"mood": {"enum": ["sunny", "grim"]}}}).of("/mood", "grim")
     frozenset()
@@ -129,10 +129,11 @@ def document_evidence(
     value: Json, cited: EvidenceMap, said: Said, schema: SchemaWords = ANY_SCHEMA
 ) -> dict[str, Found]:
     """
-    Return what each part of a document, or of a value in one, rests on that is *cited* by pointer.
+    Return the evidence of each part of a document, from *cited* by pointer.
 
-    Of those that are cited for the whole of it, a field rests on those that say a word of it,
-    and on those that say no word of any field: an answer "yes" says no more.
+    *value* is the document, or a value in it. A field uses those citations of the whole that
+    contain one of its words, and those that contain no word of any field: an answer "yes" says no
+    more.
     """
     wanted = {pointer: schema.of(pointer, leaf) for pointer, leaf in leaves(value)}
     every = tuple(dict.fromkeys(each for found in cited.values() for each in found))
@@ -159,9 +160,9 @@ def entry_evidence(
     schema: SchemaWords = ANY_SCHEMA,
 ) -> dict[str, Found]:
     """
-    Return what a new entry rests on: the messages *cited*, and what else its words came from.
+    Return the evidence of a new entry: *cited*, and the other sources of its words.
 
-    An entry is one statement: what is cited for no field in particular holds for all of it.
+    An entry is one statement: a citation without a field applies to all of it.
     """
     wanted = {pointer: schema.of(pointer, leaf) for pointer, leaf in leaves(value)}
     named = {at: found for at, found in cited.items() if at and any(covers(at, p) for p in wanted)}

@@ -56,10 +56,10 @@ def read_because(because: Json, where: str = "because") -> tuple[Citation, ...]:
 
 def read_citation(citation: Json, where: str) -> Citation:
     """
-    Return one citation.
+    Parse one citation.
 
     Raises:
-        WrongCallError: It cannot be read; the error says what is wrong at the place *where*.
+        WrongCallError: The citation is malformed; the message describes the fault at *where*.
     """
     if isinstance(citation, str):
         return _from_words(citation, where)
@@ -93,7 +93,7 @@ def check_fields(
     given: Mapping[str, Json], allowed: set[str], needed: set[str], where: str = "the arguments"
 ) -> None:
     """
-    Refuse an object that lacks a field or has one too many.
+    Reject an object that lacks a field or has one too many.
 
     Raises:
         WrongCallError: It does; the error names the fields.

@@ -1,4 +1,4 @@
-"""How memories are formed: types, prompts, waits and limits, for all, an assistant, a thread."""
+"""Formation settings: types, prompts, waits and limits, for all, an assistant or a thread."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ DEFAULT_MODEL: Final = "anthropic/claude-haiku-4-5"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormationLimits:
     """
-    How much one formation reads, asks and may cost; a limit a day is of one scope, UTC.
+    Limits on one formation's input, calls and cost; daily limits are per scope, in UTC days.
 
-    Over a daily limit formation waits for the next day; nothing is lost.
+    Beyond a daily limit formation waits for the next day; nothing is lost.
     """
 
     window_messages: int = 40
@@ -61,14 +61,14 @@ class ModelPrices:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormationSettings:
     """
-    How memories are formed.
+    How to form memories.
 
-    *model* names one as ``provider/model``; ``None`` stands for the one that the worker was
-    given. *schedule* is a cron line (UTC) at which what waits is formed, besides *debounce*;
-    *consolidate* is one at which the memories of every scope are consolidated.
+    *model* is named as ``provider/model``; ``None`` means the worker's default. *schedule* is a
+    cron line (UTC) at which pending messages are formed, in addition to *debounce*; *consolidate*
+    is the cron line for consolidating every scope.
 
     Raises:
-        UsageError: A cron line is none.
+        UsageError: A cron line is malformed.
     """
 
     model: str | None = None
@@ -107,12 +107,13 @@ class Assistants:
 
     def of(self, settings: JsonObject, scope: Scope = ()) -> FormationSettings:
         """
-        Return how a thread of *scope* with *settings* is formed.
+        Return the formation settings of a thread of *scope* with *settings*.
 
-        Its own word wins over its assistant's; where it names none, that of its scope.
+        The thread's own settings override those of its assistant; without an assistant it uses that
+        of its scope.
 
         Raises:
-            UsageError: The assistant is unknown, or a setting is not one.
+            UsageError: The assistant is unknown, or a setting is invalid.
         """
         chosen = self._settings_of(settings.get("assistant", self.assistant_of(scope)))
         own = {key: value for key, value in settings.items() if key != "assistant"}
@@ -157,7 +158,7 @@ class Assistants:
 
 
 def assistants_of(given: Assistants | FormationSettings | None) -> Assistants:
-    """Return the configuration of all assistants that *given* stands for."""
+    """Return *given* as the configuration of all assistants."""
     if isinstance(given, FormationSettings):
         return Assistants(default=given)
     return given or Assistants()

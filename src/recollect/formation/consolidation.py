@@ -68,9 +68,9 @@ class Batch:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Combination:
     """
-    A new memory of several of one group; with *is_merge* it takes their place.
+    A new memory made from several of one group; with *is_merge* it replaces them.
 
-    *besides* are other memories of the same request of which it says words as well.
+    *besides* are other memories of the same request whose words it contains as well.
     """
 
     call: str
@@ -83,7 +83,7 @@ class Combination:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationAnswer:
-    """What an answer asks for, and every fault of the rest; *is_whole* says that it ended well."""
+    """A parsed answer and all its faults; *is_whole* is True if it was not cut off."""
 
     combinations: tuple[Combination, ...]
     faults: tuple[Fault, ...]
@@ -173,10 +173,10 @@ def read_calls(
     answer: ModelAnswer, batch: Batch, *, kept: Sequence[Combination] = ()
 ) -> ConsolidationAnswer:
     """
-    Return what *answer* asks for; a call with a fault takes none of the others along.
+    Parse *answer*; a faulty call does not affect the others.
 
     Args:
-        kept: What earlier answers asked for: of it no memory is merged once more.
+        kept: The combinations of earlier answers, whose memories are not merged again.
     """
     calls = _with_ids(answer.calls[:CALLS_MAX])
     found: list[Combination] = []
@@ -201,7 +201,7 @@ def _is_same(one: Combination, other: Combination) -> bool:
 
 
 def _with_ids(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
-    """Give each call an id of its own."""
+    """Give each call a unique id."""
     ids = [call.id for call in calls]
     return tuple(
         call
@@ -247,7 +247,7 @@ def _read_call(call: ToolCall, batch: Batch, earlier: Sequence[Combination]) -> 
 
 
 def _besides(read: Combination, batch: Batch) -> tuple[Memory, ...]:
-    """Return the memories that a model was shown, and did not name, of which it took words over."""
+    """Return the memories that the model was shown and used without naming them."""
     missing = _words(read.value).difference(*(_words(each.value) for each in read.sources))
     derived = (each for found in batch.derived.values() for each in found)
     found: list[Memory] = []
@@ -294,7 +294,7 @@ def _sources(ids: Json, batch: Batch) -> tuple[Group, tuple[Memory, ...]]:
 
 
 def _check_once(read: Combination, earlier: Sequence[Combination]) -> None:
-    """Refuse to merge a memory twice, or to derive from what is merged away."""
+    """Reject to merge a memory twice, or to derive from what is merged away."""
     mine = {address_of(each) for each in read.sources}
     for other in earlier:
         if not (read.is_merge or other.is_merge):
@@ -306,7 +306,7 @@ def _check_once(read: Combination, earlier: Sequence[Combination]) -> None:
 
 
 def _check_ground(read: Combination) -> None:
-    """Refuse a value that says more than its sources, or in a merge less."""
+    """Reject a value that says more than its sources, or in a merge less."""
     sources = [_source(each, each.value) for each in read.sources]
     text = memory_text(read.value)
     added = [f"none of the memories says {each}" for each in unsupported(read.value, sources)]

@@ -14,7 +14,7 @@ def check_schedule(line: str) -> str:
     Return *line* if it is a cron line of five fields.
 
     Raises:
-        UsageError: It is not; the error says why.
+        UsageError: It is not; the message tells why.
     """
     try:
         CronSim(line, datetime(2026, 1, 1, tzinfo=UTC))
@@ -26,7 +26,7 @@ def check_schedule(line: str) -> str:
 
 def has_struck(line: str, after: datetime, until: datetime) -> bool:
     """
-    Say whether the cron line *line* (UTC) strikes after *after* and up to *until*.
+    Return True if the cron line *line* (UTC) strikes after *after* and up to *until*.
 
     >>> two, three = (datetime(2026, 5, 1, hour, tzinfo=UTC) for hour in (2, 3))
     >>> has_struck("0 3 * * *", two, three)

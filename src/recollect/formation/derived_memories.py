@@ -44,9 +44,9 @@ MemoryVersion: TypeAlias = tuple[str, str, int]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DerivedChange:
     """
-    What becomes of one combination: the new memory at (type, key), and the writes that make it.
+    The effect of one combination: the new memory at (type, key), and the writes.
 
-    *sources* are the versions that it was made of; those at *ended* it takes the place of.
+    *sources* are the versions it was made from; it replaces those at *ended*.
     """
 
     action: Literal["merged", "derived", "refused"]
@@ -88,7 +88,7 @@ def sources_of(memory: Memory) -> list[MemoryVersion]:
 
 
 def can_be_source(memory: Memory, now: datetime) -> bool:
-    """Say whether a memory is in force, without an end, and can be named as a source."""
+    """Return True if a memory is in force, without an end, and can be named as a source."""
     name = version_name(memory.type, memory.key, memory.version + 1_000)
     return (
         memory.state == "active"
@@ -99,7 +99,7 @@ def can_be_source(memory: Memory, now: datetime) -> bool:
 
 
 def planned(combinations: Sequence[Combination], standing: ActiveMemories) -> list[DerivedChange]:
-    """Return what becomes of each combination, in order; no memory is written twice."""
+    """Return the change for each combination, in order; no memory is written twice."""
     changes: list[DerivedChange] = []
     written: set[MemoryAddress] = set()
     for each in combinations:
@@ -200,7 +200,7 @@ def _refused(made: Combination, reason: str) -> DerivedChange:
 
 
 def _outdone(made: Combination, standing: ActiveMemories) -> list[Memory]:
-    """Return what was derived before of some of the same memories, and of no other."""
+    """Return earlier derived memories whose sources are a subset of this one's."""
     mine = {address_of(each) for each in made.sources}
     return [
         each
@@ -227,7 +227,7 @@ def _evidence(sources: Sequence[Memory]) -> list[Evidence]:
 
 
 def outcomes_of(changes: Sequence[DerivedChange]) -> list[OperationOutcome]:
-    """Return what changes made of memories, as the receipt of any formation tells it."""
+    """Return the outcomes of changes for the receipt, as in any formation."""
     made = [
         OperationOutcome(
             action="refused" if each.action == "refused" else "stored",
@@ -294,7 +294,7 @@ def _read_change(record: Mapping[str, Json]) -> DerivedChange:
 
 
 def before_end(memory: Memory, history: Sequence[Revision], *, cause: str) -> list[Write]:
-    """Return the write that puts the version before the present one in force again."""
+    """Return the write that puts the version before the current one in force again."""
     past = [each for each in history if each.version < memory.version]
     if not past:
         return []
@@ -319,7 +319,7 @@ def before_end(memory: Memory, history: Sequence[Revision], *, cause: str) -> li
 
 def holds_no_more(version: int, history: Sequence[Revision]) -> bool:
     """
-    Say whether a source has changed so that what was derived from a version of it is outdated.
+    Return True if a source has changed so that what was derived from a version of it is outdated.
 
     It has if its value is another, or if it ended for another reason than being merged. Where
     that version is gone from the history, an erase has left what it could.

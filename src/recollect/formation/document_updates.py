@@ -59,7 +59,7 @@ class _NotPossibleError(Exception):
 
 
 class _LessTrustedError(Exception):
-    """An operation would put words of others in the place of what stands in the document."""
+    """An operation would replace content of a document by words of lower trust."""
 
 
 def document_outcomes(
@@ -71,10 +71,10 @@ def document_outcomes(
     key: str,
 ) -> Iterator[OperationOutcome]:
     """
-    Yield what becomes of all operations on one document, which stands, or will, at *key*.
+    Yield the outcomes of all operations on the document at *key*, which may be new.
 
-    All that are certain make one version together, whatever their order: one that builds on
-    another waits for it. Each that is in doubt is proposed as the version after that.
+    All certain operations make one version together, in order of dependency. Each doubtful one is
+    proposed as the version after that.
     """
     before = _draft_of(standing, type_, key)
     draft, left = before, [each for each in group if not each.grounds.doubts]
@@ -160,11 +160,10 @@ def _taken(
 
 def _checked(each: Grounded, draft: _Draft, taken: _Draft) -> _Draft:
     """
-    Return the draft as taken, unless words of others take away what stands in it.
+    Return the draft, unless words of lower trust remove content from it.
 
-    What is pasted, quoted or a tool's may add to a document. It changes one only where such
-    words may make one: where the type's roles name a tool or the system, and no others have
-    had a say in it.
+    Pasted, quoted or tool text may add to a document. It may change one only if such text may
+    create one: if the type's roles include a tool or the system, and no one else contributed.
     """
     is_theirs = {"tool", "system"} & set(draft.type.roles) and draft.trust == "external"
     if each.grounds.trust != "external" or draft.is_new or is_theirs:
@@ -175,7 +174,7 @@ def _checked(each: Grounded, draft: _Draft, taken: _Draft) -> _Draft:
 
 
 def _leaf_counts(value: JsonObject) -> Counter[str]:
-    """Return how often each leaf stands at a pointer; places in a list are alike."""
+    """Return how often each leaf occurs at a pointer; positions in a list are ignored."""
     return Counter(field_key(pointer, leaf) for pointer, leaf in leaves(value))
 
 
@@ -210,14 +209,14 @@ def _brought_by(
 def _evidence_of(
     value: Json, cited: Sequence[Citation], draft: _Draft, present: Present
 ) -> EvidenceMap:
-    """Return what each part of a value rests on that is brought into a document."""
+    """Return the evidence of each part of a value that is brought into a document."""
     found = evidence_of(cited, present.window)
     schema = schema_words(draft.type.parameters)
     return document_evidence(value, found, present.exhibits.said, schema)
 
 
 def _bearing_on(pointer: str, operation: Insert) -> list[Citation]:
-    """Return those of an operation's citations that are of a field, or of what it is in."""
+    """Return the citations for a field, or for one of its containers."""
     return [
         each
         for each in operation.because

@@ -67,7 +67,7 @@ def evidence_of(cited: Sequence[Citation], window: Window) -> dict[str, tuple[Ev
 
 def within(pointer: str, evidence: EvidenceMap) -> dict[str, tuple[Evidence, ...]]:
     """
-    Return the part of *evidence* that holds for what stands at *pointer*, as seen from there.
+    Return the part of *evidence* that holds for the value at *pointer*, as seen from there.
 
     >>> said = (Evidence(thread="t", message="m"),)
     >>> list(within("/pets", {"": said, "/pets/0": said, "/home": said}))
@@ -91,21 +91,20 @@ def traced(
     others: Sequence[Origins] = (),
 ) -> tuple[JsonObject, dict[str, Found]]:
     """
-    Return *value* as the *steps* leave it, and what each part of that rests on.
+    Apply *steps* to *value*; return the result and the evidence of each part.
 
-    Whatever a step only moves or copies takes its evidence along. What it sets rests on the
-    step's own, and on that of the words which it takes over: from what stood there, from
-    anywhere else in the document, or from *others*. Evidence is named for the widest part,
-    below the document itself, for all of which it is the same: so the erasing of a message
-    takes what rested on it, and nothing else.
+    Moved or copied parts keep their evidence. A part that a step sets gets the step's own, plus
+    that of any words it takes over: from the former value, from elsewhere in the document, or from
+    *others*. Evidence is recorded at the widest part, below the document itself, that shares it, so
+    that erasing a message removes exactly what rested on it.
 
     Args:
         said: The content words of a message; those of its quote by default.
-        schema: The words that the document's type puts into it.
-        others: What else its writer saw.
+        schema: Words that come from the document's type.
+        others: Other content that the writer saw.
 
     Raises:
-        PatchError: A step cannot be carried out.
+        PatchError: A step cannot be applied.
     """
     after = apply_patch(value, [step.operation for step in steps])
     trail = _Trail(said, schema, others)
@@ -139,7 +138,7 @@ class _Trail:
         }
 
     def mark_new(self, step: TracedOperation, marked: JsonObject) -> Json:
-        """Return the value that a step sets in the document *marked*, with marks of its own."""
+        """Return the value that a step sets in *marked*, with new marks."""
         path, value = str(step.operation["path"]), step.operation["value"]
         there = self._replaced(step.operation, marked)
         by_leaf: dict[str, tuple[Scalar, Found]] = {}
@@ -149,7 +148,7 @@ class _Trail:
         return self._marked(value, "", by_leaf, base=path)
 
     def evidence_in(self, marked: JsonObject) -> dict[str, Found]:
-        """Return the evidence of each leaf, wherever it stands by now."""
+        """Return the evidence of each leaf at its new place."""
         return {at: self._marks[mark] for at, mark in leaves(marked) if isinstance(mark, int)}
 
     def _marked(
@@ -180,7 +179,7 @@ class _Trail:
         return {at: mark for at, mark in leaves(old) if isinstance(mark, int)}
 
     def _found(self, pointer: str, leaf: Scalar, given: Found, before: int | None) -> Found:
-        """Return what a leaf rests on that a step sets, citing *given*."""
+        """Return the evidence of a leaf set by a step that cites *given*."""
         if before is not None and _is_same(self._leaves[before][1], leaf):
             return said_again(words_in(leaf), self._marks[before], given, self._said)
         words = self._schema.of(pointer, leaf)

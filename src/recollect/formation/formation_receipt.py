@@ -37,9 +37,9 @@ class ModelExchange:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelExchanges:
     """
-    What asking a model came to: grounded operations, faults that were left, and every exchange.
+    The exchanges with a model: grounded operations, remaining faults, every request.
 
-    *is_whole* says that its last answer ended by itself and could be read.
+    *is_whole* is True if the last answer was not cut off and could be parsed.
     """
 
     grounded: tuple[Grounded, ...] = ()
@@ -51,7 +51,7 @@ class ModelExchanges:
 
     @property
     def calls(self) -> int:
-        """Return how often the model was asked."""
+        """Number of requests."""
         return len(self.exchanges)
 
     @property
@@ -120,7 +120,7 @@ def _refused(operation: Operation | None, fault: Fault) -> JsonObject:
 
 
 def _price(asked: ModelExchanges) -> float | None:
-    """Return what all requests cost, ``None`` without prices."""
+    """Return the total cost of all requests, ``None`` without prices."""
     if asked.prices is None:
         return None
     usage = [each.answer.usage for each in asked.exchanges]
@@ -156,7 +156,7 @@ def _within(records: Iterable[JsonObject], bytes_max: int) -> list[Json]:
 
 
 def kept_text(text: str, characters_max: int = TEXT_CHARACTERS_MAX) -> str:
-    """Return what a model wrote as text that every store can hold, cut if it is very long."""
+    """Return a model's text in storable form, cut if it is very long."""
     cut = text[:characters_max]
     shown = cut.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
     missing = len(text) - len(cut)

@@ -1,4 +1,4 @@
-"""What the rules of an ``Instructions`` document may be, whoever writes them: pure."""
+"""The limits on rules in an ``Instructions`` document, for every writer; pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _JOINERS: Final = frozenset("\u200c\u200d")
 # How a sign or an ideograph before them looks.
 _SELECTORS: Final = frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
-# Letters and marks in name, of which nothing is seen.
+# Invisible characters of visible categories.
 _FILLERS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0")
 
 
@@ -25,10 +25,10 @@ def wrong_rules(
     rules: Sequence[object], *, characters_max: int = INSTRUCTIONS_CHARACTERS_MAX
 ) -> str:
     r"""
-    Say which limit *rules* break; ``""`` if none.
+    Return which limit *rules* exceed; ``""`` if none.
 
-    Each is a line that can be seen whole: one with a line break would be two rules in a prompt,
-    and one with a bidirectional or invisible character would read as another.
+    Each rule must be one fully visible line: with a line break it would be two rules in a prompt,
+    and with bidirectional or invisible characters it could read differently.
 
     >>> wrong_rules(["Be kind"]), wrong_rules(["Be kind", " !"])
     ('', 'a rule is blank: leave it out, or say what is to be done')
@@ -63,7 +63,7 @@ def _wrong_line(rule: str) -> str:
 
 
 def _is_hidden(character: str, before: str) -> bool:
-    """Say whether nobody sees *character*: joiners and selectors belong to what is *before*."""
+    """Return True if *character* is invisible; joiners and selectors may follow *before*."""
     if character in _SELECTORS:
         category = unicodedata.category(before)
         return not (category[0] in "SP" or category == "Nd" or _is_ideograph(before))

@@ -1,4 +1,4 @@
-"""Which types of a thread are formed when: with the talk, or each at its own times."""
+"""Choose which types of a thread are formed with the conversation, and which on a schedule."""
 
 from __future__ import annotations
 

@@ -28,12 +28,12 @@ _CHANGES: Final[JsonObject] = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
     """
-    What one request offers.
+    The contents of one request to the model.
 
-    *known* holds by short id the memories that may be patched, *hidden* the fields of large
-    ones that are not shown. *inserts* are the types of which a new document may be made,
-    *described* those whose schema the prompt gives because no tool does. *whose* says, by type,
-    which documents are whose, where several users speak.
+    *known* maps short ids to the memories that may be patched, *hidden* to the omitted fields of
+    large ones. *inserts* are the types that may be inserted, *described* those whose schema is in
+    the prompt because no tool has it. *whose* maps types to the owners of their documents, if
+    several users speak.
     """
 
     types: Mapping[str, MemoryType]
@@ -52,13 +52,13 @@ def offer_of(
     whose: Mapping[str, SpeakerDocuments] | None = None,
 ) -> Offer:
     """
-    Return what is offered for *types*, of which the memories *existing* are known.
+    Return the offer for *types*, with the known memories *existing*.
 
-    Of large documents only the fields that bear on *words*, the new messages', are shown.
+    Of large documents only the fields related to *words*, those of the new messages, are shown.
 
-    A document of a patched type that exists may only be patched. A collection offers its own
-    tool; if entries of it are known they may be patched and ended as well. Where *whose* has
-    several speakers' documents of a type, one may be made as long as one of them has none.
+    An existing document of a patched type may only be patched. A collection has an insert tool; its
+    known entries may be patched and ended as well. With one document per speaker (*whose*), a new
+    one may be inserted while a speaker has none.
     """
     documents = {memory.type for memory in existing}
     complete = {name for name in documents if not _lacks(name, existing, whose or {})}

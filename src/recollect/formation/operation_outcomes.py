@@ -1,4 +1,4 @@
-"""What becomes of operations: the words for it, and the writes that do it."""
+"""Outcomes of operations: their names, and the writes they make."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Grounded:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationOutcome:
     """
-    What became of one operation: *action*, where, why, and the write that does it.
+    The outcome of one operation: *action*, address, reason, and write.
 
-    It is *stale* if it was refused because it no longer fits what it was to change.
+    It is *stale* if it was refused because its target has changed.
     """
 
     action: FormationAction
@@ -75,14 +75,14 @@ class Present:
 
     @cached_property
     def exhibits(self) -> Exhibits:
-        """Return what the model was shown."""
+        """Return everything the model was shown."""
         return Exhibits(self.window, [*self.offer.known.values(), *self.seen])
 
     def refused(self, type_: str, key: str, because: Iterable[Citation]) -> Refused | None:
         """
-        Return how what would stand at an address was refused, ``None`` if it was not.
+        Return how the value at an address was rejected or erased, ``None`` if it was not.
 
-        What was erased is refused of words alone that were said before.
+        An erased value is refused only if its evidence was said before the erase.
         """
         standing = self.at.get((type_, key))
         if standing is not None and standing.state == "rejected":

@@ -1,4 +1,4 @@
-"""What a model may ask for: inserting, patching and ending memories, each with its reasons."""
+"""The operations that a model may request: insert, patch and end memories, with evidence."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ do not bear out.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
     """
-    The words of one message that a part of a value rests on.
+    The quote from one message that supports a part of a value.
 
-    *message* is its number in the window, *path* a JSON pointer into the value; ``""``
-    stands for all of it. An *implied* one was found in the talk, not cited by the model.
+    *message* is its number in the window, *path* a JSON pointer into the value; ``""`` means all of
+    it. An *implied* citation was found in the conversation, not given by the model.
     """
 
     message: int
@@ -73,7 +73,7 @@ class Patch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """Say that a known document is true no longer, since *at* or since it was said."""
+    """End the validity of a known document, at *at* or when it was said."""
 
     call: str
     target: str
@@ -87,10 +87,10 @@ Operation: TypeAlias = Insert | Patch | End
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """
-    What is wrong with an answer, or with one of its calls, said so that a model can mend it.
+    A fault of an answer, or of one of its calls, phrased so that a model can repair it.
 
-    *call* is the id of the call, ``None`` where no single call is at fault; *tool* and *target*
-    are what it called, and for which memory, as far as that could be read.
+    *call* is the id of the call, ``None`` if no single call is at fault; *tool* and *target* are
+    the tool called and the memory meant, as far as they could be parsed.
     """
 
     call: str | None
@@ -111,7 +111,7 @@ class WrongCallError(Exception):
 
 
 def same_operation(one: Operation, other: Operation) -> bool:
-    """Say whether two calls ask for the same."""
+    """Return True if two calls ask for the same."""
     return type(one) is type(other) and replace(one, call="") == replace(other, call="")
 
 

@@ -21,10 +21,10 @@ from recollect.stores.json_pointers import covers, leaves
 
 def attributed(operation: Operation, window: Window, offer: Offer) -> Operation:
     """
-    Return *operation* for the document of whom it cites, where each speaker has one.
+    Return *operation* for the document of the speaker it cites, with one per speaker.
 
-    Evidence that it only implies, from the words of other users, is dropped: a name that another
-    user said is then unsupported, and a person is asked.
+    Implied evidence from other users' words is dropped: a name that another user said is then
+    unsupported, and needs a review.
     """
     whose = _documents(operation, offer)
     if whose is None:
@@ -47,7 +47,7 @@ def attributed(operation: Operation, window: Window, offer: Offer) -> Operation:
 
 
 def speaker_faults(operation: Operation, window: Window, offer: Offer) -> list[Fault]:
-    """Return what is wrong with an operation that would put one user's words into another's."""
+    """Return the faults of an operation that mixes one user's words into another's document."""
     whose = _documents(operation, offer)
     if whose is None:
         return []

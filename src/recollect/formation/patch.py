@@ -104,9 +104,9 @@ def changed_pointers(before: Json, after: Json) -> tuple[str, ...]:
     """
     Return the smallest set of pointers at which *before* and *after* differ.
 
-    Lists are compared by position, values as JSON (1 equals 1.0, but not true). A part that
-    only one of them has is named as a whole; each element that one list has more has a pointer
-    of its own. Pointers come in the order of *before*, what is new in *after* behind it.
+    Lists are compared by position, values as JSON (1 equals 1.0, but not true). A part that only
+    one of them has gets one pointer; each surplus list element gets its own. Pointers are in the
+    order of *before*, followed by those only in *after*.
 
     >>> changed_pointers({"age": 29, "pets": ["Mia"]}, {"age": 30, "pets": ["Mia", "Leo"]})
     ('/age', '/pets/1')
@@ -130,7 +130,7 @@ def changed_pointers(before: Json, after: Json) -> tuple[str, ...]:
 
 
 class _Absent(str):
-    """What stands where nothing does: equal to itself alone."""
+    """Marks a missing value: equal to itself alone."""
 
     __slots__ = ()
 
@@ -214,7 +214,7 @@ def _put(whole: _Whole, steps: tuple[str, ...], value: Json) -> _Whole:
 
 
 def _insertion(step: str, elements: list[Json], place: str) -> int:
-    """Return where *step* inserts: before an element, or behind the last."""
+    """Return the index at which *step* inserts: before an element, or after the last."""
     if step == str(len(elements)):
         return len(elements)
     try:

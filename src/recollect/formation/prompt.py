@@ -75,14 +75,13 @@ _REPAIR: Final = "Not kept, because of what follows. Make these calls again, put
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormationPrompts:
     """
-    The texts that a model is given.
+    The prompt texts for the model.
 
-    *extraction* may name ``{nothing}`` (the tool for nothing to remember), *chatbot* ``{time}``
-    and ``{memories}``, *summary* ``{summary}`` and ``{new_lines}``; a brace that stands for
-    itself is doubled.
+    *extraction* may name ``{nothing}`` (the tool for nothing to remember), *chatbot* ``{time}`` and
+    ``{memories}``, *summary* ``{summary}`` and ``{new_lines}``; literal braces are doubled.
 
     Raises:
-        UsageError: A text names a variable that it does not have.
+        UsageError: A text uses an unknown variable.
     """
 
     extraction: str = EXTRACTION
@@ -192,7 +191,7 @@ def _talk_lines(window: Window) -> list[str]:
 
 
 def _speaker(message: Message) -> str:
-    """Return who speaks: of a user the name, if it cannot be taken for a role."""
+    """Return the speaker's label: for a user the name, unless it looks like a role."""
     name = on_one_line(message.name or "").replace(":", " ").strip()
     if message.role != "user" or not name:
         return f"{message.role} {name}".strip()
@@ -255,6 +254,6 @@ def _named(call: ToolCall) -> ToolCall:
 
 
 def _echoed(text: str) -> str:
-    """Return what a model wrote as it can be sent back: whole characters, and not endless."""
+    """Return a model's text in a form that can be sent back: valid characters, limited length."""
     cut = text[:ECHO_CHARACTERS_MAX]
     return cut.replace("\0", "").encode("utf-8", "replace").decode()

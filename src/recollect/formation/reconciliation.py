@@ -105,9 +105,9 @@ def rival_type(operation: Operation, offer: Offer) -> MemoryType | None:
 
 def reconcile(grounded: Sequence[Grounded], present: Present) -> list[OperationOutcome]:
     """
-    Return what becomes of each operation, in order; no two write to one address.
+    Return the outcome of each operation, in order; no two write to one address.
 
-    All operations on one document, and all new entries that say the same, count as one.
+    All operations on one document, and all equal new entries, are handled together.
     """
     outcomes: list[OperationOutcome] = []
     written: set[MemoryAddress] = set()
@@ -199,7 +199,7 @@ def _ended(operation: End, grounds: Grounds, present: Present) -> OperationOutco
 def _new_entry(
     operation: Insert, group: Sequence[Grounded], present: Present
 ) -> Iterator[OperationOutcome]:
-    """Yield what becomes of entries that say the same: one entry, resting on the best of them."""
+    """Yield the outcomes of equal new entries: one entry, with the best evidence of them."""
     type_, key = present.offer.types[operation.type], content_key(operation.value)
     standing = present.at.get((operation.type, key))
     because = [cited for each in group for cited in citations_of(each.operation)]
@@ -247,7 +247,7 @@ def _new_entry(
 
 
 def _evidence_of(said: Sequence[Insert], present: Present, equal: Memory | None) -> EvidenceMap:
-    """Return what entries that say the same rest on, as *equal* may do: each alone is enough."""
+    """Return the evidence of equal entries: each alone is sufficient."""
     known = [e for e in (*present.offer.known.values(), *present.seen) if e != equal]
     exhibits = Exhibits(present.window, known) if equal else present.exhibits
     words, found = schema_words(present.offer.types[said[0].type].parameters), list[EvidenceMap]()
@@ -261,7 +261,7 @@ def _evidence_of(said: Sequence[Insert], present: Present, equal: Memory | None)
 
 
 def _best_of(group: Sequence[Grounded]) -> list[Grounded]:
-    """Return those of a group that are in no doubt, if there are any, and most trusted."""
+    """Return the certain ones of a group, if there are any, with the highest trust."""
     certain = [each for each in group if not each.grounds.doubts] or [group[0]]
     trusts = {each.grounds.trust for each in certain}
     best = next(trust for trust in ("user", "assistant", "external") if trust in trusts)
@@ -282,7 +282,7 @@ def _equal(operation: Insert, standing: Memory | None, present: Present) -> Memo
 def _merged(
     memory: Memory, evidence: EvidenceMap, grounds: Grounds, present: Present
 ) -> OperationOutcome:
-    """Return what becomes of a memory when the same is said again, by whomever."""
+    """Return the outcome for a memory whose content is said again."""
     type_, name = present.offer.types[memory.type], memory.type
     is_released = memory.state == "quarantined" and not grounds.doubts
     is_weaker = least([memory.trust, grounds.trust]) != memory.trust or bool(grounds.doubts)
@@ -300,7 +300,7 @@ def _merged(
             memory,
             memory.value,
             trust=grounds.trust if is_released else memory.trust,
-            # What waited for a person rests from now on only on what is in no doubt.
+            # A quarantined memory that is confirmed keeps only undoubted evidence.
             evidence=evidence if is_released else joined,
             cause=f"merged: {reason.removeprefix('it was ')}",
         ),
@@ -335,7 +335,7 @@ def _in_turn(outcomes: Sequence[OperationOutcome], present: Present) -> list[Ope
 
 
 def _is_single(outcome: OperationOutcome, type_: MemoryType) -> bool:
-    """Say whether an outcome stores a value of which only one can hold at a time."""
+    """Return True if an outcome stores a value of which only one may be valid at a time."""
     put = outcome.write
     return (
         outcome.action == "stored"

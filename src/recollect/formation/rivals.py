@@ -13,19 +13,19 @@ from recollect.text.searchable import memory_text
 
 
 def is_single(type_: MemoryType, value: JsonObject) -> bool:
-    """Say whether only one such value can hold at a time."""
+    """Return True if only one such value can hold at a time."""
     can_be_several = type_.several is not None and value.get(type_.several) is True
     return bool(type_.single_valued) and not can_be_several
 
 
 def identity_of(type_: MemoryType) -> list[str]:
-    """Return the fields by which a single-valued memory is known: of whom it says what."""
+    """Return the fields that identify a single-valued memory: whom it is about, and how."""
     return [name for name in required_fields(type_.parameters) if name not in type_.single_valued]
 
 
 def subject_key(type_: MemoryType, value: JsonObject) -> tuple[str, ...]:
     """
-    Return of whom a value says what, as it is compared: in normalised words.
+    Return the normalised values of a value's identifying fields.
 
     >>> from recollect.formation.types import FACT
     >>> subject_key(FACT, {"subject": "ADA", "predicate": "lives  in", "object": "Oslo"})
@@ -36,7 +36,7 @@ def subject_key(type_: MemoryType, value: JsonObject) -> tuple[str, ...]:
 
 
 def are_rivals(type_: MemoryType, one: JsonObject, other: JsonObject) -> bool:
-    """Say whether two values of a type say different things of the same."""
+    """Return True if two values of a type say different things of the same."""
     is_same = subject_key(type_, one) == subject_key(type_, other)
     return is_same and not same_text(one, other)
 
@@ -60,5 +60,5 @@ def succession_among(
     since: datetime,
     until: datetime | None,
 ) -> Succession:
-    """Return how *value*, true from *since* to *until*, takes its place among *memories*."""
+    """Return how *value*, valid from *since* to *until*, fits among *memories* in time."""
     return succession_of(rivals_of(type_, value, since, memories), since, until)

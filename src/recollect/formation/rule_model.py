@@ -82,7 +82,7 @@ class RuleModel:
         """Return calls for what the new messages of *request* say, or that there is nothing."""
         self.requests.append(request)
         if any(tool.name == LEAVE for tool in request.tools):
-            # It is asked about what is remembered, of which it knows no rule.
+            # A consolidation request, for which it has no rules.
             return ModelAnswer(calls=(ToolCall(name=LEAVE, arguments="{}"),))
         shown = shown_in(request)
         known: list[Mapping[str, Json]] = [
@@ -155,9 +155,9 @@ def tokens_of(request: ModelRequest) -> int:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
     """
-    A request as a model sees it: memories as (id, type, value), and new messages by number.
+    A request as a model sees it: memories as (id, type, value), new messages by number.
 
-    *owners* are the names, by id, of whom documents belong to, where several users speak.
+    *owners* maps document ids to their owners' names, if several users speak.
     """
 
     known: tuple[tuple[str, str, Mapping[str, Json]], ...]
@@ -167,7 +167,7 @@ class Shown:
 
 
 def shown_in(request: ModelRequest) -> Shown:
-    """Return what a formation's request shows: messages are (number, speaker, words)."""
+    """Parse a formation's request: messages are (number, speaker, text)."""
     known: list[tuple[str, str, Mapping[str, Json]]] = []
     new: list[tuple[int, str, str]] = []
     before: list[tuple[int, str, str]] = []

@@ -48,10 +48,9 @@ class Group:
     @property
     def digest(self) -> str:
         """
-        Return what tells this group from every other, and from itself with other words.
+        A digest that identifies this group with its present wording.
 
-        Versions do not count: evidence that is added, or a validity that ends and begins
-        again, is nothing to look at once more.
+        Versions are ignored: added evidence or a changed validity does not require another look.
         """
         said = sorted([each.key, normalised(memory_text(each.value))] for each in self.memories)
         text = json.dumps([self.type, said], ensure_ascii=False)
@@ -95,7 +94,7 @@ def _age(memory: Memory) -> tuple[datetime, MemoryAddress]:
 
 def subject_of(type_: MemoryType, value: JsonObject) -> str:
     """
-    Return what a document is about: its first required field that a new value does not replace.
+    Return the subject of a document: its first required field that is not single-valued.
 
     >>> from recollect.formation.types import FACT
     >>> subject_of(FACT, {"subject": "Ada", "predicate": "likes", "object": "tea"})
@@ -145,7 +144,7 @@ def _sharing(terms: Sequence[frozenset[str]]) -> set[tuple[int, int]]:
 
 def dice(one: frozenset[str], other: frozenset[str]) -> float:
     """
-    Return how far two sets are the same, from 0 to 1 (Sørensen-Dice).
+    Return the similarity of two sets, from 0 to 1 (Sørensen-Dice).
 
     >>> dice(frozenset("abc"), frozenset("bcd"))
     0.6666666666666666

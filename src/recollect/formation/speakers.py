@@ -21,7 +21,7 @@ _DIGEST_BYTES: Final = 6
 
 
 def speaker_of(message: Message) -> Speaker:
-    """Return who speaks in a message of a user's: two spellings of a name are one speaker."""
+    """Return the speaker of a user message; different spellings of a name are one speaker."""
     return normalised(message.name or "") or None
 
 
@@ -79,15 +79,15 @@ def documents_of_speakers(
     authors: Mapping[Cited, Speaker],
 ) -> SpeakerDocuments | None:
     """
-    Assign the documents of *type_* to speakers; ``None`` where no second named user has spoken.
+    Assign the documents of *type_* to speakers; ``None`` without a second named user.
 
-    The main document belongs to the user whose words it rests on; where there is none yet, to the
-    user whose name is the last segment of the scope. Every other name has a document of its own.
+    The main document belongs to the user whose messages it cites; without evidence, to the user
+    whose name is the last segment of the scope. Every other name has its own document.
 
     Args:
         standing: The documents of the type that are in force.
         messages: The messages of the window.
-        authors: The speakers of the users' messages that the main document rests on.
+        authors: The speakers of the user messages that the main document cites.
     """
     main = next((each for each in standing if each.key == type_.name), None)
     taken = frozenset(each.key for each in standing) - {type_.name}
@@ -112,7 +112,7 @@ def _authors_of(main: Memory, authors: Mapping[Cited, Speaker]) -> frozenset[str
 def _main_owner(
     said: frozenset[str], scope: Scope, heard: frozenset[str], taken: frozenset[str]
 ) -> Speaker:
-    """Return the named user to whom the main document belongs, ``None`` if to none of those."""
+    """Return the named user who owns the main document, ``None`` if no one does."""
     if said:
         # One that several were merged into belongs to none of them.
         return next(iter(said)) if len(said) == 1 else None

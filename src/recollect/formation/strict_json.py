@@ -19,12 +19,12 @@ class NotJsonError(ValueError):
 
 def read_json(text: str) -> Json:
     """
-    Return the value that *text* stands for.
+    Parse *text* as JSON, strictly.
 
     Raises:
-        NotJsonError: It is no JSON (RFC 8259), names a field twice, contains NaN or an
-            infinity, a number of more than ``NUMBER_CHARACTERS_MAX`` characters, NUL or half
-            a surrogate pair, or is deeper or longer than is allowed.
+        NotJsonError: The text is not JSON (RFC 8259), has duplicate fields, NaN, an infinity, a
+            number of more than ``NUMBER_CHARACTERS_MAX`` characters, NUL or a lone surrogate, or is
+            too deep or too long.
     """
     if len(text) > TEXT_CHARACTERS_MAX:
         msg = f"it has {len(text)} characters; at most {TEXT_CHARACTERS_MAX} are read"
@@ -42,7 +42,7 @@ def read_json(text: str) -> Json:
 
 
 def _check_depth(text: str) -> None:
-    """Refuse depth before parsing: a recursive parser may not survive it."""
+    """Reject depth before parsing: a recursive parser may not survive it."""
     if text.count("[") + text.count("{") <= JSON_DEPTH_MAX:
         return
     depth, is_quoted, is_escaped = 0, False, False
@@ -64,7 +64,7 @@ def _check_depth(text: str) -> None:
 
 
 def _check_characters(value: Json) -> None:
-    """Refuse texts that no store can hold, names of fields among them."""
+    """Reject texts that no store can hold, names of fields among them."""
     if isinstance(value, str):
         if "\0" in value:
             msg = "it contains a NUL"

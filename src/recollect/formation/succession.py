@@ -1,4 +1,4 @@
-"""How the values of a single-valued field follow each other in time, whoever writes them."""
+"""Succession of the values of a single-valued field in time."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ NEWER_VALUE: Final = "a newer value"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Succession:
-    """What ends where a new value begins, and when that one ends, ``None`` if it does not."""
+    """Which values end when a new one begins, and when that one ends (``None``: open)."""
 
     ends: tuple[EndMemory, ...]
     until: datetime | None
 
 
 def holds_from(memory: Memory, since: datetime) -> bool:
-    """Say whether an active memory holds at *since*, or begins to hold later."""
+    """Return True if an active memory holds at *since*, or begins to hold later."""
     return memory.state == "active" and (memory.valid_until is None or memory.valid_until > since)
 
 
 def succession_of(rivals: Iterable[Memory], since: datetime, until: datetime | None) -> Succession:
     """
-    Return what becomes of a value that holds from *since*, and of its *rivals*.
+    Return how a value valid from *since* succeeds its *rivals*.
 
     A rival that began before ends at *since*; one that begins later ends the new value there.
     """

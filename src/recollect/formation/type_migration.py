@@ -1,4 +1,4 @@
-"""A type that changes its `update_mode`: what stands in the other form, and how it is turned."""
+"""Change of a type's `update_mode`: find memories in the other mode, and convert them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ def in_other_mode(
     memories: Sequence[Memory], update_mode: UpdateMode, now: datetime
 ) -> list[Memory]:
     """
-    Return those of a type's memories in force that do not stand where *update_mode* keeps them.
+    Return the memories in force that are not where *update_mode* stores them.
 
-    The document of a patched type has the type's name as its key, or that of one of several
-    speakers; a collection's entries have other ones. What is quarantined, rejected or ended
-    stands for neither.
+    The document of a patched type has the type's name, or a speaker's mark, as its key; entries of
+    a collection have other keys. Quarantined, rejected and ended memories are ignored.
     """
     return [
         each
@@ -41,15 +40,15 @@ def migration(
     sources: Sequence[Memory], to: UpdateMode, *, key: str, standing: Memory | None, now: datetime
 ) -> DerivedChange:
     """
-    Return the change that turns the *sources* of a type into its one document, or an entry.
+    Return the change that converts the *sources* of a type into one document, or an entry.
 
-    What is made names the versions that it came from, field by field, beside what these rest on;
-    the sources end, and stay as history.
+    The new memory cites the versions it came from, field by field, in addition to their evidence;
+    the sources end and stay as history.
 
     Args:
         sources: The memories in the other form; at least one.
-        key: Where what is made is to stand.
-        standing: What stands there now, in whatever state.
+        key: The key of the new memory.
+        standing: The memory at that key now, in any state.
     """
     type_ = sources[0].type
     ordered = sorted(sources, key=lambda each: (each.time, each.key))
@@ -99,7 +98,7 @@ def _end_of(memory: Memory, now: datetime) -> datetime:
 
 
 def _single(times: Sequence[datetime | None]) -> datetime | None:
-    """Return the time of a single memory; what is made of several is bound to none of theirs."""
+    """Return the time of a single memory; a memory made from several has none."""
     return times[0] if len(times) == 1 else None
 
 
@@ -107,10 +106,9 @@ def _merged(
     memories: Sequence[Memory], standing: Memory | None
 ) -> tuple[JsonObject, EvidenceLists]:
     """
-    Return one value of several, oldest first, and what each part of it rests on.
+    Return one value made from several, oldest first, with the evidence of each part.
 
-    A later value of a field takes the place of an earlier one; lists are joined, each element
-    once.
+    A later value of a field replaces an earlier one; lists are concatenated without duplicates.
     """
     value: dict[str, Json] = {}
     evidence: EvidenceLists = {}
@@ -162,7 +160,7 @@ def _cite(
     *,
     named: Sequence[Evidence],
 ) -> None:
-    """Let what comes from *path* of *memory* rest at *place* on that, and on what it rests on."""
+    """Cite *path* of *memory*, and its evidence, for the part at *place*."""
     whole = [*named, *evidence_at(join_pointer(path), memory.evidence)]
     for pointer, found in memory.evidence.items():
         steps = parse_pointer(pointer)

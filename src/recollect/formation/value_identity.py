@@ -1,4 +1,4 @@
-"""When two values are the same: normalised words, and the keys that are made of them."""
+"""Equality of values: normalised words, and keys made from them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def normalised(text: str) -> str:
 
 
 def _signs_in(between: re.Match[str]) -> str:
-    """Return what of the characters between two words belongs to one of them."""
+    """Return the characters between two words that belong to one of them."""
     run, end = between[0], between.end()
     if run.isspace():
         return " "
@@ -61,13 +61,13 @@ def _signs_in(between: re.Match[str]) -> str:
 
 
 def _is_mark(character: str) -> bool:
-    """Say whether it is a vowel or the like of the letter before it: in Hindi, Tamil or Thai."""
+    """Return True if it is a vowel or the like of the letter before it: in Hindi, Tamil or Thai."""
     is_none = character.isascii() or character in _UNSEEN
     return not is_none and unicodedata.category(character) in _MARK_CATEGORIES
 
 
 def same_text(one: JsonObject, other: JsonObject) -> bool:
-    """Say whether two documents say the same in the same words."""
+    """Return True if two documents say the same in the same words."""
     return normalised(memory_text(one)) == normalised(memory_text(other))
 
 
@@ -78,7 +78,7 @@ def content_key(value: JsonObject) -> str:
 
 def owner_of(type_: str, key: str) -> str:
     """
-    Return whose refused fields stand apart: an entry's key; ``""`` for the one document of a type.
+    Return the owner of rejected fields: an entry's key; ``""`` for a type's single document.
 
     >>> owner_of("User", "User"), owner_of("Note", "n1")
     ('', 'n1')
@@ -104,7 +104,7 @@ def refusing_keys(type_: str, key: str, value: JsonObject) -> set[str]:
     fields = {each for _, each in field_keys(value, owner=owner_of(type_, key))}
     if key == type_:
         return fields
-    # A program may have put an entry of a collection under such a key: it is known by both.
+    # A program may have put a collection entry under such a key: it matches both.
     return {key, content_key(value)} | (fields if key.startswith(SPEAKER_MARK) else set())
 
 
@@ -120,9 +120,9 @@ def changing_keys(type_: str, key: str, value: JsonObject, known: JsonObject) ->
 
 def proposal_key(key: str, version: int, value: JsonObject) -> str:
     """
-    Return the key under which *value* waits to become what follows a memory's *version*.
+    Return the key of a proposal to replace a memory's *version* by *value*.
 
-    Of a key that would make it longer than a key may be, the beginning and a digest stand in it.
+    A key too long for this is shortened to its beginning and a digest.
     """
     return f"{_named(key)}~{version}~{content_key(value)}"
 
@@ -148,17 +148,17 @@ def proposed_for(key: str) -> tuple[str, int] | None:
 
 
 def is_shortened(name: str) -> bool:
-    """Say whether what a proposal is named for may be a memory's key in short."""
+    """Return True if what a proposal is named for may be a memory's key in short."""
     return len(name) == PROPOSED_CHARACTERS_MAX
 
 
 def is_named(name: str, key: str) -> bool:
-    """Say whether a proposal that is named for *name* is for the memory with this *key*."""
+    """Return True if a proposal that is named for *name* is for the memory with this *key*."""
     return name == _named(key)
 
 
 def same_in(one: JsonObject, other: JsonObject, names: Iterable[str]) -> bool:
-    """Say whether two documents agree in the fields *names*; one that both lack is alike."""
+    """Return True if two documents agree in the fields *names*; one that both lack is alike."""
     return all(
         normalised(memory_text({"value": one.get(name)}))
         == normalised(memory_text({"value": other.get(name)}))

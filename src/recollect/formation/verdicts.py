@@ -1,4 +1,4 @@
-"""What a person decides about a memory: rejecting a value for good, approving what waits."""
+"""Review decisions: reject a value for good, or approve a quarantined one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rejection_of(
     type_: MemoryType | None = None,
 ) -> list[Write]:
     """
-    Return the writes that refuse *memory*, or what stands at *pointer* in it, for good.
+    Return the writes that refuse *memory*, or the value at *pointer* in it, for good.
 
     The refused value stays, visibly, so that it is not formed again: the memory in the state
     ``rejected``; of a field a memory beside it, and the document goes on without the field.
@@ -46,7 +46,7 @@ def rejection_of(
 
     Raises:
         NotFoundError: There is nothing at *pointer*.
-        UsageError: Without what stands at *pointer* the memory would not fit its type.
+        UsageError: Without the value at *pointer* the memory would not fit its type.
     """
     owner = _owner(memory, standing)
     if pointer:
@@ -79,7 +79,7 @@ def _is_patched(type_: MemoryType | None) -> bool:
 
 
 def _owner(memory: Memory, standing: Memory | None) -> str:
-    """Return whose fields are refused: those of the entry that *memory* is, or would change."""
+    """Return the owner of rejected fields: the entry that *memory* is, or would change."""
     proposed = proposed_for(memory.key) if memory.state == "quarantined" else None
     key = memory.key if proposed is None else proposed[0]
     return owner_of(memory.type, key if standing is None else standing.key)
@@ -114,7 +114,7 @@ def _without(memory: Memory, pointer: str, type_: MemoryType | None) -> PutMemor
 
 
 def _check_needed(memory: Memory, value: JsonObject, pointer: str, type_: MemoryType) -> None:
-    """Refuse to take out what the type demands; what was wrong before may stay wrong."""
+    """Reject to take out what the type demands; what was wrong before may stay wrong."""
     wrong = [
         each for each in violations(type_, value) if each not in violations(type_, memory.value)
     ]

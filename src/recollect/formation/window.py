@@ -31,7 +31,7 @@ class WindowLine:
     new: bool
 
     def find(self, quote: str) -> tuple[int, int] | None:
-        """Return where *quote* stands in the text; the text is read once for all quotes."""
+        """Return the span of *quote* in the text, which is parsed once for all quotes."""
         return self._quotable.find(quote)
 
     @cached_property
@@ -42,10 +42,10 @@ class WindowLine:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
     """
-    What one formation reads: lines in their order, and how far that forms each thread.
+    The input of one formation: lines in order, and the new watermark of each thread.
 
-    *again* holds, by thread, the positions that are formed once more. A window of *types* is read
-    for these alone, at the times of their schedules; *left_out* are those that wait for theirs.
+    *again* lists, by thread, the positions formed a second time. With *types*, the window is for
+    these alone, on their schedules; *left_out* are types that wait for their schedule.
     """
 
     scope: Scope
@@ -68,9 +68,9 @@ class Window:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
     """
-    What waits in one thread: messages after its watermark, and those before it, oldest first.
+    The pending messages of one thread, and some context before them, oldest first.
 
-    *formed* is the watermark; *again* are messages before it that are formed once more.
+    *formed* is the watermark; *again* are messages before it that are formed a second time.
     """
 
     thread: str

@@ -1,4 +1,4 @@
-"""Which names are one entity's: what the aliases of ``Entity`` memories say, as they stand now."""
+"""Resolve names to entities by the aliases of ``Entity`` memories."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class Aliases:
     """
-    The key by which each alias is known, and the way back.
+    Maps each alias to its entity's key, and back.
 
-    Nothing is merged by it: taken out of its memory, an alias is a name of its own again. An
-    alias that two different entities claim is nobody's.
+    Nothing is merged: an alias removed from its memory is a separate name again. An alias claimed
+    by two different entities belongs to neither.
     """
 
     canonical: Mapping[str, str]
@@ -29,7 +29,7 @@ class Aliases:
 
 def aliases_of(claims: Iterable[tuple[str, Iterable[str]]]) -> Aliases:
     """
-    Return which names are one entity's.
+    Return the aliases of all entities.
 
     Args:
         claims: The key of each entity's own name and those of its aliases, oldest first.
@@ -62,7 +62,7 @@ def aliases_of(claims: Iterable[tuple[str, Iterable[str]]]) -> Aliases:
 
 
 def _root(parents: Mapping[str, str], key: str, order: Mapping[str, int]) -> str:
-    """Follow *key* to the name it stands for; of names that claim each other, the oldest."""
+    """Follow *key* to the name it stands for; among names that claim each other, the oldest."""
     seen: dict[str, None] = {}
     while key in parents and key not in seen:
         seen[key] = None

@@ -24,7 +24,7 @@ from recollect.graph.graph_access import Following, moment_of
 
 
 class EntityMethods(Following):
-    """What a `KnowledgeGraph` does with entities."""
+    """The methods of `KnowledgeGraph` for entities."""
 
     async def note_entity(
         self,
@@ -34,7 +34,7 @@ class EntityMethods(Following):
         kind: str | None = None,
         summary: str | None = None,
     ) -> Entity:
-        """Make an entity, or change what is said of it; ``None`` leaves that as it is."""
+        """Create or update an entity; ``None`` leaves a field unchanged."""
         return await self._changed_entity(
             memory, EntityChange(name=name, kind=kind, summary=summary)
         )
@@ -43,10 +43,10 @@ class EntityMethods(Following):
 
     async def _add_alias(self, memory: Recollect, name: str, alias: str) -> Entity:
         """
-        Say that *alias* is another name for the entity *name*; what is known of both is one's.
+        Add *alias* as another name of the entity *name*; facts of both are joined.
 
-        It is a field of the entity's memory: `remove_alias` parts the two again. An alias
-        that two different entities have is nobody's.
+        The alias is a field of the entity's memory, so `remove_alias` separates the two again. An
+        alias of two different entities belongs to neither.
 
         Raises:
             LimitError: The entity would have more than ``ALIASES_MAX`` aliases.
@@ -57,10 +57,10 @@ class EntityMethods(Following):
 
     async def _remove_alias(self, memory: Recollect, name: str, alias: str) -> Entity:
         """
-        Take an alias back: from now on it is a name of its own.
+        Remove an alias, which becomes a separate name.
 
         Raises:
-            NotFoundError: The entity has no such alias.
+            NotFoundError: The entity does not have this alias.
         """
 
         def plan(view: GraphSnapshot) -> tuple[str, list[Write]]:
@@ -76,7 +76,7 @@ class EntityMethods(Following):
     async def _entity(
         self, memory: Recollect, name: str, *, at: datetime | None = None
     ) -> Entity | None:
-        """Return what is known of an entity, ``None`` if it is unknown."""
+        """Return an entity, ``None`` if it is unknown."""
         view = await self.read(memory)
         return view.entity(view.key_of(name), moment_of(at, view))
 
@@ -100,7 +100,7 @@ class EntityMethods(Following):
     entities, aentities = method_pair(_entities)
 
     async def end_named(self, memory: Recollect, name: str) -> bool:
-        """End an entity, and every fact that holds and names it; say whether there was any."""
+        """End an entity, and every fact that holds and names it; return True if there was any."""
 
         def plan(view: GraphSnapshot) -> tuple[bool, list[Write]]:
             writes = plan_end_of_entities(view, [view.key_of(name)], "entity ended")
@@ -138,7 +138,7 @@ class EntityMethods(Following):
     async def _entity_named(self, memory: Recollect, name: str) -> Entity:
         found = await self._entity(memory, name)
         if found is None:
-            msg = f"the entity {name!r} was ended by somebody else meanwhile"
+            msg = f"the entity {name!r} was ended by another writer meanwhile"
             raise NotFoundError(msg)
         return found
 

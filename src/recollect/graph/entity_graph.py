@@ -42,20 +42,20 @@ class EntityGraph:
     """
     A graph of triples with the methods of LangChain's ``NetworkxEntityGraph``.
 
-    Each method is there twice: ``add_triple`` waits, ``aadd_triple`` is awaited. What is
-    removed is ended, and stays as history of the memory; `KnowledgeGraph` has the rest.
+    Each method exists twice: ``add_triple`` blocks, ``aadd_triple`` is awaited. Removed triples end
+    and stay as history of the memory; see `KnowledgeGraph` for more methods.
 
     Args:
         graph: A `KnowledgeGraph`, which is changed; or a ``networkx.DiGraph``, which is copied
             into a memory that lasts as long as this process; ``None`` for an empty one there.
-        single_valued: Predicates of which a subject has one object at a time: there a new
-            triple ends the old one.
+        single_valued: Predicates with one object per subject at a time: a new triple ends the old
+            one.
         strict_original: Behave as the original, message for message: one edge per pair of
             names, which are compared letter by letter; knowledge along a depth-first search;
             its errors. Texts that no store can hold (with a NUL) are refused all the same.
 
     Raises:
-        ValueError: *graph* is none of these.
+        ValueError: *graph* is of another type.
     """
 
     def __init__(
@@ -186,7 +186,7 @@ class EntityGraph:
     async def _get_entity_knowledge(
         self, memory: Recollect, entity: str, depth: int = 1
     ) -> list[str]:
-        """Return what is known of an entity as sentences, to a depth; none if it is unknown."""
+        """Return an entity's facts as sentences, up to a depth; empty if it is unknown."""
         if not self.strict_original:
             return await self.graph.sentences(memory, entity, depth)
         graph = await self._networkx(memory)
@@ -253,7 +253,7 @@ class EntityGraph:
     remove_node, aremove_node = method_pair(_remove_node)
 
     async def _has_node(self, memory: Recollect, node: str) -> bool:
-        """Say whether there is such a node."""
+        """Return True if there is such a node."""
         view = await self.graph.read(memory)
         if self.strict_original:
             return node_at(view, node) is not None or bool(edges_at(view, node))
@@ -279,7 +279,7 @@ class EntityGraph:
     remove_edge, aremove_edge = method_pair(_remove_edge)
 
     async def _has_edge(self, memory: Recollect, source_node: str, destination_node: str) -> bool:
-        """Say whether a relation leads from one node to another."""
+        """Return True if a relation leads from one node to another."""
         view = await self.graph.read(memory)
         if self.strict_original:
             return edge_between(view, source_node, destination_node) is not None
@@ -307,7 +307,7 @@ class EntityGraph:
     get_neighbors, aget_neighbors = method_pair(_get_neighbors)
 
     async def _get_number_of_nodes(self, memory: Recollect) -> int:
-        """Return how many nodes there are."""
+        """Return the number of nodes."""
         return len(await self._networkx(memory))
 
     get_number_of_nodes, aget_number_of_nodes = method_pair(_get_number_of_nodes)
@@ -355,7 +355,7 @@ class EntityGraph:
     async def _end_between(
         self, memory: Recollect, source: str, target: str, predicate: str | None
     ) -> bool:
-        """End the relations between two nodes; say whether there was any."""
+        """End the relations between two nodes; return True if there was any."""
 
         def plan(view: GraphSnapshot) -> tuple[bool, list[Write]]:
             if self.strict_original:

@@ -1,4 +1,4 @@
-"""What a change of an entity writes: decided from the graph as it was read."""
+"""Plan the writes of a change to an entity, from a snapshot of the graph."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ALIASES_MAX: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityChange:
-    """What is to be changed of an entity: ``None`` leaves a field as it is."""
+    """A change to an entity: ``None`` leaves a field unchanged."""
 
     name: str
     kind: str | None = None

@@ -1,4 +1,4 @@
-"""What ends when facts and entities do: decided from the graph as it was read."""
+"""Plan the ending of facts and entities, from a snapshot of the graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def end_of(memory: Memory, at: datetime, cause: str) -> EndMemory:
 
 
 def is_ended_by(memory: Memory, at: datetime) -> bool:
-    """Say whether ending at *at* makes a difference to an active memory."""
+    """Return True if ending at *at* makes a difference to an active memory."""
     return memory.state == "active" and (memory.valid_until is None or memory.valid_until > at)
 
 

@@ -1,4 +1,4 @@
-"""What becomes of new facts: decided from the graph as it was read, without I/O."""
+"""Plan the writes of new facts, from a snapshot of the graph, without I/O."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RETRACTED: Final = "retracted"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedFact:
-    """What becomes of one new fact: the writes, and the address at which the fact is then."""
+    """The plan for one new fact: its writes, and its resulting address."""
 
     action: AdditionAction
     key: str | None
@@ -60,8 +60,9 @@ class GraphDraft:
         """
         Return the key of a new fact, numbered if it is taken.
 
-        It is made of what there can be one of: subject and predicate, and the object if it can
-        be several. So two who write rivals at once meet at one address, and one decides anew.
+        It consists of what must be unique: subject and predicate, plus the object if there may be
+        several. So two concurrent writers of rivals collide at one address, and one of them
+        retries.
         """
         words = [proposal.subject_key, proposal.predicate_key]
         if several:
@@ -73,7 +74,7 @@ class GraphDraft:
         )
 
     def note(self, write: Write, before: Memory | None) -> None:
-        """Take a planned write of a fact into account."""
+        """Apply a planned write of a fact to the draft."""
         if isinstance(write, PutMemory):
             after = _as_written(write, before, self.view)
         elif isinstance(write, EndMemory) and before is not None:
@@ -125,7 +126,7 @@ class ComparableFact:
         return {"": tuple(self.new.evidence)} if self.new.evidence else {}
 
     def value(self, *, several: bool) -> JsonObject:
-        """Return what its memory holds."""
+        """Return the value of its memory."""
         value: dict[str, Json] = {
             "subject": self.subject,
             "predicate": self.predicate,
@@ -136,7 +137,7 @@ class ComparableFact:
         return {**value, "several": True} if several else value
 
     def says(self, fact: KnownFact, view: GraphSnapshot) -> bool:
-        """Say whether a fact of its subject and predicate has its object."""
+        """Return True if a fact of its subject and predicate has its object."""
         if self.object_type == "entity" or fact.object_key is not None:
             both = self.object_type == "entity" and fact.object_key is not None
             return both and view.aliases.key_of(fact.object_key or "") == view.key_of(
@@ -149,11 +150,11 @@ class ComparableFact:
 
 def plan_additions(view: GraphSnapshot, new: Sequence[NewFact]) -> list[PlannedFact]:
     """
-    Return what becomes of new facts, in order, each seeing those before it.
+    Return the plan for each new fact, in order, each seeing those before it.
 
-    The rules are those of formation: what is said again gains evidence, a new value of a
-    subject and predicate ends the old one, what was rejected stays so. Beyond them, words
-    less trusted never end what more trusted words say: the new fact waits for a person.
+    The rules are those of formation: a repeated fact gains evidence, a new value for a subject and
+    predicate ends the old one, a rejected fact stays rejected. In addition, a less trusted fact
+    never ends a more trusted one: it is quarantined.
     """
     draft, planned = GraphDraft(view), list[PlannedFact]()
     for each in new:
@@ -181,7 +182,7 @@ def plan_statements(view: GraphSnapshot, statements: Sequence[NewFact | Retracti
 
 
 def _is_retracted(proposal: ComparableFact, draft: GraphDraft) -> bool:
-    """Say whether a fact has ended, and not because another one took its place."""
+    """Return True if a fact has ended, and not because another one took its place."""
     moment = proposal.new.since or draft.view.now
     standing = draft.facts_like(proposal.subject_key, proposal.predicate_key)
     same = [each.memory for each in standing if proposal.says(each, draft.view)]
@@ -288,13 +289,13 @@ def _several(new: NewFact, standing: Iterable[KnownFact], moment: datetime) -> b
 
 
 def _still_says(memory: Memory, moment: datetime) -> bool:
-    """Say whether a memory says so at *moment*, or waits for a person's word to say so."""
+    """Return True if a memory says so at *moment*, or waits for a person's word to say so."""
     begun = memory.valid_from is None or memory.valid_from <= moment
     return begun and (memory.valid_until is None or memory.valid_until > moment)
 
 
 def _merged(memory: Memory, proposal: ComparableFact, draft: GraphDraft) -> PlannedFact:
-    """Return what becomes of a fact when the same is said again, by whomever."""
+    """Return the plan for a fact that is said again."""
     new = proposal.new
     is_weaker = least([memory.trust, new.trust]) != memory.trust
     is_stronger = memory.trust != new.trust and not is_weaker
@@ -338,7 +339,7 @@ def _merged(memory: Memory, proposal: ComparableFact, draft: GraphDraft) -> Plan
 def _rivals_of_released(
     memory: Memory, proposal: ComparableFact, draft: GraphDraft
 ) -> list[Memory]:
-    """Return what holds beside a fact that waited, and that it ends now that it is believed."""
+    """Return the facts that a quarantined fact ends once it is accepted."""
     if memory.value.get("several") is True:
         return []
     moment = draft.view.now

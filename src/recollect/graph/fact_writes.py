@@ -36,7 +36,7 @@ STATEMENTS_AT_ONCE_MAX: Final = 300
 
 
 class Stating(Following):
-    """What a `KnowledgeGraph` does with facts."""
+    """The methods of `KnowledgeGraph` that write facts."""
 
     async def _add(
         self,
@@ -230,7 +230,7 @@ class Stating(Following):
         evidence: Sequence[Evidence] = (),
         trust: Trust = "user",
     ) -> Addition:
-        """Add an attribute, of which a text *value* is a text and no entity; else as `add`."""
+        """Add an attribute: a text *value* is text, not an entity; otherwise like `add`."""
         new = NewFact(
             subject=entity,
             predicate=attribute,

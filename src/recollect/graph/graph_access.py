@@ -1,4 +1,4 @@
-"""How an object follows the graph of a scope, and changes it, from either of its faces."""
+"""Follow and change the graph of a scope, from the sync and the async API."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Following:
     async def change(
         self, memory: Recollect, plan: Callable[[GraphSnapshot], tuple[PlannedT, Sequence[Write]]]
     ) -> PlannedT:
-        """Read, decide and write; again, if somebody else has written what was decided on."""
+        """Read, plan and write; retry on a concurrent write."""
         for attempt in range(1, TRIES_MAX + 1):
             planned, writes = plan(await self.read(memory))
             try:

@@ -57,7 +57,7 @@ class KnownFact:
 
     @property
     def several(self) -> bool:
-        """Say whether its subject can have several such objects at once."""
+        """Whether its subject can have several such objects at once."""
         return self.memory.value.get("several") is True
 
 
@@ -108,7 +108,7 @@ def known_entity(memory: Memory) -> KnownEntity | None:
 
 
 def holds(memory: Memory, at: datetime) -> bool:
-    """Say whether an active memory is true at *at*."""
+    """Return True if an active memory is true at *at*."""
     begun = memory.valid_from is None or memory.valid_from <= at
     return memory.state == "active" and begun and not _is_over(memory, at)
 
@@ -118,7 +118,7 @@ def _is_over(memory: Memory, at: datetime) -> bool:
 
 
 def in_order(memory: Memory) -> tuple[datetime, str]:
-    """Return what memories are ordered by: when they were made, then their key."""
+    """Return the sort key of memories: creation time, then key."""
     return memory.created_at, memory.key
 
 
@@ -139,11 +139,11 @@ class GraphSnapshot:
 
     @property
     def cursor(self) -> Cursor:
-        """Return how far the feed was followed."""
+        """The feed cursor up to which the snapshot is current."""
         return Cursor(scope=self.scope, seq=self.seq, epoch=self.epoch)
 
     def follow(self, feed: Feed, entries: Iterable[Entry]) -> None:
-        """Take in what changed since the cursor; *entries* are the changed facts and entities."""
+        """Apply the changes since the cursor; *entries* are the changed facts and entities."""
         self.now = to_datetime(feed.now)
         if feed.reset:
             self._facts.clear()
@@ -163,7 +163,7 @@ class GraphSnapshot:
         self.seq, self.epoch = feed.seq, feed.epoch
 
     def _renew(self) -> None:
-        """Have names read anew from the entities' memories."""
+        """Drop the cached names, so that they are rebuilt from the entities' memories."""
         self._names_until = _NEVER
         for name in ("aliases", "_known"):
             self.__dict__.pop(name, None)
@@ -212,7 +212,7 @@ class GraphSnapshot:
 
     @cached_property
     def aliases(self) -> Aliases:
-        """Return which names are one entity's now."""
+        """The current aliases."""
         changes = (
             each
             for known in self._entities.values()
@@ -240,7 +240,7 @@ class GraphSnapshot:
         return self.aliases.key_of(name_key(name))
 
     def name_of(self, key: str) -> str:
-        """Return how the entity *key* is called: by its memory, else by its oldest fact."""
+        """Return the name of the entity *key*: from its memory, otherwise its oldest fact."""
         named = (each.name for each in self.memories_of(key, self.now) if each.key == key)
         for name in named:
             return name
@@ -253,7 +253,7 @@ class GraphSnapshot:
         return min(facts, key=lambda each: in_order(each[0].memory))[1]
 
     def knows(self, key: str, at: datetime) -> bool:
-        """Say whether an entity has a memory, or a fact that holds at *at*."""
+        """Return True if an entity has a memory, or a fact that holds at *at*."""
         return (
             bool(self.memories_of(key, at))
             or bool(self.outgoing(key, at))
@@ -280,11 +280,11 @@ class GraphSnapshot:
         return (each for each in self._entities.values() if self._is_there(each.memory))
 
     def takes(self, type_: str, address: str) -> bool:
-        """Say whether a fact or entity has the key *address*, in any state."""
+        """Return True if a fact or entity has the key *address*, in any state."""
         return (type_, address) in self._uids
 
     def count(self, type_: str) -> int:
-        """Return how many memories of a type there are, in any state."""
+        """Return the number of memories of a type, in any state."""
         return len(self._facts if type_ == FACT_TYPE else self._entities)
 
     def fact_at(self, address: str) -> KnownFact | None:
@@ -367,7 +367,7 @@ class GraphSnapshot:
 
 
 def _last(memories: Iterable[KnownEntity], field_: str) -> str | None:
-    """Return what the newest of *memories* that says anything has in a field."""
+    """Return the newest value of a field among *memories* that have one."""
     ordered = sorted(memories, key=lambda each: each.memory.time, reverse=True)
     found = (each.memory.value.get(field_) for each in ordered)
     return next((str(each) for each in found if each), None)

@@ -11,10 +11,9 @@ class KnowledgeGraph(Stating, EntityMethods, GraphQueries):
     """
     The ``Fact`` and ``Entity`` memories of a scope as a graph of entities.
 
-    Every method is there twice: ``add`` waits, ``aadd`` is awaited (see `Home` for which of
-    them a memory has). Each reads what is stored at that moment; names are matched across
-    case, width, spacing and aliases. Facts are followed by time: reads take *at*, the moment
-    asked about, and mean now without it.
+    Every method exists twice: ``add`` blocks, ``aadd`` is awaited (see `Home`). Each reads the
+    current state; names are matched regardless of case, width, spacing and aliases. Facts have a
+    validity: reads take *at*, the time in question, by default now.
 
-    A change is one transaction, decided anew when somebody else wrote meanwhile.
+    A change is one transaction, retried on concurrent writes.
     """

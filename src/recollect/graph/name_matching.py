@@ -27,10 +27,10 @@ _SPACE_AMONG_IDEOGRAPHS: Final = re.compile(rf"(?<=[{_IDEOGRAPH}]) (?=[{_IDEOGRA
 @lru_cache(maxsize=NAMES_KEPT_MAX)
 def name_key(name: str) -> str:
     """
-    Return what *name* is compared by: equal keys, one name.
+    Return the key by which *name* is compared: equal keys mean the same name.
 
-    Signs count (C++ is not C), accents do (José is not Jose): what differs in more than its
-    writing is the same only by an alias.
+    Signs (C++ is not C) and accents (José is not Jose) count; other variants of a name need an
+    alias.
 
     >>> name_key(" Ada  LOVELACE"), name_key("张 伟") == name_key("张伟")
     ('ada lovelace', True)

@@ -1,4 +1,4 @@
-"""What stands around an entity, step by step."""
+"""The neighbourhood of an entity, step by step."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def neighbourhood(
     view: GraphSnapshot, key: str, *, depth: int, direction: Direction, at: datetime
 ) -> Neighbourhood:
     """
-    Return what stands around the entity *key*, nearest first, then oldest first.
+    Return the facts around the entity *key*, nearest first, then oldest first.
 
-    All facts of every entity that is nearer than *depth* are there, also those that lead to
-    an entity already met.
+    Contains all facts of every entity nearer than *depth*, including those that lead back to a
+    known entity.
 
     Raises:
-        UsageError: *direction* is none, or *depth* no number of steps.
+        UsageError: *direction* or *depth* is invalid.
         LimitError: *depth* is more than ``DEPTH_MAX``.
     """
     check_steps(depth, "depth")
@@ -58,7 +58,7 @@ def neighbourhood(
 
 
 def check_steps(steps: int, what: str) -> None:
-    """Refuse a number of steps that is none, or over ``DEPTH_MAX``."""
+    """Reject a number of steps that is none, or over ``DEPTH_MAX``."""
     if isinstance(steps, bool) or steps < 0:
         msg = f"{what} is a number of steps from 0, not {steps!r}"
         raise UsageError(msg)

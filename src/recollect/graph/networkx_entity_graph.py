@@ -26,7 +26,7 @@ _Place: TypeAlias = tuple[int, datetime, str]
 
 
 def place_of(memory: Memory) -> _Place:
-    """Return what nodes and edges are ordered by: others' first, then ours as they were made."""
+    """Return the sort key of nodes and edges: foreign ones first, then ours by creation."""
     is_ours = _NUMBERED.fullmatch(memory.key) is not None
     # Numbers, not times, so that a clock that is set back changes no order.
     return (1, _UNTIMED, memory.key) if is_ours else (0, memory.created_at, memory.key)

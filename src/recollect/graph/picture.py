@@ -43,7 +43,7 @@ def svg_of(graph: MultiDiGraph | DiGraph, center: str | None = None) -> str:
     ``LABEL_CHARACTERS_MAX`` characters; the whole name stands in the title that a pointer shows.
 
     Args:
-        center: The entity that is set off from the others.
+        center: The entity to highlight.
 
     Raises:
         LimitError: The graph has more than ``PICTURE_NODES_MAX`` entities: ask for less depth.

@@ -1,4 +1,4 @@
-"""What a graph tells over several steps, and what it gives to others."""
+"""Queries over several steps of a graph, and exports of it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from recollect.graph.graph_access import Following, moment_of
 
 
 class GraphQueries(Following):
-    """What a `KnowledgeGraph` tells of more than one fact."""
+    """The methods of `KnowledgeGraph` that read more than one fact."""
 
     async def _about(
         self,
@@ -66,7 +66,7 @@ class GraphQueries(Following):
         direction: Direction = "out",
         at: datetime | None = None,
     ) -> list[str]:
-        """Return what `about` returns as sentences: ``"Ada lives in London"``."""
+        """Return the facts of `about` as sentences: ``"Ada lives in London"``."""
         found = await self._about(memory, name, depth, direction=direction, at=at)
         return [str(each) for each in found]
 
@@ -102,13 +102,13 @@ class GraphQueries(Following):
         at: datetime | None = None,
     ) -> tuple[tuple[GraphFact, ...], ...]:
         """
-        Return ways between two entities, each as its facts in turn, shortest first.
+        Return paths between two entities as sequences of facts, shortest first.
 
-        There is none from an entity to itself, or to one that is unknown.
+        There is no path from an entity to itself or to an unknown one.
 
         Args:
-            steps_max: A way has at most so many facts, up to ``DEPTH_MAX``.
-            limit: At most so many ways, up to ``PATHS_MAX``.
+            steps_max: Most facts of a path, up to ``DEPTH_MAX``.
+            limit: Most paths, up to ``PATHS_MAX``.
             directed: Follow facts only from subject to object.
 
         Raises:
@@ -144,7 +144,7 @@ class GraphQueries(Following):
     # Export
 
     async def as_network(self, memory: Recollect, *, at: datetime | None = None) -> MultiDiGraph:
-        """Return the graph for networkx, a copy of its own; see `recollect.graph.network`."""
+        """Return a copy of the graph for networkx; see `recollect.graph.network`."""
         view = await self.read(memory)
         # On a thread, which also imports networkx: that reads files for some tenths of a second.
         return await to_thread.run_sync(network_of, view, moment_of(at, view))

@@ -26,17 +26,17 @@ FACT_TYPE: Final = FACT.name
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewFact:
     """
-    A fact as a caller gives it.
+    A fact to be added.
 
     Args:
-        object: The name of another entity; or, with *is_attribute*, a value. What is no text
-            is a value in any case.
-        several: Whether the subject can have several such objects at once; ``None``: as the
-            facts of this subject and predicate that hold already, else one at a time.
-        since: When it became true; for one of which there is one at a time, now if ``None``.
-        until: When it ends to be true, if that is known.
-        evidence: The messages that say so.
-        trust: Who says so.
+        object: The name of another entity; with *is_attribute*, a value. Anything but text is
+            always a value.
+        several: Whether the subject can have several such objects at once; ``None`` means as in
+            current facts with this subject and predicate, otherwise one at a time.
+        since: When it became true; ``None`` means now if there is one object at a time.
+        until: When it stops being true, if known.
+        evidence: The messages that support it.
+        trust: The trust of its source.
     """
 
     subject: str
@@ -88,7 +88,7 @@ class GraphFact:
 
     @property
     def is_relation(self) -> bool:
-        """Say whether its object is an entity."""
+        """Whether its object is an entity."""
         return self.object_type == "entity"
 
     def __str__(self) -> str:
@@ -109,11 +109,11 @@ class Entity:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Addition:
     """
-    What became of a new fact.
+    The result of adding a fact.
 
-    It was *stored*; *merged* into one that says the same, or left that *unchanged*;
-    *quarantined*, because more trusted words say otherwise; or *refused*, for *reason*.
-    *ended* are the facts whose place it took.
+    It was *stored*; *merged* into an equal fact, or left that *unchanged*; *quarantined*, because
+    it contradicts a more trusted fact; or *refused*, for *reason*. *ended* are the facts it
+    replaced.
     """
 
     action: AdditionAction

@@ -58,7 +58,7 @@ def files_to_read(archive: zipfile.ZipFile, name: str) -> tuple[list[str], int]:
     They are the conversations and memories of an export; if there are none, all JSON files.
 
     Raises:
-        UsageError: There is no such file.
+        UsageError: The file does not exist.
     """
     files = [each.filename for each in archive.infolist() if not each.is_dir()]
     found = [each for each in files if _KNOWN.fullmatch(each)]

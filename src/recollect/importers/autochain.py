@@ -1,4 +1,4 @@
-"""What AutoChain keeps in Redis: a conversation and values, as pickles, below a prefix."""
+"""Import AutoChain's Redis data: a conversation and values, pickled, under a prefix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ChatGPT's exports: trees of messages, of which the current branch is what was said."""
+"""Import ChatGPT's exports: trees of messages, of which the current branch is read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _REASONING: Final = frozenset({"thoughts", "reasoning_recap"})
 
 
 def is_conversation(value: JsonObject) -> bool:
-    """Say whether *value* is one conversation of an export: nodes by id, each with its parent."""
+    """Return True if *value* is a conversation of an export: nodes by id, with parents."""
     nodes = value.get("mapping")
     return isinstance(nodes, Mapping) and all(
         isinstance(node, Mapping) and "message" in node for node in nodes.values()

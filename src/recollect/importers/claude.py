@@ -33,17 +33,17 @@ _ROLES: Final[dict[str, Role]] = {"human": "user", "assistant": "assistant"}
 
 
 def is_conversation(value: JsonObject) -> bool:
-    """Say whether *value* is one conversation of an export."""
+    """Return True if *value* is one conversation of an export."""
     return isinstance(value.get("chat_messages"), list)
 
 
 def is_memories(value: JsonObject) -> bool:
-    """Say whether *value* is what Claude remembers."""
+    """Return True if *value* is what Claude remembers."""
     return "conversations_memory" in value or "project_memories" in value
 
 
 def left_out(value: JsonObject) -> str | None:
-    """Say what *value* of an export is that is left out, if it is such."""
+    """Return what kind of *value* is skipped, if it is one."""
     if "uuid" not in value:
         return None
     if "prompt_template" in value and "docs" in value:

@@ -12,7 +12,7 @@ _SAID = ("value", "text", "valid_from", "valid_until")
 
 
 def differing(record: JsonObject, other: JsonObject | Memory) -> bool:
-    """Say whether what *record* says of the world is not what *other* says."""
+    """Return True if what *record* says of the world is not what *other* says."""
     return [record.get(name) for name in _SAID] != [_said(other, name) for name in _SAID]
 
 

@@ -1,4 +1,4 @@
-"""Which of the known forms a file has, value by value: nobody has to name it."""
+"""Read files in any supported format, detected value by value."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ _MANY: Final = (".jsonl", ".ndjson")
 
 def read_rows(source: InputFile, *, zone: tzinfo = UTC, thread: str | None = None) -> Iterator[Row]:
     """
-    Yield what *source* holds, in its order, reading it as a stream.
+    Yield the rows of *source*, in order, as a stream.
 
-    Known are message rows with a conversation, LoCoMo's samples, chats as OpenAI's
-    interface takes them and as LangChain writes them, exports of ChatGPT and Claude, memories
-    of mem0, dumps of LangGraph's stores, the file of the MCP memory server, graphs of Graphiti,
-    and exports of ours; as JSON Lines or as one JSON document, or in a zip archive.
+    Supported are message rows with a conversation, LoCoMo's samples, chats as OpenAI's interface
+    takes them and as LangChain writes them, exports of ChatGPT and Claude, memories of mem0, dumps
+    of LangGraph's stores, the file of the MCP memory server, graphs of Graphiti, and exports of
+    ours; as JSON Lines or as one JSON document, or in a zip archive.
 
     Args:
         source: An open file.
-        zone: Where times without a zone are taken to be.
-        thread: The thread of a chat, which has no name of its own; the file's name if
-            ``None``. Several chats of one file are numbered.
+        zone: The time zone of times without one.
+        thread: The thread for a chat without a name; the file's name if ``None``. Several chats of
+            one file are numbered.
 
     Raises:
-        UsageError: The file is empty, or is in no form that is known.
+        UsageError: The file is empty, or its format is unknown.
     """
     if source.is_zip:
         return _read_archive(source, zone=zone, thread=thread)
@@ -89,7 +89,7 @@ def _read_file(source: InputFile, *, zone: tzinfo, thread: str | None) -> Iterat
         return _read_each(chain(head, lines), naming_of(reading, is_alone=is_alone))
     if isinstance(head[0], InputLine) and _opens(head[0].content):
         head += islice(lines, 1)
-        # A row that is broken begins a file of rows all the same; a list's elements end in commas.
+        # A broken first row still means a file of rows; a list's elements end in commas.
         if _opens(head[0].content) == "[" or not any(map(_is_value, head)):
             return _read_document(source, _begun(head), reading)
     else:
@@ -111,7 +111,7 @@ def _begun(lines: list[InputLine | Refused]) -> bytes:
 
 
 def _is_value(line: InputLine | Refused) -> bool:
-    """Say whether a line alone is a JSON object or list."""
+    """Return True if a line alone is a JSON object or list."""
     if isinstance(line, Refused):
         return False
     try:

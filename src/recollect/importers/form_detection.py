@@ -1,4 +1,4 @@
-"""What a JSON value is: the forms that are known, each with what it becomes."""
+"""Detect the format of a JSON value, and its conversion."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _OF_MANY: Final = (mem0.read_document, mcp.read_graph)
 
 @dataclass(slots=True)
 class ThreadNaming:
-    """Which thread the next chat of a file becomes, and what of a graph or export came so far."""
+    """Names the next chat of a file, and tracks the graph or export read so far."""
 
     reading: ImportOptions
     is_alone: bool
@@ -131,7 +131,7 @@ def read_chat_part(
 
 
 def is_of_chat(value: JsonObject) -> bool:
-    """Say whether *value* is a message of a chat that has no name of its own."""
+    """Return True if *value* is a message of a chat without a name."""
     if is_langchain_message(value):
         return True
     return is_chat_message(value) and not is_message(value) and not graphiti.kind_of(value)

@@ -44,7 +44,7 @@ def relation(subject: object, predicate: object, object_: object) -> dict[str, J
 
 
 def observation(subject: object, words: str) -> FileMemory:
-    """Return what is said of an entity, as an attribute."""
+    """Return an observation about an entity as an attribute."""
     said: dict[str, Json] = {
         "subject": clean_name(subject, "an entity's name"),
         "predicate": OBSERVATION,

@@ -60,7 +60,7 @@ OTHER_LISTS: Final = "rows of other lists than nodes, edges and episodes were le
 
 def kind_of(value: Json) -> Kind | None:
     """
-    Return which row of a graph *value* is, by its fields; ``None`` if it is none.
+    Return the kind of graph row of *value*, by its fields; ``None`` if it is none.
 
     Graphiti's rows have a ``group_id``, those of Zep's interface have none, or a ``graph_uuid``.
     """

@@ -1,4 +1,4 @@
-"""What an importer yields: messages and memories to keep, records, and what was not taken."""
+"""The results of an importer: messages, memories, records and refusals."""
 
 from __future__ import annotations
 
@@ -77,11 +77,11 @@ Row: TypeAlias = Incoming | Archived | ImportedMemory | Changed | Refused
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
     """
-    What reading a file needs to know of it.
+    Options for reading a file.
 
-    *name* is part of the ids made for rows without one, so that a file can be read again;
-    *thread* names the conversation of a file that holds one without a name, which belongs to
-    the scope *below* the one that is imported to. Times without a zone are taken to be in *zone*.
+    *name* is part of the ids generated for rows without one, so that importing a file again changes
+    nothing. *thread* names an unnamed conversation, which goes to the scope *below* the target
+    scope. Times without a zone are in *zone*.
     """
 
     name: str
@@ -137,7 +137,7 @@ def pictured(text: str, caption: str | None) -> Sequence[Json] | None:
 
 
 def no_object(value: Json) -> str:
-    """Say that *value* stands where a JSON object should."""
+    """Return the message that *value* should be a JSON object."""
     return f"{'null' if value is None else shown(value)} is not a JSON object"
 
 

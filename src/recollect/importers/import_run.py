@@ -42,15 +42,14 @@ RowT = TypeVar("RowT", Incoming, Archived)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileReport:
     """
-    What became of a file.
+    The report on an imported file.
 
-    Of *rows* read, *taken* were new, *present* were there already with the same content,
-    *refused* were not taken, and *erased* were left out because they were erased here.
-    *changed* counts what the memory has otherwise than the file, or not at all, by rule, under a
-    sentence for each. *zoneless* counts the messages whose time named no zone, *undated* those
-    without a time, which are dated by the store.
-    *is_cut* says that the file broke off, *is_stopped* that an error ended the import before
-    the end of the file: the counts are of what was dealt with until then.
+    Of *rows* read, *taken* were new, *present* were stored already, *refused* were invalid, and
+    *erased* were left out because they were erased here. *changed* counts rows stored differently
+    from the file, or not at all by rule, by a sentence for each case. *zoneless* counts messages
+    whose time has no zone, *undated* those without a time, which get the store's. *is_cut* means
+    that the file is truncated, *is_stopped* that an error ended the import early: the counts are of
+    the rows processed until then.
     """
 
     name: str
@@ -99,7 +98,7 @@ class ImportCounts:
 
     @property
     def rows(self) -> int:
-        """Return how many rows were dealt with."""
+        """Number of rows processed."""
         return self.taken + self.present + self.refused + self.erased
 
     def refuse(self, refused: Refused) -> None:
@@ -109,14 +108,14 @@ class ImportCounts:
         self.waiting.append(refused)
 
     def tell(self, batch: Sequence[Row]) -> None:
-        """Tell of the rows of *batch* that were not taken, in their order."""
+        """Report the refused rows of *batch*, in order."""
         order = {row.place: number for number, row in enumerate(batch)}
         for refused in sorted(self.waiting, key=lambda each: order.get(each.place, 0)):
             self.on_refused(refused)
         self.waiting.clear()
 
     def kept(self, rows: int, new: int) -> None:
-        """Count *rows* that the memory has now, *new* of which it had not before."""
+        """Count *rows* as stored, *new* of them new."""
         self.taken += new
         self.present += rows - new
 
@@ -141,7 +140,7 @@ class ImportCounts:
 
 
 def nothing(*_: object) -> None:
-    """Take what nobody asked to be told."""
+    """Ignore a report; the default callback."""
 
 
 async def import_file(
@@ -157,27 +156,27 @@ async def import_file(
     progress: ImportProgress = nothing,
 ) -> FileReport:
     """
-    Keep what *source* holds in *scope*; an export of ours goes back to the scopes it names.
+    Import *source* into *scope*; our own exports go back to the scopes they name.
 
-    Rows are kept in batches of ``BATCH_ROWS``, each on disk when the next is read; a bad
-    row is refused alone. Repeating an import changes nothing: ids come from the file, or
-    from its name and the row's place and content.
+    Rows are stored in batches of ``BATCH_ROWS``, each durable before the next is read; an invalid
+    row is refused alone. Importing again changes nothing: ids come from the file, or from its name
+    and the row's position and content.
 
     Args:
-        memory: Where to.
-        scope: Whose memory it becomes.
+        memory: The destination.
+        scope: The target scope.
         source: An open file; see `open_source`.
-        zone: Where times without a zone are taken to be.
-        thread: The thread of a chat, which has no name of its own.
-        restore_erased: Keep also what the memory's ledger says was erased, which is otherwise
-            left out and counted.
-        on_refused: Told of each row that was not taken.
-        on_stopped: Told what was kept and refused where an error ends the import.
-        progress: Told after each batch.
+        zone: The time zone of times without one.
+        thread: The thread for a chat without a name.
+        restore_erased: Also store data that the ledger lists as erased, which is otherwise left out
+            and counted.
+        on_refused: Called for each refused row.
+        on_stopped: Called with the counts if an error ends the import.
+        progress: Called after each batch.
 
     Raises:
-        UsageError: The file is empty, or is in no form that is known.
-        StoreError: The store failed; the batches before are kept.
+        UsageError: The file is empty, or its format is unknown.
+        StoreError: The store failed; earlier batches are stored.
     """
     rows = await to_thread.run_sync(lambda: read_rows(source, zone=zone, thread=thread))
     tally = ImportCounts(on_refused, open_intake(memory, restore_erased=restore_erased))
@@ -190,7 +189,7 @@ async def import_file(
 
 @contextmanager
 def telling(tally: ImportCounts, name: str, on_stopped: OnStopped) -> Iterator[None]:
-    """Tell *on_stopped* the counts where an error, or a signal, ends what is done in here."""
+    """Call *on_stopped* with the counts if an error or signal ends the block."""
     is_stopped = True
     try:
         yield
@@ -203,7 +202,7 @@ def telling(tally: ImportCounts, name: str, on_stopped: OnStopped) -> Iterator[N
 async def keep_batch(
     memory: Recollect, scope: Scope, rows: Iterator[Row], tally: ImportCounts
 ) -> bool:
-    """Keep the next ``BATCH_ROWS`` of *rows*, counting them; say whether there were any."""
+    """Keep the next ``BATCH_ROWS`` of *rows*, counting them; return True if there were any."""
     batch = await to_thread.run_sync(_next_batch, rows)
     if batch:
         await _keep(memory, scope, batch, tally)
@@ -296,14 +295,14 @@ async def _append(
 async def _unerased(
     scope: Scope, thread: str, rows: Sequence[Incoming], tally: ImportCounts
 ) -> list[Incoming]:
-    """Return those of *rows* that were not erased here, counting the others."""
+    """Return the *rows* that were not erased here; count the others."""
     erased = await tally.intake.erased_among(scope, thread, [row.message for row in rows])
     tally.erased += sum(erased)
     return [row for row, is_erased in zip(rows, erased, strict=True) if not is_erased]
 
 
 def new_ones(kept: Iterable[Message], last: int) -> int:
-    """Return how many different messages of *kept* came after the position *last*."""
+    """Return how many distinct messages of *kept* come after position *last*."""
     return len({message.position for message in kept if message.position > last})
 
 
@@ -315,7 +314,7 @@ async def _last_position(memory: Recollect, scope: Scope, thread: str, tally: Im
 
 
 async def _restore(rows: Sequence[Archived], tally: ImportCounts, *, last: bool = False) -> None:
-    """Put records of one scope back; what is not accepted is refused alone."""
+    """Restore records of one scope; rejected ones are refused alone."""
     taken = await tally.intake.take_each([row.record for row in rows], last=last)
     tally.kept(taken.stored, taken.new)
     tally.memories += taken.new if any(row.is_remembered for row in rows) else 0

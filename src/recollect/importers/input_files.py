@@ -44,7 +44,7 @@ class InputLine:
 
     @property
     def place(self) -> str:
-        """Say where it stands."""
+        """Return its place, for messages."""
         return f"line {self.number}"
 
 
@@ -72,7 +72,7 @@ class InputFile:
 
     @property
     def fraction(self) -> float | None:
-        """Return how much of the file has been read; ``None`` where its size is unknown."""
+        """Return the fraction of the file that was read; ``None`` if its size is unknown."""
         if not self.size_bytes:
             return None
         return min(1.0, self.packed.tell() / self.size_bytes)
@@ -80,10 +80,10 @@ class InputFile:
 
 def check_file(path: str) -> None:
     """
-    Refuse what cannot be read as a file; ``-`` is standard input.
+    Reject what cannot be read as a file; ``-`` is standard input.
 
     Raises:
-        NotFoundError: There is no such file.
+        NotFoundError: The file does not exist.
         UsageError: It is a folder.
     """
     if path == STDIN:
@@ -108,7 +108,7 @@ def open_source(path: str) -> Iterator[InputFile]:
     Open a file, unpacking ``.gz`` and ``.xz`` by what is in them; ``-`` is standard input.
 
     Raises:
-        NotFoundError: There is no such file.
+        NotFoundError: The file does not exist.
         UsageError: It is a folder, or may not be read.
     """
     check_file(path)
@@ -156,7 +156,7 @@ class SwollenError(OSError):
 
 
 class _Guard(io.RawIOBase):
-    """What is unpacked, as long as it is not far more than what was read for it."""
+    """A stream of unpacked data that limits the compression ratio."""
 
     def __init__(self, stream: io.BufferedIOBase, packed: BinaryIO) -> None:
         self._stream = stream
@@ -164,7 +164,7 @@ class _Guard(io.RawIOBase):
         self._bytes = 0
 
     def readable(self) -> bool:
-        """Say that it is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -218,7 +218,7 @@ def _next_line(stream: BinaryIO, number: int) -> bytes | Refused:
 
 
 def explain_damage(error: Exception) -> str:
-    """Say what is wrong with a file that cannot be read further."""
+    """Return what is wrong with an unreadable file."""
     if isinstance(error, EOFError):
         return "the compressed file ends here: it was cut off; get a whole copy and import it again"
     if isinstance(error, SwollenError):

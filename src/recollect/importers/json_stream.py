@@ -24,7 +24,7 @@ NESTED: Final = (
 
 
 def is_nested(value: object) -> bool:
-    """Say whether *value* has more than ``LEVELS_MAX`` levels, however many they are."""
+    """Return True if *value* has more than ``LEVELS_MAX`` levels, however many they are."""
     level = [value]
     for _ in range(LEVELS_MAX):
         level = [each for held in level for each in _inside(held)]
@@ -91,7 +91,7 @@ class Scanner:
             except (ValueError, RecursionError) as error:
                 failure: ValueError | RecursionError = error
             else:
-                # A number at the end of what was read may go on.
+                # A number at the end of the buffer may continue.
                 if end < len(self._text) or self._is_at_end:
                     self._at = end
                     found: Json = value
@@ -109,7 +109,7 @@ class Scanner:
             wanted *= 2  # so that a long value is not decoded from its start too often
 
     def is_at_end(self) -> bool:
-        """Say whether nothing but space follows."""
+        """Return True if nothing but space follows."""
         try:
             self.next_character()
         except EndError:
@@ -145,7 +145,7 @@ class Scanner:
             self.pass_over(",}")
 
     def _more(self, wanted: int = _CHUNK_BYTES) -> bool:
-        """Read about *wanted* bytes more; say whether there were any."""
+        """Read about *wanted* bytes more; return True if there were any."""
         if self._is_at_end:
             return False
         try:

@@ -40,13 +40,13 @@ _KEPT: Final = ("content", "name", "tool_calls")
 
 
 def is_message(value: JsonObject) -> bool:
-    """Say whether *value* is one of LangChain's messages as a dict."""
+    """Return True if *value* is one of LangChain's messages as a dict."""
     about = value.get("data")
     return value.get("type") in _ROLES and isinstance(about, Mapping) and "content" in about
 
 
 def as_chat_message(value: JsonObject) -> JsonObject:
-    """Return such a message as one of a chat."""
+    """Return a LangChain message as a chat message."""
     about: JsonObject = value["data"]  # type: ignore[assignment]
     kept: dict[str, Json] = {name: about[name] for name in _KEPT if about.get(name)}
     extra = about.get("additional_kwargs")
@@ -67,10 +67,10 @@ def read_history(elements: Iterable[bytes], place: str, reading: ImportOptions) 
 
 def element_value(element: bytes) -> Json:
     """
-    Return what an element of such a list holds.
+    Return the decoded element of a Redis list.
 
     Raises:
-        UsageError: It is not JSON, or nested too deeply.
+        UsageError: The element is not JSON, or nested too deeply.
     """
     try:
         value = cast("Json", json.loads(element))

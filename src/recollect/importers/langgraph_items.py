@@ -16,7 +16,7 @@ TTL: Final = "items that expire no longer live on when they are read"
 
 
 def is_item(value: JsonObject) -> bool:
-    """Say whether *value* is an item, or a row of the table ``store``."""
+    """Return True if *value* is an item, or a row of the table ``store``."""
     return {"key", "value"} <= value.keys() and ("namespace" in value or "prefix" in value)
 
 

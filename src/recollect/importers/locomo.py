@@ -33,7 +33,7 @@ _HALF_DAY_HOURS: Final = 12
 
 
 def is_sample(value: JsonObject) -> bool:
-    """Say whether *value* is one sample: a conversation whose sessions are numbered."""
+    """Return True if *value* is one sample: a conversation whose sessions are numbered."""
     talk = value.get("conversation")
     return isinstance(talk, Mapping) and any(map(_SESSION.fullmatch, talk))
 

@@ -16,14 +16,14 @@ KINDS: Final = ("entity", "relation")
 
 
 def is_line(value: JsonObject) -> bool:
-    """Say whether *value* is a line of that file."""
+    """Return True if *value* is a line of that file."""
     if value.get("type") == "entity":
         return _first(value, "name", "entityName", "id") is not None and "role" not in value
     return value.get("type") == "relation" and _first(value, "from", "from_id") is not None
 
 
 def is_graph(value: JsonObject) -> bool:
-    """Say whether *value* is the whole graph, as ``read_graph`` gives it."""
+    """Return True if *value* is the whole graph, as ``read_graph`` gives it."""
     return isinstance(value.get("entities"), list) and isinstance(value.get("relations"), list)
 
 

@@ -35,17 +35,17 @@ CONTEXT: Final = "remembered by mem0"
 
 
 def is_memory(value: JsonObject) -> bool:
-    """Say whether *value* is one memory of mem0."""
+    """Return True if *value* is one memory of mem0."""
     return isinstance(value.get("memory"), str) and "id" in value
 
 
 def is_history(value: JsonObject) -> bool:
-    """Say whether *value* is one row of a memory's history."""
+    """Return True if *value* is one row of a memory's history."""
     return "memory_id" in value and "event" in value and "new_memory" in value
 
 
 def is_document(value: JsonObject) -> bool:
-    """Say whether *value* is a page of memories, with or without their history; or an empty one."""
+    """Return True if *value* is a page of memories, possibly with history, or empty."""
     rows = value.get("results", value.get("memories"))
     return isinstance(rows, list) and (
         not rows or any(isinstance(each, Mapping) and is_memory(each) for each in rows)
@@ -76,7 +76,7 @@ def read_document(value: JsonObject, place: str, reading: ImportOptions) -> Iter
 
 
 def refuse_history(place: str) -> Refused:
-    """Refuse a row of history that stands alone."""
+    """Reject a row of history that stands alone."""
     reason = (
         "it is a row of mem0's history without its memory: put these rows into the list "
         "'history' of the memory, or of the document that has its 'results'"
@@ -148,7 +148,7 @@ def _context(value: JsonObject) -> str:
 
 
 def _said(history: Sequence[Json], reading: ImportOptions) -> list[tuple[int, str]]:
-    """Return what the rows of a history say, each with its time in µs since 1970, oldest first."""
+    """Return the texts in a history, each with its time in µs since 1970, oldest first."""
     said: list[tuple[int, str]] = []
     for row in history:
         if not isinstance(row, Mapping) or not isinstance(row.get("new_memory"), str):

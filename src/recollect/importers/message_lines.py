@@ -37,7 +37,7 @@ _KNOWN: Final = frozenset(
 
 
 def is_message(row: JsonObject) -> bool:
-    """Say whether *row* is one message of a named conversation."""
+    """Return True if *row* is one message of a named conversation."""
     return "conversation_id" in row and ("text" in row or "image_caption" in row)
 
 
@@ -71,7 +71,7 @@ def read_message(row: JsonObject, place: str, reading: ImportOptions) -> Incomin
 
 
 def read_role(value: object) -> tuple[Role, bool]:
-    """Return the role that a row's role stands for, and whether its speaker has a name."""
+    """Return the role named in a row, and whether its speaker has a name."""
     found = _ROLES.get(value) if isinstance(value, str) else None
     if found is None:
         msg = f"unknown role {shown(value)}: known are {', '.join(_ROLES)}"

@@ -30,7 +30,7 @@ _KNOWN: Final = frozenset("role content name tool_calls function_call timestamp 
 
 
 def is_chat_message(value: JsonObject) -> bool:
-    """Say whether *value* is one message of a chat."""
+    """Return True if *value* is one message of a chat."""
     return "role" in value and any(
         name in value for name in ("content", "tool_calls", "function_call")
     )

@@ -1,4 +1,4 @@
-"""What a pickle holds, read as data: nothing in it is imported, called or run."""
+"""Read a pickle as data, without importing, calling or running anything in it."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ class PickledObject:
 
 
 def is_pickle(begins: bytes) -> bool:
-    """Say whether bytes begin as Python's pickles do since protocol 2; no text begins so."""
+    """Return True if bytes begin as Python's pickles do since protocol 2; no text begins so."""
     return begins.startswith(_FIRST)
 
 
 def read_pickle(content: bytes, classes: Collection[_Class]) -> Any:
     """
-    Return what *content* holds: plain values, and a `PickledObject` for each object of *classes*.
+    Return the content of a pickle: plain values, and a `PickledObject` per object of *classes*.
 
-    The instructions of the pickle (those of the standard library's ``pickletools``, up to
-    protocol 5) are carried out here, as far as they only put values together. A set becomes a
-    list. No class is looked for by its name, so what a pickle names is not even imported.
+    The pickle's opcodes (those of the standard library's ``pickletools``, up to protocol 5) are
+    interpreted here as far as they only build values. A set becomes a list. Classes are never
+    looked up, so nothing named in a pickle is imported.
 
     Raises:
-        UsageError: It names another class or a function, calls something, is damaged, or is
+        UsageError: The pickle names another class or a function, calls something, is damaged, or is
             larger than ``VALUES_MAX``.
     """
     reader = _Reader(frozenset(classes))
@@ -63,7 +63,7 @@ def read_pickle(content: bytes, classes: Collection[_Class]) -> Any:
 
 
 class _Mark:
-    """Where on the stack a collection begins."""
+    """The start of a collection on the stack."""
 
 
 class _Set(list[Any]):
@@ -205,7 +205,7 @@ _EMPTY: Final[dict[str, Callable[[], Any]]] = {
 
 
 def _check_size(value: object) -> None:
-    """Refuse what refers to a value again and again, or to itself, or is nested too deeply."""
+    """Reject what refers to a value again and again, or to itself, or is nested too deeply."""
     waiting, count = [(value, 0)], 0
     while waiting:
         count += 1

@@ -53,12 +53,12 @@ _Keys: TypeAlias = dict[str, list[bytes]]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedisSelection:
     """
-    What of a database is read, and where it goes.
+    Which keys of a database to import, and where to.
 
-    *match* is a pattern of Redis for keys. *prefixes* are those that the programs gave their keys
-    otherwise than by default: LangChain's ``key_prefix``, AutoChain's ``redis_key_prefix``. Each
-    session, or prefix of AutoChain, becomes a thread of its name; with *as_scopes* a scope of its
-    name, below the one that is imported to, and there the thread *thread*.
+    *match* is a Redis key pattern. *prefixes* are non-default key prefixes: LangChain's
+    ``key_prefix``, AutoChain's ``redis_key_prefix``. Each session, or AutoChain prefix, becomes a
+    thread with its name; with *as_scopes*, a scope with its name below the target scope, with the
+    thread *thread*.
     """
 
     match: str = "*"
@@ -67,7 +67,7 @@ class RedisSelection:
     thread: str = "history"
 
     def reading(self, key: str, session: str) -> ImportOptions:
-        """Return what reading the *key* of a session needs to know."""
+        """Return the options for reading the *key* of a session."""
         if self.as_scopes:
             return ImportOptions(name=key, thread=self.thread, below=(session,))
         return ImportOptions(name=key, thread=session)
@@ -88,17 +88,17 @@ async def import_redis(
     progress: ImportProgress = nothing,
 ) -> FileReport:
     """
-    Keep in *scope* what LangChain's and AutoChain's memories keep in a database of a Redis server.
+    Import LangChain's and AutoChain's memories from a Redis database into *scope*.
 
-    The database is only read, key by key as SCAN gives them; what is written to it meanwhile may
-    be missing, and comes with the next import. Importing again changes nothing: a message's id
-    is its own, or made of its key, its place, counted from the oldest, and its content.
+    The database is only read, key by key in SCAN order; concurrent writes may be missed until the
+    next import. Importing again changes nothing: a message's id is its own, or made from its key,
+    its position counted from the oldest, and its content.
 
     Raises:
-        UsageError: The address names no database of a Redis server.
+        UsageError: The address is not that of a Redis database.
         MissingExtraError: redis-py is not installed.
         StoreUnavailableError: The server cannot be reached.
-        StoreError: It refuses, or the store of *memory* failed; the batches before are kept.
+        StoreError: The server refused, or the store of *memory* failed; earlier batches are stored.
     """
     tally = ImportCounts(on_refused, open_intake(memory, restore_erased=restore_erased))
     with connected(url) as client:
@@ -149,7 +149,7 @@ def _driver_address(url: str) -> str:
 
 @dataclass(slots=True)
 class _Database:
-    """What is read of one database; the keys first, then what they hold."""
+    """Reads one database: the keys first, then their contents."""
 
     client: Redis
     selection: RedisSelection
@@ -159,7 +159,7 @@ class _Database:
 
     @property
     def fraction(self) -> float | None:
-        """Return how many of the keys were read."""
+        """Return the fraction of the keys that were read."""
         count = sum(map(len, self.keys.values()))
         return self.done / count if count else None
 
@@ -265,7 +265,7 @@ def session_of(key: str, prefixes: tuple[str, ...]) -> str:
 
 
 def is_message(element: bytes | None) -> bool:
-    """Say whether an element of a list is one of LangChain's messages."""
+    """Return True if an element of a list is one of LangChain's messages."""
     try:
         value = langchain.element_value(element or b"")
     except UsageError:
@@ -274,7 +274,7 @@ def is_message(element: bytes | None) -> bool:
 
 
 def refused_documents(names: list[bytes]) -> Refused:
-    """Say what to do with JSON documents, one a message, which a plain server cannot read."""
+    """Return the refusal of JSON documents, which a plain Redis server cannot read."""
     reason = (
         f"it and {len(names) - 1} more hold JSON documents, as langchain-redis writes them, which "
         "are not read: write messages_to_dict(history.messages) to a file as JSON, and import that"

@@ -1,4 +1,4 @@
-"""Backups, and putting them back with the erase ledger, so that nobody erased comes back."""
+"""Back up a store, and restore it without what the erase ledger lists."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Named: TypeAlias = Callable[[Sequence[LedgerEntry], Sequence[JsonObject]], list[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackedUp:
-    """What a backup holds: a *file* of SQLite's, or an archive of so many records and scopes."""
+    """A finished backup: a SQLite *file*, or an archive with its numbers of records and scopes."""
 
     form: str
     erases: int
@@ -44,7 +44,7 @@ class BackedUp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """What was put back, and how much of the ledger named something that the backup had."""
+    """The result of a restore, with how many ledger entries applied to the backup."""
 
     form: str
     scopes: int
@@ -103,7 +103,7 @@ async def read_ledger(source: str, *, backup: Path | None = None) -> list[Ledger
         backup: What the ledger is to be applied to.
 
     Raises:
-        NotFoundError: There is no such file.
+        NotFoundError: The file does not exist.
         UsageError: The file is no ledger, is cut off, or is of an unknown version; or it is the
             backup itself, which cannot say what was erased since.
     """
@@ -130,23 +130,23 @@ async def restore_backup(
     named: Named = named_in,
 ) -> Restored:
     """
-    Make a store at *url* of the backup at *path*, without what *ledger* says was erased since.
+    Restore the backup at *path* into *url*, without what *ledger* lists as erased since.
 
-    The store must be empty, and a file must not exist: it is there, with the ledger applied, or
-    not at all. What was erased is not written to the store, or its bytes are removed before the
-    store can be opened. A store that was emptied has a ledger of its own, which is applied too.
-    An archive is restored scope by scope: where that was interrupted, the same call finishes it,
-    also with a later ledger; until then the store is marked as one that is being filled, which
-    `copy_store` does not take for a source.
+    The store must be empty; a file must not exist, and appears complete, with the ledger applied,
+    or not at all. Erased data is not written to the store, or its bytes are removed before the
+    store can be opened. A store that was emptied has a ledger of its own, which is applied too. An
+    archive is restored scope by scope: after an interruption, the same call finishes it, even with
+    a later ledger. Until then the store is marked as being filled, and `copy_store` refuses it as a
+    source.
 
     Args:
         ledger: The ledger of the store that was in use, ``None`` if nothing was erased since.
 
     Raises:
-        ConflictError: The store holds something else, or was begun to be filled from another
-            backup.
-        UsageError: The backup is none, or of an unknown version; or its file cannot be put there;
-            or the ledger lacks an erase that the backup has: it is of another store.
+        ConflictError: The store holds other data, or a restore of another backup was begun.
+        UsageError: The backup is malformed or of an unknown version; or its file cannot be restored
+            to *url*; or the ledger lacks an erase that the backup has, so it belongs to another
+            store.
         StoreCorruptError: The backup is damaged.
     """
     _check_exists(path)
@@ -161,7 +161,7 @@ async def restore_backup(
         if not await mark_destination(store, f"backup {digest}"):
             msg = "the store holds something already: restore into an empty one"
             raise ConflictError(msg)
-        # The ledger first: a store that is half filled when this is killed knows what was erased.
+        # The ledger first: if this is killed, the half-filled store knows what was erased.
         await store.adopt([*kept, *since])
         done = await _restore_archive(path, store, since, named)
         await store.vacate(MARK)
@@ -208,10 +208,10 @@ def _check_is_other(ledger: Path, backup: Path) -> None:
 
 def _since(ledger: Sequence[LedgerEntry] | None, kept: Sequence[LedgerEntry]) -> list[LedgerEntry]:
     """
-    Return what *ledger* has and a backup that has *kept* had not yet.
+    Return the entries of *ledger* that are not among *kept*, those of the backup.
 
     Raises:
-        UsageError: It lacks some that the backup has.
+        UsageError: The ledger lacks an entry that the backup has.
     """
     if ledger is None:
         return []
@@ -279,7 +279,7 @@ class _Part:
         self.requests = [each for each in found if each["kind"] == REQUEST]
 
     async def erase(self, targets: Sequence[EraseTarget]) -> list[JsonObject]:
-        """Take *targets* out, as an erase does; return the keys that the scope does not keep."""
+        """Apply erase *targets*; return the keys that the scope does not keep."""
         async with open_store("memory:") as beside:
             await _restore_all(beside, self.records)
             await beside.adopt_requests(self.scope, self.requests)
@@ -291,7 +291,7 @@ class _Part:
 
 
 async def _put_back(store: Store, scope: Scope, records: Sequence[JsonObject]) -> None:
-    """Have a scope hold *records*, whatever an interrupted restore left there."""
+    """Make a scope hold exactly *records*, whatever an interrupted restore left there."""
     wanted, there = digests_of(records), digests_of(await store.archive(scope))
     if (there - wanted).total():
         await store.vacate(scope)

@@ -1,4 +1,4 @@
-"""What a destination notes of copies into it: that it is being filled, and what came from where."""
+"""The journal of copies in a destination: what is being filled, and what came from where."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WRITING: Final = "being written"
 
 async def mark_destination(destination: Store, name: str) -> bool:
     """
-    Mark an empty destination; say whether it is being filled from the source called *name*.
+    Mark an empty destination; return True if it is being filled from the source called *name*.
 
     All that a store with this mark holds came from that source.
 
@@ -65,10 +65,10 @@ async def each_scope(store: Store) -> AsyncIterator[Scope]:
 @dataclass(slots=True, kw_only=True)
 class Notes:
     """
-    Which scopes of a destination came from one source, and what they held then.
+    Which scopes of a destination came from one source, and their content at that time.
 
-    Scope and content are noted as digests that name nothing, in a memory for each scope. A scope
-    that is being written is noted before; so the run after a kill knows it again.
+    Scope and content are recorded as digests that reveal nothing, in one memory per scope. A scope
+    is recorded before it is written, so that a run after a crash recognises it.
     """
 
     destination: Store
@@ -82,7 +82,7 @@ class Notes:
         return self._place(scope) in self.noted
 
     def is_untouched(self, scope: Scope, content: str) -> bool:
-        """Say whether *scope*, which holds *content*, is as the copy left it, or began it."""
+        """Return True if *scope*, which holds *content*, is as the copy left it, or began it."""
         return self.noted.get(self._place(scope)) in (_WRITING, self._seal(content))
 
     def begin_pass(self) -> None:
@@ -90,24 +90,24 @@ class Notes:
         self.found = {}
 
     def find(self, scope: Scope, content: str) -> None:
-        """Take in that *scope* holds *content*, as the source does."""
+        """Record that *scope* has *content* in both stores."""
         self.found[self._place(scope)] = self._seal(content)
 
     async def begin(self, scope: Scope) -> None:
-        """Note that *scope* is being written: until it is found equal, all in it is the copy's."""
+        """Record that *scope* is being written: until it is found equal, the copy owns its data."""
         place = self._place(scope)
         if self.noted.get(place) != _WRITING:
             await self._write([self._put(place, _WRITING)])
             self.noted[place] = _WRITING
 
     async def keep_found(self) -> None:
-        """Note what the last pass has found, also one that ended early."""
+        """Store the findings of the last pass, even of one that ended early."""
         changed = {at: held for at, held in self.found.items() if self.noted.get(at) != held}
         await self._write([self._put(at, held) for at, held in changed.items()])
         self.noted |= changed
 
     async def drop_others(self) -> None:
-        """Note of no scope that the last pass has not found that it came from the source."""
+        """Drop the records of scopes that the last pass did not find in the source."""
         gone = self.noted.keys() - self.found
         await self._write([DeleteMemory(type=self.source, key=at) for at in gone])
         self.noted = dict(self.found)
@@ -127,7 +127,7 @@ class Notes:
 
 
 async def read_notes(destination: Store, source: str) -> Notes:
-    """Return what *destination* noted of copies from *source*, the digest that store gives."""
+    """Return the journal of copies from *source*, the digest that identifies that store."""
     key = bytes.fromhex(await destination.digest_of("copies from", source))
     noted: dict[str, str] = {}
     async for page in each_page(

@@ -18,9 +18,9 @@ from recollect.stores.contract.base import Store
 
 async def build_vectors(embedding: Embedding) -> None:
     """
-    Give every entry of a store a vector of *embedding*'s, beside those that it has.
+    Embed every entry of a store with *embedding*, beside its existing vectors.
 
-    It can be stopped at any time and called again: what was made is kept.
+    It can be stopped at any time and called again: finished vectors are kept.
 
     Raises:
         EmbedderError: The embedder failed.
@@ -44,7 +44,7 @@ class EmbedderSwitch:
         self._working: anyio.CancelScope | None = None
 
     async def reembed(self, embedder: EmbedderChoice) -> str:
-        """Make all vectors of *embedder*, then recall by it; see `Recollect.reembed`."""
+        """Embed everything with *embedder*, then switch to it; see `Recollect.reembed`."""
         opened = await to_thread.run_sync(open_embedder, embedder)
         if opened is None:
             msg = f"{embedder!r} is no embedder to change to: open the memory with 'none' instead"
@@ -60,7 +60,7 @@ class EmbedderSwitch:
         return identity
 
     async def undo_reembed(self) -> str:
-        """Go back to the embedder before `reembed`; see `Recollect.undo_reembed`."""
+        """Switch back to the former embedder; see `Recollect.undo_reembed`."""
         if self.earlier is None:
             msg = "there is no embedder to go back to: reembed() did not replace one here"
             raise NotFoundError(msg)
@@ -71,7 +71,7 @@ class EmbedderSwitch:
         return back.identity
 
     def new_recaller(self) -> Recaller:
-        """Return what answers queries with the embedder that is now in use."""
+        """Return a recaller for the embedder now in use."""
         return Recaller(self.store, self.embedding, self._count_tokens, self.outside)
 
     async def keep_embedded(self) -> None:
@@ -88,7 +88,7 @@ class EmbedderSwitch:
         return await self.embedding.vectors(texts) if self.embedding else [None] * len(texts)
 
     def _switch(self) -> None:
-        """Let every recall that begins from now on take the embedder that is now in use."""
+        """Make every recall that starts from now on use the current embedder."""
         if self.recaller is not None:
             successor = self.new_recaller()
             self.recaller.hand_over(successor)

@@ -69,7 +69,7 @@ class ScopeErasures:
 
 @dataclass(slots=True)
 class Doomed:
-    """What of a scope's records was erased before; it grows with each batch of them."""
+    """The data of a scope that was erased before, among the records seen so far."""
 
     cited: set[Cited] = field(default_factory=set)
     """Messages, also those that are only evidence, and versions of memories."""
@@ -81,7 +81,7 @@ class Doomed:
         return bool(self.cited or self.threads or self.memories or self.formations)
 
     def names(self, record: JsonObject) -> bool:
-        """Say whether a thread, message, memory or formation is one of these itself."""
+        """Return True if a thread, message, memory or formation is one of these itself."""
         match name_of(record):
             case ("thread", id_):
                 return id_ in self.threads
@@ -95,14 +95,14 @@ class Doomed:
 
 
 def name_of(record: JsonObject) -> tuple[str, ...]:
-    """Return what tells a record from the others of its scope."""
+    """Return a key that identifies a record within its scope."""
     fields = {"message": ("thread", "id"), "memory": ("type", "key")}
     kind = str(record.get("kind"))
     return (kind, *(str(record.get(name)) for name in fields.get(kind, ("id",))))
 
 
 def is_covered(time: object, erased_at: int) -> bool:
-    """Say whether what is of a *time* was there at an erase; without a time nobody can tell."""
+    """Return True if data of this *time* existed at an erase; assume so without a time."""
     return erased_at > 0 and not (isinstance(time, int) and time > erased_at)
 
 
@@ -176,7 +176,7 @@ def versions_in(record: JsonObject) -> Iterator[JsonObject]:
 def erased_among(
     erasures: ScopeErasures, thread: str, messages: Sequence[NewMessage]
 ) -> list[bool]:
-    """Return of each new message whether one of its name was erased after it was said."""
+    """Return, per new message, whether one of its name was erased after it was said."""
 
     def is_erased(message: NewMessage) -> bool:
         at = max(erasures.whole_at, _message_at(erasures, thread, message.id or ""))
@@ -192,13 +192,13 @@ async def left_of(
     scope: Scope, records: Sequence[JsonObject], doomed: Doomed
 ) -> dict[int, JsonObject]:
     """
-    Return what an erase of the *doomed* leaves of *records*, by their places.
+    Return what an erase of the *doomed* leaves of *records*, by their positions.
 
-    It is carried out in a store in memory, by the plan that carries out every erase: so values
-    lose what they owe to erased words, and what formations noted of them goes.
+    The erase runs in an in-memory store, by the regular plan, so that derived values and formation
+    receipts are handled as in any erase.
 
     Raises:
-        UsageError, ConflictError: A record is none, or they contradict each other.
+        UsageError, ConflictError: A record is malformed, or records contradict each other.
     """
     kept = {at: each for at, each in enumerate(records) if not _goes_before(each, doomed)}
     async with open_store("memory:") as beside:

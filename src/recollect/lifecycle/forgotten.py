@@ -1,9 +1,9 @@
 """
-What was erased is not formed anew from words that were said before.
+Keep erased memories from being formed again from earlier messages.
 
-The words may still be there: of a memory that is erased they stay in their thread, and may even
-wait to be formed. So where a formed memory was, no more than keyed digests of what it said are
-kept, with the time; whoever says it again later is heard.
+When a memory is erased, the messages it came from stay in their thread, and may even be pending. So
+keyed digests of its content are kept, with the time of the erase; if someone says the same later,
+it is formed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from recollect.stores.validation import WRITES_MAX
 
 
 async def note_forgotten(store: Store, scope: Scope, target: EraseMemory) -> None:
-    """Note that a memory is about to be erased; see `forgotten_notes`."""
+    """Record the digests of a memory that is about to be erased; see `forgotten_notes`."""
     writes = await forgotten_notes(store, scope, target)
     for start in range(0, len(writes), WRITES_MAX):
         await store.apply(scope, writes[start : start + WRITES_MAX])

@@ -55,9 +55,9 @@ RecordCallback: TypeAlias = "Callable[[RecordNote], None]"
 @dataclass(frozen=True, slots=True)
 class RecordNote:
     """
-    What became of a record otherwise than it said, and why; *place* counts from 0.
+    A record that was not stored as given, and why; *place* counts from 0.
 
-    An *erased* one was left out, a *changed* one stored otherwise, a *refused* one not stored.
+    An *erased* record was left out, a *changed* one stored differently, a *refused* one not stored.
     """
 
     place: int
@@ -68,10 +68,10 @@ class RecordNote:
 @dataclass(frozen=True, slots=True)
 class IntakeCounts:
     """
-    What became of some records: how many are stored now, and how many of these are new.
+    Counts of an import: how many records are stored, and how many of these are new.
 
-    The records at the places *waiting* name evidence that has not come yet; they are to be given
-    again when all others are stored.
+    The records at the positions *waiting* cite evidence that has not arrived yet; pass them again
+    when all others are stored.
     """
 
     new: int = 0
@@ -80,7 +80,7 @@ class IntakeCounts:
     waiting: tuple[int, ...] = ()
 
     def after(self, other: IntakeCounts, places: int) -> IntakeCounts:
-        """Return this and what became of the records before it, of which there were *places*."""
+        """Return these counts added to those of *places* records before."""
         return IntakeCounts(
             self.new + other.new,
             self.stored + other.stored,
@@ -94,7 +94,7 @@ class IntakeCounts:
 
 @dataclass(slots=True)
 class _Coming:
-    """What an import has brought to a scope, or will bring: evidence in it is founded."""
+    """What an import has brought to a scope, or will bring, so that evidence in it counts."""
 
     messages: set[Cited] = field(default_factory=set)
     memories: set[tuple[str, str]] = field(default_factory=set)
@@ -113,14 +113,14 @@ class _Coming:
 
 class Intake:
     """
-    One import: records are given batch by batch, each of one scope.
+    One import: takes records batch by batch, each of one scope.
 
     Args:
-        store: Where to.
-        wrote: Told of the scope of each batch that was stored.
-        assistants: By which the memory types are known of scopes without their own.
-        depth: Settings of scopes with fewer segments do not count for whoever imports.
-        restore_erased: Bring back what the store's ledger says was erased. It is audited as such.
+        store: The destination.
+        wrote: Called with the scope of each stored batch.
+        assistants: The configuration of memory types for scopes without their own.
+        depth: Settings of scopes with fewer segments are ignored.
+        restore_erased: Restore data that the store's ledger lists as erased; audited as such.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class Intake:
         last: bool = False,
         came_from: Scope | None = None,
     ) -> IntakeCounts:
-        """Do as `take`, but refuse alone what cannot be stored."""
+        """Like `take`, but reject only the records that cannot be stored."""
         if not records:
             return IntakeCounts()
         try:
@@ -175,18 +175,18 @@ class Intake:
         came_from: Scope | None = None,
     ) -> IntakeCounts:
         """
-        Check *records* of one scope, and store those that may be, in one transaction.
+        Validate *records* of one scope, and store the acceptable ones, in one transaction.
 
-        A memory without its times is dated by the store.
+        A memory without times gets the store's time.
 
         Args:
-            last: No record comes after these, so that none waits for evidence.
-            came_from: The scope of this store that they may have been exported from: what was
-                erased there is left out as well.
+            last: These are the last records, so that none waits for evidence.
+            came_from: The scope of this store they may have been exported from; data erased there
+                is left out as well.
 
         Raises:
-            ConflictError: A record differs from what stands in its place; none is stored.
-            UsageError: A record is not one, or could not be written here; none is stored.
+            ConflictError: A record differs from the stored one at its address; nothing is stored.
+            UsageError: A record is malformed, or may not be written here; nothing is stored.
         """
         scope = scope_of(records[0])
         for tried in range(1, TRIES_MAX + 1):
@@ -208,7 +208,7 @@ class Intake:
     async def erased_among(
         self, scope: Scope, thread: str, messages: Sequence[NewMessage]
     ) -> list[bool]:
-        """Return of each message that is to be appended whether it was erased here."""
+        """Return, per message to be appended, whether it was erased here."""
         erasures = Erasures(() if self._restore_erased else await self._store.ledger())
         return erased_among(ScopeErasures(erasures, scope), thread, messages)
 
@@ -247,7 +247,7 @@ class Intake:
                 checked.change(place, left[at], BLANKED)
 
     async def _leave_out_forgotten(self, scope: Scope, checked: _Checked) -> None:
-        """Leave out what memories say that were erased, or deleted as such, wherever it stands."""
+        """Leave out values that were erased or rejected, wherever they occur."""
         memories = [each for each in checked.left.items() if each[1].get("kind") == "memory"]
         if not memories or not await self._forgets(scope):
             return
@@ -299,7 +299,7 @@ class Intake:
                 checked.wait(place)
 
     async def _named_here(self, scope: Scope, record: JsonObject) -> set[Cited]:
-        """Return what the memory that stands at the address of *record* names as evidence."""
+        """Return the evidence cited by the stored memory at the address of *record*."""
         _, type_, key = name_of(record)
         return {
             (each.thread, each.message)
@@ -309,7 +309,7 @@ class Intake:
         }
 
     async def _known(self, scope: Scope, cited: set[Cited]) -> set[Cited]:
-        """Return those of the messages and versions that the store has."""
+        """Return the cited messages and versions that the store has."""
         messages = [each for each in cited if each[0] != MEMORY_THREAD]
         versions = {
             each: named
@@ -360,7 +360,7 @@ def _cited_in(record: JsonObject) -> Iterator[Cited]:
 
 
 def _founded(record: JsonObject, unfounded: set[Cited]) -> JsonObject:
-    """Return a memory without evidence in what is nowhere; nobody here said what it says."""
+    """Return a memory without evidence that exists nowhere."""
     past = [_founded_version(each, unfounded) for each in list(versions_in(record))[1:]]
     return {**_founded_version(record, unfounded), "revisions": past}
 
@@ -378,7 +378,7 @@ def _founded_version(version: JsonObject, unfounded: set[Cited]) -> dict[str, Js
 
 
 def _without(record: JsonObject, pointers: Sequence[str]) -> JsonObject | None:
-    """Return a document without what stands at *pointers*, and without its past."""
+    """Return a document without the value at *pointers*, and without its past."""
     check_object(record.get("evidence"), "a memory's evidence")
     written = cast("Mapping[str, Sequence[Sequence[Any]]]", record["evidence"])
     gone = ("", "")

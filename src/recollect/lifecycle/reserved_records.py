@@ -43,10 +43,10 @@ _DIGEST: Final = re.compile("[0-9a-f]{32}")
 
 def check_reserved(record: JsonObject, scope: Scope) -> None:
     """
-    Refuse a record that no direct write would have made, of types and scopes that are our own.
+    Reject a record that no direct write would have made, of types and scopes that are our own.
 
     Raises:
-        UsageError: It is one; the error says why.
+        UsageError: It is one; the message tells why.
     """
     if scope[0].startswith(OWN_PREFIX) or scope in (MARK, NOTES):
         msg = (
@@ -76,7 +76,7 @@ async def check_scope_settings(
     record: JsonObject, scope: Scope, store: Store, assistants: Assistants, *, depth: int
 ) -> None:
     """
-    Refuse settings of a scope that could not be set there directly.
+    Reject settings of a scope that could not be set there directly.
 
     Raises:
         UsageError: They are wrong, or change a type in a way that needs a migration.
@@ -177,5 +177,5 @@ def _thread_of(version: JsonObject) -> str | None:
 
 
 def is_marker(evidence: Evidence) -> bool:
-    """Say whether evidence names no message, but a thread: what stands there goes with it."""
+    """Return True if evidence names no message, but a thread: what stands there goes with it."""
     return evidence.message.startswith("@") and evidence.quote is None

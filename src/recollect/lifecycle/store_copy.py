@@ -29,7 +29,7 @@ CopyProgress: TypeAlias = Callable[[int, int, int], None]
 
 
 def _content_of(digests: Counter[int]) -> str:
-    """Return what stands for the content of a scope."""
+    """Return a digest of a scope's content."""
     found = Digest()
     found.take(digests)
     return f"{found.count}:{found}"
@@ -38,11 +38,11 @@ def _content_of(digests: Counter[int]) -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
     """
-    What a copy did.
+    The result of a copy.
 
-    *source* and *destination* are digests of all records, each read from its store in the last
-    pass; they are equal unless the source was written to during that pass: then *behind* counts
-    the scopes that had changed since the pass before, which were copied again.
+    *source* and *destination* are digests of all records, read from each store in the last pass.
+    They are equal unless the source was written to during that pass; then *behind* counts the
+    scopes that had changed since the previous pass and were copied again.
     """
 
     scopes: int
@@ -56,7 +56,7 @@ class Copied:
 
     @property
     def is_verified(self) -> bool:
-        """Say whether a whole pass found the two equal."""
+        """Whether a whole pass found the two equal."""
         return self.source == self.destination and not self.behind
 
 
@@ -84,10 +84,10 @@ class _Copying:
 
     async def run_pass(self, since: Sequence[LedgerEntry]) -> None:
         """
-        Read all of the source once, and copy what the destination has not, or otherwise.
+        Read the whole source once, and copy what is missing or different.
 
-        What the source has no more goes at the destination, if it came from there; *since* are the
-        erases of which the destination does not know.
+        Data that the source no longer has is removed from the destination if it came from there;
+        *since* lists erases that the destination does not know.
         """
         self.passes += 1
         self.behind = self.scopes = 0
@@ -141,7 +141,7 @@ class _Copying:
     async def _make_way(
         self, scope: Scope, wanted: Sequence[JsonObject], found: Counter[int], *, others: int
     ) -> None:
-        """Drop what stands in the way of writing *scope*, or refuse to."""
+        """Drop the data in the way of writing *scope*, or raise."""
         is_untouched = self.notes.is_untouched(scope, _content_of(found))
         if not (self.owns or self.replaces or is_untouched):
             self._check_free(scope, others)
@@ -177,7 +177,7 @@ class _Copying:
             raise ConflictError(msg)
 
     async def _follow(self, scope: Scope, since: Sequence[LedgerEntry]) -> None:
-        """Have a *scope* of the destination that the source has not hold nothing that it had."""
+        """Remove from the destination's *scope* what the source has removed."""
         if self.owns or scope in self.notes:
             await self._copy_scope(scope, (), await self.destination.archive(scope))
         elif since:
@@ -203,28 +203,28 @@ async def copy_store(
     passes_max: int = PASSES_MAX,
 ) -> Copied:
     """
-    Make *destination* hold what *source* holds, scope by scope, each as of one moment.
+    Copy *source* to *destination*, scope by scope, each from one snapshot.
 
-    It may be killed at any time and called again: what is there already is not written again.
-    The source may be written to meanwhile; passes go on until one finds nothing changed.
-    Called again later, it brings up to date what came from this source, what was removed or
-    erased there included; the destination notes by scope what that is.
-    Vectors are not copied: whoever opens the destination makes them. The erase ledger is, and so
-    are the idempotency keys, if the destination was empty before the first copy.
-    Memory holds two scopes at a time, each twice, and two digests for each scope.
+    It may be killed at any time and called again: data already copied is not written again. The
+    source may be written to meanwhile; passes repeat until nothing has changed. Calling it again
+    later updates the data that came from this source, including removals and erases; the
+    destination records its origin by scope. Vectors are not copied: they are computed when the
+    destination is opened. The erase ledger is copied, and so are the idempotency keys, if the
+    destination was empty before the first copy. At most two scopes are held in memory at a time,
+    each twice, and two digests per scope.
 
     Args:
-        replace: Let the source's records replace others, scope by scope, in a destination that was
-            not empty, or was used since; what was erased at the source is erased there. Other
-            scopes that did not come from the source are left as they are.
-        restore_erased: Let the source's records bring back what was erased at the destination.
+        replace: Replace other data, scope by scope, in a destination that was not empty or was used
+            since; erases of the source are applied. Scopes that the source does not have, and that
+            did not come from it, are left alone.
+        restore_erased: Restore data that was erased at the destination.
 
     Raises:
-        ConflictError: The destination holds other records in a scope of the source, was used
-            in one since it was copied, holds what was erased at the source, or has erased what
-            the source holds.
-        UsageError: The source is itself a destination that was not finished.
-        StoreError: One of the stores failed; call again to go on.
+        ConflictError: The destination holds other records in a scope of the source, was used in one
+            since it was copied, holds data erased at the source, or has erased data that the source
+            holds.
+        UsageError: The source is itself the destination of an unfinished copy.
+        StoreError: One of the stores failed; call again to continue.
     """
     if await source.archive(MARK):
         msg = "the source is itself the destination of a copy that did not end: finish that first"
@@ -238,7 +238,7 @@ async def copy_store(
     known = {each.id for each in await destination.ledger()}
     erases = 0
     while copying.passes < max(1, passes_max):
-        # Read before the pass: what was erased until then, this pass does not find any more.
+        # Read before the pass: data erased until then is not copied by this pass.
         since = [each for each in await source.ledger() if each.id not in known]
         await copying.run_pass(since)
         # What they name may have been here, but for an empty store that is filled the first time.
@@ -278,7 +278,7 @@ async def _begun(
 
 
 async def _share_secret(source: Store, destination: Store, *, was_empty: bool) -> bool:
-    """Say whether both make the same digests of keys: an empty store takes the secret over."""
+    """Return True if both make the same digests of keys: an empty store takes the secret over."""
     secret = await source.digest_secret()
     if secret == await destination.digest_secret():
         return True
@@ -286,7 +286,7 @@ async def _share_secret(source: Store, destination: Store, *, was_empty: bool) -
 
 
 async def _erased_alone(one: Store, other: Store) -> list[LedgerEntry]:
-    """Return the erases of which *other* does not know."""
+    """Return the erases that *other* does not know."""
     known = {each.id for each in await other.ledger()}
     return [each for each in await one.ledger() if each.id not in known]
 
@@ -308,7 +308,7 @@ async def _read_ahead(one: Store, other: Store) -> AsyncGenerator[tuple[Scope, _
 
 
 async def _both_archives(one: Store, other: Store, scope: Scope) -> _Archives:
-    """Read a scope of two stores at the same time: each waits for a disk or server of its own."""
+    """Read a scope of two stores concurrently."""
     found = await asyncio.gather(one.archive(scope), other.archive(scope), return_exceptions=True)
     for each in found:
         if isinstance(each, BaseException):

@@ -1,1 +1,1 @@
-"""The façade: `Recollect` and the parts it is made of."""
+"""The façade `Recollect` and its parts."""

@@ -1,4 +1,4 @@
-"""What a memory offers for those who must answer for changes: acting as somebody, and the audit."""
+"""Audited access to a memory: acting on behalf of an actor, and reading the audit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recollect.stores.validation import check_scope
 
 
 class AuditMethods(ABC):
-    """A memory whose changes can be audited, a hash chain a scope."""
+    """The audit methods of `Recollect`; each scope has its own hash chain."""
 
     store: Store
     _actor: str | None = None
@@ -28,24 +28,23 @@ class AuditMethods(ABC):
         self, actor: str, *, stamp: int | None = None, proviso: Proviso | None = None
     ) -> Self:
         """
-        Return this memory as *actor* uses it: what changes through it is audited.
+        Return a view of this memory that audits its changes as *actor*.
 
-        Each change and its audit row are one transaction; see `Store.acting`. It is a view of
-        the same memory: open as long as that one, with the same embedder, worker and caches
-        whichever of the two changes them, and not to be entered itself. What *actor* forms and
-        consolidates is audited as well; what the background forms is nobody's deed: open the
-        memory over ``store.acting("…")`` to have that audited too. For *stamp* and *proviso*
-        see there as well.
+        Each change and its audit row are one transaction; see `Store.acting`, also for *stamp* and
+        *proviso*. The view shares the embedder, worker, caches and lifetime of this memory, and
+        must not be entered itself. Formation and consolidation started through it are audited as
+        well; background formation is not: to audit that too, open the memory over
+        ``store.acting("…")``.
         """
         store = self.store.acting(actor, stamp=stamp, proviso=proviso)
         return self.over(store, actor=actor, proviso=proviso)
 
     def noting(self, log: UndoLog) -> Self:
         """
-        Return this memory as one uses it who may want to take a change back.
+        Return a view of this memory that records in *log* how to undo each change.
 
-        After each change through it `log.last` is what `undo` needs for that. It is a view, as
-        `acting` returns.
+        After each change made through the view, `log.last` is what `undo` takes. Views are
+        described in `acting`.
         """
         return self.over(self.store.noting(log))
 
@@ -53,9 +52,9 @@ class AuditMethods(ABC):
         self, store: Store, *, actor: str | None = None, proviso: Proviso | None = None
     ) -> Self:
         """
-        Return a view of this memory whose calls go to *store*, in the name of *actor* if given.
+        Return a view of this memory over *store*, acting as *actor* if given.
 
-        A view has no state: it shares everything but *store* and the actor with the memory.
+        A view has no state of its own: it shares everything but *store* and the actor.
         """
         view = object.__new__(type(self))  # as `copy` does, in a tenth of its time
         view.__dict__.update(self.__dict__, store=store, _is_view=True)
@@ -65,10 +64,10 @@ class AuditMethods(ABC):
 
     def _check_not_view(self) -> None:
         """
-        Return if this is the memory itself.
+        Raise if this is a view.
 
         Raises:
-            UsageError: It is a view, which would open the store a second time.
+            UsageError: This is a view; entering it would open the store twice.
         """
         if self._is_view:
             msg = "a view of a memory is open as long as the memory: enter that with 'async with'"

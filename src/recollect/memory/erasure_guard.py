@@ -1,4 +1,4 @@
-"""What is made of words that are erased while it is made is not kept."""
+"""Discard results whose sources were erased while they were being computed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 async def guarded(memory: Recollect, scope: Scope) -> Recollect:
     """
-    Return *memory* as one uses it who reads *scope* from now on, to write what rests on that.
+    Return a view of *memory* for work that reads *scope* now and writes its result later.
 
-    A change through it is a `StaleReadError` once something was erased in the scope; see
+    Writes through it raise `StaleReadError` if anything was erased in the scope meanwhile; see
     `Store.since`.
     """
     (place,) = await memory.store.places([scope])

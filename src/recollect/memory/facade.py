@@ -1,4 +1,4 @@
-"""`Recollect`: the object users hold; it keeps, recalls and forgets over one store."""
+"""`Recollect`: the object users hold, which stores, recalls and erases over one store."""
 
 from __future__ import annotations
 
@@ -82,30 +82,30 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     ids: Ids | None = None,
 ) -> Recollect:
     """
-    Return a memory over the store at *url*, to be entered with ``async with``.
+    Return a memory over the store at *url*; enter it with ``async with``.
 
     Args:
         url: ``memory:``, a SQLite file as a path or ``sqlite:///`` URL, or a server:
             ``postgresql://user@host/database``, ``redis://host:6379/0``.
         embedder: ``"minilm"``, ``"none"``, ``"auto"`` (MiniLM where it is installed), an
             `Embedder`, a LangChain ``Embeddings`` object, or a callable.
-        model: What forms memories: ``"provider/model"``, a LangChain chat model, a `Model`, or
-            an async callable; ``None`` for none, then messages wait until there is one.
-        formation: The memory types and how they are formed, alike for all or by assistant.
-        worker: Whether memories are formed in the background here; without, only `form` does.
-        concurrency: At most so many scopes are formed at once, up to ``CONCURRENCY_MAX``.
-        notice: Is told of every formation that ended: its scope, and how. It is called in the
-            event loop, so that it returns soon and raises nothing.
-        count_tokens: How many tokens a text costs; an estimate by default.
-        outside: A store of vectors elsewhere that mirrors the entries and has a say in recall,
-            such as `recollect.integrations.langchain.OutsideVectorStore`.
-        durability: What an acknowledged write survives: ``"full"`` a power loss as well,
-            ``"relaxed"`` the end of the process; see `open_store`.
-        clock: Where the present moment comes from.
-        ids: Where identity comes from.
+        model: The model that forms memories: ``"provider/model"``, a LangChain chat model, a
+            `Model`, or an async callable. With ``None``, messages wait until there is one.
+        formation: The memory types and how to form them, for all assistants or by assistant.
+        worker: Whether to form memories in the background of this process; if not, call `form`.
+        concurrency: How many scopes may be formed at once, up to ``CONCURRENCY_MAX``.
+        notice: Called with the scope and result of every finished formation. It runs in the event
+            loop, so it must return quickly and must not raise.
+        count_tokens: Counts the tokens of a text; an estimate by default.
+        outside: An external vector store that mirrors the entries and contributes to recall, such
+            as `recollect.integrations.langchain.OutsideVectorStore`.
+        durability: With ``"full"``, acknowledged writes survive a power loss; with ``"relaxed"``,
+            only the end of the process; see `open_store`.
+        clock: Source of the current time.
+        ids: Source of identifiers.
 
     Raises:
-        UsageError: The URL, embedder or concurrency is not one.
+        UsageError: The URL, embedder or concurrency is invalid.
     """
     return Recollect(
         store=open_store(url, clock=clock, ids=ids, durability=durability),
@@ -130,11 +130,11 @@ class Recollect(
     Monitoring,
 ):
     """
-    The memory of an application: threads of messages, and memories, by scope.
+    The memory of an application: message threads and memories, by scope.
 
-    Enter it with ``async with``: that starts the background work (vectors, formation, merging
-    of indexes), and ends it and closes the store at the end. Methods may be called from many
-    tasks of one event loop. A scope names exactly itself; *below* includes those under it.
+    Entering it with ``async with`` starts the background work (vectors, formation, index merging);
+    leaving it stops that work and closes the store. Methods may be called from many tasks of one
+    event loop. A scope means exactly itself; *below* includes the scopes under it.
     """
 
     def __init__(
@@ -193,28 +193,28 @@ class Recollect(
 
     @property
     def worker(self) -> Worker | None:
-        """What forms memories while this is open, ``None`` where no model is configured."""
+        """The worker that forms memories; ``None`` without a model, or while closed."""
         return self._runtime.worker
 
     @property
     def turns(self) -> ScopeLocks:
-        """The locks of those who write in one scope at the same time."""
+        """Per-scope locks that serialise concurrent writers of a scope."""
         return self._runtime.turns
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop | None:
-        """The asyncio loop that it lives on; ``None`` while it is not open, or on another kind."""
+        """The asyncio loop the memory runs on; ``None`` if closed or on another kind of loop."""
         return self._runtime.loop
 
     @property
     def embedder(self) -> str | None:
-        """Name the embedder in use, ``None`` if recall works by words alone."""
+        """Identity of the embedder in use, ``None`` if recall works by words alone."""
         embedding = self._runtime.embedding
         return embedding.identity if embedding else None
 
     @property
     def outside_error(self) -> str | None:
-        """Say why the outside store of vectors failed, ``None`` if it did not when last asked."""
+        """Last error of the external vector store, ``None`` if its last call succeeded."""
         outside = self._runtime.outside
         error = outside.last_error if outside else None
         return str(error) if error else None
@@ -235,7 +235,7 @@ class Recollect(
         writes: Sequence[Write] = (),
     ) -> tuple[Message, ...]:
         """
-        Append messages to a thread; when this returns they are on disk, and found by their words.
+        Append messages to a thread; on return they are durable and found by their words.
 
         *messages* is one or several: a `NewMessage`, a text (the user's), or a dict such as
         ``{"role": "assistant", "content": "Hello!"}``; see `recollect.messages.new_message`.
@@ -277,13 +277,13 @@ class Recollect(
     async def messages(
         self, scope: ScopeLike, thread: str, *, after: int = 0, limit: int = 100
     ) -> Page[Message]:
-        """Return messages of a thread by position, after the position *after*."""
+        """Return messages of a thread by position, starting after position *after*."""
         return await self.store.messages(check_scope(scope), thread, after=after, limit=limit)
 
     async def last_messages(
         self, scope: ScopeLike, thread: str, *, limit: int, before: int | None = None
     ) -> tuple[Message, ...]:
-        """Return the newest messages of a thread (before a position), oldest first."""
+        """Return the newest messages of a thread, optionally before a position, oldest first."""
         return await self.store.last_messages(
             check_scope(scope), thread, limit=limit, before=before
         )
@@ -293,7 +293,7 @@ class Recollect(
         return await self.store.remove(check_scope(scope), thread, messages)
 
     async def keep(self, scope: ScopeLike, thread: str, first: int, last: int | None = None) -> int:
-        """Remove all messages of a thread outside the positions *first* to *last*."""
+        """Remove all messages of a thread outside positions *first* to *last* (inclusive)."""
         return await self.store.keep(check_scope(scope), thread, first, last)
 
     async def replace(
@@ -304,7 +304,7 @@ class Recollect(
         *,
         idempotency_key: str | None = None,
     ) -> Message:
-        """Put *message* in the place of the one with its id; see `Store.replace`."""
+        """Replace the message that has the same id as *message*; see `Store.replace`."""
         new, scope = new_message(message), check_scope(scope)
         replaced = await self.store.replace(scope, thread, new, idempotency_key=idempotency_key)
         self._runtime.wrote(scope)
@@ -339,7 +339,7 @@ class Recollect(
         )
 
     async def history(self, scope: ScopeLike, type_: str, key: str) -> tuple[Revision, ...]:
-        """Return all versions of a memory, oldest first, the present one last."""
+        """Return all versions of a memory, oldest first; the last one is the current."""
         return await self.store.history(check_scope(scope), type_, key)
 
     async def scopes(
@@ -351,7 +351,7 @@ class Recollect(
         cursor: str | None = None,
         limit: int = 100,
     ) -> Page[Scope]:
-        """Return scopes that hold something; see `Store.scopes`."""
+        """Return scopes that hold any data; see `Store.scopes`."""
         return await self.store.scopes(
             prefix=prefix, suffix=suffix, depth_max=depth_max, cursor=cursor, limit=limit
         )
@@ -371,15 +371,15 @@ class Recollect(
         min_score: float = 0.0,
     ) -> Recall:
         """
-        Return the messages and memories that bear on *query*, best first, with their reasons.
+        Return the messages and memories relevant to *query*, best first, with their scores.
 
-        No model is called. Everything acknowledged before is searched; ties are broken by
+        No model is called. Every write acknowledged before the call is searched; ties are broken by
         time, newest first.
 
         Args:
-            scope: One scope, or several, which are then scored as one collection.
-            query: What the next turn is about, in its own words.
-            limit: At most so many entries, up to ``MATCHES_MAX``.
+            scope: One scope, or several, which are scored as one collection.
+            query: The question, or the text of the next turn.
+            limit: Most entries to return, up to ``MATCHES_MAX``.
             budget_tokens: Whole entries are packed, best first, while their texts fit; the best
                 is returned even if it alone exceeds the budget. The lines that `Recall.render`
                 puts around each text are not counted: short texts cost several times as much.
@@ -419,9 +419,9 @@ class Recollect(
         """
         Return the memories of a type whose vectors are nearest to *query*, best first.
 
-        *query* is a text, or a vector of the embedder in use. Nothing but the vectors counts, and
-        what has none yet is not found: `recall` answers questions. All memories of the scope
-        are looked at, without an index.
+        *query* is a text, or a vector of the embedder in use. Only vectors are compared, and
+        memories without a vector are not found; use `recall` to answer questions. This scans all
+        memories of the scope, without an index.
 
         Raises:
             UsageError: No embedder is in use, or the vector has other dimensions.
@@ -443,13 +443,13 @@ class Recollect(
 
     async def settled(self, scope: ScopeLike, *, below: bool = False) -> None:
         """
-        Wait until everything in *scope* is found by its meaning as well, and is outside.
+        Wait until everything in *scope* has its vector and is in the external store.
 
-        That is at once without an embedder and an outside store.
+        Returns at once without an embedder and an external store.
 
         Raises:
             EmbedderError: The embedder failed.
-            StoreError: The outside store failed.
+            StoreError: The external store failed.
         """
         for settling in (self._runtime.embedding, self._runtime.outside):
             if settling:
@@ -460,18 +460,18 @@ class Recollect(
 
     async def erase(self, scope: ScopeLike, target: EraseTarget) -> EraseReceipt:
         """
-        Erase *target*, and what rests on it alone, from values, history, index and files.
+        Erase *target*, and what is derived from it alone, from values, history, index and files.
 
-        What a memory said is not formed anew from words that were said before: no more than
-        keyed digests of it are kept for that.
+        An erased memory is not formed again from earlier messages; only keyed digests of it are
+        kept for this purpose.
 
-        The receipt's *clean_at* is set if the bytes are gone as well, also from outside stores
-        of vectors; where another process still reads them, an outside store is away, or cleaning
-        failed for any other reason, `clean` does that later.
+        The receipt's *clean_at* is set once the bytes are gone as well, including those in an
+        external vector store. If another process still reads them, the external store is
+        unreachable, or cleaning fails otherwise, a later `clean` removes them.
 
         Raises:
-            StoreError: The store failed before anything was erased; as always, after
-                `StoreUnavailableError` it may have been.
+            StoreError: The store failed and nothing was erased; only after `StoreUnavailableError`
+                the outcome is unknown.
         """
         scope = check_scope(scope)
         with observed("erase", "delete_memory", LOG, scope, slow_s=SLOW_ERASE_S) as seen:
@@ -487,50 +487,48 @@ class Recollect(
         return cleaned.get(receipt.id, receipt)
 
     async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
-        """Return erase receipts by time; with *unclean* those whose bytes are not gone yet."""
+        """Return erase receipts by time; with *unclean*, those whose bytes remain."""
         return await self.store.receipts(unclean=unclean)
 
     # Change the embedder
 
     async def reembed(self, embedder: EmbedderChoice) -> str:
         """
-        Make all vectors of another embedder, then recall by it; return its name.
+        Compute all vectors with another embedder, then switch recall to it; return its identity.
 
-        Until then every recall works with the embedder in use and all its vectors, and from
-        then on every recall with the new one: no answer mixes the two. What is written
-        meanwhile has no vector of the new one at first, and is found by its words as ever.
-        The vectors of the one in use stay, so that `undo_reembed` goes back at once; it makes
-        none of them any more. Open the memory with the new embedder from then on, and every
-        other process that uses the store.
+        The switch is atomic: each recall uses either the old or the new vectors, never both.
+        Entries written meanwhile are found by their words until their new vectors are ready. The
+        old vectors are kept, so that `undo_reembed` can switch back, but are no longer maintained.
+        Afterwards open the memory with the new embedder, in every process that uses the store.
 
         Raises:
-            UsageError: It is the embedder in use, or none.
-            EmbedderError: It failed; the one in use stays in use.
+            UsageError: The embedder is already in use, or is none.
+            EmbedderError: The new embedder failed; the old one stays in use.
         """
         return await self._runtime.reembed(embedder)
 
     async def undo_reembed(self) -> str:
         """
-        Go back to the embedder that was in use before `reembed`; return its name.
+        Switch back to the embedder in use before `reembed`; return its identity.
 
-        What was written since gets its vectors first.
+        Entries written since are embedded with it first.
 
         Raises:
-            NotFoundError: None was in use before, or this process did not change it.
-            EmbedderError: It failed; the one in use stays in use.
+            NotFoundError: This process has not switched embedders, or none was in use before.
+            EmbedderError: The embedder failed; the current one stays in use.
         """
         return await self._runtime.undo_reembed()
 
     # Export and import
 
     async def export(self, scope: ScopeLike, *, below: bool = False) -> AsyncIterator[JsonObject]:
-        """Yield everything that a scope holds as records; each scope is of one moment."""
+        """Yield everything in a scope as records; each scope is read at one point in time."""
         for each in await self._scopes_of(scope, below=below):
             for record in await self.store.archive(each):
                 yield record
 
     async def _scopes_of(self, scope: ScopeLike, *, below: bool) -> tuple[Scope, ...]:
-        """Return the scopes meant, each once, in order."""
+        """Return the distinct scopes to search, in order."""
         given = (check_scope(scope),)
         return (await scopes_below(self.store, Below(given)) or given) if below else given
 

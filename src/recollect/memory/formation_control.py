@@ -1,4 +1,4 @@
-"""What a memory does to form: now, by review, and what of it waits."""
+"""The formation methods of a memory: form now, review, and inspect the backlog."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PartT = TypeVar("PartT")
 
 
 class FormationMethods(ABC):
-    """The part of `Recollect` that forms memories, and lets people decide about them."""
+    """The part of `Recollect` that forms memories and lets people review them."""
 
     store: Store
     _actor: str | None
@@ -46,13 +46,13 @@ class FormationMethods(ABC):
 
     async def form(self, scope: ScopeLike, thread: str | None = None) -> list[FormationResult]:
         """
-        Form now what waits in a thread, or in all of a scope; return how each formation ended.
+        Form what is pending in a thread, or in the whole scope, now; return each result.
 
-        What another worker is forming at this moment is left to it.
+        Threads that another worker is forming at the moment are skipped.
 
         Raises:
             UsageError: No model is configured.
-            NotFoundError: There is no such thread.
+            NotFoundError: The thread does not exist.
         """
         worker = self._runtime.worker
         if worker is None:
@@ -76,7 +76,7 @@ class FormationMethods(ABC):
     async def consolidate(
         self, scope: ScopeLike, *, assistant: str | None = None
     ) -> ConsolidationResult:
-        """Merge and derive memories, as an assistant does; see `Consolidator.consolidate`."""
+        """Merge and derive memories for an assistant; see `Consolidator.consolidate`."""
         await load_modules("recollect.worker.consolidation_run")
         result = await self._consolidating().consolidate(check_scope(scope), assistant)
         self._runtime.wake()
@@ -86,15 +86,15 @@ class FormationMethods(ABC):
         self, scope: ScopeLike, type_: str, update_mode: UpdateMode
     ) -> TypeMigration:
         """
-        Turn the memories of a type of a scope into the form of another `update_mode`, at once.
+        Convert a scope's memories of a type to another `update_mode`, in one transaction.
 
-        Entries of a collection become one document: a later value of a field takes the place of
-        an earlier one, lists are joined. A document becomes an entry. What was there ends, and
-        stays as history; what is made rests on it, and on what it rested on. `undo` takes it back.
+        Entries of a collection become one document: a later value of a field replaces an earlier
+        one, lists are concatenated. A document becomes an entry. The old memories end and stay as
+        history; the new ones are derived from them and from their evidence. `undo` reverts this.
 
         Raises:
-            UsageError: There is no such mode.
-            LeaseLostError: The scope is being formed: try again.
+            UsageError: The mode is unknown.
+            LeaseLostError: The scope is being formed; retry.
             VersionConflictError: One of the memories was changed meanwhile.
         """
         await load_modules("recollect.worker.type_migration_run")
@@ -106,22 +106,22 @@ class FormationMethods(ABC):
 
     async def undo(self, scope: ScopeLike, change: str | Undo) -> None:
         """
-        Take a change back exactly, or not at all.
+        Revert a change completely, or not at all.
 
-        What it changed is again what it was, as its next version; what it made is removed; what
-        it removed is there again with all its versions.
+        Memories it changed get their former value as a new version, memories it created are
+        removed, and memories it removed are restored with all versions.
 
         Args:
-            change: What a change was noted in (see `Recollect.noting`), or the id of a
-                consolidation or migration; of that its groups stay looked at.
+            change: The recorded change (see `Recollect.noting`), or the id of a consolidation or
+                migration. The groups of an undone consolidation still count as examined.
 
         Raises:
             NotFoundError: There is no such consolidation.
-            VersionConflictError: Something that it wrote was changed since, or it is undone.
-            ConflictError: Something was derived since from what it made, or something was erased
-                in the scope.
-            UsageError: The change was one of another scope; or the receipt of the consolidation
-                says nothing any more, because something was erased.
+            VersionConflictError: Something it wrote has changed since, or it was undone already.
+            ConflictError: Something was derived from its results since, or something was erased in
+                the scope.
+            UsageError: The change belongs to another scope; or the consolidation's receipt was
+                blanked by an erase.
         """
         if isinstance(change, str):
             await load_modules("recollect.worker.consolidation_run")
@@ -144,17 +144,17 @@ class FormationMethods(ABC):
         expected: int | None = None,
     ) -> Memory:
         """
-        Refuse a memory, or what stands at *pointer* in it, for good: it is not formed again.
+        Reject a memory, or the value at *pointer* in it, for good: it is not formed again.
 
         The memory is returned as it stands then. The refused value stays visible, in the state
         ``rejected``. *expected* is the version that was looked at, if it is to be that one.
 
-        A field of an entry is refused of that entry alone.
+        Rejecting a field of a collection entry affects that entry alone.
 
         Raises:
-            NotFoundError: There is no such memory, or nothing at *pointer*.
-            UsageError: Without what stands at *pointer* the memory would not fit its type.
-            VersionConflictError: It is not at the version *expected*.
+            NotFoundError: The memory does not exist, or has nothing at *pointer*.
+            UsageError: Without the value at *pointer*, the memory would not fit its type's schema.
+            VersionConflictError: The memory is not at version *expected*.
         """
         await load_modules("recollect.memory.review")
         from recollect.memory.review import existing_memory, rejecting_writes
@@ -171,14 +171,14 @@ class FormationMethods(ABC):
         """
         Put in force what waits in quarantine, exactly as it waits; return what is in force.
 
-        *expected* is the version that was looked at, if it is to be that one.
+        *expected* is the version that was reviewed; ``None`` accepts any version.
 
-        A single value (of a type with ``single_valued`` fields) ends the one that it replaces.
+        A value of a type with ``single_valued`` fields ends the value that it replaces.
 
         Raises:
-            NotFoundError: There is no such memory.
-            UsageError: It is not in quarantine.
-            VersionConflictError: What it would change has changed since, or it is not at the
+            NotFoundError: The memory does not exist.
+            UsageError: The memory is not in quarantine.
+            VersionConflictError: The memory it would change has changed since, or it is not at
                 version *expected*.
         """
         await load_modules("recollect.memory.review")
@@ -198,21 +198,21 @@ class FormationMethods(ABC):
         cursor: str | None = None,
         limit: int = 100,
     ) -> Page[Thread]:
-        """Return the threads of which something waits to be formed; see `Store.pending`."""
+        """Return the threads with pending formation; see `Store.pending`."""
         return await self.store.pending(
             None if scope is None else check_scope(scope), below=below, cursor=cursor, limit=limit
         )
 
     async def signal(self, scope: ScopeLike, thread: str) -> bool:
-        """Make what waits in a thread due at once; say whether anything waits."""
+        """Make a thread's pending formation due at once; return True if anything is pending."""
         return await self.store.signal(check_scope(scope), thread)
 
     async def pause(self, scope: ScopeLike, thread: str | None = None) -> int:
-        """Let a thread, or all that a scope has now, not be formed; see `Store.pause`."""
+        """Pause formation of a thread, or of all current threads of a scope; see `Store.pause`."""
         return await self.store.pause(check_scope(scope), thread)
 
     async def resume(self, scope: ScopeLike, thread: str | None = None) -> int:
-        """Let a thread, or all of a scope, be formed again; see `Store.resume`."""
+        """Resume formation of a thread, or of all threads of a scope; see `Store.resume`."""
         return await self.store.resume(check_scope(scope), thread)
 
     async def formations(
@@ -223,13 +223,13 @@ class FormationMethods(ABC):
         cursor: str | None = None,
         limit: int = 100,
     ) -> Page[Formation]:
-        """Return the formations of a scope, the newest first; see `Store.formations`."""
+        """Return the formations of a scope, newest first; see `Store.formations`."""
         return await self.store.formations(
             check_scope(scope), status=status, cursor=cursor, limit=limit
         )
 
     async def formation(self, scope: ScopeLike, formation_id: str) -> Formation | None:
-        """Return a formation of a scope, ``None`` if there is none with this id."""
+        """Return a formation of a scope, ``None`` if the id is unknown."""
         return await self.store.formation(check_scope(scope), formation_id)
 
     async def retry(
@@ -275,7 +275,7 @@ class FormationMethods(ABC):
 
 
 def opened(part: PartT | None) -> PartT:
-    """Return a part of a memory that is there while the memory is open."""
+    """Return a part of a memory; raise if the memory is not open."""
     if part is None:
         msg = "this memory is not open: use it inside 'async with recollect.open(...)'"
         raise StoreClosedError(msg)

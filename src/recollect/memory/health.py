@@ -1,4 +1,4 @@
-"""Upkeep of a memory, and what it says of itself: how its store and its background tasks do."""
+"""Health and maintenance of a memory: its store, its files and its background tasks."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ CLEANING: Final = "cleaning"
 
 
 class Monitoring:
-    """The part of `Recollect` that keeps files and indexes tidy, and tells how it is."""
+    """The part of `Recollect` that reports health and cleans files and indexes."""
 
     store: Store
     _runtime: MemoryRuntime
 
     @property
     def tasks(self) -> BackgroundTasks:
-        """The background tasks of this memory, in which others may have theirs recorded."""
+        """The background tasks of this memory; other components may register theirs."""
         return self.store.tasks
 
     async def health(self) -> Health:
         """
-        Return how this memory is, as seen from this process; it raises nothing.
+        Return the health of this memory as seen from this process; never raises.
 
-        The store is asked for what waits. Background tasks are those of this process: with
-        ``worker=False``, or where another program forms, formation is not among them.
+        The backlog is read from the store. Background tasks are those of this process: with
+        ``worker=False``, or if another program forms, formation is not among them.
         """
         at = to_datetime(self.store.now())
         store = await store_health(self.store)
@@ -80,7 +80,7 @@ class Monitoring:
         """
         Remove the bytes of everything erased so far; see `Store.clean`.
 
-        The outside store, if there is one, is tried first; `outside_error` says why it failed.
+        The external vector store, if any, is cleaned first; `outside_error` holds its last error.
         """
         if self._runtime.outside:
             await self._runtime.outside.try_remove_left()
@@ -101,7 +101,7 @@ class Monitoring:
 
 
 async def store_health(store: Store, *, within_s: float = ANSWER_S) -> StoreHealth:
-    """Return whether *store* answers one small read, and how fast."""
+    """Return whether *store* answers a small read within the time limit, and its latency."""
     started = timer_s()
     try:
         with anyio.fail_after(within_s):
@@ -114,6 +114,6 @@ async def store_health(store: Store, *, within_s: float = ANSWER_S) -> StoreHeal
 
 
 def operation_of(writes: Sequence[Write]) -> Operation:
-    """Return by which name of the conventions *writes* are traced."""
+    """Return the name under which *writes* are traced in the semantic conventions."""
     is_removal = bool(writes) and all(isinstance(each, DeleteMemory) for each in writes)
     return "delete_memory" if is_removal else "upsert_memory"

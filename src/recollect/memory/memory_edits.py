@@ -58,12 +58,12 @@ class MemoryEdits(ABC):
         """
         Create a memory, or write its next version; see `PutMemory` for the fields.
 
-        *value* is checked against the schema of its type, where that is one in force in the
-        scope or a built-in one; `apply` takes what a program has checked.
+        *value* is checked against the schema of its type if the type is built in or in force in the
+        scope; `apply` does not check.
 
         Raises:
-            UsageError: The value is no document of its type, or the type has almost the name of a
-                known one.
+            UsageError: The value does not fit its type's schema, or the type's name looks like a
+                misspelt known one.
         """
         write = PutMemory(
             type=type_,
@@ -91,7 +91,7 @@ class MemoryEdits(ABC):
     async def apply(
         self, scope: ScopeLike, writes: Sequence[Write], *, idempotency_key: str | None = None
     ) -> tuple[Memory | None, ...]:
-        """Apply all of *writes* in order, or none of them; see `Store.apply`."""
+        """Apply *writes* in order, all or none; see `Store.apply`."""
         scope, writes = check_scope(scope), check_list(writes, "write")
         with observed("apply", operation_of(writes), LOG, scope) as seen:
             applied = await self.store.apply(scope, writes, idempotency_key=idempotency_key)
@@ -100,7 +100,7 @@ class MemoryEdits(ABC):
         return applied
 
     async def apply_each(self, writes: Mapping[Scope, Sequence[Write]]) -> None:
-        """Apply the writes of several scopes, all of them or none; see `Store.apply_each`."""
+        """Apply the writes of several scopes, all or none; see `Store.apply_each`."""
         with observed("apply_each", "upsert_memory", LOG, *writes) as seen:
             await self.store.apply_each(writes)
             seen.count(sum(map(len, writes.values())))

@@ -1,4 +1,4 @@
-"""Walking through all pages of a listing, row by row."""
+"""Iteration over all pages of a listing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGE_ROWS: Final = 1_000
 
 
 async def scopes_of(memory: Recollect, scope: Scope, *, below: bool) -> list[Scope]:
-    """Return the scopes meant: *scope*, or it and those below that hold something."""
+    """Return *scope*, or with *below* also the non-empty scopes under it."""
     if not below:
         return [scope]
     rows = each_row(lambda cursor: memory.scopes(prefix=scope, cursor=cursor, limit=PAGE_ROWS))

@@ -1,4 +1,4 @@
-"""Putting records of an export back into a memory."""
+"""Restore exported records into a memory."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 def open_intake(memory: Restoration, *, depth: int = 1, restore_erased: bool = False) -> Intake:
-    """Return what takes the records of one import into *memory*, batch by batch; see `Intake`."""
+    """Return an `Intake` that takes the records of one import into *memory*, batch by batch."""
     return memory._intake(depth=depth, restore_erased=restore_erased)  # noqa: SLF001 (one module)
 
 
 def tell_nothing(_: RecordNote) -> None:
-    """Take a note that nobody asked for."""
+    """Ignore a note; the default callback."""
 
 
 class Restoration:
-    """What a memory offers for records from outside."""
+    """The part of `Recollect` that restores exported records."""
 
     store: Store
     _runtime: MemoryRuntime
@@ -51,21 +51,21 @@ class Restoration:
         told: RecordCallback = tell_nothing,
     ) -> int:
         """
-        Put exported records back, in batches of one scope each; say how many were new.
+        Restore exported records, in batches of one scope each; return how many were new.
 
-        Repeating it changes nothing. What this store's ledger says was erased is left out, with
-        what rests on it alone; so is evidence in messages that are neither here nor among the
-        records.
+        Idempotent. Records that this store's ledger lists as erased are left out, with everything
+        derived from them alone; so is evidence in messages that are neither in the store nor among
+        the records.
 
         Args:
-            restore_erased: Bring back what was erased here as well.
-            told: Is told of each record that was left out, or stored otherwise.
+            restore_erased: Also restore what was erased here.
+            told: Called for each record that was left out or stored differently.
 
         Raises:
-            ConflictError: A record differs from what stands in its place; the batches
-                before it are stored.
-            UsageError: A record is not one, or no direct write would have made it: settings that
-                are wrong, or what a service keeps; the batches before it are stored.
+            ConflictError: A record differs from the stored one at its address; earlier batches are
+                stored.
+            UsageError: A record is malformed, holds invalid settings, or holds internal data of a
+                service; earlier batches are stored.
         """
         await load_modules("recollect.lifecycle.record_intake")
         batches = batches_of(records)

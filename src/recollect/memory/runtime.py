@@ -1,4 +1,4 @@
-"""The open parts of a memory, which the memory and all views of it share."""
+"""The open resources of a memory, shared by the memory and all its views."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MERGE_EVERY_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeOptions:
-    """How a memory is opened; see `recollect.open` for each."""
+    """The options a memory was opened with; see `recollect.open`."""
 
     embedder: EmbedderChoice
     model: ModelChoice | None
@@ -54,11 +54,10 @@ class RuntimeOptions:
 
 class MemoryRuntime(EmbedderSwitch):
     """
-    Everything of a memory that changes while it is in use: its parts, caches and tasks.
+    The mutable state of an open memory: its components, caches and tasks.
 
-    There is one for a memory and all views of it. A view that held any of this itself would go
-    on with an old embedder after `reembed`, or leave erased words in an index that it does not
-    know of.
+    A memory and all its views share one. A view with state of its own would keep using the old
+    embedder after `reembed`, or leave erased words in an index that the memory does not know.
     """
 
     def __init__(self, store: Store, options: RuntimeOptions) -> None:
@@ -72,7 +71,7 @@ class MemoryRuntime(EmbedderSwitch):
         self._exit = AsyncExitStack()
 
     async def open(self) -> None:
-        """Open the store and the parts over it, and start the background work."""
+        """Open the store and the components over it, and start the background work."""
         options = self.options
         async with AsyncExitStack() as exit_:
             await exit_.enter_async_context(self.store)
@@ -118,13 +117,13 @@ class MemoryRuntime(EmbedderSwitch):
         return self.assistants.of(settings, scope).debounce
 
     async def aclose(self) -> None:
-        """End the background work, and close the store."""
+        """Stop the background work, and close the store."""
         self.recaller = self.worker = self._consolidator = self.loop = None
         self.earlier = None
         await self._exit.aclose()
 
     def wrote(self, *scopes: Scope) -> None:
-        """Note that something was written in *scopes*: indexes are behind, vectors are due."""
+        """Record a write in *scopes*: their cached indexes are stale, vectors are due."""
         for scope in scopes:
             if self.recaller and self.recaller.has_indexes:
                 self.recaller.indexes.note_written(check_scope(scope))
@@ -138,7 +137,7 @@ class MemoryRuntime(EmbedderSwitch):
             self.recaller.indexes.forget(check_scope(scope))
 
     def wake(self) -> None:
-        """Look at once, on the memory's loop, whether something is to be embedded."""
+        """Wake the embedding tasks, from any thread."""
         if has_loop():
             self._wake_all()
         elif self.loop:
@@ -152,7 +151,7 @@ class MemoryRuntime(EmbedderSwitch):
             self.outside.wake()
 
     async def _opened_worker(self, recaller: Recaller) -> Worker | None:
-        """Return the worker, if there is a model for anybody."""
+        """Return the worker; ``None`` if no assistant has a model."""
         options = self.options
         if options.model is None and options.formation is None:
             return None
@@ -174,7 +173,7 @@ class MemoryRuntime(EmbedderSwitch):
         )
 
     async def _start(self, exit_: AsyncExitStack) -> None:
-        """Start the background work, which ends with *exit_*."""
+        """Start the background tasks; *exit_* stops them."""
         group = await exit_.enter_async_context(anyio.create_task_group())
         exit_.callback(group.cancel_scope.cancel)
         group.start_soon(self.keep_embedded)
@@ -186,7 +185,7 @@ class MemoryRuntime(EmbedderSwitch):
             group.start_soon(self.consolidator.run)
 
     async def _keep_merged(self) -> None:
-        """Merge indexes of many parts, and drop idle ones, off the search path."""
+        """Merge fragmented indexes and drop idle ones, off the search path."""
         monitor = self.store.tasks.monitor(MERGING, LOG)
         with monitor.running():
             while True:

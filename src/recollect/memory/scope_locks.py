@@ -1,4 +1,4 @@
-"""Turns: calls that write in one scope at the same time do so one after the other."""
+"""Per-scope locks: serialise concurrent writers of a scope."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from recollect.records import Scope
 
 class ScopeLocks:
     """
-    The locks of the scopes in which somebody writes, for one memory and all who act by it.
+    The write locks of the scopes of one memory, shared by all its callers.
 
-    An agent calls several tools at once. Each would find that another had written meanwhile, and
-    of many the last would give up.
+    An agent calls several tools at once. Without locks they would run into version conflicts with
+    each other, and the last of many would run out of retries.
     """
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[Scope, Lock] = WeakValueDictionary()
 
     def of(self, scope: Scope) -> Lock:
-        """Return the lock of *scope*, which lasts as long as somebody has it or waits for it."""
+        """Return the lock of *scope*; it is dropped when no one holds or awaits it."""
         return self._locks.setdefault(scope, Lock())

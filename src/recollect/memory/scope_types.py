@@ -1,4 +1,4 @@
-"""The memory types of a scope: its own, else those of the nearest above, else the configured."""
+"""The memory types of a scope: its own, those of its nearest ancestor, or the configured."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _PASSED_OVER: Final = (
 
 async def settings_memory(store: Store, scope: Scope, *, depth: int) -> Memory | None:
     """
-    Return what was set for a scope, or for the nearest above it; ``None`` if neither was.
+    Return the settings memory of a scope or its nearest ancestor; ``None`` if there is none.
 
-    Scopes of fewer than *depth* segments are not looked at.
+    Scopes of fewer than *depth* segments are skipped.
     """
     return await store.nearest(scope, SCOPE_SETTINGS, SCOPE_SETTINGS, depth=depth)
 
 
 def types_in(settings: JsonObject) -> tuple[MemoryType, ...] | None:
-    """Return the types that the settings of a scope name, ``None`` if they name none."""
+    """Return the types that a scope's settings name, ``None`` if they name none."""
     own = settings.get(TYPES)
     if not isinstance(own, list | tuple):
         return None
@@ -40,9 +40,9 @@ def types_in(settings: JsonObject) -> tuple[MemoryType, ...] | None:
 
 async def sound_settings(store: Store, scope: Scope, *, depth: int) -> Memory | None:
     """
-    Return what `settings_memory` does, of the nearest scope whose settings can be used.
+    Return the settings memory of the nearest scope whose settings are valid.
 
-    Those that cannot are passed over, with a warning: `recollect doctor` tells of them.
+    Invalid settings are skipped with a warning; `recollect doctor` reports them.
     """
     found = await settings_memory(store, scope, depth=depth)
     while found is not None and problem_of(found):
@@ -53,7 +53,7 @@ async def sound_settings(store: Store, scope: Scope, *, depth: int) -> Memory | 
 
 
 def problem_of(settings: Memory) -> str | None:
-    """Say what is wrong with the settings of a scope, ``None`` if nothing is."""
+    """Return the error in a scope's settings, ``None`` if they are valid."""
     try:
         types_in(settings.value)
     except UsageError as error:
@@ -64,7 +64,7 @@ def problem_of(settings: Memory) -> str | None:
 async def types_in_force(
     store: Store, scope: Scope, assistants: Assistants, *, depth: int
 ) -> tuple[MemoryType, ...]:
-    """Return the types of which memories of a scope are kept; for *depth* see `settings_memory`."""
+    """Return the memory types in force in a scope; for *depth* see `settings_memory`."""
     found = await sound_settings(store, scope, depth=depth)
     own = None if found is None else types_in(found.value)
     return assistants.of({}, scope).types if own is None else own
@@ -72,9 +72,9 @@ async def types_in_force(
 
 async def types_below(store: Store, prefix: Scope) -> list[MemoryType]:
     """
-    Return the types that were set for a scope or for any below it, the newest last.
+    Return the types set for a scope or any scope below it, the newest last.
 
-    Settings that cannot be used are passed over, as by `sound_settings`.
+    Invalid settings are skipped, as in `sound_settings`.
     """
     limit = 100
     while len(found := await store.newest(prefix, SCOPE_SETTINGS, limit=limit)) == limit:
@@ -86,7 +86,7 @@ async def types_below(store: Store, prefix: Scope) -> list[MemoryType]:
 
 
 async def each_settings(store: Store) -> AsyncIterator[Memory]:
-    """Yield the settings of every scope that has its own, by their scopes."""
+    """Yield the settings of every scope that has its own, ordered by scope."""
     async for scope in each_row(lambda cursor: store.scopes(type_=SCOPE_SETTINGS, cursor=cursor)):
         if found := await store.get(scope, SCOPE_SETTINGS, SCOPE_SETTINGS):
             yield found

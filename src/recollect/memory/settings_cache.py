@@ -1,4 +1,4 @@
-"""Settings that were read, kept in this process as long as none has changed."""
+"""In-process cache of store settings, invalidated by a version stamp."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ STANDING_MAX: Final = 10_000
 
 class SettingsCache(Generic[ValueT]):
     """
-    Values read under the present `Store.settings_stamp`, by name.
+    Values read under the current `Store.settings_stamp`, by name.
 
-    A value may be old when it is got: use it only for a change that is carried out under the
-    stamp that comes with it, or for what may be refused once more.
+    A value may be stale: use it only for a change that is committed under the stamp returned with
+    it, or where a wrong refusal is harmless.
     """
 
     def __init__(self, store: Store) -> None:
@@ -27,13 +27,13 @@ class SettingsCache(Generic[ValueT]):
         self._kept: dict[Hashable, ValueT] = {}
 
     def get(self, name: Hashable) -> tuple[ValueT, int] | None:
-        """Return a value and the stamp under which it was read; ``None`` if there is none."""
+        """Return a value and the stamp it was read under; ``None`` if it is not cached."""
         if name not in self._kept or self._store.settings_stamp() != self._stamp:
             return None
         return self._kept[name], self._stamp
 
     def keep(self, name: Hashable, value: ValueT, stamp: int | None) -> None:
-        """Keep a value that was read after *stamp* was taken."""
+        """Store a value that was read after *stamp* was taken."""
         if stamp is None or stamp < self._stamp:
             return
         if stamp > self._stamp or len(self._kept) >= STANDING_MAX:

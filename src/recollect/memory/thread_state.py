@@ -1,4 +1,4 @@
-"""What a thread holds beside its messages: named JSON state, and attached files."""
+"""The JSON state and the attachments of a thread."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class AttachmentInfo:
 
 
 def state_writes(thread: str, state: Mapping[str, Json]) -> list[Write]:
-    """Return what sets each name of *state*; a name whose value is ``None`` is removed."""
+    """Return the writes that set each name of *state*; a value of ``None`` removes its name."""
     return [
         DeleteMemory(type=STATE, key=_key(thread, name))
         if value is None
@@ -59,10 +59,12 @@ def state_writes(thread: str, state: Mapping[str, Json]) -> list[Write]:
 
 def attachment_writes(thread: str, attachment: Attachment, old_parts: int) -> list[Write]:
     """
-    Return what keeps an attachment in the place of one of *old_parts* parts (0: there is none).
+    Return the writes that store an attachment and drop surplus parts of an older one.
+
+    *old_parts* is the number of parts of the attachment it replaces, 0 if there is none.
 
     Raises:
-        LimitError: It is larger than ``ATTACHMENT_BYTES_MAX``.
+        LimitError: The attachment is larger than ``ATTACHMENT_BYTES_MAX``.
     """
     size = len(attachment.data)
     if size > ATTACHMENT_BYTES_MAX:
@@ -86,7 +88,7 @@ def attachment_writes(thread: str, attachment: Attachment, old_parts: int) -> li
 
 
 def detaching_writes(thread: str, name: str, parts: int) -> list[Write]:
-    """Return what removes an attachment of so many parts."""
+    """Return the writes that remove an attachment of *parts* parts."""
     return [
         DeleteMemory(type=ATTACHMENT, key=_key(thread, name)),
         *(
@@ -115,20 +117,20 @@ def _part_key(thread: str, name: str, part: int) -> str:
 
 
 class ThreadStateMethods(ABC):
-    """What a memory offers for what stands beside the messages of a thread."""
+    """The part of `Recollect` that stores thread state and attachments."""
 
     store: Store
 
     async def state(self, scope: ScopeLike, thread: str) -> dict[str, Json]:
-        """Return the named state of a thread, by name; empty if it has none."""
+        """Return the state of a thread by name; empty if it has none."""
         found = await self._beside(check_scope(scope), STATE, thread)
         return {str(each.value["name"]): each.value["value"] for each in found}
 
     async def set_state(self, scope: ScopeLike, thread: str, state: Mapping[str, Json]) -> None:
         """
-        Set each name of *state*, all or none; a name whose value is ``None`` is removed.
+        Set each name of *state*, all or none; a value of ``None`` removes its name.
 
-        Other names stay as they are. The thread begins to exist, if it did not.
+        Other names are unchanged. The thread is created if it does not exist.
         """
         scope = check_scope(scope)
         await self.store.append(scope, thread, [], writes=state_writes(thread, state))
@@ -137,23 +139,23 @@ class ThreadStateMethods(ABC):
         self, scope: ScopeLike, thread: str, attachments: Sequence[Attachment]
     ) -> None:
         """
-        Keep files beside a thread, all or none; one of the same name is replaced.
+        Attach files to a thread, all or none; a file of the same name is replaced.
 
         Raises:
-            LimitError: One is larger than ``ATTACHMENT_BYTES_MAX``.
+            LimitError: A file is larger than ``ATTACHMENT_BYTES_MAX``.
         """
         scope = check_scope(scope)
         writes = await self._attaching(scope, thread, attachments)
         await self.store.append(scope, thread, [], writes=writes)
 
     async def attachments(self, scope: ScopeLike, thread: str) -> tuple[AttachmentInfo, ...]:
-        """Return what is attached to a thread, by name, without the contents."""
+        """Return the metadata of a thread's attachments, by name."""
         return tuple(
             _attached(each) for each in await self._beside(check_scope(scope), ATTACHMENT, thread)
         )
 
     async def attachment(self, scope: ScopeLike, thread: str, name: str) -> Attachment | None:
-        """Return an attachment with its content, ``None`` if there is none of that name."""
+        """Return an attachment with its content, ``None`` if the name is unknown."""
         scope = check_scope(scope)
         first = await self.store.get(scope, ATTACHMENT, _key(thread, name))
         if first is None:
@@ -167,7 +169,7 @@ class ThreadStateMethods(ABC):
         return Attachment(name=about.name, media_type=about.media_type, data=data)
 
     async def detach(self, scope: ScopeLike, thread: str, name: str) -> bool:
-        """Remove an attachment; say whether there was one."""
+        """Remove an attachment; return False if there was none."""
         scope = check_scope(scope)
         first = await self.store.get(scope, ATTACHMENT, _key(thread, name))
         if first is None:
@@ -192,7 +194,7 @@ class ThreadStateMethods(ABC):
         return _parts_of(first) if first else 0
 
     async def _beside(self, scope: Scope, type_: str, thread: str) -> list[Memory]:
-        """Return the memories of a type that stand beside a thread, by key."""
+        """Return a thread's memories of an internal type, by key."""
         found: list[Memory] = []
         prefix = _prefix(thread)
         cursor: str | None = json.dumps([type_, prefix])

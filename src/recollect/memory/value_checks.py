@@ -1,4 +1,4 @@
-"""Whether a value that somebody writes is a document of the type that it is written under."""
+"""Check a value against the schema of its memory type."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ NEAR: Final = 0.8
 
 def check_document(types: Sequence[MemoryType], type_: str, value: JsonObject) -> MemoryType | None:
     """
-    Return the type that *value* is a document of, ``None`` if nobody described it.
+    Return the type whose schema *value* fits, ``None`` if the type has no schema.
 
-    It may under a type that nobody described, unless its name is almost that of a known one: of
-    *types*, which are those in force, and of the built-in ones.
+    Unknown types are accepted, unless the name is almost that of a known one: one of *types*, which
+    are in force, or a built-in one.
 
     Raises:
-        UsageError: It says what is wrong with the value, or which name was probably meant.
+        UsageError: The value does not fit; or the type's name looks misspelt, and the message
+            suggests one.
     """
     if type_ in BESIDE_TYPES:
         msg = f"documents of the type {type_!r} are Recollect's own: choose another type"
@@ -41,7 +42,7 @@ def check_document(types: Sequence[MemoryType], type_: str, value: JsonObject) -
 
 
 def _check_name(type_: str, known: Sequence[str]) -> None:
-    """Refuse the name of an unknown type that is almost that of a known one."""
+    """Raise if an unknown type's name is almost that of a known one."""
     plain = {name.casefold(): name for name in known}
     near = get_close_matches(type_.casefold(), plain, n=1, cutoff=NEAR)
     if near:
@@ -53,6 +54,6 @@ def _check_name(type_: str, known: Sequence[str]) -> None:
 
 
 def _fields(type_: MemoryType) -> str:
-    """Return the fields of a type for a person to read."""
+    """Return the fields of a type as text for error messages."""
     named = type_.parameters.get("properties")
     return ", ".join(repr(each) for each in named) if isinstance(named, dict) else "any field"

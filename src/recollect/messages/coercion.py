@@ -1,4 +1,4 @@
-"""What people write for a message becomes a message."""
+"""Convert dicts, tuples and strings to messages."""
 
 from __future__ import annotations
 

@@ -29,9 +29,9 @@ KEEP_MESSAGES: Final = 20
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
     """
-    What stands for the older part of a conversation: *through* is the id of its last message.
+    Replaces the older part of a conversation; *through* is the id of its last message.
 
-    Without a *summary* it is only left out.
+    Without a *summary* that part is only cut.
     """
 
     through: str
@@ -104,9 +104,9 @@ def plan_compaction(
     counter: MessageCounter | str = rough_tokens,
 ) -> SummaryPlan | None:
     """
-    Return which of *messages* to leave out next, ``None`` if it is too early or there are none.
+    Return which *messages* to leave out next, ``None`` if it is too early.
 
-    *compaction* is the one in force; its summary is the plan's, to be extended.
+    *compaction* is the current one, whose summary the plan extends.
     """
     given = coerced_all(messages)
     system, _, rest = _parted(given, compaction.through if compaction else None)
@@ -137,7 +137,7 @@ def _parted(
 
 
 def _kept(messages: list[AnyMessage], limits: CompactionLimits, count: ListCounter) -> int:
-    """Return how many of the last messages stay: at least the last one."""
+    """Return how many of the last messages to keep: at least one."""
     number = min(limits.keep, len(messages))
     most = limits.tokens_kept
     while most is not None and number > 1 and count(messages[-number:]) > most:

@@ -1,4 +1,4 @@
-"""Where a conversation can be cut without parting a tool's result from its call; pure."""
+"""Find where to cut a conversation without separating tool calls from results; pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from recollect.messages.message_fields import AnyMessage, kind_of, tool_call_id_
 
 
 def past_results(messages: Sequence[AnyMessage], cut: int) -> int:
-    """Return where to cut *messages*, from *cut* on, so that no result of a tool comes first."""
+    """Return the first cut from *cut* on that does not start with a tool result."""
     while 0 < cut < len(messages) and _is_result(messages[cut]):
         cut += 1
     return cut
@@ -16,10 +16,10 @@ def past_results(messages: Sequence[AnyMessage], cut: int) -> int:
 
 def whole_cut(messages: Sequence[AnyMessage], cut: int) -> int:
     """
-    Return where to cut *messages* near *cut*: results stay on the side of the call before them.
+    Return a cut near *cut* that keeps tool results with their call.
 
-    They go with a call that stands before *cut*. Where results of the last call are still to
-    come, it stays on the other side, to wait for them.
+    Results follow a call before *cut*. A last call that still waits for results stays after the
+    cut.
     """
     cut = past_results(messages, cut)
     call = cut - 1

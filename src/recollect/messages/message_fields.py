@@ -1,4 +1,4 @@
-"""What every message has, whichever family it is of, and how it is read and changed."""
+"""The fields common to all messages, of our classes or LangChain's."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ class AnyMessage(Protocol):
 
     @property
     def type(self) -> str:
-        """Say what kind of message it is, e.g. ``human``."""
+        """The kind of message, e.g. ``human``."""
         ...
 
     @property
     def content(self) -> Content:
-        """Return what it says: text, or content blocks."""
+        """The content: text, or content blocks."""
         ...
 
     @property
     def id(self) -> str | None:
-        """Return what it is known by in its list."""
+        """The id within its list."""
         ...
 
     @property
     def name(self) -> str | None:
-        """Return whose it is, where several speak in one role."""
+        """The speaker's name, if several speak in one role."""
         ...
 
 
@@ -57,7 +57,7 @@ MessageT = TypeVar("MessageT", bound=AnyMessage)
 
 
 def is_message(like: object) -> bool:
-    """Say whether *like* is a message object, of either family or shaped as one."""
+    """Return True if *like* is a message object, of either family or shaped as one."""
     return not isinstance(like, type) and all(
         hasattr(like, name) for name in ("type", "content", "id", "name")
     )
@@ -83,7 +83,7 @@ def kind_of(message: AnyMessage) -> str:
 
 def text_of(message: AnyMessage) -> str:
     """
-    Return what *message* says in words: its text, or its text blocks one after the other.
+    Return the text of *message*: its content, or its text blocks joined.
 
     Blocks are joined without a space, as a provider splits one sentence over several.
     """
@@ -120,7 +120,7 @@ def mapping_of(message: AnyMessage, field: str) -> JsonObject:
 
 
 def changed(message: MessageT, **fields: object) -> MessageT:
-    """Return a copy of *message*, of its own class, in which *fields* are others."""
+    """Return a copy of *message*, of its own class, with changed *fields*."""
     if is_dataclass(message) and not isinstance(message, type):
         return replace(message, **fields)
     if callable(model_copy := getattr(message, "model_copy", None)):
@@ -144,9 +144,9 @@ def whole(message: AnyMessage) -> AnyMessage:
 
 def is_type(message: AnyMessage, wanted: str | type | Sequence[str | type]) -> bool:
     """
-    Say whether *message* is one of the types *wanted*, by their names or classes.
+    Return True if *message* is of one of the types *wanted*, given as names or classes.
 
-    A class stands for that of the same name in the other family too.
+    A class also matches the class of the same name in the other family.
     """
     types = [wanted] if isinstance(wanted, str | type) else wanted
     return any(

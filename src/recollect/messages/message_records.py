@@ -99,15 +99,15 @@ def message_of(
     with_ids: bool = False,
 ) -> AnyMessage:
     """
-    Return the message that *record* was made of; of another record, one of its role.
+    Return the message stored in *record*; for foreign records, one of its role.
 
     Args:
-        classes: The family that it becomes one of; defaults to `message_classes()`.
-        with_ids: Give a message that came without an id the one that it has in the store, by
-            which it can be removed.
+        classes: The family of message classes; defaults to `message_classes()`.
+        with_ids: Give a message without an id the one it has in the store, by which it can be
+            removed.
 
     Raises:
-        UsageError: The metadata name a type that is none, or lack what it needs.
+        UsageError: The metadata name an unknown type, or lack a field.
     """
     kept = record.metadata.get(METADATA_KEY)
     fields: dict[str, object] = {"id": record.id, "name": record.name}
@@ -145,7 +145,7 @@ def _speaker(message: AnyMessage, kind: str) -> tuple[Role, str | None]:
 
 
 def _fields(message: AnyMessage) -> dict[str, object]:
-    """Return what *message* has beside its content, id and name, without fields left empty."""
+    """Return the non-empty fields of *message* beside content, id and name."""
     if dataclasses.is_dataclass(message):
         names = [each.name for each in dataclasses.fields(message)]
     else:
@@ -156,12 +156,12 @@ def _fields(message: AnyMessage) -> dict[str, object]:
 
 
 def _is_empty(name: str, value: object) -> bool:
-    """Say whether *value* is what a message has that was made without the field *name*."""
+    """Return True if *value* is what a message has that was made without the field *name*."""
     return value is None or (name in _EMPTY_BY_DEFAULT and not value)
 
 
 def _check_json(value: object, what: str) -> None:
-    """Refuse what a record cannot hold, before it comes back as something else."""
+    """Reject what a record cannot hold, before it comes back as something else."""
     if not _is_json(value):
         msg = (
             f"{what} holds what JSON cannot express: {_shown(value)}; "

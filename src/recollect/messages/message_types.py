@@ -14,7 +14,7 @@ from recollect.records import Json, JsonObject
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What all messages share."""
+    """Base of all messages."""
 
     content: Content
     _: KW_ONLY
@@ -36,7 +36,7 @@ class _Said:
 
 @dataclass(frozen=True, slots=True)
 class HumanMessage(_Said):
-    """What a person says."""
+    """A message of a user."""
 
     type: ClassVar[Literal["human"]] = "human"
 
@@ -44,10 +44,10 @@ class HumanMessage(_Said):
 @dataclass(frozen=True, slots=True)
 class AIMessage(_Said):
     """
-    What a model says.
+    A message of a model.
 
     Each of *tool_calls* is ``{"name": …, "args": {…}, "id": …}``. *invalid_tool_calls* are those
-    whose arguments could not be read, *usage_metadata* the tokens that it cost.
+    with unparsable arguments, *usage_metadata* counts its tokens.
     """
 
     type: ClassVar[Literal["ai"]] = "ai"
@@ -65,7 +65,7 @@ class AIMessage(_Said):
 
 @dataclass(frozen=True, slots=True)
 class SystemMessage(_Said):
-    """What a model is told before the talk."""
+    """Instructions to a model, before the conversation."""
 
     type: ClassVar[Literal["system"]] = "system"
 
@@ -73,9 +73,9 @@ class SystemMessage(_Said):
 @dataclass(frozen=True, slots=True)
 class ToolMessage(_Said):
     """
-    What a tool returned to the call *tool_call_id*.
+    The result of the tool call *tool_call_id*.
 
-    *artifact* is more of it, which the model does not see.
+    *artifact* is additional data, not shown to the model.
     """
 
     type: ClassVar[Literal["tool"]] = "tool"
@@ -96,7 +96,7 @@ class ToolMessage(_Said):
 
 @dataclass(frozen=True, slots=True)
 class FunctionMessage(_Said):
-    """What the function *name* returned, in the older form that has no ids of calls."""
+    """The result of the function *name*, in the older form without call ids."""
 
     type: ClassVar[Literal["function"]] = "function"
 
@@ -106,7 +106,7 @@ class FunctionMessage(_Said):
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage(_Said):
-    """What a speaker of any *role* says."""
+    """A message of a speaker with any *role*."""
 
     type: ClassVar[Literal["chat"]] = "chat"
 
@@ -134,7 +134,7 @@ class RemoveMessage:
 
     @property
     def text(self) -> str:
-        """Return no words: it is an order."""
+        """Empty: it is an instruction."""
         return ""
 
 

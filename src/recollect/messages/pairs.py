@@ -1,4 +1,4 @@
-"""What must stay together: a model's calls of tools and the results that answer them."""
+"""Group tool calls with their results, which must stay together."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from recollect.messages.message_fields import (
 
 def tool_pairs(messages: Sequence[AnyMessage]) -> list[range]:
     """
-    Return the places of *messages* in groups that must not be split, in order.
+    Return ranges of *messages* that must not be split, in order.
 
-    A group reaches from an AI message with calls to the last result that answers one of them,
-    whatever stands between; groups that overlap are one. Any other message is a group of its own.
+    A group reaches from an AI message with calls to the last result of any of them, including
+    messages between; overlapping groups are merged. Any other message is a group alone.
 
     >>> from recollect.messages import AIMessage, HumanMessage, ToolMessage
     >>> call = {"name": "weather", "args": {}, "id": "1"}
@@ -90,7 +90,7 @@ def _calls(message: AnyMessage) -> Iterator[str]:
 
 
 def _answered(message: AnyMessage) -> str | None:
-    """Return what the result *message* names; ``None`` if it is none."""
+    """Return the call id of a result; ``None`` for another message."""
     if (call := tool_call_id_of(message)) is not None:
         return f"id {call}"
     return f"function {message.name}" if kind_of(message) == "function" else None

@@ -1,4 +1,4 @@
-"""How a list of messages changes: what comes is added, replaces an old one, or removes it."""
+"""Reducers of message lists: append, replace or remove messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which messages stay: by name, type, id, and by the tool calls that they belong to."""
+"""Filter messages by name, type, id and tool call."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def filter_messages(
     whole_pairs: bool = False,
 ) -> list[AnyMessage]:
     """
-    Return those of *messages* that are included by one rule and excluded by none, in order.
+    Return the *messages* included by a rule and excluded by none, in order.
 
-    Without a rule that includes, all are included. Types are names (``"human"``) or classes.
+    Without an including rule, all are included. Types are names (``"human"``) or classes.
 
     Args:
-        exclude_tool_calls: True leaves out every AI message with tool calls and every tool
-            message; a list, tuple or set of ids takes those calls out of AI messages (one that
-            has no other is left out) and leaves out their results.
-        whole_pairs: Leave out, too, results whose calls were left out, and the reverse.
+        exclude_tool_calls: True drops every AI message with tool calls and every tool message; a
+            list, tuple or set of ids removes these calls from AI messages (dropping one without
+            others) and their results.
+        whole_pairs: Also drop results whose calls were dropped, and vice versa.
     """
     given = coerced_all(messages)
     if exclude_tool_calls is True:
@@ -73,7 +73,7 @@ def _matches(
 
 
 def _listed(names: Sequence[str]) -> Sequence[str]:
-    """Return *names*, of which a text alone is one: its parts are not meant."""
+    """Return *names* as a sequence; a single text counts as one name."""
     return [names] if isinstance(names, str) else names
 
 

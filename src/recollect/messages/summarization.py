@@ -30,10 +30,10 @@ OUTPUT_TOKENS_MAX: Final = 1_024
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryPlan:
     """
-    Which messages a summary is to replace.
+    Which messages to replace by a summary.
 
-    *system* are the system messages at the beginning, which stay; *previous* is the message of an
-    earlier summary, whose text is *summary*; *old* are summarised, *kept* stay as they are.
+    *system* are the leading system messages, which stay; *previous* is the message of an earlier
+    summary, with the text *summary*; *old* are summarised, *kept* are unchanged.
     """
 
     system: tuple[AnyMessage, ...]
@@ -46,9 +46,9 @@ class SummaryPlan:
         self, counter: MessageCounter | str = rough_tokens, tokens_max: int = INPUT_TOKENS_MAX
     ) -> Iterator[list[AnyMessage]]:
         """
-        Yield the old messages in parts of at most *tokens_max*, so that none is left unread.
+        Yield the old messages in parts of at most *tokens_max* tokens.
 
-        Tool pairs stay whole; a pair or message that is larger is a part of its own.
+        Tool pairs stay together; a larger pair or message is a part alone.
         """
         count = list_counter(counter)
         part: list[AnyMessage] = []
@@ -105,17 +105,17 @@ def plan_summary(
     summary: str | None = None,
 ) -> SummaryPlan | None:
     """
-    Return which of *messages* to summarise, ``None`` if it is too early or there are none.
+    Return which *messages* to summarise, ``None`` if it is too early.
 
-    The last *keep* messages stay, and more where the cut would split a model's call of a tool
-    from its result. The system messages at the beginning stay. A summary's message that
-    `summarised` made is replaced by the next one.
+    The last *keep* messages stay, or more if the cut would separate a tool call from its result.
+    Leading system messages stay. A summary message made by `summarised` is replaced by the next
+    one.
 
     Args:
-        trigger_messages: Wait until there are as many messages.
-        trigger_tokens: Wait until they cost as much, by *counter*. If both triggers are given,
-            one suffices; if none is, whatever is older than those kept is summarised now.
-        summary: An earlier summary that is kept elsewhere than among *messages*.
+        trigger_messages: Wait until there are this many messages.
+        trigger_tokens: Wait until they cost this many tokens, by *counter*. Either trigger
+            suffices; without triggers, everything before the kept messages is summarised now.
+        summary: An earlier summary that is not among *messages*.
 
     Raises:
         UsageError: *keep* is negative.
@@ -145,7 +145,7 @@ def plan_summary(
 
 
 def summarised(plan: SummaryPlan, text: str) -> SummarizedMessages:
-    """Return the conversation of *plan*, of whose older part *text* is the summary."""
+    """Return the conversation of *plan* with *text* as the summary of its older part."""
     message = summary_message(text, _classes(plan))
     messages = (*plan.system, message, *plan.kept)
     return SummarizedMessages(summary=text, message=message, messages=messages, plan=plan)
@@ -164,11 +164,12 @@ async def summarize_conversation(
     output_tokens_max: int = OUTPUT_TOKENS_MAX,
 ) -> SummarizedMessages | None:
     """
-    Have *model* summarise the older part of *messages*; ``None`` if it is too early.
+    Summarise the older part of *messages*; ``None`` if it is too early.
 
-    An earlier *summary* is extended. More than *input_tokens_max* is summarised in several calls,
-    each extending the one before: nothing is cut off unread. Nothing is changed before the last
-    call succeeded, so that a failure loses nothing. The other arguments are `plan_summary`'s.
+    An earlier *summary* is extended. Input beyond *input_tokens_max* takes several calls of
+    *model*, each extending the previous summary, so that nothing is skipped. The result is returned
+    only after the last call, so that a failure loses nothing. For the other arguments see
+    `plan_summary`.
 
     Raises:
         ModelError: The model failed, refused, or its summary was cut off.
@@ -202,7 +203,7 @@ async def summary_of(
     output_tokens_max: int = OUTPUT_TOKENS_MAX,
 ) -> str:
     """
-    Have *model* write the summary of a plan's older part, which extends the one before it.
+    Return the model's summary of a plan's older part, extending the previous one.
 
     Raises:
         ModelError: The model failed, refused, or its summary was cut off.
@@ -220,7 +221,7 @@ def summary_message(text: str, classes: MessageClasses) -> AnyMessage:
 
 
 def is_summary(message: AnyMessage) -> bool:
-    """Say whether *message* is one that `summarised` made."""
+    """Return True if *message* is one that `summarised` made."""
     return _summary_in(message) is not None
 
 

@@ -1,4 +1,4 @@
-"""What a model is asked when a conversation is summarised, in the conversation's language."""
+"""The prompt for summarising a conversation, in the conversation's language."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ INTRODUCTIONS: Final = (
 
 def is_chinese(text: str) -> bool:
     """
-    Say whether *text* is rather Chinese than a language of words.
+    Return True if *text* is rather Chinese than a language of words.
 
     >>> is_chinese("我住在奥斯陆，用 Python 写程序"), is_chinese("The word 你好 means hello")
     (True, False)

@@ -1,4 +1,4 @@
-"""What messages cost in tokens, by an estimate or by whoever can count."""
+"""Count the tokens of messages, by an estimate or a given counter."""
 
 from __future__ import annotations
 
@@ -121,10 +121,10 @@ def estimated(
     tokens_per_image: int = TOKENS_PER_IMAGE,
 ) -> int:
     """
-    Return what *messages* cost by a counter of texts.
+    Return the estimated tokens of *messages*, by a counter of texts.
 
-    Each costs its words, its tool calls as JSON, its other blocks as JSON (an image a fixed
-    price), its name, and *extra_tokens_per_message* for what a provider puts around it.
+    A message costs its text, its tool calls and other blocks as JSON (images a fixed price), its
+    name, and *extra_tokens_per_message* for the provider's framing.
     """
     total = 0
     for message in coerced_all(messages):
@@ -194,7 +194,7 @@ def count_tokens_approximately(
 
 
 def _scale(messages: Sequence[AnyMessage], sums: Sequence[float]) -> float:
-    """Return how much more the last AI message's usage says than the sum up to it."""
+    """Return the ratio of the last AI message's reported usage to the estimate up to it."""
     answers = [(each, sums[place]) for place, each in enumerate(messages) if kind_of(each) == "ai"]
     providers = [mapping_of(each, "response_metadata").get("model_provider") for each, _ in answers]
     named = next((each for each in providers if each is not None), None)

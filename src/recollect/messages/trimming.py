@@ -32,28 +32,28 @@ def trim_messages(  # noqa: PLR0913 - langchain-core's parameters, and two more
     in_order: bool = False,
 ) -> list[AnyMessage]:
     """
-    Return the last, or the first, of *messages* that cost at most *max_tokens*.
+    Return the last, or the first, of *messages* within *max_tokens*.
 
-    How many fit is found by halving, so that a counter is asked about log2(n) times. By default
-    it does what langchain-core's function of this name does, also where that is odd; the last
-    two options do better.
+    The number that fits is found by bisection, so that the counter is called about log2(n) times.
+    By default it behaves exactly like langchain-core's function of this name; the last two options
+    improve on it.
 
     Args:
         token_counter: ``"approximate"``, ``len`` (each message is one), or a `MessageCounter`.
         allow_partial: Cut the message at the edge: by whole blocks, else by pieces of its text.
-        end_on: Types of which the last message is to be; those after it go, with ``"last"``
-            before, with ``"first"`` after the trimming.
-        start_on: Types of which the first message is to be; only with ``"last"``.
+        end_on: Types that the last message must have; later ones are dropped, with ``"last"``
+            before, with ``"first"`` after trimming.
+        start_on: Types that the first message must have; only with ``"last"``.
         include_system: Keep a system message at the beginning; only with ``"last"``.
         text_splitter: A function from a text to its pieces, or an object with ``split_text``;
             by default lines.
         whole_pairs: Keep no tool result without its call, and no call without its results:
             providers refuse them. Without it the first message kept can be such a result.
-        in_order: Show the counter messages in their order. Without it, with ``"last"``, it is
-            shown them from the last to the first, which counters of some providers refuse.
+        in_order: Pass messages to the counter in order. Otherwise, with ``"last"``, it gets them in
+            reverse, which some providers' counters reject.
 
     Raises:
-        UsageError: Options that exclude each other, a strategy or counter that is none.
+        UsageError: Conflicting options, or an unknown strategy or counter.
     """
     if strategy == "first":
         for name, value in (("start_on", start_on), ("include_system", include_system)):
@@ -119,7 +119,7 @@ def _lines(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Trimming:
-    """How the messages that fit are found, from whichever end they come."""
+    """Finds the messages that fit, from either end."""
 
     count: ListCounter
     split: Splitter
@@ -128,7 +128,7 @@ class _Trimming:
     in_order: bool
 
     def fitting(self, messages: list[AnyMessage], max_tokens: int) -> list[AnyMessage]:
-        """Return as many of *messages*, from the first, as cost at most *max_tokens*."""
+        """Return as many *messages*, from the first, as cost at most *max_tokens*."""
         if not messages or self._cost(messages) <= max_tokens:
             return messages
         whole = _most(len(messages), lambda n: self._cost(messages[:n]) <= max_tokens)

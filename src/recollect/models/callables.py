@@ -77,11 +77,11 @@ class CallableModel:
 
 def read_answered(answered: object, request: ModelRequest) -> ModelAnswer:
     """
-    Return what a callable answered as a `ModelAnswer`.
+    Convert a callable's result to a `ModelAnswer`.
 
     Raises:
-        TypeError: It is none of the three kinds, or a part has another type.
-        ValueError: A dict has an unknown key, or a value that is none of those allowed.
+        TypeError: The result is of none of the three kinds, or a part has the wrong type.
+        ValueError: A dict has an unknown key or a disallowed value.
     """
     if isinstance(answered, ModelAnswer):
         return answered

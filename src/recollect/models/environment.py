@@ -10,17 +10,17 @@ EXTRA = "langchain"
 
 def load_environment(path: str | Path = ".env") -> tuple[str, ...]:
     """
-    Put the variables of the file *path* into this process's environment, if it exists.
+    Load the variables of the file *path* into the environment, if it exists.
 
-    A variable that is set already keeps its value. No parent folder is searched, and no
-    value is returned, printed or logged.
+    Variables already set keep their value. Parent folders are not searched, and no value is
+    returned, printed or logged.
 
     Returns:
         The names that were set, in the file's order.
 
     Raises:
         MissingExtraError: The file exists and ``python-dotenv`` is not installed.
-        UsageError: It cannot be read, or is no UTF-8 text.
+        UsageError: The file cannot be read, or is not UTF-8.
     """
     path = Path(path)
     if not path.is_file():

@@ -18,13 +18,13 @@ class Unfinished(Exception):  # noqa: N818
 
 def end_of(text: str, start: int) -> int:
     """
-    Return where the value at *start* ends, looking at strings and brackets alone.
+    Return the end of the value at *start*, by looking at strings and brackets only.
 
-    Of any depth and length: nothing is converted. A value that seems whole here may still
-    be refused by a strict reader.
+    Works at any depth and length, as nothing is converted. A value that looks complete may still be
+    rejected by a strict parser.
 
     Raises:
-        Unfinished: It does not end.
+        Unfinished: The value does not end.
     """
     if text[start : start + 1] == '"':
         return _string(text, start)[1]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 RECEIVED: Final = "Received."
 
-# Where providers say why they stopped, and their words for what is not an end, in lower case.
+# Where providers report the stop reason, and their values for a truncated answer.
 _STOP_FIELDS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason")
 _LENGTH: Final = frozenset(
     {"length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded"}
@@ -101,10 +101,10 @@ def _object_in(arguments: object) -> Mapping[str, Any] | None:
 
 def read_message(message: AIMessage, request: ModelRequest) -> ModelAnswer:
     """
-    Return what *message* answers to *request*.
+    Convert *message* to the answer to *request*.
 
-    Calls come in the client's order: those that it could parse, then those that it could not,
-    as they were written. Each has an id of its own.
+    Calls are in the client's order: parsed ones, then unparsable ones as written. Each has a unique
+    id.
     """
     refused = _refusal_in(message)
     raw = [

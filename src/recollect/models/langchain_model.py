@@ -47,12 +47,13 @@ class LangChainModel:
         Wrap *model*.
 
         Args:
-            identity: Defaults to its provider and model, read from its class and attributes.
-            timeout_s: For a whole answer; its class may have a shorter one of its own.
-            secrets: Keys to hide in messages, beside those that *model* marks as secret.
+            identity: Defaults to provider and model, read from its class and attributes.
+            timeout_s: The timeout of a whole answer; the client may have a shorter one.
+            secrets: Keys to hide in error messages, in addition to those that *model* marks as
+                secret.
 
         Raises:
-            UsageError: *tools* or *timeout_s* is none.
+            UsageError: *tools* or *timeout_s* is invalid.
         """
         if tools not in TOOL_MODES or not timeout_s > 0:
             msg = f"tools={tools!r}, timeout_s={timeout_s!r}: use one of {TOOL_MODES}, above 0 s"
@@ -139,7 +140,7 @@ def _limited(model: Any, output_tokens_max: int) -> Any:
 
 
 def _mode_of(model: object) -> ToolMode:
-    """Look whether the class does something of its own to bind tools, or to keep a schema."""
+    """Detect whether the class overrides ``bind_tools`` or ``with_structured_output``."""
     from langchain_core.language_models import BaseChatModel
 
     kind: type[BaseChatModel] | None = type(model) if isinstance(model, BaseChatModel) else None
@@ -200,5 +201,5 @@ def identity_of(model: object) -> str:
 
 
 def is_langchain(choice: object) -> bool:
-    """Say whether *choice* is a runnable of LangChain, without importing LangChain."""
+    """Return True if *choice* is a runnable of LangChain, without importing LangChain."""
     return all(callable(getattr(choice, name, None)) for name in ("ainvoke", "astream"))

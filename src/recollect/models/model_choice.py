@@ -140,7 +140,7 @@ def open_model(
 
 
 def _adapted(choice: object, tools: ToolMode, timeout_s: float) -> Model:
-    """Return somebody's object as a `Model`."""
+    """Return a foreign object as a `Model`."""
     if isinstance(choice, type):
         msg = f"{choice.__name__} is a class: pass an object made from it"
         raise UsageError(msg)

@@ -214,10 +214,10 @@ def _headers(error: BaseException) -> Mapping[str, str]:
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
     """
-    Return how long a provider asks to wait (RFC 9110, 10.2.3), ``None`` if it does not say.
+    Return the delay that a provider asks for (RFC 9110, 10.2.3), ``None`` without one.
 
-    A date counts from the answer's own ``date``. Nonsense is not heeded, and nothing above
-    `RETRY_AFTER_S_MAX`.
+    A date is relative to the response's own ``date``. Invalid values are ignored, and so are values
+    above `RETRY_AFTER_S_MAX`.
 
     >>> retry_after_s({"retry-after": "7"}), retry_after_s({"retry-after-ms": "1500"})
     (7.0, 1.5)

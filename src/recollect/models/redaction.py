@@ -28,7 +28,7 @@ def hidden(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def is_shown(text: str, secrets: Iterable[str] = ()) -> bool:
-    """Say whether *text* shows one of *secrets* or of the environment's keys."""
+    """Return True if *text* shows one of *secrets* or of the environment's keys."""
     return any(secret in text for secret in _known(secrets))
 
 

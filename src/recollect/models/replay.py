@@ -86,10 +86,9 @@ class RecordedModel:
 
 class Replay:
     """
-    A model that answers from a recording, and asks nobody.
+    A model that answers from a recording, without any request.
 
-    A request that was recorded several times gets its answers in their order, then the last
-    of them again.
+    A request recorded several times gets its answers in order, then the last one repeatedly.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -188,7 +187,7 @@ def parts_of(request: ModelRequest) -> Parts:
 
 def differences(recorded: Parts, asked: Parts) -> tuple[str, ...]:
     """
-    Say in which parts two requests differ.
+    Return in which parts two requests differ.
 
     >>> differences({"system": "1", "turns[0]": "2"}, {"system": "3", "turns[1]": "2"})
     ('system differs', 'turns[0] was recorded and is missing', 'turns[1] was not recorded')
@@ -202,7 +201,7 @@ def differences(recorded: Parts, asked: Parts) -> tuple[str, ...]:
 
 
 def vars_of(answer: ModelAnswer) -> Mapping[str, object]:
-    """Return *answer* as it stands in a recording."""
+    """Return *answer* in the form of a recording."""
     calls = [
         {"name": call.name, "arguments": call.arguments, "id": call.id} for call in answer.calls
     ]
@@ -220,7 +219,7 @@ def _digest(part: object) -> str:
 
 
 def _plain(value: object) -> object:
-    """Return a mapping or sequence of a kind of its own as JSON knows it."""
+    """Return custom mappings and sequences as plain JSON types."""
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Sequence):
@@ -232,7 +231,7 @@ def _plain(value: object) -> object:
 def _answer(found: Mapping[str, object]) -> ModelAnswer:
     calls, usage = found["calls"], found["usage"]
     if not isinstance(calls, list) or not isinstance(usage, dict):
-        msg = "calls is no list, or usage no object"
+        msg = "calls is not a list, or usage is not an object"
         raise TypeError(msg)
     stopped = found["stopped"]
     if stopped not in ("end", "length", "refusal"):

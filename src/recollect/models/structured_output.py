@@ -149,10 +149,10 @@ def _written(call: ToolCall) -> str:
 
 def with_calls(answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
     """
-    Return *answer* with the calls that stand in its text.
+    Return *answer* with the calls that are written in its text.
 
-    A text that has not their form becomes one call without a name, so that it is refused with
-    its reason and never taken for "nothing to call". A refusal stays the text that it is.
+    Malformed text becomes one call without a name, so that it is rejected with a reason and never
+    taken for "no calls". A refusal stays text.
     """
     if answer.calls or not answer.text.strip() or answer.stopped == "refusal":
         return answer
@@ -164,7 +164,7 @@ def with_calls(answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
 
 
 def calls_before(request: ModelRequest) -> int:
-    """Return how many calls the turns of *request* show, so that new ids follow theirs."""
+    """Return the number of calls in the turns of *request*, so that new ids continue theirs."""
     return sum(len(turn.calls) for turn in request.turns)
 
 

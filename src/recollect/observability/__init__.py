@@ -1,1 +1,1 @@
-"""How a memory does: health of its tasks, logs, and spans."""
+"""Observability of a memory: health of its tasks, logs, and spans."""

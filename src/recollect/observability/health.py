@@ -1,4 +1,4 @@
-"""How a memory is: its store, and the last success and last error of each background task."""
+"""Health of a memory: its store, and the last success and error of each background task."""
 
 from __future__ import annotations
 
@@ -29,13 +29,12 @@ class TaskError:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskHealth:
     """
-    How a background task is.
+    The health of a background task.
 
-    It is ``failing`` from an error to the next success; *failures* counts the errors in a row,
-    and *last_error* stays after a success. *retry_at* is when it tries again, if that is known.
-    *backlog* is what waits for it, ``None`` where nothing is counted: threads that are due
-    (formation), entries without a vector (embedding, outside), erases whose bytes are not gone
-    yet (cleaning).
+    It is ``failing`` from an error to the next success; *failures* counts consecutive errors, and
+    *last_error* stays after a success. *retry_at* is the time of the next try, if known. *backlog*
+    is its amount of pending work, ``None`` if not counted: due threads (formation), entries without
+    a vector (embedding, outside), erases whose bytes remain (cleaning).
     """
 
     name: str
@@ -50,9 +49,9 @@ class TaskHealth:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreHealth:
     """
-    How the store is: ``ok``, ``timeout``, or the `RecollectError.code` of what it raised.
+    The health of the store: ``ok``, ``timeout``, or the `RecollectError.code` it raised.
 
-    *latency_ms* is how long one small read took; ``None`` if it was not answered.
+    *latency_ms* is the duration of one small read; ``None`` if it failed.
     """
 
     state: str
@@ -61,7 +60,7 @@ class StoreHealth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """How a memory is at a moment, as seen from this process; see `Recollect.health`."""
+    """The health of a memory at one time, as seen from this process; see `Recollect.health`."""
 
     at: datetime
     store: StoreHealth
@@ -85,10 +84,10 @@ def _now() -> datetime:
 
 class TaskMonitor:
     """
-    Records and logs how one background task does; safe to use from any thread.
+    Records and logs the health of one background task; thread-safe.
 
-    Of an error that occurs again and again only some occurrences are logged (`Repeats`). A task
-    that is done *on_demand* has no block of its own, and counts as running.
+    Repeated errors are logged only in part (`Repeats`). An *on_demand* task has no running block,
+    and counts as running.
     """
 
     def __init__(
@@ -185,7 +184,7 @@ class TaskMonitor:
             self._last_error = TaskError(type=kind_of(error), text=summary_of(error), at=now)
 
     def health(self, backlog: int | None = None) -> TaskHealth:
-        """Return how the task is, with what waits for it."""
+        """Return the health of the task, with its backlog."""
         with self._turn:
             state: TaskState = "running" if self._runs else "stopped"
             return TaskHealth(
@@ -212,5 +211,5 @@ class BackgroundTasks:
         return self._monitors[name]
 
     def health(self) -> tuple[TaskHealth, ...]:
-        """Return how each task is that ran here, without what waits for it."""
+        """Return the health of each task of this process, without backlogs."""
         return tuple(each.health() for each in tuple(self._monitors.values()) if each.was_used)

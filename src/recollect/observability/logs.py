@@ -38,15 +38,15 @@ def kind_of(error: BaseException) -> str:
 
 def summary_of(error: BaseException) -> str:
     """
-    Return what an error means, in words that are the same whatever it is about.
+    Return a fixed description of an error, without its variable text.
 
-    Its own text is left out: it may quote what a user said. Of an error of ours this is what its
-    class means, and what is known about the circumstances (`RecollectError.about`); of any other
-    the place that raised it. The classes of its causes follow.
+    The error's own text is omitted, as it may quote a user. For our errors this is the meaning of
+    the class, and `RecollectError.about`; for others the place that raised it. The classes of its
+    causes follow.
 
     >>> from recollect.errors import StoreFullError
     >>> summary_of(StoreFullError("no room for 'I have a dog'"))
-    'There is no room left; nothing was written'
+    'The disk or server is full; nothing was written'
     """
     causes = [kind_of(each) for each in _causes(error)]
     led = f" (caused by {', '.join(causes)})" if causes else ""
@@ -95,7 +95,7 @@ class Repeats:
         self._seen: OrderedDict[object, tuple[float, int]] = OrderedDict()
 
     def due(self, key: object) -> int:
-        """Return how many occurrences of *key* a record stands for now, 0 to log none."""
+        """Return how many occurrences of *key* to log as one record, 0 for none."""
         now = self._timer()
         told_at, passed_over = self._seen.pop(key, (float("-inf"), 0))
         is_due = now - told_at >= self._every_s
@@ -111,7 +111,7 @@ class Repeats:
 
 def times(count: int) -> str:
     """
-    Return how to say that a record stands for *count* occurrences.
+    Return a phrase for the number of occurrences that a record covers.
 
     >>> times(1), times(57)
     ('', ' (57 times since the last line)')

@@ -59,7 +59,7 @@ class MemorySpan:
             self.span.set_attribute(name, value)
 
     def count(self, records: int) -> None:
-        """Note how many records the operation was about."""
+        """Record how many records the operation involved."""
         self.records = records
         self.set(RECORD_COUNT, records)
 
@@ -73,7 +73,7 @@ class MemorySpan:
 
 
 def _tracer() -> Any:
-    """Return what makes spans, ``None`` where no SDK was set up."""
+    """Return the tracer, ``None`` without an SDK."""
     api = sys.modules.get(_API)
     if api is None:
         return None
@@ -131,14 +131,14 @@ def observed(
     name: str, operation: Operation, log: logging.Logger, *where: object, slow_s: float = SLOW_S
 ) -> Iterator[MemorySpan]:
     """
-    Trace an operation, log it at ``DEBUG`` with *where* it was, and at ``WARNING`` if it was slow.
+    Trace an operation, log it at ``DEBUG``, and at ``WARNING`` if it was slow.
 
     Args:
-        name: What the log calls it.
-        operation: What the conventions call it.
-        log: The logger of the package that does it.
-        where: What it is about, such as a scope; it stands in the debug line alone.
-        slow_s: It is slow if it takes longer.
+        name: Its name in the log.
+        operation: Its name in the semantic conventions.
+        log: The logger of the package.
+        where: Its context, such as a scope; logged at ``DEBUG`` only.
+        slow_s: The duration from which it counts as slow, in seconds.
     """
     started = perf_counter()
     with memory_span(operation) as span:
@@ -159,7 +159,7 @@ def note_slow(log: logging.Logger, name: str, took_s: float, slow_s: float) -> N
 
 async def answer_of(model: Model, request: ModelRequest) -> ModelAnswer:
     """
-    Return the model's answer; the request has a span of its own.
+    Return the model's answer, traced in a span.
 
     Raises:
         ModelError: The model failed.

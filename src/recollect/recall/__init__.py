@@ -1,1 +1,1 @@
-"""Finding memories: text to terms, terms and vectors to scores, scores to a packed answer; pure."""
+"""Recall: find messages and memories by words and vectors, rank them, pack the answer."""

@@ -1,5 +1,5 @@
 """
-The formulas of BM25, for whatever counts as a document.
+The BM25 formulas, independent of what a document is.
 
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009),
 with the idf of Lucene, which is never negative: ln(1 + (n - df + 0.5) / (df + 0.5)).
@@ -20,16 +20,16 @@ _Floats: TypeAlias = NDArray[np.float32]
 
 
 def length_norm(length: _Floats) -> _Floats:
-    """Return for documents of these lengths what their frequencies are weighed against."""
+    """Return the length normalisation of each document, given all lengths."""
     mean = float(np.add.reduce(length)) / len(length)  # numpy's own takes twice as long to begin
     return np.float32(K1) * (1 - B + B * length / max(mean, 1e-9))
 
 
 def saturated(frequency: _Floats, norm: _Floats) -> _Floats:
-    """Return how much a term counts that a document has so often: below 1, however often."""
+    """Return the saturated term frequency, from 0 to below 1."""
     return frequency / (frequency + norm)
 
 
 def term_weight(asked: int, n: int, df: int) -> np.float32:
-    """Return the weight of a term that is asked for so often, and stands in *df* of *n*."""
+    """Return the weight of a term asked for *asked* times that occurs in *df* of *n* documents."""
     return np.float32(asked * math.log(1 + (n - df + 0.5) / (df + 0.5)) * (K1 + 1))

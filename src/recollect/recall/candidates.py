@@ -1,4 +1,4 @@
-"""The eligible entries of all searched scopes: what every statistic is taken over."""
+"""The eligible entries of all searched scopes, over which every statistic is computed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Bools = NDArray[np.bool_]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Eligibility:
     """
-    Which entries take part; the others shape no statistic.
+    Filter on the entries of a search; entries it excludes do not affect any statistic.
 
     An entry must be active, not expired at *now*, and (with *valid_at*) true in the
     world then. *kinds*, *threads*, *since*, *until* (µs) and *uids* restrict further.
@@ -49,18 +49,18 @@ class Eligibility:
 
     @property
     def is_open(self) -> bool:
-        """Say whether nothing but expiry, state and validity restricts."""
+        """Whether only expiry, state and validity restrict the entries."""
         return self.kinds == (True, None)
 
     @property
     def kinds(self) -> Kinds | None:
-        """Return the kinds of entries, ``None`` if it is not by them alone that it restricts."""
+        """The kinds of entries, ``None`` if anything but the kind restricts them."""
         others = (self.threads, self.since, self.until, self.uids)
         return (self.messages, self.types) if all(each is None for each in others) else None
 
 
 def eligible(index: ScopeIndex, part: LiveSegment, wanted: Eligibility) -> Bools:
-    """Return which entries of *part* take part."""
+    """Return a mask of the eligible entries of *part*."""
     segment = part.segment
     found = part.is_live
     if not segment.is_timeless:
@@ -101,10 +101,10 @@ Standing: TypeAlias = tuple[NDArray[np.int32], Floats]
 @dataclass(frozen=True, slots=True)
 class _Slice:
     """
-    A segment, and where its entries stand in the collection (-1: not eligible).
+    A segment, and the position of each of its entries in the collection (-1: not eligible).
 
-    All are eligible if it is whole, and they are the collection's entries, in its order, if it
-    is all there is.
+    *is_whole*: all its entries are eligible. *is_all*: it is also the only slice, so that its order
+    is the order of the collection.
     """
 
     segment: Segment | Searched
@@ -113,7 +113,7 @@ class _Slice:
     is_all: bool = False
 
     def runs(self, terms: NDArray[np.uint64]) -> Iterator[slice | None]:
-        """Yield for each of *terms* where its postings are, ``None`` if it has none."""
+        """Yield the range of postings of each of *terms*, ``None`` for an unknown term."""
         segment = self.segment
         last = len(segment.hashes) - 1
         if last < 0:
@@ -125,7 +125,7 @@ class _Slice:
             yield slice(start, end) if is_there else None
 
     def postings(self, terms: NDArray[np.uint64]) -> Iterator[Postings | None]:
-        """Yield for each of *terms* where it stands, and how often; ``None`` if nowhere."""
+        """Yield the entries and frequencies of each of *terms*, ``None`` for an unknown term."""
         for run in self.runs(terms):
             yield None if run is None else self._standing(run)
 
@@ -160,12 +160,12 @@ _COLUMNS: Final = (
 
 class Collection:
     """
-    Eligible entries in the order of their sessions and positions, each a column's element.
+    Eligible entries ordered by session and position, stored as one array per column.
 
     *scope* is the number of the entry's scope among those searched. Of more than
-    ``SCAN_ENTRIES_MAX`` entries only the newest take part; *eligible* counts all. *moments* are
-    those at which its indexes were the latest of their scopes; at *used_at* (as `timer_s` counts)
-    their use was noted last.
+    ``SCAN_ENTRIES_MAX`` entries only the newest are searched; *eligible* counts all. *moments* are
+    the store moments at which its indexes are known to be current; *used_at* is the time of last
+    use, in seconds of `timer_s`.
     """
 
     def __init__(self, indexes: Sequence[ScopeIndex], wanted: Sequence[Eligibility]) -> None:
@@ -211,7 +211,7 @@ class Collection:
 
     @cached_property
     def size_bytes(self) -> int:
-        """Return what its arrays take, with those that searches derive from them."""
+        """Size of its arrays in bytes, including those that searches derive from them."""
         columns = (getattr(self, name) for name in _COLUMNS)
         ranks = (each.rank for each in self._slices)
         derived = (self.begins_session, self.session, self.session_length, self.window_length)
@@ -222,11 +222,11 @@ class Collection:
         return own + _SESSION_DAYS_BYTES * self.sessions + _SPEAKING_BYTES * len(self)
 
     def keep_ahead(self, question: object, found: list[Any]) -> None:
-        """Keep what was worked out of *question* before its search, which takes it."""
+        """Cache the signals computed for *question* before its search runs."""
         self._ahead = question, found
 
     def take_ahead(self, question: object) -> list[Any] | None:
-        """Return what was worked out of this very question, once; ``None`` if nothing was."""
+        """Return and drop the cached signals of *question*; ``None`` if there are none."""
         ahead = self._ahead
         if ahead is None or ahead[0] is not question:
             return None
@@ -235,11 +235,11 @@ class Collection:
 
     @property
     def is_scattered(self) -> bool:
-        """Say whether `joined` pays, if there is another search."""
+        """Whether the collection has so many segments that `joined` pays off."""
         return len(self._slices) >= SCATTERED_FROM
 
     def joined(self) -> Collection:
-        """Return the same collection, with its segments joined; as slow as it is long."""
+        """Return the same collection with its segments joined; takes time linear in its size."""
         segments = [each.segment for each in self._slices]
         ranks = [each.rank for each in self._slices]
         postings, vectors = (
@@ -279,13 +279,13 @@ class Collection:
 
     @cached_property
     def holds_both(self) -> bool:
-        """Say whether messages and memories are among the entries."""
+        """Whether the collection holds both messages and memories."""
         messages = int(np.count_nonzero(self.kind == MESSAGE))
         return 0 < messages < len(self)
 
     @cached_property
     def begins_session(self) -> Bools:
-        """Say for each entry whether it is the first of its session."""
+        """Mask of the entries that are the first of their session."""
         session = self.key >> 32
         begins = np.ones(len(self), np.bool_)
         begins[1:] = (session[1:] != session[:-1]) | (self.scope[1:] != self.scope[:-1])
@@ -293,31 +293,31 @@ class Collection:
 
     @cached_property
     def session(self) -> NDArray[np.int32]:
-        """Return the number of each entry's session, from 0 on."""
+        """Number of each entry's session, from 0."""
         return np.cumsum(self.begins_session, dtype=np.int32) - 1
 
     @cached_property
     def sessions(self) -> int:
-        """Return how many sessions there are."""
+        """Number of sessions."""
         return int(self.session[-1]) + 1 if len(self) else 0
 
     @cached_property
     def stands_alone(self) -> bool:
-        """Say whether each entry is a session of its own, as a memory is: then none has others."""
+        """Whether every session has exactly one entry, as sessions of memories do."""
         return self.sessions == len(self)
 
     @cached_property
     def session_length(self) -> Floats:
-        """Return how many terms each session has."""
+        """Number of terms of each session."""
         return np.bincount(self.session, self.length, self.sessions).astype(np.float32)
 
     @cached_property
     def window_length(self) -> Floats:
-        """Return how many terms each entry has together with its neighbours."""
+        """Number of terms of each entry and its neighbours in the session."""
         return self.with_neighbours(self.length.astype(np.float32))
 
     def with_neighbours(self, column: Floats) -> Floats:
-        """Return each element plus those of the previous and next entry of its session."""
+        """Return each element plus its previous and next one of the same session."""
         joined = column.copy()
         follows = ~self.begins_session[1:]
         joined[1:] += column[:-1] * follows
@@ -325,7 +325,7 @@ class Collection:
         return joined
 
     def best_of_session(self, column: Floats) -> Floats:
-        """Return for each entry the largest element of its session."""
+        """Return for each entry the largest element in its session."""
         if self.stands_alone:
             return column
         best: Floats = np.maximum.reduceat(column, np.flatnonzero(self.begins_session))
@@ -333,17 +333,17 @@ class Collection:
 
     @cached_property
     def session_days(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the first and last moment of each session."""
+        """Times (µs) of the first and last entry of each session."""
         firsts = np.flatnonzero(self.begins_session)
         return np.minimum.reduceat(self.time, firsts), np.maximum.reduceat(self.time, firsts)
 
     @cached_property
     def personal(self) -> Floats:
-        """Return 1 for the entries in which somebody speaks of himself."""
+        """1 for entries written in the first person, else 0."""
         return self.is_first_person.astype(np.float32)
 
     def said_as(self, role: int) -> Floats:
-        """Return 1 for the entries in a role (see `ROLES`) whose speakers have no names."""
+        """Return 1 for entries of a role (see `ROLES`) whose speaker has no name, else 0."""
         if role not in self._said_as:
             is_said = (self.speaker == 0) & (self.role == role)
             self._said_as[role] = is_said.astype(np.float32)
@@ -351,7 +351,7 @@ class Collection:
 
     @cached_property
     def years(self) -> list[int]:
-        """Return the years in which something was said."""
+        """Distinct years of the entries."""
         if not len(self):
             return []
         first, last = (to_datetime(int(time)).year for time in (self.time.min(), self.time.max()))
@@ -362,9 +362,9 @@ class Collection:
 
     def impacts(self, terms: Iterable[int]) -> list[Standing] | None:
         """
-        Return for each of *terms* which entries have it, and its saturated frequency in each.
+        Return for each of *terms* its entries and its saturated frequency in each.
 
-        ``None`` where that was not worked out beforehand, as `joined` does of entries alone.
+        ``None`` unless `joined` precomputed them, which it does if each entry stands alone.
         """
         if self._impacts is None:
             return None
@@ -376,13 +376,13 @@ class Collection:
         ]
 
     def postings(self, terms: Iterable[int]) -> list[Standing]:
-        """Return for each of *terms* (hashes) which entries have it, and how often."""
+        """Return for each of *terms* (hashes) its entries and its frequency in each."""
         wanted = np.fromiter(terms, np.uint64)
         by_slice = [list(each.postings(wanted)) for each in self._slices]
         return [_together(each[at] for each in by_slice) for at in range(len(wanted))]
 
     def similarity(self, query: Vector) -> tuple[Floats, Bools]:
-        """Return the cosine of each entry's vector with *query*, and which entries have one."""
+        """Return each entry's cosine similarity to *query*, and a mask of entries with vectors."""
         if self._vectors_are_entries:
             (only,) = self._slices
             cosine = similarities(only.segment.vectors, only.segment.scales, query)
@@ -402,14 +402,14 @@ class Collection:
 
     @cached_property
     def _vectors_are_entries(self) -> bool:
-        """Say whether the vectors are those of all entries, in their order."""
+        """Whether row i of the vectors belongs to entry i, for all entries."""
         if not len(self) or not self._slices[0].is_all:
             return False
         return np.array_equal(self._slices[0].segment.vector_row, np.arange(len(self)))
 
     @cached_property
     def participants(self) -> dict[str, list[tuple[int, int]]]:
-        """Return the named speakers of eligible entries: for each its (scope, speaker number)s."""
+        """Named speakers of the eligible entries, with their (scope, speaker number)s."""
         names: dict[str, list[tuple[int, int]]] = {}
         for number, index in enumerate(self.indexes):
             is_alone = len(self.indexes) == 1
@@ -422,7 +422,7 @@ class Collection:
 
 
 def _together(found: Iterable[Postings | None]) -> Standing:
-    """Return the postings of one term in all slices."""
+    """Return the postings of one term over all slices."""
     present = [each for each in found if each is not None]
     if not present:
         return np.empty(0, np.int32), np.empty(0, np.float32)
@@ -438,12 +438,12 @@ def _full(count: int, number: int) -> NDArray[np.int32]:
 
 
 def _taken(column: NDArray[Any], at: NDArray[np.intp]) -> NDArray[Any]:
-    """Return the elements *at*, which rise; all of them are the column itself."""
+    """Return the elements at the ascending positions *at*; the column itself if that is all."""
     return column if len(at) == len(column) else column[at]
 
 
 def _order(key: NDArray[np.int64], scope: NDArray[np.int32]) -> NDArray[np.intp] | None:
-    """Return the order by scope, then key; ``None`` if that is the present one."""
+    """Return the order by scope, then key; ``None`` if already sorted."""
     ends_scope = scope[1:] != scope[:-1]
     if bool(((key[1:] >= key[:-1]) | ends_scope).all()) and bool((scope[1:] >= scope[:-1]).all()):
         return None
@@ -453,7 +453,7 @@ def _order(key: NDArray[np.int64], scope: NDArray[np.int32]) -> NDArray[np.intp]
 def _newest(
     every: Sequence[tuple[int, Segment, NDArray[np.intp]]], count: int
 ) -> list[tuple[int, Segment, NDArray[np.intp]]]:
-    """Return the *count* newest entries; of equally old ones those with the larger id."""
+    """Return the *count* newest entries; ties go to the larger id."""
     time = np.concatenate([segment.time[at] for _, segment, at in every])
     uid = np.concatenate([segment.uid[at] for _, segment, at in every])
     is_taken = np.zeros(len(time), np.bool_)

@@ -64,7 +64,7 @@ class ContextEntry:
 
     @property
     def source(self) -> str:
-        """Return where it is from: thread/message, or type/key."""
+        """Its source: thread/message, or type/key."""
         return self.entry.source
 
 

@@ -1,4 +1,4 @@
-"""Entries of an answer that say nothing which an entry kept before them does not say."""
+"""Drop entries of an answer that only repeat an entry kept before them."""
 
 from __future__ import annotations
 
@@ -25,19 +25,20 @@ _PLACE: Final = re.compile(r"/(?:0|[1-9][0-9]*)(?=/|$)")
 
 class SaidAlready:
     """
-    The entries that were kept of a ranking, asked whether another one only repeats them.
+    The kept entries of a ranking; tells if another entry only repeats one of them.
 
-    An entry repeats only one that says the same, is in the same scope, and is no less trusted.
-    That both rest on one message is not enough: a sentence may hold several facts, and a forged
-    memory may cite what an honest one cites.
+    An entry can only repeat one with the same content, in the same scope, and at least as trusted.
+    Citing the same message is not enough: a sentence may hold several facts, and a forged memory
+    may cite the same message as an honest one.
 
-    - An entry of a collection repeats another one of its validity if it holds no field but with
-      the same quote and the same sentences as that one, which may hold more of both. A document
-      repeats none: its key says whose it is.
-    - A memory repeats a message that it rests on if its whole text stands there word for word;
-      a message repeats such a memory if its words are exactly these. ``{"home": "Bergen"}`` is
-      shown beside "I moved to Bergen": that this is still so is in the memory alone.
-    - Where space is short (*is_tight*), a message also repeats one that has its words in a row.
+    - An entry of a collection repeats another with the same validity if each of its fields occurs
+      there with the same quote and sentences; the other may hold more. A document repeats nothing,
+      because its key identifies its owner.
+    - A memory repeats a message it cites if its whole text occurs there verbatim; a message repeats
+      such a memory if both have the same words. ``{"home": "Bergen"}`` is shown beside "I moved to
+      Bergen", because only the memory tells that it still holds.
+    - With a token budget (*is_tight*), a message also repeats one that contains all its words in
+      sequence.
     """
 
     def __init__(self, entries: Sequence[Recalled], *, is_tight: bool) -> None:
@@ -47,7 +48,7 @@ class SaidAlready:
         self._messages: list[_Entry] = []
 
     def keep(self, place: int) -> None:
-        """Note that the entry at *place* of the ranking is in the answer."""
+        """Add the entry at position *place* of the ranking to the kept ones."""
         entry = self._entries[place]
         for each in entry.messages:
             self._by_message[each].append(entry)
@@ -55,7 +56,7 @@ class SaidAlready:
             self._messages.append(entry)
 
     def says(self, place: int) -> bool:
-        """Return True if the entry at *place* only repeats one that was kept."""
+        """Return True if the entry at *place* only repeats a kept one."""
         entry = self._entries[place]
         related = (other for each in entry.messages for other in self._by_message.get(each, ()))
         if any(other.is_trusted_for(entry) and _repeats(entry, other) for other in related):
@@ -71,7 +72,7 @@ class SaidAlready:
 
 
 class _Entry:
-    """A recalled entry, with what of it is compared; each part is worked out when it is needed."""
+    """A recalled entry with the derived values used for comparison, each computed lazily."""
 
     def __init__(self, entry: Recalled) -> None:
         self.scope = entry.scope
@@ -87,7 +88,7 @@ class _Entry:
 
     @cached_property
     def messages(self) -> set[Said]:
-        """Return the message that it is, or those that any part of it rests on."""
+        """The message itself, or all messages that the memory cites."""
         if isinstance(self.content, Message):
             return {(self.scope, self.content.thread, self.content.id)}
         return {
@@ -98,11 +99,11 @@ class _Entry:
 
     @cached_property
     def words(self) -> str:
-        """Return the words of its text without case, accents, marks and spacing."""
+        """Its text without case, accents, punctuation and spacing."""
         return " " + " ".join(re.findall(r"\w+", fold(self._text))) + " "
 
     def is_trusted_for(self, other: _Entry) -> bool:
-        """Return True if *other* is of the same scope and no more trusted."""
+        """Return True if *other* is in the same scope and no more trusted."""
         return self.scope == other.scope and _RANK[self.trust] <= _RANK[other.trust]
 
 
@@ -119,13 +120,13 @@ def _repeats(entry: _Entry, kept: _Entry) -> bool:
 
 
 def _is_copied(memory: Memory, message: Message) -> bool:
-    """Return True if a memory has words, and tells no other time than the message."""
+    """Return True if a memory has text, and no other time than the message."""
     is_its_time = memory.valid_from in {None, message.time}
     return is_its_time and memory.valid_until is None and bool(memory.text.strip())
 
 
 def _is_within(memory: Memory, other: Memory) -> bool:
-    """Return True if each field of *memory* is in *other*, with its sentences and its quote."""
+    """Return True if *other* has each field of *memory*, with its sentences and quote."""
     if memory.type != other.type or memory.is_document or other.is_document:
         return False
     if _validity(memory) != _validity(other):
@@ -145,7 +146,7 @@ def _validity(memory: Memory) -> tuple[object, object]:
 
 
 def _fields(memory: Memory) -> Iterator[tuple[str, set[Evidence], set[str]]]:
-    """Yield name, evidence and sentences of each leaf; all places of a list have one name."""
+    """Yield name, evidence and sentences of each leaf; elements of a list share one name."""
     for pointer, leaf in leaves(memory.value):
         rests = {
             each

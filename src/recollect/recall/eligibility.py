@@ -27,7 +27,7 @@ def eligible_in_each(
 def eligibility(
     query: RecallQuery, now: int, threads: frozenset[int] | None, uids: frozenset[int] | None
 ) -> Eligibility:
-    """Return which entries of a scope take part at *now*: of *threads* and *uids*, if given."""
+    """Return a scope's eligibility filter at *now*, for *threads* and *uids* if given."""
     where = query.where
     return Eligibility(
         now=now,

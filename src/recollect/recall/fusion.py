@@ -1,8 +1,8 @@
 """
 Fusion: one weighted sum of all signals, with one set of weights for all data.
 
-Linear fusion of standardised scores was measured against rank fusion, union of top lists
-and diversification, and finds more; see docs/benchmarks.md.
+Linear fusion of standardised scores found more than rank fusion, a union of top lists, and
+diversification; see docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ WEIGHTS_WITHOUT_VECTOR: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The best entries, best first: their places, their scores, and each signal's part in these."""
+    """The best entries, best first: positions, scores, and each signal's share of the score."""
 
     order: NDArray[np.intp]
     score: Floats
@@ -62,8 +62,8 @@ def fused(collection: Collection, signals: Sequence[Signal], limit: int) -> Rank
     """
     Return the *limit* best entries of *collection*, best first.
 
-    Ties are broken by time, newest first, then by the entry's random id, so that equal
-    stores give equal answers.
+    Ties are broken by time, newest first, then by the entry's id, so that equal stores give equal
+    answers.
     """
     by_name = {signal.name: signal.value for signal in signals}
     without = by_name.pop("no_vector", None)
@@ -83,7 +83,7 @@ def fused(collection: Collection, signals: Sequence[Signal], limit: int) -> Rank
 
 
 def _columns(by_name: Mapping[str, Floats]) -> Iterable[tuple[list[str], Floats]]:
-    """Return each column once, with all signals that it is: of entries alone several are one."""
+    """Yield each distinct column with the names of its signals, which may share a column."""
     found: dict[int, tuple[list[str], Floats]] = {}
     for name, column in by_name.items():
         found.setdefault(id(column), ([], column))[0].append(name)
@@ -93,7 +93,7 @@ def _columns(by_name: Mapping[str, Floats]) -> Iterable[tuple[list[str], Floats]
 def _weight(
     names: Sequence[str], weights: Mapping[str, float], without: Floats | None
 ) -> np.float32 | Floats:
-    """Return what signals weigh together; of each entry, if some are *without* a vector."""
+    """Return the total weight of signals, per entry if some entries are *without* a vector."""
     weight = sum(weights[name] for name in names)
     if without is None:
         return np.float32(weight)
@@ -102,7 +102,7 @@ def _weight(
 
 
 def best_of(score: Floats, limit: int) -> NDArray[np.intp]:
-    """Return the places of the *limit* best scores, and of all that tie with the last of them."""
+    """Return the positions of the *limit* best scores, and of all ties with the last of them."""
     if limit >= len(score):
         return np.arange(len(score))
     threshold = np.partition(score, len(score) - limit)[len(score) - limit]

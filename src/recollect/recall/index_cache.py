@@ -1,4 +1,4 @@
-"""The scope indexes of this process: kept while in use, refreshed by searches, dropped."""
+"""In-process cache of scope indexes: refreshed by searches, dropped when idle."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ USED_EVERY_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class TakenIndex:
-    """The indexes of some scopes, and what an earlier search made of them, if anything."""
+    """The cached indexes of some scopes, and the collection of an earlier search, if any."""
 
     indexes: Sequence[ScopeIndex] = ()
     collection: Collection | None = None
@@ -46,7 +46,7 @@ class TakenIndex:
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """All scopes below some, as they were at some moments."""
+    """The scopes below some prefixes, and the store moments at which the list was current."""
 
     scopes: tuple[Scope, ...]
     moments: ReadMoments
@@ -54,10 +54,9 @@ class _Listing:
 
 class Indexes:
     """
-    The latest index of each scope in use, safe to share between threads.
+    The latest index of each scope in use; thread-safe.
 
-    An index is a value; a search works on the one that it took, and offers back the one
-    that it brought up to date.
+    An index is immutable: a search takes one, brings it up to date, and offers the new one back.
     """
 
     def __init__(self, bytes_max: int = INDEX_BYTES_MAX) -> None:
@@ -74,20 +73,20 @@ class Indexes:
 
     @property
     def generation(self) -> int:
-        """Return a number that `forget` raises: what was taken before is not kept any more."""
+        """A counter that `forget` increments; results of an earlier generation are not cached."""
         return self._generation
 
     @property
     def size_bytes(self) -> int:
-        """Return what the kept indexes and collections take."""
+        """Size of the cached indexes and collections in bytes."""
         return self._bytes
 
     def take(self, scopes: Sequence[Scope], kinds: Kinds | None = None) -> TakenIndex:
         """
-        Return the latest index of each of *scopes*, an empty one where none is kept.
+        Return the cached index of each of *scopes*, an empty one if none is cached.
 
-        With them comes the collection of *kinds* that an earlier search made of these indexes,
-        unless one of them is known to be behind.
+        The result includes the collection of *kinds* that an earlier search built from these
+        indexes, unless one of them is known to be stale.
         """
         name = tuple(scopes), kinds
         with self._turn:
@@ -104,7 +103,7 @@ class Indexes:
             return TakenIndex(collection.indexes, None if is_behind else collection)
 
     def take_below(self, below: Below, kinds: Kinds | None) -> TakenIndex:
-        """Do as `take`, for the scopes that an earlier search found below; of none if none did."""
+        """Like `take`, for the scopes last found below; empty if they are not cached."""
         with self._turn:
             listing = self._listings.get(below)
         if listing is None:
@@ -119,9 +118,9 @@ class Indexes:
         generation: int | None = None,
     ) -> None:
         """
-        Note that at *moment* all scopes *below* were *scopes*, in order.
+        Record that *scopes*, in order, were all scopes *below* at *moment*.
 
-        What was listed in an earlier *generation* may name what was forgotten, and is let go.
+        A list of an earlier *generation* may name forgotten scopes and is ignored.
         """
         with self._turn:
             if generation not in (None, self._generation):
@@ -142,10 +141,10 @@ class Indexes:
 
     def offer(self, indexes: Iterable[ScopeIndex], generation: int | None = None) -> None:
         """
-        Keep each of *indexes* that is later than the one kept of its scope.
+        Cache each of *indexes* that is newer than the cached one of its scope.
 
-        Those that were made from what was taken in an earlier *generation* are let go: something
-        was forgotten since, which they may still hold.
+        Indexes of an earlier *generation* are ignored: they may contain data that was forgotten
+        since.
         """
         with self._turn:
             if generation in (None, self._generation):
@@ -163,7 +162,7 @@ class Indexes:
             self._drop(next(iter(self._indexes)))
 
     def note_written(self, scope: Scope) -> None:
-        """Take note that the index kept of *scope* is behind: it is of no use as it is."""
+        """Mark the cached index of *scope* as stale."""
         with self._turn:
             if scope in self._indexes:
                 self._behind.add(scope)
@@ -172,9 +171,9 @@ class Indexes:
         self, indexes: Sequence[ScopeIndex], wanted: Sequence[Eligibility]
     ) -> Collection:
         """
-        Return what *wanted* leaves of *indexes*: the same object while nothing changed.
+        Return the collection of the *wanted* entries of *indexes*, cached while unchanged.
 
-        One of many scopes is joined when it is searched for the second time.
+        A collection of many segments is joined when it is searched for the second time.
         """
         kinds = _kinds_of(wanted)
         if kinds and (kept := self._kept_collection(indexes, kinds)) is not None:
@@ -185,7 +184,7 @@ class Indexes:
         return made
 
     def _kept_collection(self, indexes: Sequence[ScopeIndex], kinds: Kinds) -> Collection | None:
-        """Return what an earlier search made of these very indexes, by *kinds* alone."""
+        """Return the cached collection of exactly these indexes and *kinds*, if any."""
         name = _scopes_of(indexes), kinds
         with self._turn:
             kept = self._collections.get(name)
@@ -195,7 +194,7 @@ class Indexes:
             return kept
 
     def searched_again(self, kept: Collection, kinds: Kinds) -> Collection:
-        """Return a collection that was kept, joined if that makes its searches faster."""
+        """Return a cached collection, joined if that makes its searches faster."""
         if not kept.is_scattered:
             return kept
         joined = kept.joined()
@@ -206,7 +205,7 @@ class Indexes:
         name = _scopes_of(made.indexes), kinds
         size_bytes = made.size_bytes
         with self._turn:
-            # Made of what is not kept any more, it would hold that, and be of no further use.
+            # Built from evicted indexes, it would keep these alive without being useful.
             if all(self._indexes.get(index.scope) is index for index in made.indexes):
                 self._drop_collection(name)
                 self._collections[name] = made
@@ -216,7 +215,7 @@ class Indexes:
                 self._shrink()
 
     def forget(self, scope: Scope) -> None:
-        """Drop the indexes of *scope* and of all scopes below it, and what names them."""
+        """Drop the indexes of *scope* and all scopes below, and everything that refers to them."""
         with self._turn:
             self._generation += 1
             self._listings.clear()
@@ -224,7 +223,7 @@ class Indexes:
                 self._drop(each)
 
     def drop_idle(self, idle_s: float = IDLE_S) -> int:
-        """Drop the indexes that no search took for *idle_s*; say how many."""
+        """Drop the indexes unused for *idle_s* seconds; return how many."""
         with self._turn:
             since = timer_s() - idle_s
             idle = [scope for scope, used in self._used.items() if used < since]
@@ -233,19 +232,19 @@ class Indexes:
             return len(idle)
 
     def unmerged(self) -> list[ScopeIndex]:
-        """Return the indexes that `merge` would make faster or smaller."""
+        """Return the indexes that merging would make faster or smaller."""
         with self._turn:
             return [index for index in self._indexes.values() if needs_merging(index)]
 
     def merge(self, index: ScopeIndex) -> None:
-        """Put a merged index in the place of *index*, if that is still the latest; slow."""
+        """Replace *index* by its merged form if it is still the latest; slow."""
         compact = merged(index)
         with self._turn:
             if self._indexes.get(index.scope) is index:
                 self._put(compact)
 
     def _shrink(self) -> None:
-        """Drop the longest unused collections, while there are too many or too many bytes."""
+        """Evict the least recently used collections while over the count or size limit."""
         while self._collections and (
             self._bytes > self._bytes_max or len(self._collections) > COLLECTIONS_MAX
         ):
@@ -285,7 +284,7 @@ def _scopes_of(indexes: Sequence[ScopeIndex]) -> tuple[Scope, ...]:
 
 
 def _kinds_of(wanted: Sequence[Eligibility]) -> Kinds | None:
-    """Return the kinds that are wanted of every scope, ``None`` if that is not all there is."""
+    """Return the kinds wanted of every scope, ``None`` if anything else restricts the entries."""
     if not wanted or any(each is not wanted[0] and each != wanted[0] for each in wanted):
         return None
     return wanted[0].kinds

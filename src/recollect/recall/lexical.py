@@ -1,4 +1,4 @@
-"""BM25 over entries, over windows of three, and over sessions, from one set of postings."""
+"""BM25 over entries, windows of three entries, and sessions, from one set of postings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recollect.recall.candidates import Collection, Floats
 
 @dataclass(frozen=True, slots=True)
 class LexicalScores:
-    """BM25 of each entry: of its own terms, of its window's, of its session's."""
+    """BM25 scores per entry: of the entry, its window and its session."""
 
     entry: Floats
     window: Floats
@@ -23,7 +23,7 @@ class LexicalScores:
 
 def lexical_scores(collection: Collection, terms: Mapping[int, int]) -> LexicalScores:
     """
-    Score every entry for the query *terms* (hashes, with how often each is asked for).
+    Score every entry for the query *terms* (hashes mapped to their count in the query).
 
     Term frequencies of windows and sessions are sums over their eligible entries; where each
     entry stands alone, all three scores are that of the entry.
@@ -52,7 +52,7 @@ def lexical_scores(collection: Collection, terms: Mapping[int, int]) -> LexicalS
 
 
 def _alone(collection: Collection, terms: Mapping[int, int]) -> Floats:
-    """Return the scores of entries alone: of all terms at once, as there are few steps each."""
+    """Return the scores where each entry is its own session, computed for all terms at once."""
     n = len(collection)
     known = collection.impacts(terms)
     found = collection.postings(terms) if known is None else known
@@ -71,7 +71,7 @@ def _alone(collection: Collection, terms: Mapping[int, int]) -> Floats:
 def _add(
     scores: Floats, at: NDArray[np.integer], frequency: Floats, norm: Floats, asked: int
 ) -> None:
-    """Add one term's part to the scores of the documents *at*, which are distinct."""
+    """Add one term's contribution to the scores of the distinct documents *at*."""
     weight = term_weight(asked, len(scores), len(at))
     scores[at] += weight * saturated(frequency, norm[at])
 
@@ -79,7 +79,7 @@ def _add(
 def _windows(
     collection: Collection, places: NDArray[np.intp], counts: Floats
 ) -> tuple[NDArray[np.intp], Floats]:
-    """Return the entries whose window has the term, and how often."""
+    """Return the entries whose window contains the term, and its frequency there."""
     begins = collection.begins_session
     is_inner = ~begins[places]
     has_next = places + 1 < len(begins)
@@ -96,7 +96,7 @@ def _windows(
 def _sessions(
     collection: Collection, places: NDArray[np.intp], counts: Floats
 ) -> tuple[NDArray[np.intp], Floats]:
-    """Return the sessions that have the term, and how often."""
+    """Return the sessions that contain the term, and its frequency there."""
     frequency = np.bincount(collection.session[places], counts, collection.sessions)
     at = np.flatnonzero(frequency > 0)
     return at, frequency[at].astype(np.float32)

@@ -1,4 +1,4 @@
-"""Memories by the nearness of their vectors alone: no word, name or date has a say."""
+"""Nearest memories by vector similarity alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from recollect.stores.vector_codec import decode_vectors
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
-    """A memory near a query: the cosine of both vectors, and its own of length one."""
+    """A memory near a query: its cosine similarity, and its vector of unit length."""
 
     memory: Memory
     similarity: float

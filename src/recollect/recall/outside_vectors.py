@@ -1,4 +1,4 @@
-"""An outside store of vectors beside a store: mirrored in the background, asked by recall."""
+"""External vector store: mirrored in the background, queried by recall."""
 
 from __future__ import annotations
 
@@ -48,21 +48,16 @@ NAME_CHARACTERS_MAX: Final = 100
 
 
 def scope_name(scope: Scope) -> str:
-    """
-    Return how documents name a scope: each segment whole, nothing in it but URL characters.
-
-    >>> scope_name(("users", "a/b' OR 1=1")), scope_name(("users", "a", "b"))
-    ('users/a%2Fb%27%20OR%201%3D1', 'users/a/b')
-    """
+    """Return the name of a scope in an external store: URL-quoted segments joined by ``/``."""
     return "/".join(quote(segment, safe="") for segment in scope)
 
 
 class Outside:
     """
-    Mirrors the entries of a store into an outside store of vectors, and searches there.
+    Mirrors the entries of a store into an external vector store, and searches it.
 
-    Which entries it has is kept in the store, as it is for an embedder's vectors. Any number
-    of processes may mirror one store: equal work done twice changes nothing.
+    The mirror's progress is recorded in the store, as for an embedder's vectors. Any number of
+    processes may mirror one store: repeated work changes nothing.
     """
 
     def __init__(self, store: Store, vectors: OutsideVectors) -> None:
@@ -83,10 +78,11 @@ class Outside:
 
     async def open(self) -> None:
         """
-        Check that it can be used, and note in the store that it is.
+        Check that the external store is usable, and register it in the store.
 
         Raises:
-            UsageError: It is not fit. One that is away is tried again later.
+            UsageError: The external store is unsuitable. An unreachable one is retried later
+                instead.
         """
         try:
             await to_thread.run_sync(self._vectors.check)
@@ -98,11 +94,11 @@ class Outside:
             )
 
     def wake(self) -> None:
-        """Say that something was written."""
+        """Signal that something was written."""
         self._woken.set()
 
     async def run(self) -> None:
-        """Mirror whatever comes, until cancelled; a failure waits and is tried again."""
+        """Mirror new entries until cancelled; failures are retried after a pause."""
         with self._monitor.running():
             await self._run()
 
@@ -124,7 +120,7 @@ class Outside:
 
     @property
     def known_identity(self) -> str:
-        """The name under which the store keeps what was mirrored."""
+        """The name under which the store records the mirror's progress."""
         return self._identity
 
     def _note_success(self) -> None:
@@ -138,13 +134,13 @@ class Outside:
 
     async def work_once(self) -> bool:
         """
-        Remove what is left to remove, and mirror one batch of each scope that waits.
+        Remove erased entries, and mirror one batch of each scope that has a backlog.
 
         Returns:
-            Whether there was any.
+            True if there was any work.
 
         Raises:
-            StoreError: It failed.
+            StoreError: The external store failed.
         """
         await self.remove_left()
         scopes = await self._store.unembedded_scopes(self._identity)
@@ -154,10 +150,10 @@ class Outside:
 
     async def settle(self, scope: Scope) -> None:
         """
-        Mirror all that *scope* holds now.
+        Mirror everything that *scope* holds now.
 
         Raises:
-            StoreError: The outside store failed.
+            StoreError: The external store failed.
         """
         scope_id = await self._store.scope_id(scope)
         while scope_id is not None and await self._next(scope_id):
@@ -199,10 +195,10 @@ class Outside:
 
     async def remove_left(self) -> None:
         """
-        Remove what was erased from the store; the notes of it go then.
+        Remove entries that were erased from the store, then the records of them.
 
         Raises:
-            StoreError: It failed; the notes stay.
+            StoreError: The external store failed; the records are kept.
         """
         async with self._turn:
             await self._remove_left()
@@ -218,14 +214,14 @@ class Outside:
                 await self._store.apply(OUTSIDE_SCOPE, [gone])
 
     async def try_remove_left(self) -> None:
-        """Do what `remove_left` does; a failure is kept as *last_error*."""
+        """Like `remove_left`, but record a failure in *last_error* instead of raising."""
         try:
             await self.remove_left()
         except FAILURES as error:
             self._note(error)
 
     async def search(self, scopes: Sequence[Scope], query: str) -> OutsideHits | None:
-        """Return what is nearest in each scope, ``None`` if it failed or does not answer."""
+        """Return the nearest entries of each scope; ``None`` on failure or timeout."""
         if len(scopes) > SCOPES_MAX:
             return None
         with anyio.move_on_after(ANSWER_S):
@@ -254,10 +250,10 @@ def _uids_of(left: Memory) -> list[int]:
 
 async def opened_outside(store: Store, vectors: OutsideVectors) -> Outside:
     """
-    Return what mirrors *store* into *vectors*.
+    Return an `Outside` that mirrors *store* into *vectors*.
 
     Raises:
-        UsageError: They are not fit for it.
+        UsageError: The external store is unsuitable.
     """
     outside = Outside(store, vectors)
     await outside.open()

@@ -1,4 +1,4 @@
-"""Packing: which of the ranked entries fit a budget of tokens, whole and without repetition."""
+"""Packing: fit ranked entries into a token budget, whole and without repetition."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DropReason = Literal["limit", "budget", "repeats", "score"]
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What was kept and left out, as places in the ranked list, best first."""
+    """Positions in the ranked list that were kept and dropped, best first."""
 
     kept: tuple[int, ...]
     dropped: tuple[tuple[int, DropReason], ...]
@@ -21,14 +21,14 @@ class Packed:
 
 
 class Kept(Protocol):
-    """The entries that are in an answer already; see `SaidAlready`."""
+    """Tracks the entries already in an answer; see `SaidAlready`."""
 
     def keep(self, place: int) -> None:
-        """Note that the entry at *place* of the ranking is in the answer."""
+        """Add the entry at *place* of the ranking to the answer."""
         ...
 
     def says(self, place: int) -> bool:
-        """Return True if the entry at *place* only repeats one that is in the answer."""
+        """Return True if the entry at *place* only repeats one in the answer."""
         ...
 
 
@@ -43,9 +43,9 @@ def packed(
     """
     Keep the best of the ranked *texts* within *limit* and *budget_tokens*.
 
-    An entry that does not fit is passed over, and a smaller one behind it may still fit;
-    the first is kept even if it alone exceeds the budget. What *said* knows to repeat an entry
-    that was kept is dropped.
+    An entry that does not fit is skipped; a smaller one after it may still fit. The first entry is
+    kept even if it alone exceeds the budget. Entries that *said* reports as repetitions are
+    dropped.
     """
     kept: list[int] = []
     dropped: list[tuple[int, DropReason]] = []

@@ -1,4 +1,4 @@
-"""What is asked of recall: a query, and which entries it may find."""
+"""A recall query and its filter on entries."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ Kinds: TypeAlias = tuple[bool, frozenset[str] | None]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
     """
-    Which entries recall may find; the others shape no statistic.
+    Filter on the entries of a recall; excluded entries do not affect any statistic.
 
     Args:
-        messages: Whether messages may be found.
-        types: The types of memories that may be found; ``None`` for all, ``()`` for none.
-        threads: Only messages of these threads (memories are not restricted by it).
+        messages: Include messages.
+        types: Types of memories to include; ``None`` for all, ``()`` for none.
+        threads: Include only messages of these threads; memories are not restricted.
         filter: Conditions on a message's metadata or a memory's value; see
             `recollect.stores.filters`.
-        since: Only what was said, or is true, from then on.
-        until: Only what was said, or began to be true, before then.
-        valid_at: Only memories true in the world then; ``"now"`` (the moment at which it is
-            asked), or ``"ever"`` for all.
-        known_at: Search what was kept and believed then, with no promise of speed.
+        since: Only messages said, and memories true, at or after this time.
+        until: Only messages said, and memories that became true, before this time.
+        valid_at: Only memories true in the world at this time; ``"now"`` means the time of the
+            query, ``"ever"`` includes all.
+        known_at: Search the state as of this time; this may be slow.
     """
 
     messages: bool = True
@@ -52,7 +52,7 @@ class Where:
 
     @property
     def kinds(self) -> Kinds | None:
-        """Return the kinds of entries, ``None`` if it is not by them alone that it restricts."""
+        """The kinds of entries, ``None`` if anything but the kind restricts them."""
         others = (self.threads, self.filter, self.since, self.until, self.known_at)
         if any(each is not None for each in others) or not isinstance(self.valid_at, str):
             return None
@@ -60,7 +60,7 @@ class Where:
 
     @property
     def only_type(self) -> str | None:
-        """Return the type of memories outside which nothing may be found, if there is one."""
+        """The only memory type that may be found, if there is exactly one."""
         types = () if self.types is None else tuple(self.types)
         return types[0] if len(types) == 1 and not self.messages else None
 
@@ -68,7 +68,7 @@ class Where:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallQuery:
     """
-    A query with everything that shapes its answer.
+    A query with all options that affect its answer.
 
     *asked_at* is the moment that it means by "now": for "last week", and for which memories are
     true. What was kept later is found all the same (see ``Where.known_at``). Entries whose
@@ -84,12 +84,12 @@ class RecallQuery:
 
 
 def query_in(text: str) -> str:
-    """Return any *text* as a query that recall takes, as far as that goes: a long one is cut."""
+    """Return *text* as a valid query, cut to the longest length allowed."""
     return readable(text)[:QUERY_CHARACTERS_MAX]
 
 
 def check_ask(ask: RecallQuery) -> None:
-    """Refuse an ask that no answer can satisfy."""
+    """Raise if the query or an option is invalid."""
     check_text(ask.query, "a query")
     if len(ask.query) > QUERY_CHARACTERS_MAX:
         what = "characters of the query"

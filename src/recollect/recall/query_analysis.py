@@ -1,4 +1,4 @@
-"""What a query asks for, read once: its terms, whom and what time it speaks of."""
+"""Analyse a query once: its terms, and the people and times it mentions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ANYWHERE: Final = ""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysedQuery:
-    """A query as the signals need it."""
+    """The analysed query, as the signals need it."""
 
     text: str
     terms: dict[int, int]
@@ -83,7 +83,7 @@ def days_of(question: AnalysedQuery, years: Iterable[int]) -> list[Days]:
 
 def names_in(text: str, names: Iterable[str]) -> list[str]:
     """
-    Return those of *names* that occur in *text* as whole words, whole or by their first word.
+    Return the names that occur in *text* as whole words, in full or by their first word.
 
     Case does not matter, but for what is also an English function word: that is a name only
     where it is written as the name, and not because a sentence begins with it. Neither does the
@@ -99,7 +99,7 @@ def names_in(text: str, names: Iterable[str]) -> list[str]:
 
 
 def _candidates(text: str, names: tuple[str, ...]) -> list[str]:
-    """Return those of *names*, in order, that may occur in *text*: without looking at each."""
+    """Return the names, in order, that may occur in *text*, by an index of their first runs."""
     known = _by_first_run(names)
     runs = {_ANYWHERE, *_RUN.findall(text.casefold())}
     return [names[at] for at in sorted(at for run in runs for at in known.get(run, ()))]
@@ -108,7 +108,7 @@ def _candidates(text: str, names: tuple[str, ...]) -> list[str]:
 @lru_cache(maxsize=16)
 def _by_first_run(names: tuple[str, ...]) -> dict[str, list[int]]:
     """
-    Return where in *names* those stand whose first run of word characters is a given one.
+    Return the positions of *names* by their first run of word characters.
 
     A spaced name occurs as whole words only, so that this run is one of the text's.
     """
@@ -121,7 +121,7 @@ def _by_first_run(names: tuple[str, ...]) -> dict[str, list[int]]:
 
 
 def _found(name: str, text: str) -> Iterator[re.Match[str]]:
-    """Yield where *name*, or its first word, stands in *text* and means somebody."""
+    """Yield the matches of *name*, or of its first word, in *text* that mean a person."""
     for match in _pattern(simplified(name)).finditer(simplified(text)):
         word = match["name"]
         is_function_word = fold(word) in STOP_WORDS
@@ -138,10 +138,10 @@ def _begins_sentence(text: str, at: int) -> bool:
 
 def without_names(text: str, names: Iterable[str]) -> str:
     """
-    Return *text* without *names* (and their possessive); unchanged if nothing else is left.
+    Return *text* without *names* (and their possessives), unless nothing else is left.
 
-    Between people, a name says who, which is known from the entry; it would draw every
-    entry of that speaker near.
+    Between named people the speaker is known from each entry; the name in the query would raise the
+    similarity of every entry of that speaker.
 
     >>> without_names("What did Ada's sister paint?", ["Ada"])
     'What did sister paint?'

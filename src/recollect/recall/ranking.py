@@ -1,4 +1,4 @@
-"""One search, from indexes and a question to ranked entries: the pure middle of recall."""
+"""Rank entries: the pure core of a search, from indexes and query to hits."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def search(
     """
     Return the *limit* best entries of *collection*, best first.
 
-    *outside* is what an outside store of vectors found, if one was asked.
+    *outside* holds the hits of the external vector store, if one was queried.
     """
     if not len(collection):
         return Hits([], {})
@@ -71,7 +71,7 @@ def search(
 
 
 def look_ahead(collection: Collection, question: AnalysedQuery) -> None:
-    """Work out, while its vector is still to come, what the search for *question* says of words."""
+    """Compute the word signals for *question* while its vector is still being computed."""
     if len(collection):
         collection.keep_ahead(question, word_signals(collection, question))
 
@@ -90,5 +90,5 @@ def _hits(collection: Collection, ranking: Ranking, bearing: Floats) -> list[Hit
 
 
 def text_to_embed(query: str, participants: Sequence[str]) -> str:
-    """Return *query* as it is embedded: without the participants' names."""
+    """Return *query* without the participants' names, as it is embedded."""
     return without_names(query, names_in(query, participants))

@@ -353,7 +353,7 @@ def rank_entries(collection: Collection, prepared: PreparedQuery, now: int) -> R
 
 
 def considered(query: RecallQuery, *, may_repeat: bool) -> int:
-    """Return how many of the best entries may take part in packing."""
+    """Return how many of the best entries take part in packing."""
     if query.budget_tokens is None and not may_repeat:
         return query.limit
     return min(MATCHES_MAX, max(CONSIDERED_MIN, 2 * query.limit))

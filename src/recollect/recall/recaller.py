@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # ranking needs numpy, and is loaded by the first query
 
 
 class Recaller:
-    """Answers queries from a store, through indexes that it keeps up to date."""
+    """Answers queries from a store, using cached indexes that it keeps up to date."""
 
     def __init__(
         self,
@@ -55,11 +55,11 @@ class Recaller:
         return self._indexes is not None
 
     def hand_over(self, successor: Recaller) -> None:
-        """Let *successor* answer every query from now on; those that began are finished here."""
+        """Route new queries to *successor*; queries in progress finish here."""
         self._successor = successor
 
     async def recall(self, scopes: Sequence[Scope] | Below, query: RecallQuery) -> Recall:
-        """Return what bears on the query in *scopes*, which are scored as one collection."""
+        """Return the entries relevant to the query in *scopes*, scored as one collection."""
         if self._successor is not None:
             return await self._successor.recall(scopes, query)
         await load_modules("recollect.recall.recall_walk")

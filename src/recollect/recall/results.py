@@ -1,4 +1,4 @@
-"""What recall answers: entries with their scores and reasons, and how they look in a prompt."""
+"""The answer of a recall: entries with scores and signals, and their rendering."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ class Recalled:
 
     @property
     def text(self) -> str:
-        """Return the text by which it was found."""
+        """The text by which it was found."""
         return text_of(self.content)
 
     @property
     def time(self) -> datetime:
-        """Return when it was said, or since when it is true; see `Memory.time`."""
+        """When it was said, or since when it is true; see `Memory.time`."""
         return self.content.time
 
     @property
     def source(self) -> str:
-        """Return where it is from: thread/message, or type/key."""
+        """Its source: thread/message, or type/key."""
         if isinstance(self.content, Message):
             return f"{self.content.thread}/{self.content.id}"
         return f"{self.content.type}/{self.content.key}"
@@ -69,7 +69,7 @@ class DroppedEntry:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
     """
-    The answer to a query: *entries* best first.
+    The answer to a query: *entries*, best first.
 
     Of *eligible* entries *searched* were ranked; if these differ the answer is partial:
     only the newest were searched. *tokens* is what the texts of the entries cost, without the
@@ -91,7 +91,7 @@ class Recall:
 
     @property
     def is_partial(self) -> bool:
-        """Say whether only the newest entries were searched."""
+        """Whether only the newest entries were searched."""
         return self.searched < self.eligible
 
     @property
@@ -101,18 +101,18 @@ class Recall:
         return sorted(every, key=lambda each: -each.score)
 
     def render(self) -> str:
-        """Return the entries as a block for a prompt, in the order of time; see `render_block`."""
+        """Return the entries as a block for a prompt, in order of time; see `render_block`."""
         return render_block([record_of(entry) for entry in sorted(self.entries, key=in_time)])
 
     def messages(self) -> list[AnyMessage]:
-        """Return the same block as a message of a person; none where nothing was found."""
+        """Return the same block as a user message; an empty list if nothing was found."""
         from recollect.messages import message_classes
 
         return [message_classes().human(self.render())] if self.entries else []
 
 
 def in_time(entry: Recalled) -> tuple[datetime, str, int, str]:
-    """Order entries by time; those of one moment as they were said."""
+    """Return a sort key: by time, then in the order of the conversation."""
     content = entry.content
     if isinstance(content, Message):
         return (content.time, content.thread, content.position, content.id)
@@ -120,7 +120,7 @@ def in_time(entry: Recalled) -> tuple[datetime, str, int, str]:
 
 
 def record_of(entry: Recalled) -> Record:
-    """Return how an entry appears in a prompt."""
+    """Return the record that shows an entry in a prompt."""
     content = entry.content
     if isinstance(content, Message):
         who, text = content.name or content.role, message_text(content.text, None, content.content)

@@ -1,8 +1,9 @@
 """
-The index of one scope: immutable segments and which of their entries still live.
+The index of one scope: immutable segments with masks of live entries.
 
-It is a value: `refreshed` returns another index, so that a search may go on with the one
-it began with. Following a feed step by step gives the same entries as starting over.
+An index is immutable: `refreshed` returns a new one, so that a running search can finish on the
+index it started with. Following a feed step by step gives the same entries as reading it from the
+start.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ SEGMENTS_MAX: Final = 8
 
 class Names:
     """
-    The numbers that an index gives to sessions, speakers and types.
+    Maps an index's sessions, speakers and types to numbers.
 
-    Numbers are only ever added, so that all indexes of one lineage may share them.
+    Numbers are only added, so that all successors of an index share one map.
     """
 
     def __init__(self) -> None:
@@ -63,20 +64,20 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class LiveSegment:
-    """A segment, and which of its entries live."""
+    """A segment and the mask of its live entries."""
 
     segment: Segment
     is_live: NDArray[np.bool_]
 
     @property
     def live(self) -> int:
-        """Return how many entries live."""
+        """Number of live entries."""
         return int(np.count_nonzero(self.is_live))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScopeIndex:
-    """What a scope's feed said up to *seq*, ready to be searched."""
+    """The entries of a scope's feed up to *seq*, ready to be searched."""
 
     scope: Scope
     seq: int = 0
@@ -86,22 +87,22 @@ class ScopeIndex:
 
     @cached_property
     def cursor(self) -> Cursor:
-        """Return where in the feed this index stands."""
+        """The feed cursor up to which this index is current."""
         return Cursor(scope=self.scope, seq=self.seq, epoch=self.epoch)
 
     @property
     def live(self) -> int:
-        """Return how many entries live."""
+        """Number of live entries."""
         return sum(part.live for part in self.parts)
 
     @property
     def size_bytes(self) -> int:
-        """Return what its arrays take."""
+        """Size of its arrays in bytes."""
         return sum(part.segment.size_bytes + part.is_live.nbytes for part in self.parts)
 
 
 def refreshed(index: ScopeIndex, feed: Feed) -> ScopeIndex:
-    """Return *index* brought up to *feed*, which was read from the index's cursor."""
+    """Return *index* updated with *feed*, which was read from the index's cursor."""
     if not (feed.reset or feed.entries or feed.removed):
         return replace(index, seq=feed.seq) if feed.seq != index.seq else index
     if feed.reset:
@@ -131,22 +132,22 @@ def _without(part: LiveSegment, gone: NDArray[np.int64]) -> LiveSegment:
 
 
 def needs_merging(index: ScopeIndex) -> bool:
-    """Say whether the index has so many parts, or dead entries, that `merged` pays."""
+    """Return True if the index has so many parts or dead entries that merging pays off."""
     stored = sum(len(part.segment) for part in index.parts)
     return len(index.parts) > SEGMENTS_MAX or stored > 2 * index.live + MERGE_ENTRIES_MAX
 
 
 def merged(index: ScopeIndex) -> ScopeIndex:
-    """Return an index that answers alike, of one part; as slow as it is long."""
+    """Return an equivalent index of one part; takes time linear in its size."""
     return replace(index, parts=_merged(index.parts, None))
 
 
 def _merged(parts: tuple[LiveSegment, ...], entries_max: int | None) -> tuple[LiveSegment, ...]:
     """
-    Merge the newest parts while together they stay within *entries_max*.
+    Merge the newest parts while they stay within *entries_max* together.
 
-    A part that is `MERGE_RATIO` times as large as all newer ones stays as it is: to merge it
-    takes as long as it is large, and it would be merged at each append.
+    A part that is at least `MERGE_RATIO` times as large as all newer ones together is left alone;
+    otherwise each append would copy it again.
     """
     tail: list[LiveSegment] = []
     size = 0
@@ -211,7 +212,7 @@ def _column(
 def _ranks(
     segments: Sequence[Segment], places: Sequence[NDArray[np.intp]], order: NDArray[np.intp]
 ) -> list[NDArray[np.int32]]:
-    """Return, per segment, where each old entry stands in the joined order; -1 if it is dead."""
+    """Return, per segment, each entry's position in the joined order; -1 if it is dead."""
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     found = []

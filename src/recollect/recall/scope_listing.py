@@ -9,7 +9,7 @@ from recollect.stores.validation import PAGE_ROWS_MAX
 
 
 async def scopes_below(store: Store, below: Below) -> tuple[Scope, ...]:
-    """Return the scopes that *below* stands for, page by page."""
+    """Return all scopes that *below* includes, page by page."""
     found: dict[Scope, None] = {}
     for prefix in below.scopes:
         cursor: str | None = None

@@ -1,4 +1,4 @@
-"""A segment: entries of one scope as immutable arrays, with an inverted index of their terms."""
+"""A segment: entries of one scope as immutable arrays, with an inverted index of terms."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MESSAGE: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a search reads of many segments at once: their terms and vectors; see `Segment`."""
+    """The arrays a search reads of several joined segments: terms and vectors; see `Segment`."""
 
     hashes: NDArray[np.uint64]
     starts: NDArray[np.int32]
@@ -36,7 +36,7 @@ class Searched:
 
     @property
     def nbytes(self) -> int:
-        """Return what the arrays take."""
+        """Size of the arrays in bytes."""
         return sum(int(getattr(self, name).nbytes) for name in self.__slots__)
 
 
@@ -45,10 +45,10 @@ class Segment:
     """
     Some entries of a scope, ordered by *key* (session, then position).
 
-    All arrays but the last three have one element per entry. *hashes* are the distinct
-    terms, sorted; the postings of the i-th are ``entries[starts[i]:starts[i + 1]]`` with
-    their *counts*. *vectors* holds one row per entry that has a vector, int8, to be
-    multiplied by its *scales*; *vector_row* is the row of each entry, -1 without.
+    Arrays have one element per entry, except for the terms, *vectors* and *scales*. *hashes* are
+    the distinct terms, sorted; the postings of the i-th are ``entries[starts[i]:starts[i + 1]]``
+    with their *counts*. *vectors* holds one row per entry that has a vector, int8, to be multiplied
+    by its *scales*; *vector_row* is the row of each entry, -1 without.
     """
 
     uid: NDArray[np.int64]
@@ -81,12 +81,12 @@ class Segment:
 
     @property
     def size_bytes(self) -> int:
-        """Return what its arrays take."""
+        """Size of its arrays in bytes."""
         fields = (getattr(self, name) for name in self.__slots__)
         return sum(each.nbytes for each in fields if isinstance(each, np.ndarray))
 
     def places_of(self, uids: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Return where those of *uids* stand that are in this segment."""
+        """Return the positions of those *uids* that this segment contains."""
         if not len(self) or not len(uids):
             return np.empty(0, np.int32)
         found = np.searchsorted(self.uid, uids, sorter=self.by_uid)
@@ -97,7 +97,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What a scope's index calls its sessions, speakers and types: numbers for names."""
+    """Numbers that a scope's index assigns to its sessions, speakers and types."""
 
     session: Callable[[FeedEntry], int]
     speaker: Callable[[str | None], int]
@@ -105,7 +105,7 @@ class Numbers:
 
 
 def build_segment(found: Sequence[FeedEntry], numbers: Numbers) -> Segment:
-    """Return a segment of the entries *found*; there is at least one."""
+    """Return a segment of the entries *found*, at least one."""
     keyed = sorted(
         ((numbers.session(entry) << 32 | entry.position, entry) for entry in found),
         key=itemgetter(0),
@@ -154,7 +154,7 @@ def _times(moments: Iterable[int | None], default: int) -> NDArray[np.int64]:
 def _inverted(
     terms: StoredTerms,
 ) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]:
-    """Return distinct hashes, where their postings start, and the postings."""
+    """Return distinct hashes, the start of their postings, and the postings."""
     owners = np.repeat(np.arange(len(terms.distinct), dtype=np.int32), terms.distinct)
     order = np.argsort(terms.hashes, kind="stable")
     hashes, starts = runs_of(terms.hashes[order])
@@ -162,7 +162,7 @@ def _inverted(
 
 
 def runs_of(ordered: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    """Return the distinct values of a sorted array, and where each begins; then its length."""
+    """Return the distinct values of a sorted array, and the start of each run, then its length."""
     begins = np.ones(len(ordered), np.bool_)
     begins[1:] = ordered[1:] != ordered[:-1]
     firsts = np.flatnonzero(begins)

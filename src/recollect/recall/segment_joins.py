@@ -1,4 +1,4 @@
-"""Postings and vectors of several segments as those of one."""
+"""Join the postings and vectors of several segments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Ranks = Sequence[NDArray[np.int32]]
 def joined_postings(
     segments: Sequence[Segment | Searched], ranks: Ranks
 ) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]:
-    """Return distinct hashes, where their postings start, and the postings."""
+    """Return distinct hashes, the start of their postings, and the postings."""
     every, owners, counts = [], [], []
     for segment, rank in zip(segments, ranks, strict=True):
         hashes = np.repeat(segment.hashes, np.diff(segment.starts))
@@ -35,9 +35,9 @@ def joined_vectors(
     segments: Sequence[Segment | Searched], ranks: Ranks, length: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.float32]]:
     """
-    Return the row of each of *length* entries (-1 without a vector), the rows, their scales.
+    Return the row of each of *length* entries (-1 without a vector), rows and scales.
 
-    The rows stand in the order of their entries.
+    The rows are in the order of their entries.
     """
     row = np.full(length, -1, np.int32)
     owners, vectors, scales = [], [], []

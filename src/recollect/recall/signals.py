@@ -1,4 +1,4 @@
-"""The signals: what each says of every eligible entry, standardised per query."""
+"""The signals: one score per eligible entry each, standardised per query."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STEADY: Final = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """What a signal says of each entry, in units in which weights compare."""
+    """One signal's value for each entry, in units that make weights comparable."""
 
     name: str
     value: Floats
@@ -39,7 +39,7 @@ def signals_of(
     """
     Return all signals of *question* over *collection*.
 
-    *outside* is what an outside store of vectors found, if one was asked.
+    *outside* holds the hits of the external vector store, if one was queried.
     """
     found = collection.take_ahead(question) or word_signals(collection, question)
     if vector is not None:
@@ -58,7 +58,7 @@ def signals_of(
 
 
 def word_signals(collection: Collection, question: AnalysedQuery) -> list[Signal]:
-    """Return the signals that need no vector, but those of times for which nothing asks."""
+    """Return the signals that need no vector; date signals only if the query names a time."""
     lexical = lexical_scores(collection, question.terms)
     is_alone = collection.stands_alone
     entry = standardised(lexical.entry)
@@ -78,10 +78,10 @@ def word_signals(collection: Collection, question: AnalysedQuery) -> list[Signal
 
 def outside_similarity(collection: Collection, hits: OutsideHits) -> Floats:
     """
-    Return how similar an outside store says that each entry is.
+    Return each entry's similarity according to the external store.
 
-    What it did not name is taken to be as far as the farthest that it named: it names the
-    nearest. Whom it named that is not in the collection has no part in it.
+    The store returns only the nearest entries; all others get the similarity of the farthest one
+    returned. Returned entries that are not in the collection are ignored.
     """
     column = np.full(len(collection), np.nan, np.float32)
     for number, index in enumerate(collection.indexes):
@@ -113,11 +113,11 @@ def standardised(scores: Floats, among: Bools | None = None) -> Floats:
 
 def speaker_signal(collection: Collection, question: AnalysedQuery) -> Floats:
     """
-    Return 1 for the entries of whom the question is about.
+    Return 1 for entries of the person that the question is about, else 0.
 
-    Between named people that is the one participant it names; between a user and an
-    assistant it is the user, or the assistant where the question refers to his answers;
-    what is remembered counts as the user's.
+    Between named people this is the one participant whom the question names. Between a user and an
+    assistant it is the user, or the assistant if the question refers to its answers. Memories count
+    as the user's.
     """
     participants = collection.participants
     named = names_in(question.text, participants)
@@ -132,7 +132,7 @@ def speaker_signal(collection: Collection, question: AnalysedQuery) -> Floats:
 
 
 def date_signal(collection: Collection, wanted: Sequence[Days]) -> Floats:
-    """Return 1 for entries of sessions that lie in the days *wanted*."""
+    """Return 1 for entries of sessions within the days *wanted*, else 0."""
     found = np.zeros(len(collection), np.float32)
     firsts, lasts = collection.session_days
     for days in wanted:
@@ -146,9 +146,9 @@ def date_signal(collection: Collection, wanted: Sequence[Days]) -> Floats:
 
 def lifted(days: Days) -> tuple[int, int]:
     """
-    Return the moments (µs, end exclusive) between which a session is lifted for *days*.
+    Return the time range (µs, end exclusive) in which *days* lift a session.
 
-    People speak of what happened afterwards: from one day before to two weeks after. In
+    People talk about events afterwards, so the range is from one day before to two weeks after. In
     Chinese data, and for relative dates, the day named is nearly always the session's own.
     """
     after = 0 if days.is_relative else 1 if days.is_chinese else 14

@@ -1,4 +1,4 @@
-"""Vectors after the acknowledgement: a background task that embeds what has no vector yet."""
+"""Background task that embeds entries without a vector."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ LOOK_AGAIN_S: Final = 0.003
 
 class Embedding:
     """
-    Embeds the entries of a store, in batches, as they come.
+    Embeds the entries of a store, in batches, as they arrive.
 
-    Any number of processes may do so on one store: a vector is kept only if its text is
-    still the entry's text, and equal work done twice changes nothing.
+    Any number of processes may do so on one store: a vector is stored only if its text is still the
+    entry's text, and repeated work changes nothing.
     """
 
     def __init__(self, store: Store, embedder: Embedder) -> None:
@@ -55,16 +55,16 @@ class Embedding:
 
     @property
     def known_identity(self) -> str | None:
-        """The embedder's name, ``None`` as long as it could not be learned."""
+        """The embedder's identity, ``None`` while it is unknown."""
         return self._identity
 
     @property
     def identity(self) -> str:
         """
-        Name the embedder.
+        The embedder's identity.
 
         Raises:
-            EmbedderError: It was not learned yet, because the embedder failed so far.
+            EmbedderError: The identity is still unknown, because the embedder has failed so far.
         """
         if self._identity is None:
             msg = f"the embedder did not say its name yet: {self.last_error or 'it was not asked'}"
@@ -73,10 +73,12 @@ class Embedding:
 
     async def learn_identity(self) -> str:
         """
-        Return the embedder's name, asked for once, on a worker thread: it may have to embed.
+        Return the embedder's identity, fetched once on a worker thread.
+
+        Fetching may embed a text, which blocks.
 
         Raises:
-            EmbedderError: It failed.
+            EmbedderError: The embedder failed.
         """
         if self._identity is None:
             self._identity = await to_thread.run_sync(self._asked_identity)
@@ -86,7 +88,7 @@ class Embedding:
         return self._embedder.identity
 
     def wake(self) -> None:
-        """Say that something was written."""
+        """Signal that something was written."""
         self._woken.set()
 
     def note_written(self, scope: Scope) -> None:
@@ -121,7 +123,7 @@ class Embedding:
             self._behind = {each: at for each, at in self._behind.items() if at > written}
 
     async def run(self) -> None:
-        """Embed whatever comes, until cancelled; a failure waits and is tried again."""
+        """Embed new entries until cancelled; failures are retried after a pause."""
         self._is_running = True
         try:
             with self._monitor.running():
@@ -150,10 +152,10 @@ class Embedding:
 
     async def work_once(self) -> bool:
         """
-        Embed one batch of each scope that waits; say whether there was any.
+        Embed one batch of each scope with a backlog; return True if there was any.
 
         Raises:
-            EmbedderError: It failed for some scope; the others were served.
+            EmbedderError: The embedder failed for some scope; the others were processed.
         """
         failure: EmbedderError | None = None
         identity = await self.learn_identity()
@@ -171,7 +173,7 @@ class Embedding:
 
     async def settle(self, scope: Scope) -> None:
         """
-        Embed all that *scope* holds now.
+        Embed everything that *scope* holds now.
 
         Raises:
             EmbedderError: The embedder failed.
@@ -201,7 +203,7 @@ class Embedding:
 
     async def vectors(self, texts: Sequence[str]) -> Sequence[Vector | None]:
         """
-        Return the vectors of *texts*, in order; ``None`` for one that is not understood.
+        Return the vectors of *texts*, in order; ``None`` for an unsupported language.
 
         Raises:
             EmbedderError: The embedder failed.
@@ -213,13 +215,13 @@ class Embedding:
         self._monitor.succeeded()
 
     def note_failure(self, error: EmbedderError, *, query: bool = True) -> None:
-        """Record that the embedder failed for a *query*, which is answered by words alone."""
+        """Record that the embedder failed; a *query* is then answered by words alone."""
         self.last_error = error
         self._query_failed |= query
         self._monitor.failed(error, about="a query" if query else "")
 
     def query_vector(self, text: str) -> Vector | None:
-        """Return the vector of a query, ``None`` if it is not understood; blocking."""
+        """Return the vector of a query, ``None`` for an unsupported language; blocking."""
         with self._turn:
             if text in self._queries:
                 self._queries.move_to_end(text)
@@ -236,7 +238,7 @@ class Embedding:
 
 
 async def opened_embedding(store: Store, embedder: Embedder) -> Embedding:
-    """Return what embeds; an embedder that cannot say its name yet is asked again later."""
+    """Return an `Embedding` over *store*; an unknown identity is retried later."""
     embedding = Embedding(store, embedder)
     try:
         await embedding.learn_identity()

@@ -1,4 +1,4 @@
-"""Who may do what: API keys, the scope that each is bound to, and the one decision about both."""
+"""API keys, the scope each is bound to, and the decision what a request may do."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _KEY: Final = re.compile(r"rk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """Who asks: the key, the scope that it is bound to, and what it may do there."""
+    """The caller: its key, the scope that it is bound to, and its permissions."""
 
     key_id: str
     name: str
@@ -62,13 +62,13 @@ class Principal:
 
     @property
     def actor(self) -> str:
-        """As whom its changes are audited: the id of its key, or ``LOCAL``."""
+        """The actor under which its changes are audited: the id of its key, or ``LOCAL``."""
         return self.key_id or LOCAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """What is known of an API key; not the key itself, of which only a digest is kept."""
+    """Metadata of an API key; of the key itself only a digest is stored."""
 
     id: str
     name: str
@@ -85,7 +85,7 @@ class Key:
     """That of the document that keeps it, 0 before it is kept."""
 
     def principal(self, credential: str) -> Principal:
-        """Return who asks with this key, presented as one with the digest *credential*."""
+        """Return the caller that presents this key with the digest *credential*."""
         return Principal(
             key_id=self.id,
             name=self.name,
@@ -116,20 +116,20 @@ def granted(
     below: bool = False,
 ) -> Scope:
     """
-    Return the scope that a request names relative to its key's own, if it may do what it asks.
+    Return the absolute scope of a request, if the caller may do what it asks.
 
-    Every transport asks this, and nothing else, before it does anything: because a request can
-    only add segments to the scope of its key, none can leave it.
+    Every transport calls this, and nothing else, before it does anything. A request can only add
+    segments to the scope of its key, so none can leave it.
 
     Args:
-        principal: Who asks.
+        principal: The caller.
         needs: The permission that the request needs; ``admin`` does not contain the others.
-        segments: The scope that is asked for, relative to the key's own.
-        below: Whether scopes below it are meant as well, which is a permission of its own.
+        segments: The requested scope, relative to that of the key.
+        below: Whether scopes below are included, which is a separate permission.
 
     Raises:
         ForbiddenError: The key lacks a permission.
-        UsageError: The scope is not one.
+        UsageError: The scope is invalid.
         LimitError: The scope has too many segments.
     """
     for each in (needs, *(("below",) if below else ())):
@@ -207,10 +207,10 @@ class Keys:
 
     async def principal(self, key: str) -> Principal:
         """
-        Return who asks with *key*.
+        Return the caller that presents *key*.
 
         Raises:
-            UnknownKeyError: It is none of ours, has expired or was revoked.
+            UnknownKeyError: The key is unknown, expired or revoked.
         """
         id_, stamp = _id_in(key), self._store.settings_stamp()
         kept, used = await self._kept_and_used(id_) if id_ else (None, None)
@@ -230,10 +230,10 @@ class Keys:
 
     def assumed(self, key: str) -> tuple[Principal, int] | None:
         """
-        Return who asks with *key* by what was read of it before, and the stamp of that.
+        Return the cached caller of *key* and the stamp under which it was read.
 
-        What he asks for must be carried out under the stamp (`Store.acting`): the key may have
-        been revoked by another process since. ``None``: ask for the `principal`.
+        The request must be carried out under the stamp (`Store.acting`): another process may have
+        revoked the key since. ``None`` if it is not cached: call `principal`.
         """
         held = self._standing.get(_id_in(key))
         if held is None:
@@ -252,7 +252,7 @@ class Keys:
         *,
         expires_at: datetime | None = None,
     ) -> tuple[Key, str]:
-        """Make a key; return what is known of it, and the key itself, which is not kept."""
+        """Create a key; return its metadata and the key itself, which is not stored."""
         now = to_datetime(self._store.now())
         if expires_at is not None:
             check_time(expires_at, "expires_at")
@@ -276,7 +276,7 @@ class Keys:
 
     async def rotate(self, id_: str, *, overlap_s: float = 0.0) -> tuple[Key, str]:
         """
-        Give the key with this id another secret; the old one is good for *overlap_s* more.
+        Give a key a new secret; the old one remains valid for *overlap_s* seconds.
 
         Raises:
             NotFoundError: There is no such key.
@@ -302,17 +302,17 @@ class Keys:
         return rotated, secret
 
     async def revoke(self, id_: str) -> None:
-        """Let a key be good no longer, at once; nothing happens if there is none."""
+        """Revoke a key at once; an unknown id is ignored."""
         types = (SERVICE_KEY, SERVICE_KEY_USE)
         await self._store.apply(KEYS_SCOPE, [DeleteMemory(type=each, key=id_) for each in types])
         self._changed()
 
     async def key(self, id_: str) -> Key:
         """
-        Return what is known of a key.
+        Return the metadata of a key.
 
         Raises:
-            NotFoundError: There is none with this id.
+            NotFoundError: The id is unknown.
         """
         found = await self._kept(check_id(id_, "a key's id"))
         if found is None:
@@ -321,7 +321,7 @@ class Keys:
         return found
 
     async def by_id(self, ids: Collection[str]) -> dict[str, Key]:
-        """Return those of the keys with these ids that there are."""
+        """Return the existing keys among these ids."""
         wanted = [(SERVICE_KEY, each) for each in ids]
         found: dict[str, Key] = {}
         for start in range(0, len(wanted), KEYS_PAGE):
@@ -384,7 +384,7 @@ def _id_in(key: str) -> str | None:
 
 
 def _is_to_be_noted(used: Memory | None, now: datetime) -> bool:
-    """Say whether that a key is used was last noted so long ago that it is again."""
+    """Return True if that a key is used was last noted so long ago that it is again."""
     return used is None or now - used.updated_at >= timedelta(seconds=USED_EVERY_S)
 
 

@@ -1,4 +1,4 @@
-"""Which connections are open, who holds them, and which are closed to leave room for others."""
+"""Track open connections, and close idle ones to make room."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Connection(Protocol):
 
 @dataclass(slots=True)
 class Held:
-    """What is known of an open connection."""
+    """An open connection."""
 
     peer: Peer
     idle_since: float | None = None
@@ -61,13 +61,13 @@ class Held:
         return not self.requests and self.closed_at is None
 
     def idle_s(self, now: float) -> float:
-        """Return how long it has been idle."""
+        """Return the idle time in seconds."""
         return 0.0 if self.idle_since is None else now - self.idle_since
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """How many connections there may be; see `Settings`."""
+    """Limits on connections; see `Settings`."""
 
     total: int
     keyless: int
@@ -118,7 +118,7 @@ def to_close(held: Iterable[Held], room: Room, now: float) -> list[Held]:
 @lru_cache(maxsize=4_096)
 def address_key(host: str) -> str:
     """
-    Return what counts as one address.
+    Return the form of an address by which its connections are counted.
 
     >>> address_key("10.0.0.7"), address_key("::ffff:10.0.0.7"), address_key("2001:db8::1:2:3")
     ('10.0.0.7', '10.0.0.7', '2001:db8::/64')
@@ -136,10 +136,10 @@ def address_key(host: str) -> str:
 
 class ConnectionBook:
     """
-    Knows the open connections of a server, and closes idle ones that others need the room of.
+    Tracks a server's connections, and closes idle ones when others need room.
 
-    Whoever has shown a good key keeps its connections. What a server reads before a request is
-    whole, nobody else sees: such a connection counts as idle, however slowly something comes.
+    Connections that presented a valid key are kept. An incomplete request is invisible here: such a
+    connection counts as idle, however slowly data arrives.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class ConnectionBook:
         self._closing = 0
 
     def begin(self, peer: Peer, *, is_keyed: bool) -> Held:
-        """Note that a request is being answered on a connection, with a good key or without."""
+        """Record that a request is being answered, with a valid key or without."""
         held = self._held.get(peer)
         if held is None or (held.connection and held.connection not in self._open):
             held = self._held[peer] = self._new(peer)
@@ -170,14 +170,14 @@ class ConnectionBook:
         return held
 
     def end(self, held: Held) -> None:
-        """Note that a request was answered."""
+        """Record that a request was answered."""
         held.requests -= 1
         if held.closed_at is not None:  # while its head was read: the answer is being sent
             held.closed_at = self._monotonic_s()
 
     @property
     def count(self) -> int:
-        """How many connections are open, and not about to be closed."""
+        """Number of connections open and not about to be closed."""
         return len(self._open) - self._closing
 
     def busy_keyless(self) -> int:
@@ -185,7 +185,7 @@ class ConnectionBook:
         return sum(bool(each.requests) and not each.is_keyed for each in self._held.values())
 
     def keyless_of(self, host: str) -> int:
-        """Return how many connections without a key an address holds."""
+        """Return the number of connections without a key from an address."""
         key = address_key(host)
         return sum(
             not each.is_keyed and each.closed_at is None and address_key(each.peer[0]) == key
@@ -193,7 +193,7 @@ class ConnectionBook:
         )
 
     def make_room(self) -> None:
-        """Look at all connections, and close those that are to be."""
+        """Close the connections that have to go."""
         now = self._monotonic_s()
         self._note_open(now)
         for each in to_close(self._held.values(), self.room, now):
@@ -227,7 +227,7 @@ class ConnectionBook:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Look twice a second during the block."""
+        """Check twice a second during the block."""
         self._open = self._connections()
         async with anyio.create_task_group() as group:
             group.start_soon(self._run)

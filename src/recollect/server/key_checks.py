@@ -38,9 +38,9 @@ def _reason(principal: Principal, key: Key | None, now: datetime) -> str | None:
 
 def proviso_of(principal: Principal, now: Callable[[], datetime]) -> Proviso | None:
     """
-    Return what refuses a change of *principal* in its transaction, once the key is not good.
+    Return a check that refuses *principal*'s change once the key is invalid.
 
-    ``None`` for somebody who needs no key. See `Store.acting`.
+    ``None`` for a caller that needs no key. See `Store.acting`.
     """
     if not principal.credential:
         return None

@@ -24,11 +24,11 @@ class OpenAnswer(Protocol):
 
     @property
     def principal(self) -> Principal:
-        """Return who asked, with the key as it was when the request began."""
+        """The caller, with the key as it was when the request began."""
         ...
 
     def end(self, error: KeyRevokedError) -> None:
-        """Let nothing more of it through."""
+        """Stop the response."""
         ...
 
 
@@ -75,7 +75,7 @@ class KeyWatch:
         return now
 
     def end(self, answer: OpenAnswer) -> None:
-        """Note that an answer is over."""
+        """Record that a response has ended."""
         held = self._held[answer.principal.credential]
         held.answers.remove(answer)
         if not held.answers:
@@ -92,10 +92,10 @@ class KeyWatch:
 
     async def check(self, answer: OpenAnswer) -> None:
         """
-        Look whether the key of an answer is good, once for all that ask at the time.
+        Check the key of a response, once for all concurrent callers.
 
         Raises:
-            StoreError: It cannot be read.
+            StoreError: The key cannot be read.
         """
         credential, late_at = answer.principal.credential, self._late_at()
         held = self._held[credential]
@@ -104,12 +104,12 @@ class KeyWatch:
                 await self._look([credential])
 
     def note_change(self) -> None:
-        """Look at once: a key was changed through this process."""
+        """Check at once: a key was changed through this process."""
         self._changed_at = self._monotonic_s()
         self._changed.set()
 
     async def run(self) -> None:
-        """Look, for ever."""
+        """Check periodically, forever."""
         while True:
             with anyio.move_on_after(LOOK_EVERY_S):
                 await self._changed.wait()

@@ -120,7 +120,7 @@ class _Charge:
         self._costs, self._tenants = {}, {}
 
     def release(self) -> None:
-        """Give back what was reserved."""
+        """Cancel the reservation."""
         for tenant, more in self._tenants.items():
             self._book.release(self._day, tenant, more)
         self._costs, self._tenants = {}, {}
@@ -137,11 +137,11 @@ def _by_tenant(costs: Costs) -> Mapping[str, Counter[str]]:
 
 def costs_of(rows: Rows, effect: Effect, *, is_restore: bool = False) -> Costs:
     """
-    Return what an effect costs.
+    Return the cost of an effect.
 
-    A message counts with the bytes of its text, content and metadata; a version of a memory with
-    those of its value and text. Of a restore past versions count as well, because a caller
-    brought them, and so do the bytes of receipts of formations and of settings of threads.
+    A message costs the bytes of its text, content and metadata; a version of a memory those of its
+    value and text. In a restore, past versions count as well, since the caller supplied them, and
+    so do formation receipts and thread settings.
     """
     written = [(each.scope_id, "messages", size_of_message(each)) for each in effect.messages]
     written += [
@@ -172,7 +172,7 @@ def _brought(rows: Rows, effect: Effect) -> Iterator[tuple[int, str, int]]:
 
 
 def size_of_message(row: MessageRow) -> int:
-    """Return the bytes of what somebody wrote of a message."""
+    """Return the number of bytes that the caller supplied for a message."""
     metadata = 0 if row.metadata == NOTHING else _bytes_in(row.metadata)
     return _bytes_in(row.text) + _bytes_in(row.content or "") + metadata
 
@@ -230,9 +230,9 @@ async def is_served(store: Store) -> bool:
 @asynccontextmanager
 async def counting(memory: Recollect) -> AsyncIterator[Recollect]:
     """
-    Yield *memory* with its writes counted where a service serves the store, without limits.
+    Yield *memory* with usage counting, without limits, if a service uses the store.
 
-    It is for whoever opens the store beside the service, as the command line does.
+    For programs that open the store beside the service, such as the command line.
     """
     if not await is_served(memory.store):
         yield memory

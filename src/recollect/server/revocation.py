@@ -125,7 +125,7 @@ class _Answer:
             await self._send(head)
 
     async def tell_end(self, scope: Scope, receive: Receive) -> None:
-        """Say why the answer ends."""
+        """Tell the client why the response ends."""
         if self.error is None:
             return
         self.service.metrics.refused.labels(self.error.code).inc()

@@ -26,11 +26,11 @@ _HOST: Final = re.compile(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """
-    How the service runs; made by `read_settings`, which checks what depends on other settings.
+    The settings of the service; created and validated by `read_settings`.
 
-    *scope* is the scope of the first key, or of everybody without *auth*. *hosts* are the names
-    under which it may be asked (``"*"`` for any), *origins* the pages of elsewhere that may ask
-    it. The quotas are those of a tenant, which is the first segment of a key's scope.
+    *scope* is the scope of the first key, or of every caller without *auth*. *hosts* are the
+    accepted Host names (``"*"`` for any), *origins* the allowed foreign origins. Quotas are per
+    tenant, which is the first segment of a key's scope.
     """
 
     host: str = "127.0.0.1"
@@ -71,7 +71,7 @@ class Settings:
 
     @property
     def is_loopback(self) -> bool:
-        """Say whether only this machine can reach it."""
+        """Whether only this machine can reach it."""
         if self.host == "localhost":
             return True
         try:

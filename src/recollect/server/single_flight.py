@@ -21,7 +21,7 @@ class SingleFlight:
 
     @asynccontextmanager
     async def alone(self, key: Hashable) -> AsyncIterator[None]:
-        """Wait until nobody else is in a block under *key*, and keep others out of this one."""
+        """Enter alone: wait for other blocks under *key*, and keep them out of this one."""
         while (other := self._ended.get(key)) is not None:
             await other.wait()
         ended = self._ended[key] = anyio.Event()

@@ -40,7 +40,7 @@ class Served:
 
     @property
     def service(self) -> Service:
-        """Return what the running service holds."""
+        """The running service."""
         service: Service = self.app.state.service
         return service
 

@@ -45,10 +45,10 @@ class Undoable:
     @property
     def memory(self) -> Recollect:
         """
-        Return the memory through which the change is made.
+        The memory through which to make the change.
 
         Raises:
-            ForbiddenError: The key may not read what the token would hold.
+            ForbiddenError: The key may not read the data that the token would contain.
         """
         if not self.is_wanted:
             return self.reach.memory
@@ -73,16 +73,16 @@ class Undoable:
 
 
 def _holder(reach: Reach) -> tuple[str, Scope]:
-    """Return for whom a token is good: the key that made the change, in the scope of that."""
+    """Return the key and scope for which a token is valid."""
     return reach.principal.key_id, reach.scope
 
 
 def read_undo(reach: Reach, token: str) -> Undo:
     """
-    Return what a token of this key and scope takes back.
+    Return the undo record in a token of this key and scope.
 
     Raises:
-        UsageError: It was not made here, for another scope or key, or too long ago.
+        UsageError: The token is forged, expired, or for another scope or key.
     """
     told: Any = reach.service.signer.value(
         token, _PURPOSE, *_holder(reach), characters_max=TOKEN_CHARACTERS_MAX

@@ -1,4 +1,4 @@
-"""What each scope used a day: counted here, kept in the store every few seconds."""
+"""Daily usage per scope: counted in this process, stored every few seconds."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _Counted: TypeAlias = tuple[str, Scope, "Counter[str]"]
 
 
 def usage_scope(tenant: str) -> Scope:
-    """Return where the counts of a tenant are kept."""
+    """Return the scope that stores a tenant's counts."""
     return (RESERVED, "usage", tenant)
 
 
 @dataclass(slots=True)
 class _Balance:
-    """What a tenant used on a day: as it was kept by all processes, and here since."""
+    """A tenant's usage on a day: as stored by all processes, plus ours since."""
 
     kept: Counter[str] = field(default_factory=Counter)
     since: Counter[str] = field(default_factory=Counter)
@@ -102,18 +102,18 @@ class UsageBook:
             _add_to(balance.since, more)
 
     def release(self, day: str, tenant: str, reserved: Mapping[str, int]) -> None:
-        """Give back what was reserved, and not used."""
+        """Cancel a reservation."""
         with self._lock:
             self._balances[day, tenant].since.subtract(reserved)
 
     def settle(self, day: str, scope: Scope, reserved: Mapping[str, int]) -> None:
-        """Note that what was reserved was used, by *scope*."""
+        """Turn a reservation into usage of *scope*."""
         with self._lock:
             _add_to(self._fresh[day, scope], reserved)
 
     async def check(self, tenant: str, limits: UsageLimits, **more: int) -> None:
         """
-        Refuse what would take a tenant over one of its *limits* a day; count nothing.
+        Reject what would take a tenant over one of its *limits* a day; count nothing.
 
         Raises:
             QuotaError: It would; it says when the next day begins.
@@ -227,7 +227,7 @@ class UsageBook:
                 balance.read_at = began_at
 
     def _drop_past(self) -> None:
-        """Let go of past days of which nothing is left to be kept."""
+        """Drop past days without unsaved counts."""
         today = self.day()
         with self._lock:
             for at in [each for each in self._balances if each[0] != today]:
@@ -257,7 +257,7 @@ def _add_to(counts: Counter[str], more: Mapping[str, int]) -> None:
 
 
 def _totals(counted: Sequence[_Counted]) -> list[tuple[str, None, Counter[str]]]:
-    """Return what all scopes used together, by day."""
+    """Return the total usage of all scopes, by day."""
     found: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for day, _, counts in counted:
         found[day].update(counts)
@@ -267,7 +267,7 @@ def _totals(counted: Sequence[_Counted]) -> list[tuple[str, None, Counter[str]]]
 def _summed(
     counted: tuple[str, Scope | None, Counter[str]], old: Memory | None, expires_at: datetime
 ) -> PutMemory:
-    """Return what writes the counts of a scope's day, with those that were kept of it."""
+    """Return the write of a scope's daily counts, added to the stored ones."""
     day, scope, counts = counted
     before = _counts_of(old.value) if old else {}
     summed = {name: before.get(name, 0) + counts[name] for name in COUNTS}

@@ -1,1 +1,1 @@
-"""Durable homes for what is remembered: the contract, and one folder or module a backend."""
+"""Stores: the contract, the plans that all backends run, and one package per backend."""

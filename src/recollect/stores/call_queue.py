@@ -1,4 +1,4 @@
-"""The line in which calls wait for a thread, and how it is closed without losing one."""
+"""The queue of calls that wait for a store's threads; closing it loses no call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WorkT = TypeVar("WorkT")
 
 
 class CallQueue(Generic[WorkT]):
-    """Calls in the order in which they came; after `close` none is taken in any more."""
+    """First-in, first-out queue of calls; `close` stops it from accepting more."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -26,10 +26,10 @@ class CallQueue(Generic[WorkT]):
 
     def join(self, work: WorkT) -> asyncio.Future[Any]:
         """
-        Put *work* at the end of the line and return what will hold its answer.
+        Append *work* to the queue and return the future of its result.
 
         Raises:
-            StoreClosedError: The line is closed.
+            StoreClosedError: The queue is closed.
         """
         call, loop = ThreadCall(work), asyncio.get_running_loop()
         with self._turn:
@@ -46,10 +46,10 @@ class CallQueue(Generic[WorkT]):
 
     def join_in_place(self, work: WorkT) -> Future[Any]:
         """
-        Do the same for a thread that has no event loop, and waits itself.
+        Like `join`, for a thread without an event loop, which blocks on the future.
 
         Raises:
-            StoreClosedError: The line is closed.
+            StoreClosedError: The queue is closed.
         """
         call = CallInPlace(work)
         with self._turn:
@@ -68,7 +68,7 @@ class CallQueue(Generic[WorkT]):
                 self._queue.put(call)
 
     def close(self, threads: int) -> None:
-        """Let each of *threads* come to the end after what waits; once is enough."""
+        """Let each of *threads* threads end after the queued calls; idempotent."""
         with self._turn:
             if self._is_closed:
                 return
@@ -81,11 +81,11 @@ class CallQueue(Generic[WorkT]):
                 self._queue.put(None)
 
     def take(self) -> ThreadCall[WorkT] | None:
-        """Wait for the next call; ``None`` is the end."""
+        """Block until the next call; ``None`` means the end."""
         return self._queue.get()
 
     def take_more(self, calls_max: int) -> tuple[list[ThreadCall[WorkT]], bool]:
-        """Return at most *calls_max* calls that already wait, and whether the end came."""
+        """Return up to *calls_max* calls already queued, and whether the end was reached."""
         taken: list[ThreadCall[WorkT]] = []
         while len(taken) < calls_max:
             try:

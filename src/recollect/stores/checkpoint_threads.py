@@ -1,8 +1,8 @@
 """
-Which of LangGraph's threads hold copies of a talk, by their names alone; pure.
+Find LangGraph's checkpoint threads that hold copies of a conversation; pure.
 
-A graph's checkpoints are kept by LangGraph's own code, under one text for each thread. That of
-our thread is made here, so that an erase finds the copies without knowing LangGraph.
+LangGraph's own code stores a graph's checkpoints under one ``thread_id`` each. This module derives
+that id from our scope and thread, so that an erase finds the copies without depending on LangGraph.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from recollect.stores.validation import check_new_thread, check_scope
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointThreads:
-    """Some of LangGraph's threads: those with one of *ids*, and those that begin with *prefix*."""
+    """A set of LangGraph threads: those with one of *ids*, and those starting with *prefix*."""
 
     ids: tuple[str, ...] = ()
     prefix: str | None = None
@@ -38,10 +38,10 @@ class CheckpointThreads:
 
 def thread_id_of(scope: Scope, thread: str) -> str:
     """
-    Return the ``thread_id`` under which a graph's checkpoints belong to *thread* of *scope*.
+    Return the ``thread_id`` of the checkpoints that belong to *thread* of *scope*.
 
     Raises:
-        UsageError: The scope or the thread can be none.
+        UsageError: The scope or the thread is invalid.
 
     >>> thread_id_of(("acme", "users", "a/b"), "first talk")
     'acme/users/a%2Fb//first talk'
@@ -52,7 +52,7 @@ def thread_id_of(scope: Scope, thread: str) -> str:
 
 def thread_of(thread_id: str) -> tuple[Scope, str] | None:
     """
-    Return the scope and thread that `thread_id_of` made *thread_id* of, ``None`` if it did not.
+    Return the scope and thread encoded in *thread_id*, ``None`` if it is not ours.
 
     >>> thread_of("acme/users/a%2Fb//first talk"), thread_of("1")
     ((('acme', 'users', 'a/b'), 'first talk'), None)
@@ -69,8 +69,9 @@ def copies_of(rows: Rows, scope: Scope, target: EraseTarget) -> CheckpointThread
     """
     Return LangGraph's threads that hold copies of what *target* erases from *scope*.
 
-    A checkpoint holds the whole state of its thread: with any message of it all of them go.
-    Which memories a graph has read stands nowhere, so that none goes with a memory.
+    A checkpoint holds the whole state of its thread: erasing any message erases all checkpoints of
+    the thread. Nothing records which memories a graph has read, so erasing a memory erases no
+    checkpoint.
     """
     match target:
         case EraseScope(below=below):

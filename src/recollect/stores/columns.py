@@ -1,4 +1,4 @@
-"""From columns, as a driver of SQL returns them, to rows: each query names them in this order."""
+"""Convert SQL result columns to rows; each query selects its columns in this order."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _SCOPE_COLUMNS: Final = len(fields(ScopeRow))
 
 
 def scope_row(row: Sequence[Any]) -> ScopeRow:
-    """Return a scope from its columns; the second is its path."""
+    """Return a scope row from its columns; the second column is its path."""
     return _SCOPE((row[0], segments_of(row[1]), *row[2:]))
 
 
 def both_rows(row: Sequence[Any]) -> tuple[ScopeRow, ThreadRow]:
-    """Return a scope and its thread from the columns of both."""
+    """Return a scope row and its thread row from the columns of both."""
     return scope_row(row[:_SCOPE_COLUMNS]), thread_row(row[_SCOPE_COLUMNS:])

@@ -1,4 +1,4 @@
-"""Damage of a store in the log: an error that an operator has to see, whoever met it."""
+"""Log damage of a store at ``ERROR``, so that operators see it whoever ran into it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _REPEATS: Final = Repeats()
 
 
 def note_damage(log: logging.Logger, name: str, error: StoreError) -> StoreError:
-    """Return *error*; if it says that the store *name* is damaged, log that at ``ERROR``."""
+    """Return *error*; if it reports damage of the store *name*, log it at ``ERROR``."""
     if isinstance(error, StoreCorruptError):
         summary = summary_of(error)
         if count := _REPEATS.due((name, summary)):
@@ -22,7 +22,7 @@ def note_damage(log: logging.Logger, name: str, error: StoreError) -> StoreError
 
 
 def lost_entries(scope_id: int | None, uids: Sequence[int]) -> StoreCorruptError:
-    """Return the error for entries that an index lists, and of which there is no row."""
+    """Return the error for entries that an index lists but that have no row."""
     error = StoreCorruptError(
         f"{len(uids)} entries that an index lists are not there, such as that with uid {uids[0]}: "
         "run `recollect doctor`, and restore the store from a backup"

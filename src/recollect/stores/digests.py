@@ -1,4 +1,4 @@
-"""Digests by which a text, a request or an erased name is recognised without being kept."""
+"""Digests that recognise a text, a request or an erased name without storing it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from hashlib import blake2b
 
 
 def text_hash(text: str) -> bytes:
-    """Return the hash by which a vector knows the text that it belongs to."""
+    """Return the hash that ties a vector to its text."""
     return blake2b(text.encode(), digest_size=16).digest()
 
 
 def request_digest(*parts: object) -> bytes:
-    """Return a digest of a request made of plain values, by which its repetition is recognised."""
+    """Return a digest of a request made of plain values, to recognise its repetition."""
     encoded = json.dumps(parts, sort_keys=True, default=repr)
     return blake2b(encoded.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def keyed_digest(key: bytes, *names: object) -> bytes:
-    """Return a digest of *names* that tells nothing to whoever lacks *key*."""
+    """Return a digest of *names*, which reveals nothing without *key*."""
     return blake2b(json.dumps(names).encode(), digest_size=16, key=key).digest()

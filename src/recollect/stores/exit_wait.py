@@ -1,4 +1,4 @@
-"""Steps of closing a store that wait for threads, also while the interpreter shuts down."""
+"""Blocking steps of closing a store that also work during interpreter shutdown."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 async def waited_for(step: Callable[[], object]) -> None:
     """
-    Run a blocking *step* of closing on a thread, or on this one where no thread can be begun.
+    Run a blocking *step* on a thread, or on this one if no thread can be started.
 
-    That is so in functions registered with `atexit`: Python takes no more work for its pools of
-    threads by then. Nothing else needs the loop any more.
+    In functions registered with `atexit`, Python's thread pools accept no more work. Blocking is
+    harmless then, as nothing else uses the loop.
     """
     try:
         waiting = asyncio.get_running_loop().run_in_executor(None, step)

@@ -1,4 +1,4 @@
-"""The state of a store's file: its size, its schema, and what is wrong with it."""
+"""The state of a store's file: size, schema and damage."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ FINDINGS_MAX: Final = 5
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileState:
     """
-    A store's file: its size with and without what stands beside it, its schema, its damage.
+    A store's file: its size with and without its companion files, its schema, its damage.
 
-    *mismatched* are the pages that do not match their checksums; *damage* says what else is wrong.
+    *mismatched* lists the pages that do not match their checksums; *damage* describes other damage.
     """
 
     path: Path
@@ -30,7 +30,7 @@ class FileState:
 
 def described(pages: Sequence[int]) -> str:
     """
-    Return how many pages these are, and which, as far as there is room.
+    Describe mismatched pages: how many, and the first of them.
 
     >>> described([4])
     '1 page (4) does not match its checksum'

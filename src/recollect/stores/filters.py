@@ -1,19 +1,18 @@
 """
-Filters: conditions on the fields of JSON documents, with one meaning on every backend.
+Filters: conditions on fields of JSON documents, with the same meaning on every backend.
 
-A filter maps field paths to conditions: ``{"city": "Oslo", "age": {"$gte": 18}}``; all
-must hold. A path names nested fields with dots; where a document has a field with the
-whole dotted name, that one is meant. A condition is a value (meaning ``$eq``) or an
-object of operators. The truth table:
+A filter maps field paths to conditions: ``{"city": "Oslo", "age": {"$gte": 18}}``; all must hold. A
+path names nested fields with dots; a field with the whole dotted name takes precedence. A condition
+is a value (meaning ``$eq``) or an object of operators. The rules:
 
-- Numbers compare with numbers, texts with texts, by code point; nothing else is ordered:
-  ``$gt`` and its kin are false between different types, and for booleans.
+- Numbers compare with numbers, texts with texts by code point; nothing else is ordered: ``$gt`` and
+  the like are false between different types, and for booleans.
 - Equality is of JSON values: 1 equals 1.0 but neither ``true`` nor ``"1"``; objects and
   lists are equal if all their parts are.
-- An absent field equals nothing, not even ``null``: ``{"a": null}`` asks for a null.
+- An absent field equals nothing, not even ``null``: ``{"a": null}`` matches an explicit null.
   ``$ne`` is the exact opposite of ``$eq``, so it holds for an absent field.
-- Infinity is above, and minus infinity below, every number: as an operand alone, since
-  no document can hold either.
+- Infinity is above, and minus infinity below, every number. Both occur as operands only, since no
+  document can contain them.
 - ``$in`` holds if the field equals one of the values.
 - ``$contains`` holds if a list has an element equal to the value, or a text contains
   the text; otherwise it is false.
@@ -57,8 +56,7 @@ def read_filter(filter_: JsonObject) -> tuple[Condition, ...]:
     Return the conditions of *filter_*, in order.
 
     Raises:
-        UsageError: An operator is unknown, stands below a field of a field, or its operand
-            cannot be one.
+        UsageError: An operator is unknown or nested too deeply, or its operand is invalid.
         LimitError: There are more than ``CONDITIONS_MAX`` conditions.
     """
     if not isinstance(filter_, Mapping):
@@ -76,7 +74,7 @@ def read_filter(filter_: JsonObject) -> tuple[Condition, ...]:
 
 
 def _bounded(given: Any, levels: int) -> Any:
-    """Return *given*, in which no infinity stands as an operand: JSON has no word for it."""
+    """Return *given* with infinite operands replaced by finite values, which JSON can express."""
     if isinstance(given, float):
         return 0.0 if isinf(given) else given
     if not levels or isinstance(given, str | bytes | bytearray):
@@ -109,7 +107,7 @@ def _conditions(path: str, wanted: Json) -> list[Condition]:
 
 
 def _operators_below(wanted: Json, path: str) -> Iterator[str]:
-    """Yield the whole names of the fields below *path* that have operators."""
+    """Yield the dotted names of the fields below *path* that have operators."""
     for name, each in wanted.items() if isinstance(wanted, Mapping) else ():
         if isinstance(each, Mapping) and not each.keys().isdisjoint(OPERATORS):
             yield f"{path}.{name}"
@@ -118,7 +116,7 @@ def _operators_below(wanted: Json, path: str) -> Iterator[str]:
 
 def matches(conditions: Sequence[Condition], document: JsonObject) -> bool:
     """
-    Say whether *document* satisfies every condition.
+    Return True if *document* satisfies every condition.
 
     >>> wanted = read_filter({"pet.name": "Tom", "age": {"$gt": 3}})
     >>> matches(wanted, {"pet": {"name": "Tom"}, "age": 4})
@@ -130,7 +128,7 @@ def matches(conditions: Sequence[Condition], document: JsonObject) -> bool:
 
 
 def _field(document: Json, path: str) -> Json | _Absent:
-    """Return the field at *path*: by its whole name first, then step by step."""
+    """Return the field at *path*: by its whole dotted name first, then step by step."""
     if type(document) is not dict and not isinstance(document, Mapping):
         return _ABSENT
     if path in document:
@@ -155,7 +153,7 @@ def _holds(condition: Condition, field: Json | _Absent) -> bool:
 
 
 def equal(one: Json | _Absent, other: Json | _Absent) -> bool:
-    """Say whether two JSON values are equal: 1 and 1.0 are, 1 and ``true`` are not."""
+    """Return True if two JSON values are equal: 1 and 1.0 are, 1 and ``true`` are not."""
     if type(one) is str and type(other) is str:  # what is mostly asked
         return one == other
     if isinstance(one, bool) or isinstance(other, bool):

@@ -1,10 +1,10 @@
 """
-In place: on the caller's own thread, without an event loop.
+Run store calls in place: on the caller's own thread, without an event loop.
 
-A caller without a loop would change threads four times for one row: into the memory's loop, from
-there to a thread of the store, and back. That takes several times as long as a read. A store
-that needs no loop answers a coroutine at once, so that a plain function can run it to its end. A
-loop is never blocked: where one runs, its calls go to the store's threads.
+Otherwise a caller without a loop would switch threads four times for one row: into the memory's
+loop, from there to a thread of the store, and back, which takes several times as long as the read.
+The coroutines of a store that needs no loop never suspend, so that a plain function can run them to
+completion. A running loop is never blocked: its calls go to the store's threads.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ ResultT = TypeVar("ResultT")
 
 
 class NeedsLoopError(Exception):
-    """What runs in place came to something that only an event loop can do; it is run there."""
+    """A call in place reached a step that needs an event loop; it is run on the loop instead."""
 
 
 def has_loop() -> bool:
-    """Say whether an asyncio event loop runs on this thread."""
+    """Return True if an asyncio event loop runs on this thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -31,10 +31,10 @@ def has_loop() -> bool:
 
 def check_loop() -> None:
     """
-    Return if an event loop runs on this thread.
+    Raise if no event loop runs on this thread.
 
     Raises:
-        NeedsLoopError: There is none.
+        NeedsLoopError: No event loop is running.
     """
     if not has_loop():
         raise NeedsLoopError
@@ -42,12 +42,12 @@ def check_loop() -> None:
 
 def run_in_place(function: Callable[..., Awaitable[ResultT]], *given: Any) -> ResultT:
     """
-    Run an async *function* to its end, on this thread, which has no event loop.
+    Run an async *function* to completion on this thread, which has no event loop.
 
-    Whatever it awaits must answer at once, as a store with ``answers_in_place`` does.
+    Nothing it awaits may suspend; stores with ``answers_in_place`` guarantee that.
 
     Raises:
-        NeedsLoopError: It waited for something else; what it did before is done.
+        NeedsLoopError: It suspended; the steps before that have taken effect.
     """
     steps = function(*given).__await__()
     try:

@@ -1,4 +1,4 @@
-"""JSON pointers (RFC 6901): where in a document a value stands."""
+"""JSON pointers (RFC 6901): addresses of values in a document."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _BITS_SHOWN: Final = 128
 
 def parse_pointer(pointer: str) -> tuple[str, ...]:
     """
-    Return the steps of *pointer*, unescaped; none for ``""``, the whole document.
+    Return the unescaped steps of *pointer*; none for ``""``, the whole document.
 
     Raises:
-        UsageError: It is not text, or not a JSON pointer.
+        UsageError: *pointer* is not a text, or not a JSON pointer.
 
     >>> parse_pointer("/pets/0/na~1me")
     ('pets', '0', 'na/me')
@@ -54,11 +54,11 @@ def join_pointer(steps: Iterable[str | int]) -> str:
 
 def value_at(document: Json, pointer: str) -> Json:
     """
-    Return what stands at *pointer*.
+    Return the value at *pointer*.
 
     Raises:
-        UsageError: It is not a JSON pointer.
-        NotFoundError: Nothing stands there; the error says what is beside it.
+        UsageError: *pointer* is not a JSON pointer.
+        NotFoundError: There is no value at *pointer*; the message names its siblings.
 
     >>> value_at({"pets": [{"name": "Mia"}]}, "/pets/0/name")
     'Mia'
@@ -73,10 +73,10 @@ def value_at(document: Json, pointer: str) -> Json:
 
 def child_of(value: Json, step: str, place: str) -> Json:
     """
-    Return the field or element *step* of *value*, which stands at *place*.
+    Return the field or element *step* of *value*, which is at *place*.
 
     Raises:
-        NotFoundError: There is none.
+        NotFoundError: *value* has no such field or element.
     """
     if isinstance(value, Mapping):
         if step in value:
@@ -91,11 +91,11 @@ def child_of(value: Json, step: str, place: str) -> Json:
 
 def element_index(step: str, length: int, place: str) -> int:
     """
-    Return the position that *step* names in the list of *length* elements at *place*.
+    Return the index that *step* names in the list of *length* elements at *place*.
 
     Raises:
-        UsageError: It is not written as a position.
-        NotFoundError: No element has it.
+        UsageError: *step* is not an index.
+        NotFoundError: The index is out of range.
     """
     if step == "-":
         msg = f"'-' stands after the last element of {whose(place)}: only add may name it"
@@ -135,7 +135,7 @@ def leaves(value: Json) -> Iterator[tuple[str, Scalar]]:
 
 def covers(pointer: str, other: str) -> bool:
     """
-    Say whether *other* is *pointer* itself, or stands inside it.
+    Return True if *other* equals *pointer* or lies inside it.
 
     >>> covers("/pets", "/pets/0"), covers("/pets", "/petstore"), covers("", "/pets")
     (True, False, True)
@@ -144,7 +144,7 @@ def covers(pointer: str, other: str) -> bool:
 
 
 def is_list(value: object) -> TypeGuard[Sequence[Json]]:
-    """Say whether *value* is a JSON list: a sequence, but not text."""
+    """Return True if *value* is a JSON list: a sequence, but not text."""
     return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
 
 
@@ -154,7 +154,7 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 def kind_of(value: object) -> str:
-    """Name the JSON type of *value* in words for a person or a model."""
+    """Return the name of the JSON type of *value* for a message."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):
@@ -167,13 +167,13 @@ def kind_of(value: object) -> str:
 
 
 def whose(place: str) -> str:
-    """Name what stands at *place*."""
+    """Return a description of *place* for a message."""
     return f"what stands at {shown(place)}" if place else "the document"
 
 
 def listed(names: Iterable[str]) -> str:
     """
-    Return the first of *names* for an error.
+    Return the first few of *names* for an error message.
 
     >>> listed(["age", "home"])
     "'age', 'home'"
@@ -185,7 +185,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def shown(value: object) -> str:
-    """Return *value* as an error shows it: short, on one line, harmless to a terminal."""
+    """Return *value* for an error message: short, on one line, safe for a terminal."""
     if isinstance(value, Mapping):
         return f"an object with {len(value)} fields" if value else "an empty object"
     if is_list(value):

@@ -1,4 +1,4 @@
-"""From an address to a store: the one place that knows which backends there are."""
+"""Open a store by its address; the only module that knows all backends."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wishes:
-    """How the store is to be opened, whatever its backend."""
+    """Options for opening a store of any backend."""
 
     clock: Clock | None
     ids: Ids | None
@@ -41,26 +41,26 @@ def open_store(
     durability: Durability = "full",
 ) -> Store:
     """
-    Open the store at *url*; a file that does not exist is made, a folder is not.
+    Open the store at *url*; a missing file is created, a missing folder is not.
 
     Args:
-        url: ``memory:`` lives in this process and is gone with it. ``sqlite:///absolute/path``,
-            ``sqlite:relative/path`` or a plain path is a file; its name is taken literally.
-            ``postgresql://user@host/database`` is a database on a server; it must exist.
-            ``redis://host:6379/0`` (``rediss:`` with TLS, ``redis+unix:///path`` by a socket) is a
+        url: ``memory:`` lives in this process and ends with it. ``sqlite:///absolute/path``,
+            ``sqlite:relative/path`` or a plain path is a file; the path is not URL-decoded.
+            ``postgresql://user@host/database`` is an existing database on a server.
+            ``redis://host:6379/0`` (``rediss:`` for TLS, ``redis+unix:///path`` for a socket) is a
             numbered database of a Redis server.
-        clock: Where the present moment comes from; the machine by default.
-        ids: Where identity comes from; chance by default.
-        durability: What an acknowledged write survives: ``"full"`` everything, power loss
-            included; ``"relaxed"`` the end of the process, but after a power loss or a crash of
-            the machine the last writes are missing. ``memory:`` survives neither; on PostgreSQL
-            the server's own ``synchronous_commit`` decides. On Redis ``"full"`` refuses a server
-            that could lose an acknowledged write, and ``"relaxed"`` takes it as it is set.
+        clock: Source of the current time; the system clock by default.
+        ids: Source of identifiers; random by default.
+        durability: With ``"full"``, acknowledged writes survive a power loss. With ``"relaxed"``,
+            they survive the end of the process, but a power loss or a crash of the machine may lose
+            the last ones. ``memory:`` survives neither; on PostgreSQL the server's
+            ``synchronous_commit`` decides. On Redis ``"full"`` rejects a server configured so that
+            it could lose an acknowledged write, and ``"relaxed"`` accepts any.
 
     Raises:
-        UsageError: The address names no backend that there is, or no file.
+        UsageError: The address names no known backend, or no file.
         MissingExtraError: The backend's driver is not installed.
-        StoreError: The store cannot be opened; the class says why.
+        StoreError: The store cannot be opened; the class tells why.
     """
     scheme, rest = _split(os.fspath(url))
     return _BACKENDS[scheme](rest, _Wishes(clock=clock, ids=ids, durability=durability))
@@ -68,10 +68,10 @@ def open_store(
 
 def check_keeps_checkpoints(url: str) -> None:
     """
-    See that the checkpoints of graphs can stand beside the store at *url*.
+    Raise if graph checkpoints cannot be kept beside the store at *url*.
 
     Raises:
-        UsageError: The address names no backend that there is, or one that keeps none.
+        UsageError: The address names no known backend, or one without checkpoints.
     """
     scheme, _ = _split(url)
     if scheme not in _WITH_CHECKPOINTS:
@@ -84,14 +84,14 @@ def check_keeps_checkpoints(url: str) -> None:
 
 def open_checkpoint_file(url: str) -> sqlite3.Connection | None:
     """
-    Open the file in which the checkpoints of graphs stand beside the store at *url*.
+    Open the file that holds graph checkpoints beside the store at *url*.
 
-    It is Python's own SQLite that opens it, because LangGraph's saver works with that;
-    ``None`` if the store is no file.
+    It is opened with Python's own sqlite3, which LangGraph's saver needs. Returns ``None`` if the
+    store is not a file.
 
     Raises:
-        UsageError: The address names no backend that there is, or no file.
-        StoreError: It cannot be opened; the class says why.
+        UsageError: The address names no known backend, or no file.
+        StoreError: The file cannot be opened; the class tells why.
     """
     scheme, rest = _split(url)
     if scheme != "sqlite":
@@ -103,10 +103,10 @@ def open_checkpoint_file(url: str) -> sqlite3.Connection | None:
 
 def server_parameters(url: str) -> dict[str, Any] | None:
     """
-    Return how psycopg connects to the server of the store at *url*, ``None`` if it has none.
+    Return psycopg's connection parameters for the store at *url*, ``None`` if not PostgreSQL.
 
     Raises:
-        UsageError: The address names no backend that there is.
+        UsageError: The address names no known backend.
         MissingExtraError: The backend's driver is not installed.
     """
     scheme, rest = _split(url)
@@ -123,17 +123,17 @@ def server_parameters(url: str) -> dict[str, Any] | None:
 
 def finish_upgrade(url: str) -> int:
     """
-    Take away from the store at *url* what only releases before this one need.
+    Remove from the store at *url* what only older releases need.
 
-    Do it when none of these uses the store any more: they can then no longer open it. A file
-    whose pages have no checksums is given them, for which all of it is written anew.
+    Call it once no older release uses the store: they cannot open it afterwards. A file without
+    page checksums gets them, which rewrites the whole file.
 
     Returns:
-        How many steps there were to do.
+        How many steps were carried out.
 
     Raises:
         MissingExtraError: The backend's driver is not installed.
-        StoreError: The store cannot be changed; the class says why.
+        StoreError: The store cannot be changed; the class tells why.
     """
     file = _existing_file(url)
     if file is not None:
@@ -154,13 +154,13 @@ def finish_upgrade(url: str) -> int:
 
 def accept_pages(url: str) -> int:
     """
-    Accept the pages of the file at *url* that do not match their checksums; return how many.
+    Accept pages with wrong checksums in the file at *url*; return how many.
 
-    Do it only where another program wrote to the file: what is damaged is then believed.
+    Use it only if another program wrote to the file, since it makes damaged pages count as valid.
 
     Raises:
-        UsageError: The store is in no file, or there is none.
-        StoreError: The file cannot be changed; the class says why.
+        UsageError: The store is not a file, or the file does not exist.
+        StoreError: The file cannot be changed; the class tells why.
     """
     file = _existing_file(url)
     if file is None:
@@ -173,9 +173,9 @@ def accept_pages(url: str) -> int:
 
 def examine_file(path: Path) -> FileState:
     """
-    Read every page and every row of a store's file, and what rows owe to each other.
+    Read every page and row of a store's file, and check the references between rows.
 
-    Nothing is written. Damage that keeps SQLite from reading the file is told like any other.
+    Nothing is written. Damage that keeps SQLite from reading the file is reported like any other.
     """
     from recollect.stores.sqlite.file_state import read_file_state
 
@@ -188,7 +188,7 @@ def _existing_file(url: str) -> str | None:
 
 
 def _split(address: str) -> tuple[str, str]:
-    """Return the scheme of an address, and what follows it."""
+    """Return the scheme of an address, and the rest."""
     found = _SCHEME.match(address)
     scheme = found[1].lower() if found else "sqlite"
     if scheme not in _BACKENDS:
@@ -200,13 +200,13 @@ def _split(address: str) -> tuple[str, str]:
 
 def file_of(url: str | os.PathLike[str]) -> Path | None:
     """
-    Return the file in which the store at *url* is; ``None`` if it is in no file.
+    Return the file of the store at *url*; ``None`` if it is not in a file.
 
     >>> file_of("sqlite:///var/lib/memory.db"), file_of("memory:")
     (PosixPath('/var/lib/memory.db'), None)
 
     Raises:
-        UsageError: The address names no backend that there is.
+        UsageError: The address names no known backend.
     """
     scheme, rest = _split(os.fspath(url))
     return Path(rest.removeprefix("//")) if scheme == "sqlite" else None
@@ -214,11 +214,11 @@ def file_of(url: str | os.PathLike[str]) -> Path | None:
 
 def back_up_file(url: str, copy: Path) -> bool:
     """
-    Write the file of the store at *url* to *copy*, as of now; ``False`` if it is in no file.
+    Copy the current state of the store's file to *copy*; ``False`` if it is not in a file.
 
     Raises:
-        NotFoundError: There is no such file.
-        StoreError: It cannot be read or written; the class says why.
+        NotFoundError: The file does not exist.
+        StoreError: A file cannot be read or written; the class tells why.
     """
     file = file_of(url)
     if file is None:
@@ -233,14 +233,14 @@ def back_up_file(url: str, copy: Path) -> bool:
 
 
 def put_back(backup: Path, copy: Path) -> None:
-    """Copy the backup of a file to *copy*, after looking at every page of it."""
+    """Copy a backup file to *copy*, after checking every page of it."""
     from recollect.stores.sqlite.backup import put_back as put
 
     put(backup, copy)
 
 
 def put_in_place(made: Path, path: Path) -> None:
-    """Give a file that is whole its name, durably; refuse if there is something."""
+    """Rename a complete file to its final *path*, durably; raise if *path* exists."""
     from recollect.stores.sqlite.backup import put_in_place as put
 
     put(made, path)

@@ -1,4 +1,4 @@
-"""The store in this process's memory: the reference of the contract, gone when the process ends."""
+"""In-memory store: the reference implementation of the contract, gone with its process."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ResultT = TypeVar("ResultT")
 
 
 class InProcessStore(Store):
-    """A store that lives as long as this object: for tests, trials and short-lived programs."""
+    """A store that lives as long as this object: for tests, experiments and short programs."""
 
     answers_in_place = True
     names_moments = True
@@ -58,7 +58,7 @@ class InProcessStore(Store):
         self._key = secrets.token_bytes(32)
 
     async def aclose(self) -> None:
-        """Forget everything."""
+        """Drop all data."""
         self._tables = None
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
@@ -73,7 +73,7 @@ class InProcessStore(Store):
             return query(self._open())
 
     async def _clean(self) -> None:
-        """Nothing is left behind: rows that were removed are gone from memory."""
+        """Do nothing: removed rows are already gone from memory."""
 
     async def _secret(self) -> bytes:
         return self._key
@@ -107,7 +107,7 @@ class ScopeTable:
 
 
 class Tables:
-    """The rows of the store, as `Rows` to a plan, and the place where effects are written."""
+    """The rows of the store: `Rows` for plans, and the target of their effects."""
 
     settings_stamp: int | None = None
 
@@ -126,7 +126,7 @@ class Tables:
         return ReadMoment(reader=0, version=self._writes)
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
-        """Do nothing: each is read when it is asked for."""
+        """Do nothing: rows are read on demand."""
 
     def new_number(self) -> int:
         self._number += 1
@@ -362,7 +362,7 @@ class Tables:
         return self._audit.get(chain, [])[after : after + limit]
 
     def write(self, effect: Effect) -> None:
-        """Carry out *effect*; nothing in it can fail."""
+        """Apply *effect*; this cannot fail."""
         self._writes += 1
         for scope in effect.scopes:
             self._put_scope(scope)
@@ -460,7 +460,7 @@ class Tables:
             table.memories[uid] = replace(table.memories[uid], seq=seq)
 
     def _of(self, scope_id: int) -> ScopeTable:
-        """Return the rows of a scope; of one that is not written yet, none."""
+        """Return the rows of a scope; empty if the scope is not stored yet."""
         return self._scopes.get(scope_id) or ScopeTable(
             ScopeRow(id=scope_id, segments=("",), created_at=0, epoch=0)
         )
@@ -476,7 +476,7 @@ class Tables:
 
 
 def _put_last(keys: dict[str, IdempotencyRow], row: IdempotencyRow) -> None:
-    """Keep a key in the order in which they were used; one that is rewritten stays in its place."""
+    """Store a key in order of use; a rewritten key keeps its position."""
     known = keys.get(row.key)
     if known and known.kept_at != row.kept_at:
         del keys[row.key]
@@ -484,7 +484,7 @@ def _put_last(keys: dict[str, IdempotencyRow], row: IdempotencyRow) -> None:
 
 
 def _drop_old(keys: dict[str, IdempotencyRow], before: int) -> None:
-    """Drop the keys used before a moment; they stand in the order in which they were used."""
+    """Drop the keys used before a time; they are stored in order of use."""
     # The secret that was taken over from another store is never old.
     used = [row for row in keys.values() if row.key != TAKEN_OVER]
     for row in takewhile(lambda row: row.kept_at < before, used):
@@ -492,13 +492,13 @@ def _drop_old(keys: dict[str, IdempotencyRow], before: int) -> None:
 
 
 def _link(table: ScopeTable, row: MemoryRow | RevisionRow) -> None:
-    """Note what a version of a memory rests on."""
+    """Index a version of a memory by the messages in its evidence."""
     for source in evidence_messages(row.evidence):
         table.resting.setdefault(source, set()).add(row.uid)
 
 
 def _all_sources(table: ScopeTable, row: MemoryRow) -> set[tuple[str, str]]:
-    """Return the messages that any version of a memory rests on."""
+    """Return the messages in the evidence of any version of a memory."""
     past = table.revisions.get(row.uid, {}).values()
     return evidence_messages(row.evidence).union(
         *(evidence_messages(version.evidence) for version in past)

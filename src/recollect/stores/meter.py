@@ -1,4 +1,4 @@
-"""What measures the changes of a store, and may refuse them: asked inside each transaction."""
+"""Metering of changes: a meter is asked inside each transaction and may refuse it."""
 
 from __future__ import annotations
 
@@ -23,34 +23,34 @@ class Charge(Protocol):
 
     def reserve(self, rows: Rows, effect: Effect) -> None:
         """
-        Reserve what *effect* costs, in place of what was reserved before.
+        Reserve the cost of *effect*, replacing any earlier reservation of this charge.
 
-        It is called in the transaction, on any thread, and again if the transaction is.
+        Called in the transaction, on any thread, and again if the transaction is retried.
 
         Raises:
-            QuotaError: It is more than may be spent; nothing is written then.
+            QuotaError: The cost exceeds the quota; nothing is written.
         """
 
     def spend(self) -> None:
-        """Turn what was reserved into spent: it is committed."""
+        """Turn the reservation into spending: the change is committed."""
 
     def release(self) -> None:
-        """Give back what was reserved: nothing was written."""
+        """Cancel the reservation: nothing was written."""
 
 
 class Meter(Protocol):
-    """Measures the changes of a store."""
+    """Meters the changes of a store."""
 
     async def charge(self, action: str, scope: Scope) -> Charge:
-        """Return the charge of a change of *scope* that is about to begin."""
+        """Return the charge for a change of *scope* that is about to begin."""
 
 
 def plan_charged(rows: Rows, plan: Plan[ResultT], charge: Charge) -> PlannedWrite[ResultT]:
     """
-    Carry out *plan* if what it writes may be spent.
+    Run *plan* if its cost may be spent.
 
     Raises:
-        QuotaError: It may not.
+        QuotaError: The cost exceeds the quota.
     """
     planned = plan(rows)
     charge.reserve(rows, planned.effect)

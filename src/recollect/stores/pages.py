@@ -1,4 +1,4 @@
-"""Pages: some rows and the cursor that continues after them."""
+"""Build a page of rows with the cursor that continues after it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ReadPage: TypeAlias = Callable[[str | None], Awaitable[Page[RowT]]]
 
 
 def page_of(rows: Sequence[RowT], limit: int, cursor: Callable[[RowT], str]) -> Page[RowT]:
-    """Return the first *limit* rows; one more than that says that there is another page."""
+    """Return the first *limit* rows as a page; an extra row means that another page follows."""
     more = len(rows) > limit
     return Page(rows=tuple(rows[:limit]), cursor=cursor(rows[limit - 1]) if more else None)
 

@@ -1,11 +1,10 @@
 """
-Provenance: which messages the words of a value came from; pure.
+Provenance: find which messages the words of a value came from; pure.
 
-A value rests on every message that a word of it came from. What it says beyond the messages
-that are cited for it was carried over: from what stood there before, from another part of the
-document, or from something else that its writer saw. It then rests on the evidence of that as
-well, as one group: erasing any message of the group takes the value, because nobody can tell
-its words apart.
+A value depends on every message that supplied one of its words. Words that the cited messages do
+not contain were carried over: from the former value, from another part of the document, or from
+something else its writer saw. The value then depends on that evidence as well, as one group:
+erasing any message of the group removes the value, because its words cannot be told apart.
 """
 
 from __future__ import annotations
@@ -46,14 +45,14 @@ _USUAL: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where words may have come from: the content *words* there, and what they rest on."""
+    """A possible origin of words: its content *words*, and its evidence."""
 
     words: Words
     evidence: Found
 
 
 class Origins:
-    """The sources in which words are looked for, in order; the first that has a word counts."""
+    """The sources searched for words, in order; the first that contains a word counts."""
 
     def __init__(self, sources: Iterable[Source] = ()) -> None:
         self._sources = tuple(sources)
@@ -67,7 +66,7 @@ class Origins:
         return any(word not in self._first for word in words)
 
     def of(self, words: Words) -> Iterator[Source]:
-        """Yield the sources of *words*, as few as there must be."""
+        """Yield the fewest sources that contain *words*."""
         missing = {word for word in words if word in self._first}
         while missing:
             source = self._sources[min(map(self._first.__getitem__, missing))]
@@ -79,7 +78,7 @@ def words_of(text: str) -> Words:
     """
     Return the content words of a text: without function words, endings and case.
 
-    Of Chinese, and other scripts without spaces, these are characters and pairs of them.
+    For Chinese and other scripts without spaces, these are characters and pairs of them.
 
     >>> sorted(words_of("The user was nursing in Oslo"))
     ['nurs', 'oslo']
@@ -95,7 +94,7 @@ def _remembered(text: str) -> Words:
 
 
 def words_in(value: Json) -> Words:
-    """Return the content words of a text or number; a truth value and null have none."""
+    """Return the content words of a text or number; none for booleans and null."""
     if isinstance(value, str):
         return words_of(value)
     return words_of(str(value)) if is_number(value) else NO_WORDS
@@ -103,7 +102,7 @@ def words_in(value: Json) -> Words:
 
 def words_on_the_way(pointer: str) -> Words:
     """
-    Return the content words of the names on the way to what stands at *pointer*.
+    Return the content words of the names in the path *pointer*.
 
     >>> sorted(words_on_the_way("/pets/0/Miso"))
     ['miso', 'pet']
@@ -113,31 +112,32 @@ def words_on_the_way(pointer: str) -> Words:
 
 
 def quoted(evidence: Evidence) -> Words:
-    """Return what is known of a message that is not at hand: the words of its quote."""
+    """Return the words of a quote, which is all that is known of an absent message."""
     return words_of(evidence.quote) if evidence.quote else NO_WORDS
 
 
 def source_at(pointer: str, value: Json, evidence: Found) -> Source:
     """
-    Return what stands at *pointer* as a source.
+    Return the value at *pointer* as a source of words.
 
-    A name on the way there counts if the messages say it: `city` is that of a field, `Miso` may
-    be that of a cat.
+    A name in the path counts if the messages contain it: `city` is the name of a field, but `Miso`
+    may be the name of a cat.
     """
     names = words_on_the_way(pointer) & NO_WORDS.union(*map(quoted, evidence))
     return Source(words_in(value) | names, evidence)
 
 
 def unusual(source: Source) -> Source:
-    """Return *source* without the words in which models say anything."""
+    """Return *source* without words that models use in any answer."""
     return replace(source, words=source.words - _USUAL)
 
 
 def cited_at_once(words: Words, cited: Sequence[Evidence], said: Said) -> Found:
     """
-    Return what was cited at once for a value of these words.
+    Return the evidence of a value of these words that was cited at once.
 
-    Where each message says as much of it as all together, each is enough; else they are a group.
+    If each message contains as many of the words as all together, each supports it alone; otherwise
+    they form a group.
     """
     by_message: dict[tuple[str, str], Words] = {}
     for each in cited:
@@ -158,10 +158,10 @@ def carried_over(
     others: Sequence[Origins] = (),
 ) -> Found:
     """
-    Return what a value of these words rests on, for which *given* is cited.
+    Return the full evidence of a value of these words, for which *given* is cited.
 
-    Each word that the cited messages do not say is looked for in what stood there before
-    (*nearest*), and then in *others*.
+    Words that the cited messages do not contain are looked for in the former value (*nearest*),
+    then in *others*.
     """
     missing = words.difference(*map(said, given))
     sources: list[Source] = []
@@ -175,7 +175,7 @@ def carried_over(
 
 
 def _is_implied(needed: Sequence[Evidence], given: Sequence[Evidence]) -> bool:
-    """Return True if whatever is enough of *given* holds something that is enough of *needed*."""
+    """Return True if every sufficient set of *given* contains a sufficient set of *needed*."""
     wanted = _alternatives(needed)
     return bool(given) and all(
         any(one <= other for one in wanted) for other in _alternatives(given)
@@ -183,7 +183,7 @@ def _is_implied(needed: Sequence[Evidence], given: Sequence[Evidence]) -> bool:
 
 
 def _alternatives(evidence: Sequence[Evidence]) -> list[set[tuple[str, str]]]:
-    """Return the sets of messages of which each is enough."""
+    """Return the sets of messages each of which is sufficient."""
     found = [{_message(each)} for each in evidence if not each.group]
     groups: dict[int, set[tuple[str, str]]] = {}
     for each in evidence:
@@ -196,11 +196,11 @@ def is_enough(
     words: Words, before: Sequence[Evidence], again: Sequence[Evidence], said: Said
 ) -> bool:
     """
-    Return True if *again* says as much of a value of these words as *before* has to.
+    Return True if *again* supports a value of these words as well as *before* does.
 
-    That is all of it, usual words apart: who said what of a group is not known, and of a message
-    often no more than a quote. A value that has no word of what is quoted for it is in words of
-    its maker's own: there it is believed. So it is of messages of which no word is known.
+    It has to contain all words except common ones: which message of a group said what is unknown,
+    and often only a quote of a message is known. A value that shares no word with its quotes is in
+    its writer's own words and is accepted; so is one whose messages have no known words.
     """
     anew = NO_WORDS.union(*map(said, again))
     if any(each.group for each in before):
@@ -214,9 +214,9 @@ def said_again(
     words: Words, before: Sequence[Evidence], again: Sequence[Evidence], said: Said
 ) -> Found:
     """
-    Return what an unchanged value of these words rests on, for which *again* is cited anew.
+    Return the evidence of an unchanged value, for which *again* is cited as well.
 
-    What rested on no message, because a person wrote it, does not begin to.
+    A value without evidence, written by a person, stays without.
     """
     if not before or not again:
         return tuple(before)
@@ -225,7 +225,7 @@ def said_again(
 
 def all_of(parts: Iterable[Sequence[Evidence]]) -> Found:
     """
-    Return the evidence of what needs each of *parts*: if these are several, one group of all.
+    Return evidence that requires each of *parts*: one group if these are several.
 
     >>> tea, cat = (Evidence(thread="t", message=name) for name in ("tea", "cat"))
     >>> [each.group for each in all_of([[tea], [cat]])], [each.group for each in all_of([[tea]])]
@@ -239,9 +239,9 @@ def all_of(parts: Iterable[Sequence[Evidence]]) -> Found:
 
 def grouped(evidence: Sequence[Evidence]) -> Found:
     """
-    Return *evidence* as one group: all of it is needed.
+    Return *evidence* as one group, all of which is required.
 
-    Memories are in no group: what names them goes with any of them.
+    Memories are never grouped: a value that cites memories is removed with any of them.
     """
     places = {_message(each) for each in evidence}
     number = 1 if len(places) > 1 else 0
@@ -254,9 +254,9 @@ def grouped(evidence: Sequence[Evidence]) -> Found:
 
 def either_of(*parts: Sequence[Evidence]) -> Found:
     """
-    Return the evidence of what needs one of *parts* alone, each message and quote once.
+    Return evidence that requires any one of *parts*, without duplicates.
 
-    A group that holds all of another group, or a message that is enough, is left out.
+    A group that contains another group, or a sufficient message, is omitted.
     """
     every = [(at, each) for at, part in enumerate(parts) for each in part]
     alone = {_message(each) for _, each in every if not each.group}
@@ -279,16 +279,16 @@ def either_of(*parts: Sequence[Evidence]) -> Found:
 
 
 def evidence_at(pointer: str, evidence: EvidenceMap) -> Found:
-    """Return what the whole of what stands at *pointer* rests on: its own, and what it is in."""
+    """Return the evidence of the whole value at *pointer*: its own and its containers'."""
     return all_of(found for place, found in evidence.items() if covers(place, pointer))
 
 
 def gathered(value: Json, by_leaf: Mapping[str, Found], *, whole: bool = False) -> dict[str, Found]:
     """
-    Return the evidence of leaves as that of whole parts, where all of a part rest on the same.
+    Return the evidence of leaves, moved up to parts whose leaves have equal evidence.
 
-    Then erasing a message takes the part, and no empty rest of it stays. That of the document
-    itself is named only with *whole*.
+    Erasing a message then removes the part instead of leaving an empty one. The document itself
+    gets evidence only with *whole*.
     """
     found: dict[str, Found] = {}
 
@@ -321,7 +321,7 @@ def _message(evidence: Evidence) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Founded:
-    """A document, and the evidence of its parts."""
+    """A document with the evidence of its parts."""
 
     value: JsonObject
     evidence: EvidenceMap
@@ -336,9 +336,9 @@ def merged_evidence(
     value: JsonObject, before: EvidenceMap, again: EvidenceMap, said: Said = quoted
 ) -> dict[str, Found]:
     """
-    Return what a document rests on of which all was said again, as *again* cites.
+    Return the evidence of a document whose content was said again, as *again* cites.
 
-    What rested on no message, because a person wrote it, does not begin to.
+    A value without evidence, written by a person, stays without.
     """
     words = {pointer: words_in(leaf) for pointer, leaf in leaves(value)}
     merged = {}
@@ -358,14 +358,14 @@ def kept_evidence(
     past: Callable[[], Sequence[Founded]] = tuple,
 ) -> EvidenceMap:
     """
-    Return the evidence of a document that takes the place of another.
+    Return the evidence of a document that replaces another.
 
-    It is its own, and that of the parts of *before* which it holds unchanged, or of which it
-    took words over that its own messages do not say.
+    This is its own evidence, plus that of parts of *before* that it keeps unchanged, or from which
+    it took words that its own messages do not contain.
 
     Args:
-        past: Gives the versions before *before*, newest first: words of theirs may come back. It
-            is called for words that are nowhere else.
+        past: Returns the versions before *before*, newest first, whose words may return. Called
+            only for words found nowhere else.
     """
     stands, old = _Standing(before), _Past(past)
     added: dict[str, Found] = {}
@@ -377,7 +377,7 @@ def kept_evidence(
 
 
 class _Past:
-    """What a document said once, as the source of what it says again."""
+    """Past versions of a document, as sources of words that return."""
 
     def __init__(self, read: Callable[[], Sequence[Founded]]) -> None:
         self._read = read
@@ -394,18 +394,18 @@ class _Past:
         return found
 
     def same(self, pointer: str, leaf: Scalar) -> list[Source]:
-        """Return the newest version of a leaf that was just the same, if there is one."""
+        """Return the newest past version of an identical leaf, if there is one."""
         found = self._same.get(_place_of(pointer, leaf))
         return [found] if found else []
 
     @cached_property
     def origins(self) -> Origins:
-        """Return all that was said once as sources of words."""
+        """Return all past versions as sources of words."""
         return Origins(unusual(source_at(*each)) for each in self._leaves)
 
 
 class _Standing:
-    """A document that another takes the place of, as the source of what that says."""
+    """A document that is being replaced, as a source of words."""
 
     def __init__(self, before: Founded) -> None:
         self._same: dict[tuple[str, str, Scalar], Found] = {}
@@ -423,7 +423,7 @@ class _Standing:
         return Origins(map(unusual, self._at.values()))
 
     def kept(self, pointer: str, leaf: Scalar, given: Found, said: Said, old: _Past) -> Found:
-        """Return what a leaf of the new document rests on, for which *given* is cited."""
+        """Return the evidence of a leaf of the new document, for which *given* is cited."""
         place = _place_of(pointer, leaf)
         if place in self._same:
             standing = self._same[place]
@@ -439,7 +439,7 @@ class _Standing:
 
 
 def _kept_of_same(words: Words, standing: Found, given: Found, said: Said) -> Found:
-    """Return what a leaf rests on that stays the same: what is *given*, as far as it says it."""
+    """Return the evidence of an unchanged leaf: *given* as far as it supports the leaf."""
     whole = _alternatives(standing)
     believed = [
         places
@@ -454,5 +454,5 @@ def _kept_of_same(words: Words, standing: Found, given: Found, said: Said) -> Fo
 
 
 def _place_of(pointer: str, leaf: Scalar) -> tuple[str, str, Scalar]:
-    """Return what two leaves have in common that are the same; places in a list are alike."""
+    """Return a key equal for equal leaves; positions in a list are ignored."""
     return _INDEX.sub("/-", pointer), type(leaf).__name__, leaf

@@ -1,13 +1,13 @@
 """
-What goes with what: which parts of a memory vanish when messages are erased; pure.
+Compute what remains of a memory when messages in its evidence are erased; pure.
 
-A field goes when nothing that is enough for it is left of its evidence; so does the whole
-document when its own evidence (the empty pointer) goes. A message by itself is enough, or a
-group of messages as long as none of them is erased: words of the field came from each. What
-never named evidence stays. Evidence for a field holds for everything inside it.
+A field is removed when no sufficient part of its evidence is left; so is the whole document when
+its own evidence (the empty pointer) is gone. An ungrouped message is sufficient, and so is a group
+of which no message is erased. Fields without evidence stay. Evidence for a field covers everything
+inside it.
 
-A field that was derived from other memories names these as evidence as well, in the thread
-``MEMORY_THREAD``. It holds what they said together: it goes as soon as one of them does.
+A field derived from other memories cites these as well, in the thread ``MEMORY_THREAD``. It
+combines all of them, so it is removed as soon as one of them is.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Sources: TypeAlias = Mapping[str, tuple[Cited, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Remainder:
-    """What is left of a version: its value, and the evidence of what is left."""
+    """The remaining value of a version, and its remaining evidence."""
 
     value: JsonObject
     evidence: Sources
@@ -45,7 +45,7 @@ def remainder_of(
     value: JsonObject, evidence: Sources, erased: AbstractSet[tuple[str, str]]
 ) -> Remainder | None:
     """
-    Return what remains of a version after the *erased* messages, ``None`` if nothing does.
+    Return what remains of a version without the *erased* messages, ``None`` if nothing.
 
     >>> both = {"/city": (("t", "m1", "Oslo"),), "/pet": (("t", "m2", None),)}
     >>> remainder_of({"city": "Oslo", "pet": "cat"}, both, {("t", "m1")})
@@ -69,7 +69,7 @@ def remainder_of(
 def _left_of(
     found: tuple[Cited, ...], erased: AbstractSet[tuple[str, str]]
 ) -> tuple[Cited, ...] | None:
-    """Return the evidence that is left of a field, ``None`` if it is not enough for the field."""
+    """Return the remaining evidence of a field, ``None`` if it is not sufficient."""
     gone = [each for each in found if (each[0], each[1]) in erased]
     broken = {group_of(each) for each in gone} - {0}
     # Beside the memories that a field came from, a group is what it says more than they do.
@@ -84,9 +84,9 @@ def _left_of(
 
 def bereft(evidence: Sources, erased: AbstractSet[tuple[str, str]]) -> set[tuple[str, str]]:
     """
-    Return the messages that are left of the evidence of what goes with the *erased*.
+    Return the remaining messages in the evidence of fields removed with the *erased*.
 
-    Only those that are quoted count: what was cited for a value says it, or a part of it.
+    Only quoted messages count: a quote states the value, or a part of it.
 
     >>> both = (("t", "m1", "a nurse", 1), ("t", "m2", "in Oslo", 1))
     >>> bereft({"/job": both}, {("t", "m1")})
@@ -103,13 +103,13 @@ def bereft(evidence: Sources, erased: AbstractSet[tuple[str, str]]) -> set[tuple
 
 
 def group_of(cited: Cited) -> int:
-    """Return the group of stored evidence, 0 if it is enough by itself."""
+    """Return the group of stored evidence, 0 if it is sufficient alone."""
     return cited[3] if len(cited) == 4 else 0
 
 
 def version_name(type_: str, key: str, version: int) -> str:
     """
-    Return how evidence names a version of a memory.
+    Return the name by which evidence cites a version of a memory.
 
     >>> version_name("Note", "tea/1", 3)
     'Note/tea/1@3'
@@ -119,7 +119,7 @@ def version_name(type_: str, key: str, version: int) -> str:
 
 def named_version(name: str) -> tuple[str, str, int] | None:
     """
-    Return the type, key and version that `version_name` made *name* of, ``None`` if it did not.
+    Return the type, key and version encoded in *name*, ``None`` if it is no such name.
 
     >>> named_version("Note/tea/1@3"), named_version("m17")
     (('Note', 'tea/1', 3), None)
@@ -132,7 +132,7 @@ def named_version(name: str) -> tuple[str, str, int] | None:
 
 
 def merged_into(type_: str, key: str) -> str:
-    """Return the cause of ending a memory whose content the one at (type, key) has taken over."""
+    """Return the cause for ending a memory that was merged into the one at (type, key)."""
     return f"{MERGED}{type_}/{key}"
 
 
@@ -159,7 +159,7 @@ def _from_behind(pointer: str) -> tuple[tuple[int, str], ...]:
 
 
 def _without(value: Json, path: tuple[str, ...]) -> Json:
-    """Return *value* without what is at *path*; unchanged if nothing is there."""
+    """Return *value* without the value at *path*; unchanged if there is none."""
     if not path:
         return None
     head, rest = path[0], path[1:]
@@ -177,7 +177,7 @@ def _without(value: Json, path: tuple[str, ...]) -> Json:
 
 
 def _is_list_item(value: Json, path: tuple[str, ...]) -> bool:
-    """Say whether *path* names an element that a list in *value* has."""
+    """Return True if *path* is an existing list element of *value*."""
     for step in path[:-1]:
         if isinstance(value, Mapping):
             value = value.get(step)
@@ -191,7 +191,7 @@ def _is_list_item(value: Json, path: tuple[str, ...]) -> bool:
 def _shifted(
     evidence: Sources, removed: tuple[str, ...], *, in_list: bool
 ) -> Iterable[tuple[str, tuple[Cited, ...]]]:
-    """Yield *evidence* without what lay inside *removed*; later items of its list move up."""
+    """Yield *evidence* without that inside *removed*; later items of its list move up."""
     depth = len(removed)
     for pointer, found in evidence.items():
         path = split_pointer(pointer)

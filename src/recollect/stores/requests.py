@@ -1,4 +1,4 @@
-"""The contract, requests under keys: what another store has to know to recognise them."""
+"""Store contract: transfer idempotency keys to another store."""
 
 from __future__ import annotations
 
@@ -23,16 +23,15 @@ class RequestStore(Transactor):
 
     @final
     async def digest_secret(self) -> bytes:
-        """Return the secret with which digests are made of keys, and of what was erased."""
+        """Return the secret used for digests of keys and of erased names."""
         return await self._digest_secret()
 
     @final
     async def adopt_secret(self, secret: bytes) -> bool:
         """
-        Take the secret of another store over; say whether both have the same now.
+        Take over another store's secret; return True if both have the same now.
 
-        Only a store that holds nothing does. Whoever has the store open in another process
-        must open it again.
+        Only an empty store does. Other processes that have the store open must reopen it.
         """
         if secret == await self._digest_secret():
             return True
@@ -43,9 +42,9 @@ class RequestStore(Transactor):
     @final
     async def requests(self, scope: Scope | None) -> list[JsonObject]:
         """
-        Return a record for each idempotency key of a scope that is still good.
+        Return a record for each valid idempotency key of a scope.
 
-        Those of the scopes that were erased whole, or hold nothing any more, are under ``None``.
+        ``None`` returns the keys of scopes that were erased whole or are empty.
         """
         now, within = self.now(), None if scope is None else check_scope(scope)
         return await self._read(lambda rows: list(read_requests(rows, within, now)))
@@ -53,12 +52,12 @@ class RequestStore(Transactor):
     @final
     async def adopt_requests(self, scope: Scope | None, records: Sequence[JsonObject]) -> int:
         """
-        Know the keys of another store with the same secret; say how many are known now.
+        Add keys of another store with the same secret; return how many are known.
 
-        What they wrote there is looked for here, by its name. What is gone here stays so.
+        The entries they wrote are looked up here by name. Keys marked as gone here stay so.
 
         Raises:
-            UsageError: A record is none of a key.
+            UsageError: A record is malformed.
         """
         within, known = None if scope is None else check_scope(scope), 0
         for start in range(0, len(records), _TOGETHER):

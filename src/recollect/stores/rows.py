@@ -1,4 +1,4 @@
-"""What a store keeps, row by row, in the same words for every backend; times are µs since 1970."""
+"""The rows of a store, the same for every backend; times are µs since 1970."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Place: TypeAlias = tuple[Scope, int]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeRow:
     """
-    A scope: its counters, and the lease under which it is being formed.
+    A scope: its counters, and the lease of its formation.
 
     *seq* rises by one in every transaction that changes an entry; *epoch* changes with
     every erase, to a larger number than any scope of the store ever had. Tombstones up to
@@ -40,7 +40,7 @@ class ScopeRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadRow:
     """
-    A thread, and the backlog of formation that is derived from it.
+    A thread, with its formation backlog.
 
     Messages after *formed* up to *last* wait to be formed, and so do those at the positions
     in *again*, which were dead; from *due* on and not before *not_before* (which failures
@@ -239,7 +239,7 @@ class AuditRow:
 
 class FeedEntry(NamedTuple):
     """
-    A live entry as the scope index wants it: where it stands, hashed terms, vector.
+    A live entry as the scope index needs it: its place, hashed terms and vector.
 
     *thread* and *position* order it among its neighbours; a memory has thread 0 and
     its own session. *vector* is ``None`` while it is pending, empty if there is none. It is a
@@ -267,11 +267,10 @@ class FeedEntry(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feed:
     """
-    What changed in a scope since a cursor, each entry once, in its present state.
+    The changes of a scope since a cursor, each entry once, in its current state.
 
-    After a *reset* the reader forgets what it had and starts from *entries*, which
-    then are all live ones. *eligible* holds the entries that satisfy the filter asked
-    for, ``None`` if none was.
+    With *reset* the reader starts over: *entries* are all live ones. *eligible* holds the uids that
+    match the requested filter, ``None`` without a filter.
     """
 
     scope: Scope
@@ -286,10 +285,10 @@ class Feed:
 
 class ReadMoment(NamedTuple):
     """
-    A name for all that a store held at a moment.
+    Identifies a snapshot of a store.
 
-    Whoever reads twice at the same moment reads the same. A *version* is counted for each
-    *reader* of a store apart: of two readers none is the same, whatever they read.
+    Two reads at the same moment see the same data. Each *reader* counts its own *version*, so that
+    moments of different readers never compare equal.
     """
 
     reader: int
@@ -297,13 +296,13 @@ class ReadMoment(NamedTuple):
 
 
 class ReadMoments:
-    """The moments at which something was found to be the latest: the last one of each reader."""
+    """The moments at which an index was found to be current: the last one of each reader."""
 
     def __init__(self) -> None:
         self._versions: dict[int, int] = {}
 
     def note(self, moment: ReadMoment) -> None:
-        """Note that it was the latest at *moment*."""
+        """Record that the index was current at *moment*."""
         self._versions[moment.reader] = moment.version
 
     def __contains__(self, moment: ReadMoment) -> bool:
@@ -312,7 +311,7 @@ class ReadMoments:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cursor:
-    """How far a reader has followed a scope's feed."""
+    """The position of a reader in a scope's feed."""
 
     scope: Scope
     seq: int = 0

@@ -1,4 +1,4 @@
-"""How a scope's segments are stored, so that byte order is the order of the tuples; pure."""
+"""Encode scopes as bytes whose order is the order of the tuples; pure."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ class SystemClock:
     """The machine's clock, in UTC."""
 
     def now(self) -> datetime:
-        """Return the present moment."""
+        """Return the current time."""
         return datetime.now(UTC)
 
 

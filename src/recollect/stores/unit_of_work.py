@@ -53,7 +53,7 @@ class Rows(Protocol):
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
         """
-        Take note that these scopes will be asked for, and then the memories at (type, key) in each.
+        Record that these scopes will be asked for, and then the memories at (type, key) in each.
 
         A backend for which every answer is a trip may fetch them together; nothing depends on it.
         """
@@ -276,7 +276,7 @@ class Rows(Protocol):
 
 
 def memories_in_each(rows: Rows, places: Sequence[Place]) -> list[tuple[Scope, MemoryRow]]:
-    """Do as `Rows.memories_in`, scope by scope."""
+    """Work like `Rows.memories_in`, scope by scope."""
     by_scope: dict[Scope, list[int]] = {}
     for scope, uid in places:
         by_scope.setdefault(scope, []).append(uid)

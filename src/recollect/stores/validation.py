@@ -337,7 +337,7 @@ def check_role(message: NewMessage) -> Role:
 
 
 def check_count(rows: int, limit: int, limit_name: str, what: str) -> None:
-    """Refuse a batch of more rows than the named limit."""
+    """Reject a batch of more rows than the named limit."""
     if rows > limit:
         raise LimitError(what, rows, limit, limit_name)
 

@@ -1,4 +1,4 @@
-"""The contract, appending: what becomes of messages, and which are refused."""
+"""Contract of appending: how messages are stored, and which are refused."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class AppendContract(Contract):
-    """How messages come in."""
+    """Appending messages."""
 
     async def test_an_append_stores_and_signals(self, store: Store, clock: FrozenClock) -> None:
-        """Append *messages* to a thread, and signal its formation, in one transaction."""
+        """Append *messages* to a thread, and schedule its formation, in one transaction."""
         await store.append(ADA, TALK, [said("m1"), said("m2")], debounce=SOON)
 
         thread = await store.thread(ADA, TALK)
@@ -53,7 +53,7 @@ class AppendContract(Contract):
         assert before == await store.thread(ADA, TALK)
 
     async def test_memories_are_written_with_the_messages(self, store: Store) -> None:
-        """writes: Memories written in the same transaction, at most ``WRITES_MAX``."""
+        """writes: Memory writes of the same transaction, at most ``WRITES_MAX``."""
         await store.append(ADA, TALK, [said("m1")], writes=[fact("pet"), fact("boat")])
 
         assert ["m1"] == await ids_in(store)
@@ -72,7 +72,7 @@ class AppendContract(Contract):
         assert await store.thread(ADA, TALK) is None
 
     async def test_writes_alone_make_a_thread(self, store: Store) -> None:
-        """They make the thread exist even without a message."""
+        """They create the thread even without a message."""
         await store.append(ADA, TALK, [], writes=[fact("pet")])
 
         thread = await store.thread(ADA, TALK)
@@ -91,7 +91,7 @@ class AppendContract(Contract):
             await store.append(ADA, TALK, [said("m1")], idempotency_key="k", writes=[fact("cat")])
 
     async def test_scope_and_thread_begin_with_a_message(self, store: Store) -> None:
-        """Scope and thread begin to exist with their first message."""
+        """The scope and the thread are created with their first message."""
         await store.append(ADA, TALK, [])
 
         assert await store.scope_id(ADA) is None
@@ -110,7 +110,7 @@ class AppendContract(Contract):
         assert () == (await store.scopes()).rows
 
     async def test_the_same_message_is_stored_once(self, store: Store) -> None:
-        """A message whose id is already there with the same content is not stored again."""
+        """A message already stored with the same id and content is not stored again."""
         first = await tell(store, "m1")
         feed = await feed_from_start(store)
 
@@ -159,7 +159,7 @@ class AppendContract(Contract):
         assert clock.now() + seconds(Debounce().quiet_s) == default.due
 
     async def test_the_stored_messages_are_returned(self, store: Store) -> None:
-        """The messages as stored, one per message given, in that order."""
+        """The stored messages, one per given message, in order."""
         await tell(store, "m1")
 
         returned = await tell(store, "m2", "m1", "m3")
@@ -168,7 +168,7 @@ class AppendContract(Contract):
         assert tuple(listed[id_] for id_ in ("m2", "m1", "m3")) == returned
 
     async def test_an_id_is_used_once(self, store: Store) -> None:
-        """ConflictError: An id, or the key, was used before for something else."""
+        """ConflictError: An id or the key was used for different content."""
         await store.append(ADA, TALK, [said("m1")], idempotency_key="k")
 
         with pytest.raises(ConflictError, match="m1"):
@@ -198,7 +198,7 @@ class AppendContract(Contract):
         ids=lambda wrong: str(wrong)[:30],
     )
     async def test_a_message_may_be_refused(self, store: Store, wrong: dict[str, object]) -> None:
-        """UsageError: A message is not allowed; nothing of the batch is stored."""
+        """UsageError: A message is invalid; nothing is stored."""
         bad = replace(said("m2"), **wrong)  # type: ignore[arg-type]
 
         with pytest.raises(UsageError):

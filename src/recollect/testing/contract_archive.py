@@ -1,4 +1,4 @@
-"""The contract, archives: everything of a scope out as records, and back."""
+"""Store contract: export whole scopes as records, and restore them."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ async def records_of(store: Store) -> list[dict[str, Any]]:
 
 
 class ArchiveContract(Contract):
-    """How scopes leave and come back."""
+    """Exporting and restoring scopes."""
 
     async def test_an_archive_has_everything(self, store: Store, clock: FrozenClock) -> None:
         """
-        Return all records of exactly this scope, of one moment.
+        Return all records of exactly this scope, read at one point in time.
 
-        They are its threads, each before its messages, its memories and its formations.
+        The order is: threads, each followed by its messages; memories; formations.
         """
         await fill(store, clock)
         await store.append((*ADA, "below"), TALK, [said("m1")])
@@ -72,7 +72,7 @@ class ArchiveContract(Contract):
         assert [] == await store.archive(BOB)
 
     async def test_an_archive_comes_back(self, store: Store, clock: FrozenClock) -> None:
-        """Put records of a scope back exactly as they were; say how many were new."""
+        """Restore records of a scope exactly as they were; return how many were new."""
         await fill(store, clock)
         records = await records_of(store)
         reads = (
@@ -94,9 +94,9 @@ class ArchiveContract(Contract):
 
     async def test_a_digest_is_of_one_store(self, store: Store) -> None:
         """
-        Return a digest of *names* that is always the same here, and another in any other store.
+        Return a keyed digest of *names*: stable in this store, different in any other.
 
-        It tells nothing of them.
+        It reveals nothing about *names*.
         """
         names = [("source",), ("source", "copies"), ("sourcecopies",)]
         found = [await store.digest_of(*each) for each in names]
@@ -179,7 +179,7 @@ class ArchiveContract(Contract):
             await store.restore(BOB, [record] * (RECORDS_MAX + 1))
 
     async def test_what_stands_is_not_overwritten(self, store: Store, clock: FrozenClock) -> None:
-        """ConflictError: A record differs from what stands in its place; none is stored."""
+        """ConflictError: A record differs from the stored one at its address; nothing is stored."""
         await fill(store, clock)
         records = await records_of(store)
         await store.append(BOB, "other", [said("m9")])
@@ -228,7 +228,7 @@ class ArchiveContract(Contract):
     async def test_a_record_may_be_refused(
         self, store: Store, clock: FrozenClock, kind: str, wrong: dict[str, Any]
     ) -> None:
-        """UsageError: A record is not one; none is stored."""
+        """UsageError: A record is malformed; nothing is stored."""
         await fill(store, clock)
         records = await records_of(store)
         (good, *_) = [record for record in records if record["kind"] == "thread"]
@@ -273,12 +273,12 @@ class ArchiveContract(Contract):
 
     @pytest.mark.parametrize("record", ["thread", 5, None, ["kind", "thread"]])
     async def test_a_record_is_an_object(self, store: Store, record: Any) -> None:
-        """What is no object is no record."""
+        """A record that is not an object is refused."""
         with pytest.raises(UsageError):
             await store.restore(BOB, [record])
 
     async def test_threads_have_numbers(self, store: Store) -> None:
-        """Return the numbers by which the feed names those of *threads* that exist."""
+        """Return the feed's numbers for those of *threads* that exist."""
         await tell(store, "m1")
         await tell(store, "m1", thread="other")
 
@@ -290,10 +290,10 @@ class ArchiveContract(Contract):
 
     async def test_a_scope_is_vacated(self, store: Store, clock: FrozenClock) -> None:
         """
-        Drop all that exactly this scope holds, without a receipt, so that it can be filled anew.
+        Delete everything in exactly this scope, without a receipt, so that it can be refilled.
 
-        It is for the destination of a copy: what is to be forgotten is erased. What outside
-        stores of vectors have to remove is noted in the same transaction.
+        Use it for the destination of a copy only; to forget data, erase it. Entries to remove from
+        external vector stores are recorded in the same transaction.
         """
         await store.apply(OUTSIDE_SCOPE, [PutMemory(type=MIRROR, key="chroma", value={}, text="")])
         await fill(store, clock)

@@ -1,4 +1,4 @@
-"""The contract, audit: what somebody answers for, and how tampering with that record shows."""
+"""Contract of the audit: what is recorded, and how tampering is detected."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Tampering = Callable[[list[AuditRow]], list[AuditRow]]
 
 
 class TamperedStore(ActingStore):
-    """A store whose audit reads as if somebody had been at its rows."""
+    """A store whose audit rows appear tampered with."""
 
     def __init__(self, store: Store, tampering: Tampering) -> None:
         super().__init__(store, KEY)
@@ -79,7 +79,7 @@ def _renumbered(rows: list[AuditRow]) -> list[AuditRow]:
 
 
 def _chained(rows: list[AuditRow]) -> list[AuditRow]:
-    """Number and chain rows anew, as somebody would who knows how the hash is taken."""
+    """Renumber and rechain rows, as an attacker who knows the hash would."""
     found: list[AuditRow] = []
     for row in _renumbered(rows):
         previous = found[-1].hash if found else rows[0].previous
@@ -121,7 +121,7 @@ TAMPERINGS: Final[dict[str, tuple[int, Tampering]]] = {
 
 
 async def four_changes(store: Store) -> Store:
-    """Make four changes in Ada's scope in somebody's name, and return that store."""
+    """Make four audited changes in Ada's scope, and return the acting store."""
     acting = store.acting(KEY)
     await tell(acting, FIRST, SECOND)
     await keep_facts(acting, "Oslo")
@@ -137,10 +137,10 @@ async def actions(store: Store, scope: tuple[str, ...] = ADA) -> list[tuple[str 
 
 
 class AuditContract(Contract):
-    """What an actor does can be shown, and is not made to have been otherwise."""
+    """Auditing the changes of an actor."""
 
     async def test_what_an_actor_does_is_audited(self, store: Store, clock: FrozenClock) -> None:
-        """Return this store as *actor* uses it: every change is audited, in its own transaction."""
+        """Return a view of this store that audits every change as *actor*, in its transaction."""
         acting = await four_changes(store)
         await acting.replace(ADA, TALK, said(SECOND, "other words"))
         await acting.keep(ADA, TALK, 3)
@@ -159,7 +159,7 @@ class AuditContract(Contract):
         assert [(KEY, "restore")] == await actions(store, BOB)
 
     async def test_what_was_erased_comes_back_under_a_name(self, store: Store) -> None:
-        """erased: What was erased here may be among them: an audit names that as the action."""
+        """erased: Restore data that was erased here as well; the audit names that as the action."""
         await tell(store, "m1")
         records = await store.archive(ADA)
         await store.erase(ADA, EraseScope())
@@ -172,7 +172,7 @@ class AuditContract(Contract):
     async def test_a_row_tells_what_it_concerns_and_no_content(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """A change through it is noted with time, action, the ids of what it concerns and a keyed hash of what was written."""  # noqa: E501
+        """A change is recorded with time, action, ids concerned and a keyed hash of its content."""
         acting = store.acting(KEY)
         await acting.append(ADA, TALK, [said("m1", "a secret")], debounce=SOON)
         await acting.apply(ADA, [fact("home", "Hammerfest")])
@@ -203,7 +203,7 @@ class AuditContract(Contract):
     async def test_what_changes_nothing_leaves_no_row(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """What changes nothing leaves no row; neither do leases and vectors."""
+        """Calls that change nothing leave no row, nor do leases and vectors."""
         acting = store.acting(KEY)
         await tell(acting, "m1")
         await tell(acting, "m1")
@@ -215,14 +215,14 @@ class AuditContract(Contract):
         assert [(KEY, "append")] == await actions(store)
 
     async def test_without_an_actor_nothing_is_noted(self, store: Store) -> None:
-        """Without an actor nothing is noted, and nothing is paid for it."""
+        """Without an actor there is no audit and no overhead."""
         store.acting(KEY)
         await tell(store, "m1")
 
         assert ((), True) == ((await store.audit(ADA)).rows, (await store.verify_audit(ADA)).ok)
 
     async def test_an_actor_has_a_name(self, store: Store) -> None:
-        """actor: By what the one who answers is known, such as the id of a key; no secret."""
+        """actor: Identifies who is responsible, such as the id of an API key; not a secret."""
         for nobody in ("", None, 7, "a\0b"):
             with pytest.raises(UsageError):
                 store.acting(nobody)  # type: ignore[arg-type]
@@ -232,7 +232,7 @@ class AuditContract(Contract):
         assert [("other", "append")] == await actions(store)
 
     async def test_changes_are_listed_newest_first(self, store: Store) -> None:
-        """Return the audited changes of exactly this scope, the newest first."""
+        """Return the audited changes of exactly this scope, newest first."""
         acting = await four_changes(store)
         await acting.apply(_BELOW, [fact("home")])
         found, cursor = [], None
@@ -248,7 +248,7 @@ class AuditContract(Contract):
             await store.audit(ADA, cursor="-1")
 
     async def test_the_erased_has_no_name_and_no_content(self, store: Store) -> None:
-        """They outlive what they tell of: of what was erased they keep no name and no content."""
+        """Audit rows outlive erased data, but keep neither its names nor its content."""
         acting = await four_changes(store)
         await acting.erase(ADA, EraseThread(thread=TALK))
 
@@ -260,7 +260,7 @@ class AuditContract(Contract):
         assert TALK not in repr([json.dumps(dict(each.subject)) for each in rows])
 
     async def test_of_an_erased_scope_the_actors_names_go(self, store: Store) -> None:
-        """From the chain of a scope that is erased whole the actors' names go."""
+        """Erasing a whole scope also removes the actors' names from its audit chain."""
         acting = await four_changes(store)
         await acting.apply(_BELOW, [fact("home")])
         before = (await store.audit(ADA)).rows[0]
@@ -285,7 +285,7 @@ class AuditContract(Contract):
         assert (5, True) == (*((verdict := await store.verify_audit(ADA)).rows, verdict.ok),)
 
     async def test_a_chain_that_is_whole_is_said_to_be(self, store: Store) -> None:
-        """Follow a scope's chain from its first row to its last, and say whether it is whole."""
+        """Verify a scope's hash chain from its first row to its last."""
         await four_changes(store)
 
         verdict = await store.verify_audit(ADA)
@@ -296,7 +296,7 @@ class AuditContract(Contract):
         )
 
     async def test_changes_at_once_make_one_chain(self, store: Store) -> None:
-        """Whoever changes a scope at the same time as others, its chain has a row of each."""
+        """Concurrent changes of a scope each get a row in its chain."""
         actors = [f"key-{number}" for number in range(12)]
         async with create_task_group() as group:
             for actor in actors:
@@ -309,7 +309,7 @@ class AuditContract(Contract):
 
     @pytest.mark.parametrize("tampering", TAMPERINGS)
     async def test_tampering_is_found(self, store: Store, tampering: str) -> None:
-        """A row that was changed, removed, inserted or cut off the end is found."""
+        """Detects rows that were changed, removed, inserted or cut off the end."""
         await four_changes(store)
         row, tamper = TAMPERINGS[tampering]
 
@@ -338,7 +338,7 @@ class AuditContract(Contract):
         assert {"actor", "chain"} >= {name for name, _ in unnoticed}
 
     async def test_a_head_kept_elsewhere_finds_a_chain_written_anew(self, store: Store) -> None:
-        """Who may write to the store's files could write a whole chain anew: against that, keep a head elsewhere."""  # noqa: E501
+        """Whoever can write to the files could forge a whole chain: keep a head elsewhere."""
         await four_changes(store)
         whole = await store.verify_audit(ADA)
         assert whole.head is not None
@@ -351,7 +351,7 @@ class AuditContract(Contract):
         assert (True, 4, 1) == (kept.ok, other.broken_at, gone.broken_at)
 
     async def test_a_noted_row_need_not_be_the_last(self, store: Store) -> None:
-        """noted: Number and hash of a row as they once were; the chain must still hold it."""
+        """noted: Number and hash of a row recorded earlier, which the chain must still contain."""
         acting = await four_changes(store)
         whole = await store.verify_audit(ADA)
         assert whole.head is not None

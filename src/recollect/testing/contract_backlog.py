@@ -31,10 +31,10 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class BacklogContract(Contract):
-    """How talk becomes due."""
+    """When messages become due."""
 
     async def test_what_is_due_is_claimed(self, store: Store, clock: FrozenClock) -> None:
-        """Lease the scope of the thread that has been due longest, ``None`` if none is due."""
+        """Lease the scope whose thread has been due longest; ``None`` if none is due."""
         await store.append(ADA, TALK, [said("m1")], debounce=Debounce(quiet_s=20))
         await store.append(BOB, TALK, [said("m1")], debounce=Debounce(quiet_s=10))
 
@@ -95,7 +95,7 @@ class BacklogContract(Contract):
         )
 
     async def test_the_stores_clock_decides(self, store: Store, clock: FrozenClock) -> None:
-        """The time is the store's."""
+        """Times are the store's."""
         await tell(store, "m1")
 
         clock.advance(SOON.quiet_s - 0.001)
@@ -207,14 +207,14 @@ class BacklogContract(Contract):
 
     @pytest.mark.parametrize("count", [0, -1, 1.5, True, "3"])
     def test_enough_is_a_number(self, count: int) -> None:
-        """How much is enough is a whole number from 1 on."""
+        """The threshold is an integer of at least 1."""
         with pytest.raises(UsageError, match="messages"):
             Debounce(messages=count)
         with pytest.raises(UsageError, match="tokens"):
             Debounce(tokens=count)
 
     async def test_a_claim_may_be_of_one_scope(self, store: Store, clock: FrozenClock) -> None:
-        """scope: Lease this scope or none."""
+        """scope: Lease only this scope."""
         await store.append(BOB, TALK, [said("m1")], debounce=SOON)
         clock.advance(1)
         await tell(store, "m1")
@@ -233,7 +233,7 @@ class BacklogContract(Contract):
         assert await store.claim("worker", scope=ADA) is None
 
     async def test_a_thread_keeps_its_settings(self, store: Store, clock: FrozenClock) -> None:
-        """settings: How the thread is to be formed from now on; ``None`` leaves it as it is."""
+        """settings: How to form the thread from now on; ``None`` leaves this unchanged."""
         first: JsonObject = {"types": ["User"], "n": [1, None]}
         second: JsonObject = {"types": []}
         await store.append(ADA, TALK, [said("m1")], settings=first)
@@ -263,7 +263,7 @@ class BacklogContract(Contract):
         assert await store.thread(ADA, TALK) is None
 
     async def test_a_signal_makes_due(self, store: Store, clock: FrozenClock) -> None:
-        """Make what waits in a thread due at once; say whether anything waits."""
+        """Make a thread's pending formation due at once; return True if anything is pending."""
         await tell(store, "m1")
 
         assert await store.claim("worker") is None

@@ -1,4 +1,4 @@
-"""What every part of the contract shares: the clock that its stores are made with."""
+"""Shared parts of the contract: the clock of the stores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 def _show_compared_values() -> None:
-    """Let the contract's parts report the values that they compared, as a user's own tests do."""
+    """Let the contract's assertions report compared values, as in the user's own tests."""
     parts = [f"recollect.testing.{path.stem}" for path in Path(__file__).parent.glob("contract_*")]
     pytest.register_assert_rewrite(*(part for part in parts if part not in sys.modules))
 
@@ -30,5 +30,5 @@ class Contract:
 
     @pytest.fixture
     def clock(self) -> FrozenClock:
-        """Return the clock that the store is made with."""
+        """Return the clock of the store."""
         return FrozenClock()

@@ -49,7 +49,7 @@ async def settle(store: Store, clock: FrozenClock) -> None:
 
 
 async def fates(store: Store, clock: FrozenClock) -> dict[str, Fate]:
-    """Say what became of every note."""
+    """Return what happened to each note."""
     found: dict[str, Fate] = {}
     for key in NOTES:
         memory = await store.get(ADA, "Note", key)
@@ -64,13 +64,13 @@ async def fates(store: Store, clock: FrozenClock) -> dict[str, Fate]:
 
 
 class DerivedContract(Contract):
-    """How derived memories stand and fall with their sources."""
+    """Derived memories and their sources."""
 
     @pytest.mark.parametrize("case", DERIVATIONS, ids=lambda case: case.name)
     async def test_derived_memories_follow_their_sources(
         self, store: Store, clock: FrozenClock, case: DerivationCase
     ) -> None:
-        """What was derived goes with any source; what only that had replaced comes back."""
+        """A derived memory goes with any source; memories it had replaced are reinstated."""
         await settle(store, clock)
 
         if isinstance(case.happens, PutMemory | EndMemory | DeleteMemory):
@@ -96,7 +96,7 @@ class DerivedContract(Contract):
         assert "in force again" in versions[2].cause
 
     async def test_what_was_changed_since_stays(self, store: Store, clock: FrozenClock) -> None:
-        """A source that somebody wrote since it was merged is not brought back."""
+        """A source that was written since it was merged is not reinstated."""
         await settle(store, clock)
         await store.apply(ADA, [EndMemory(type="Note", key="cake", at=clock.now())])
 
@@ -105,7 +105,7 @@ class DerivedContract(Contract):
         assert "ended" == (await fates(store, clock))["cake"]
 
     async def test_a_source_loses_a_part(self, store: Store, clock: FrozenClock) -> None:
-        """What was derived from a version goes when an erase takes a part of that version."""
+        """A derived memory is removed when an erase removes a part of the cited version."""
         await tell(store, "m1", "m2")
         parts = {
             "/content": [Evidence(thread=TALK, message="m1")],
@@ -131,7 +131,7 @@ class DerivedContract(Contract):
     async def test_a_past_version_takes_what_cites_it(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """What was derived from a past version goes with it, and not what cites a later one."""
+        """Memories derived from a past version go with it, but not those citing a later one."""
         await tell(store, "m1", "m2")
         await store.apply(ADA, [note("tea", "m1"), note("old", sources=(("tea", 1),))])
         await store.apply(ADA, [note("tea", "m2"), note("new", sources=(("tea", 2),))])
@@ -188,7 +188,7 @@ class DerivedContract(Contract):
         assert ["cake", "milk"] == left
 
     async def test_an_idle_scope_can_be_leased(self, store: Store) -> None:
-        """idle: Lease *scope* also if nothing in it is due."""
+        """idle: Lease *scope* even if nothing in it is due."""
         await store.apply(ADA, [note("tea")])
 
         lease = await store.claim("worker", scope=ADA, idle=True)

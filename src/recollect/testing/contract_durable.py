@@ -34,14 +34,14 @@ Reopen = Callable[[], Awaitable[Store]]
 
 class DurableContract(Contract):
     """
-    What a store in a file or on a server promises beyond `StoreContract`.
+    The additional contract of a store in a file or on a server.
 
-    Subclass it, and define besides ``store`` a fixture ``reopen`` that closes the store and
-    opens another one of the same home, with the same clock, ids and kind of durability.
+    Subclass it, and define, besides ``store``, a fixture ``reopen`` that closes the store and
+    reopens it with the same clock, ids and durability.
     """
 
     async def test_what_was_written_is_there_again(self, store: Store, reopen: Reopen) -> None:
-        """A method that returned has made its writes durable (see each backend for what it survives)."""  # noqa: E501
+        """Its writes are durable on return (each backend says against which failures)."""
         await tell(store, "m1", "m2")
         await keep_facts(store, "Oslo", "Rome")
         before = (
@@ -108,7 +108,7 @@ class DurableContract(Contract):
     async def test_a_backoff_outlives_the_store(
         self, store: Store, clock: FrozenClock, reopen: Reopen
     ) -> None:
-        """What failed before a crash backs off after it."""
+        """A backoff survives a crash."""
         await tell(store, "m1")
         await store.release(await claimed(store, clock), failed=[TALK], retry_s=100)
 
@@ -137,7 +137,7 @@ class DurableContract(Contract):
     async def test_an_erase_outlives_the_store(
         self, store: Store, clock: FrozenClock, reopen: Reopen
     ) -> None:
-        """What was erased is gone after a crash too, and what is pending of it is known."""
+        """An erase survives a crash, and so does its pending cleaning."""
         await tell(store, "m1", "m2")
         await store.apply(ADA, [resting("home", "m1")])
         receipt = await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))

@@ -26,7 +26,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class EditContract(Contract):
-    """How the messages of a thread change."""
+    """Editing the messages of a thread."""
 
     async def test_removing_shifts_no_position(self, store: Store) -> None:
         """Remove messages by id; the others keep their positions."""
@@ -49,7 +49,7 @@ class EditContract(Contract):
         assert 3 == added.position
 
     async def test_memories_outlive_removed_messages(self, store: Store) -> None:
-        """Memories that rest on them stay, with the words they quote; `erase` takes both."""
+        """Memories derived from them stay, including their quotes; `erase` removes both."""
         await tell(store, "m1", "m2")
         await store.apply(ADA, [resting("home", "m1"), resting("work", "m2")])
 
@@ -63,7 +63,7 @@ class EditContract(Contract):
         assert [] == await ids_in(store)
 
     async def test_the_removed_are_counted(self, store: Store) -> None:
-        """How many there were."""
+        """How many messages were removed."""
         await tell(store, "m1", "m2", "m3")
 
         assert 2 == await store.remove(ADA, TALK, ["m3", "m1", "m3", "unknown"])
@@ -112,7 +112,7 @@ class EditContract(Contract):
     async def test_a_range_is_kept(
         self, store: Store, first: int, last: int | None, kept: list[str]
     ) -> None:
-        """Remove all messages of a thread outside the positions *first* to *last*; say how many."""
+        """Remove all messages outside positions *first* to *last*; return how many."""
         await tell(store, "m1", "m2", "m3", "m4")
 
         removed = await store.keep(ADA, TALK, first, last)
@@ -121,7 +121,7 @@ class EditContract(Contract):
         assert 4 - len(kept) == removed
 
     async def test_a_message_is_replaced(self, store: Store, clock: FrozenClock) -> None:
-        """Put *message* in the place of the one with its id; it keeps its position."""
+        """Replace the message that has the id of *message*; it keeps its position."""
         await tell(store, "m1", "m2", "m3")
         clock.advance(60)
 
@@ -161,7 +161,7 @@ class EditContract(Contract):
         assert (replaced,) == again
 
     async def test_only_a_message_can_be_replaced(self, store: Store) -> None:
-        """NotFoundError: There is no message with that id."""
+        """NotFoundError: No message has that id."""
         await tell(store, "m1")
 
         with pytest.raises(NotFoundError, match="m2"):

@@ -49,10 +49,10 @@ def _uids(left: JsonObject) -> set[str]:
 
 
 class EraseContract(Contract):
-    """How things go for good."""
+    """Erasing."""
 
     async def test_an_erase_takes_what_rests_on_it(self, store: Store) -> None:
-        """Erase *target*, and what rests on it alone, from values, history and index."""
+        """Erase *target*, and what is derived from it alone, from values, history and index."""
         await tell(store, "m1", "m2")
         await store.apply(ADA, [resting("home", "m1"), resting("work", "m1", "m2"), fact("pet")])
 
@@ -68,8 +68,8 @@ class EraseContract(Contract):
         """
         The checkpoints of copies are told of first.
 
-        The checkpoints of graphs that copy it go before, all those of a thread that loses
-        anything: an erase that fails leaves the talk, and is repeated.
+        Graph checkpoints of every affected thread are erased first, so that a failed erase leaves
+        the conversation in place and can be repeated.
         """
         await tell(store, "m1")
         await store.append(ADA, "mail", [replace(said("m1"), source="phone")])
@@ -99,7 +99,7 @@ class EraseContract(Contract):
         assert ["m1"] == await ids_in(store)
 
     async def test_what_is_left_outside_is_noted(self, store: Store) -> None:
-        """What outside stores of vectors have to remove is noted in the same transaction."""
+        """Entries to remove from external vector stores are recorded in the same transaction."""
         await tell(store, "m1", "m2", "m3")
         await store.apply(ADA, [resting("work", "m1", "m2"), fact("pet")])
         uids = {each.uid for each in (await feed_from_start(store)).entries}
@@ -121,7 +121,7 @@ class EraseContract(Contract):
 
     async def test_a_receipt_stays_unclean_while_something_is_left(self, store: Store) -> None:
         """
-        A receipt of which an outside store of vectors has still to remove something stays unclean.
+        A receipt stays unclean while an external vector store still has entries of it to remove.
 
         Those of other erases become clean meanwhile.
         """
@@ -140,10 +140,10 @@ class EraseContract(Contract):
 
     async def test_a_companion_is_told_until_it_ends(self, store: Store) -> None:
         """
-        Have *erase* told which of LangGraph's threads lose their checkpoints, at every erase.
+        Call *erase* at every erase with the LangGraph threads that lose their checkpoints.
 
-        It is for checkpoints that this process alone has, and called where the erase is
-        awaited. What is returned ends it.
+        It is for checkpoints that this process alone has, and called where the erase is awaited.
+        Returns a function that unregisters it.
         """
         told: list[CheckpointThreads] = []
         end = store.accompany(told.append)
@@ -155,7 +155,7 @@ class EraseContract(Contract):
         assert [CheckpointThreads(ids=(thread_id_of(ADA, TALK),))] == told
 
     async def test_the_ledger_has_every_erase(self, store: Store, clock: FrozenClock) -> None:
-        """Return every erase by time, with the key that tells whether an address was erased."""
+        """Return every erase by time, with the key that tests whether an address was erased."""
         await tell(store, "m1", "m2", "m3")
         await store.apply(ADA, [fact("home"), fact("pet")])
         before = await store.archive(ADA)
@@ -170,7 +170,7 @@ class EraseContract(Contract):
         assert [EraseMemory(type="Fact", key="pet")] == named_in([second], before)
 
     async def test_a_ledger_names_scopes_as_well(self, store: Store) -> None:
-        """Return every erase by time, with the key that tells whether an address was erased."""
+        """Return every erase by time, with the key that tests whether an address was erased."""
         await tell(store, "m1")
         below = (*ADA, "below")
         await store.append(below, TALK, [said("m1")])
@@ -185,9 +185,9 @@ class EraseContract(Contract):
 
     async def test_the_ledger_of_another_store_is_kept(self, store: Store) -> None:
         """
-        Keep erases of another store in this one's ledger; say how many were new.
+        Add erases of another store to this store's ledger; return how many were new.
 
-        Nothing is erased by it.
+        Erases nothing here.
         """
         await tell(store, "m1")
         there = await store.archive(ADA)
@@ -204,7 +204,7 @@ class EraseContract(Contract):
         assert [] == await store.receipts(unclean=True)
 
     async def test_the_bytes_of_another_stores_erase_are_removed(self, store: Store) -> None:
-        """unclean: What they name was here, and is deleted: `clean` has to remove its bytes."""
+        """unclean: The named data was here and is deleted: `clean` has to remove its bytes."""
         async with InProcessStore() as other:
             receipt = await other.erase(ADA, EraseScope())
             await store.adopt(await other.ledger(), unclean=True)
@@ -214,7 +214,7 @@ class EraseContract(Contract):
         assert [receipt.id] == [each.id for each in await store.ledger()]
 
     async def test_an_erase_is_seen_at_once(self, store: Store, clock: FrozenClock) -> None:
-        """It is gone from every read when this returns."""
+        """On return no read finds it any more."""
         start = clock.now()
         await tell(store, "m1")
         await store.apply(ADA, [resting("home", "m1")])
@@ -275,7 +275,7 @@ class EraseContract(Contract):
         assert 1 == len(await store.history(ADA, "Fact", "home"))
 
     async def test_receipts_are_listed(self, store: Store, clock: FrozenClock) -> None:
-        """Return erase receipts by time; with *unclean* those whose bytes are not gone yet."""
+        """Return erase receipts by time; with *unclean*, those whose bytes remain."""
         await tell(store, "m1", "m2", "m3")
         done = []
         for id_ in ("m1", "m2", "m3"):
@@ -310,7 +310,7 @@ class EraseContract(Contract):
             assert {((0, 0, 0), clock.now())} == {(counts(r), r.erased_at) for r in done}
 
     async def test_receipts_name_nothing(self, store: Store) -> None:
-        """Two erases of the same name have receipts of their own, without the name."""
+        """Two erases of the same name have separate receipts, without the name."""
         await tell(store, "m1")
 
         one = await store.erase(ADA, EraseThread(thread=TALK))
@@ -321,7 +321,7 @@ class EraseContract(Contract):
         assert "ada" not in repr((one, other))
 
     async def test_names_can_be_kept_as_digests(self, store: Store) -> None:
-        """Return a digest of *names* that tells nothing to whoever lacks the store's own key."""
+        """Return a digest of *names*, which reveals nothing without the store's secret."""
         same = await store.keyed("Fact", "home")
 
         assert same == await store.keyed("Fact", "home")
@@ -332,7 +332,7 @@ class EraseContract(Contract):
         assert "home" not in same
 
     async def test_an_erase_through_a_view_takes_checkpoints_along(self, store: Store) -> None:
-        """Whoever acts, or has read before, erases the same as the store itself."""
+        """An erase through a view removes the same as one through the store."""
         told: list[CheckpointThreads] = []
         end = store.accompany(told.append)
         await tell(store, "m1")

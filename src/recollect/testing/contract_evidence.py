@@ -47,7 +47,7 @@ def _name_of(evidence: Evidence) -> str:
 
 
 class EvidenceContract(Contract):
-    """How memories lose what they rested on."""
+    """Memories whose evidence is erased."""
 
     @pytest.mark.parametrize("case", ERASURES, ids=lambda case: case.name)
     async def test_a_memory_loses_what_it_owes(self, store: Store, case: ErasureCase) -> None:
@@ -65,7 +65,7 @@ class EvidenceContract(Contract):
 
     @pytest.mark.parametrize("case", ERASURES, ids=lambda case: case.name)
     async def test_the_past_loses_what_it_owes(self, store: Store, case: ErasureCase) -> None:
-        """A past version loses the same; one of which nothing is left leaves the history."""
+        """A past version loses the same; an empty one is removed from the history."""
         await tell(store, "m1", "m2", "m3")
         await store.apply(ADA, [founded(case.value, case.evidence), fact("home", "Rome")])
 
@@ -106,7 +106,7 @@ class EvidenceContract(Contract):
         assert (0, 0) == (receipt.memories, receipt.revised)
 
     async def test_a_past_goes_with_its_present(self, store: Store) -> None:
-        """A memory of which nothing is left goes with every past version."""
+        """A memory of which nothing remains is removed with every past version."""
         await tell(store, "m1", "m2")
         await store.apply(ADA, [resting("home", "m2"), resting("home", "m1", city="Rome")])
 
@@ -144,7 +144,7 @@ class EvidenceContract(Contract):
     async def test_the_removed_can_be_erased(
         self, store: Store, target: EraseMessages | EraseThread
     ) -> None:
-        """What rests on a message that was removed before is erased with it all the same."""
+        """Values citing a message that was removed earlier are erased with it as well."""
         await tell(store, "m1", "m2")
         await store.apply(ADA, [resting("home", "m1")])
         await store.remove(ADA, TALK, ["m1"])
@@ -192,7 +192,7 @@ class EvidenceContract(Contract):
     async def test_what_is_left_is_formed_anew(
         self, store: Store, clock: FrozenClock, *, is_apart: bool
     ) -> None:
-        """Of messages that were formed and quoted; a type of its own schedule waits for that."""
+        """Remaining quoted messages are formed again; a type with a schedule waits for it."""
         await tell(store, "m1", "m2", "m3", "m4")
         types = ("Fact",) if is_apart else ()
         watermarks = {TALK: 3}
@@ -216,7 +216,7 @@ class EvidenceContract(Contract):
     async def test_nothing_is_formed_anew_of_an_erased_memory(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """Who erases what was made of words does not want it made again."""
+        """A memory that is itself erased is not formed again."""
         await tell(store, "m1", "m2")
         lease = await claimed(store, clock)
         await store.commit(lease, [], Formed(watermarks={TALK: 2}))

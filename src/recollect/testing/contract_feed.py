@@ -31,10 +31,10 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class FeedContract(Contract):
-    """How a reader keeps up with a scope."""
+    """Following the change feed of a scope."""
 
     async def test_changes_come_once(self, store: Store) -> None:
-        """Return each entry changed since *cursor*, once, in its present state; see `Feed`."""
+        """Return each entry changed since *cursor* once, in its current state; see `Feed`."""
         await tell(store, "m1", "m2")
         start = await feed_from_start(store)
 
@@ -53,9 +53,9 @@ class FeedContract(Contract):
 
     async def test_places_say_where_feeds_stand(self, store: Store) -> None:
         """
-        Return where the feeds of *scopes* stand, in order, all at one moment.
+        Return the current feed cursors of *scopes*, in order, read at one point in time.
 
-        A reader that stands there has missed nothing. A scope that holds nothing stands at 0.
+        A reader at that cursor is up to date. The cursor of an empty scope is at 0.
         """
         await tell(store, "m1")
         await store.append(BOB, TALK, [said("m1")])
@@ -124,7 +124,7 @@ class FeedContract(Contract):
         assert [1, 1, 2, 2, 3, 4, 4, 4, 5, 5, 5] == seqs
 
     async def test_removals_come_until_seen(self, store: Store) -> None:
-        """What was removed, deleted or has made room is in *removed*, by its id."""
+        """Entries removed, deleted or replaced are in *removed*, by id."""
         await tell(store, "m1", "m2")
         await store.apply(ADA, [fact("home"), fact("work")])
         start = await feed_from_start(store)
@@ -153,7 +153,7 @@ class FeedContract(Contract):
         assert () == (await feed_after(store, start)).entries
 
     async def test_an_entry_says_where_it_stands(self, store: Store, clock: FrozenClock) -> None:
-        """An entry has the place, time, speaker, session and validity of what it stands for."""
+        """An entry has the place, time, speaker, session and validity of its content."""
         spoken = NewMessage(
             role="assistant", id="m1", text="hi", name="Bob", session="s", time=clock.now()
         )

@@ -24,10 +24,10 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class FormationContract(Contract):
-    """How talk becomes due, is claimed and committed."""
+    """Forming: due, claimed and committed."""
 
     async def test_a_commit_stores_a_formation(self, store: Store, clock: FrozenClock) -> None:
-        """Store a formation: writes, revisions, watermarks and receipt; and end the lease."""
+        """Store a formation's writes, revisions, watermarks and receipt, and end the lease."""
         await keep_facts(store, "Oslo")
         await tell(store, "m1", "m2")
         lease = await claimed(store, clock)
@@ -47,7 +47,7 @@ class FormationContract(Contract):
             await store.extend(lease)
 
     async def test_a_refused_commit_stores_nothing(self, store: Store, clock: FrozenClock) -> None:
-        """VersionConflictError: A memory was changed since; the lease still holds."""
+        """VersionConflictError: A memory has changed since; the lease remains valid."""
         await tell(store, "m1")
         lease = await claimed(store, clock)
         await keep_facts(store, "Oslo")
@@ -75,7 +75,7 @@ class FormationContract(Contract):
         assert 1 == len(await store.history(ADA, "Fact", "home"))
 
     async def test_a_commit_may_form_a_part(self, store: Store, clock: FrozenClock) -> None:
-        """What lies after the watermark stays due as it was."""
+        """Messages after the watermark keep their due time."""
         await tell(store, "m1", "m2", "m3")
         lease = await claimed(store, clock)
 

@@ -16,10 +16,10 @@ from recollect.testing.truth_tables import BELIEFS, BeliefCase, hour
 
 
 class HistoryContract(Contract):
-    """How the past is read."""
+    """Reading the past."""
 
     async def test_every_version_is_kept(self, store: Store, clock: FrozenClock) -> None:
-        """Return all versions of a memory, oldest first, the present one last; or none."""
+        """Return all versions of a memory, oldest first; empty if it does not exist."""
         await store.apply(ADA, [replace(fact("home"), cause="said so", trust="assistant")])
         clock.advance(3_600)
         await store.apply(ADA, [fact("home", "Rome")])
@@ -42,7 +42,7 @@ class HistoryContract(Contract):
 
     @pytest.mark.parametrize("type_", sorted(UNREVISED_TYPES))
     async def test_counts_have_no_past(self, store: Store, type_: str) -> None:
-        """Of the `UNREVISED_TYPES` no past version is kept."""
+        """Past versions of `UNREVISED_TYPES` are not kept."""
         for number in range(3):
             await store.apply(
                 ADA, [PutMemory(type=type_, key="day", value={"n": number}, expected=number)]

@@ -27,10 +27,10 @@ from recollect.testing.truth_tables import ILLEGAL_IDS, LEGAL_IDS
 
 
 class IdentityContract(Contract):
-    """Which names there can be, and that each names one thing."""
+    """Valid ids, and that each identifies one object."""
 
     async def test_every_id_names_a_scope(self, store: Store) -> None:
-        """Every legal id is a segment, and names a scope of its own."""
+        """Every valid id is a segment, and identifies a separate scope."""
         for id_ in LEGAL_IDS:
             await store.append(("users", id_), TALK, [said("m1", f"by {id_}")])
 
@@ -42,7 +42,7 @@ class IdentityContract(Contract):
         assert sorted(("users", id_) for id_ in LEGAL_IDS) == list(listed)
 
     async def test_every_id_names_a_thread(self, store: Store) -> None:
-        """Every legal id names a thread of its own."""
+        """Every valid id identifies a separate thread."""
         for id_ in LEGAL_IDS:
             await store.append(ADA, id_, [said("m1", f"in {id_}")])
 
@@ -54,7 +54,7 @@ class IdentityContract(Contract):
         assert sorted(LEGAL_IDS) == [thread.id for thread in listed]
 
     async def test_every_id_names_a_message(self, store: Store) -> None:
-        """Every legal id names a message of its own."""
+        """Every valid id identifies a separate message."""
         await store.append(ADA, TALK, [said(id_) for id_ in LEGAL_IDS])
 
         for id_ in LEGAL_IDS[::2]:
@@ -63,7 +63,7 @@ class IdentityContract(Contract):
         assert list(LEGAL_IDS[1::2]) == await ids_in(store)
 
     async def test_every_id_names_a_source(self, store: Store) -> None:
-        """Every legal id names a source of its own, and erasing it takes that source alone."""
+        """Every valid id identifies a separate source, and erasing it affects that source only."""
         await store.append(
             ADA, TALK, [said(f"m{at}", source=id_) for at, id_ in enumerate(LEGAL_IDS)]
         )
@@ -74,7 +74,7 @@ class IdentityContract(Contract):
         assert [f"m{at}" for at in range(9, len(LEGAL_IDS))] == await ids_in(store)
 
     async def test_every_id_names_a_memory(self, store: Store) -> None:
-        """Every pair of legal ids is an address of its own."""
+        """Every pair of valid ids is a separate address."""
         pairs = [*((id_, "key") for id_ in LEGAL_IDS), *(("type", id_) for id_ in LEGAL_IDS)]
         writes = [PutMemory(type=t, key=k, value={"at": [t, k]}) for t, k in pairs]
         await store.apply(ADA, writes)
@@ -86,7 +86,7 @@ class IdentityContract(Contract):
         assert sorted(pairs) == [(memory.type, memory.key) for memory in listed]
 
     async def test_every_id_is_a_key(self, store: Store) -> None:
-        """Every legal id is an idempotency key of its own."""
+        """Every valid id is a separate idempotency key."""
         for at, id_ in enumerate(LEGAL_IDS):
             await store.append(ADA, TALK, [said(f"m{at}")], idempotency_key=id_)
 
@@ -135,7 +135,7 @@ class IdentityContract(Contract):
 
     @pytest.mark.parametrize("id_", ILLEGAL_IDS, ids=ascii)
     async def test_what_cannot_name_is_not_erased(self, store: Store, id_: str) -> None:
-        """An erase of what cannot be named is refused, so that nobody takes it for done."""
+        """Erasing an invalid name is refused, so that no caller believes it was done."""
         await tell(store, "m1")
         targets: list[EraseTarget] = [
             EraseThread(thread=id_),
@@ -180,7 +180,7 @@ class IdentityContract(Contract):
 
     @pytest.mark.parametrize("at", [1 << 53, -(1 << 70), 1.0, "1", True], ids=repr)
     async def test_a_position_is_a_whole_number(self, store: Store, at: Any) -> None:
-        """What is no whole number, or one that not every store can hold, is no position."""
+        """A position must be an integer that every store can hold."""
         await tell(store, "m1")
 
         with pytest.raises(UsageError):
@@ -203,7 +203,7 @@ class IdentityContract(Contract):
     async def test_a_text_is_no_list_of_texts(
         self, store: Store, clock: FrozenClock, texts: Any
     ) -> None:
-        """Where texts are to be listed one text is refused: its letters are not what is meant."""
+        """A single text is refused where a list of texts is expected."""
         await tell(store, "m", "1", "m1")
         lease = await claimed(store, clock)
 
@@ -230,7 +230,7 @@ class IdentityContract(Contract):
         "scope", [(), "ada", b"ada", None, ("ada", None), ("ada", True), ("ada", 1.0), (("a",),)]
     )
     async def test_a_scope_is_a_tuple_of_texts(self, store: Store, scope: object) -> None:
-        """What is not a tuple of text segments is no scope, for any call."""
+        """Every call refuses a scope that is not a tuple of texts."""
         wrong = cast("Scope", scope)
 
         with pytest.raises(UsageError):

@@ -18,7 +18,7 @@ BATCH = [said("m1"), said("m2")]
 
 
 async def keep_all(store: Store) -> None:
-    """Keep messages and memories under keys, some of which are erased again."""
+    """Store messages and memories under keys, and erase some of them."""
     await store.append(ADA, TALK, BATCH, idempotency_key="append")
     await store.append(ADA, "mail", [said("m1")], idempotency_key="mail")
     await store.apply(ADA, [fact("home"), fact("work")], idempotency_key="apply")
@@ -35,13 +35,13 @@ async def carry(source: Store, store: Store, scope: Scope = ADA) -> int:
 
 
 class KeyTransferContract(Contract):
-    """How a store that was filled from another one recognises the requests made there."""
+    """Recognising requests made to the store that this one was filled from."""
 
     async def test_keys_are_known_again(self, store: Store, clock: FrozenClock) -> None:
         """
-        Know the keys of another store with the same secret; say how many are known now.
+        Add keys of another store with the same secret; return how many are known.
 
-        What they wrote there is looked for here, by its name.
+        The entries they wrote are looked up here by name.
         """
         async with InProcessStore(clock=clock) as source:
             await keep_all(source)
@@ -60,7 +60,7 @@ class KeyTransferContract(Contract):
         assert ["home", "work"] == [each.key for each in applied if each] == await keys_in(store)
 
     async def test_what_was_erased_since_is_gone(self, store: Store, clock: FrozenClock) -> None:
-        """What is erased after a backup was restored is gone for the keys of the backup, too."""
+        """Data erased after a restore is gone for the backup's keys, too."""
         async with InProcessStore(clock=clock) as source:
             await source.append(ADA, TALK, BATCH, idempotency_key="k")
             await store.adopt_secret(await source.digest_secret())
@@ -78,7 +78,7 @@ class KeyTransferContract(Contract):
         assert (["m2"], 1) == ([each.id for each in left], again)
 
     async def test_what_is_gone_stays_gone(self, store: Store, clock: FrozenClock) -> None:
-        """What is gone here stays so."""
+        """Keys marked as gone here stay so."""
         async with InProcessStore(clock=clock) as source:
             await source.append(ADA, TALK, BATCH, idempotency_key="k")
             await store.adopt_secret(await source.digest_secret())
@@ -92,7 +92,7 @@ class KeyTransferContract(Contract):
     async def test_keys_of_an_emptied_scope_are_known_again(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """What was written under a key and deleted is not written again where it was copied to."""
+        """A keyed write that was deleted is not written again in a copy."""
         async with InProcessStore(clock=clock) as source:
             await source.apply(ADA, [fact("home")], idempotency_key="k")
             await source.apply(ADA, [DeleteMemory(type="Fact", key="home")])
@@ -106,10 +106,9 @@ class KeyTransferContract(Contract):
 
     async def test_a_used_store_keeps_its_secret(self, store: Store) -> None:
         """
-        Take the secret of another store over; say whether both have the same now.
+        Take over another store's secret; return True if both have the same now.
 
-        Only a store that holds nothing does. Return the secret with which digests are made of
-        keys, and of what was erased.
+        Only an empty store does. Return the secret used for digests of keys and of erased names.
         """
         async with InProcessStore() as source:
             secret, digest = await source.digest_secret(), await source.keyed("Fact", "home")
@@ -140,9 +139,9 @@ class KeyTransferContract(Contract):
 
     async def test_old_keys_stay_behind(self, store: Store, clock: FrozenClock) -> None:
         """
-        Return a record for each idempotency key of a scope that is still good.
+        Return a record for each valid idempotency key of a scope.
 
-        Those of the scopes that were erased whole, or hold nothing any more, are under ``None``.
+        ``None`` returns the keys of scopes that were erased whole or are empty.
         """
         await store.append(ADA, TALK, [said("m1")], idempotency_key="old")
         clock.advance(KEY_S + 1)
@@ -159,7 +158,7 @@ class KeyTransferContract(Contract):
 
     @pytest.mark.parametrize("name", ["kind", "key", "digest", "wrote", "kept_at"])
     async def test_a_record_of_a_key_is_checked(self, store: Store, name: str) -> None:
-        """UsageError: A record is none of a key."""
+        """UsageError: A record is malformed."""
         await store.append(ADA, TALK, [said("m1")], idempotency_key="k")
         (record,) = await store.requests(ADA)
 

@@ -27,10 +27,10 @@ from recollect.testing.truth_tables import ILLEGAL_IDS
 
 
 class IdempotencyContract(Contract):
-    """How a client that heard no answer asks again."""
+    """Retries with an idempotency key."""
 
     async def test_a_repeated_append_changes_nothing(self, store: Store) -> None:
-        """idempotency_key: A repeated request under the same key changes nothing."""
+        """idempotency_key: Repeating a request with the same key changes nothing."""
         batch = [NewMessage(role="user", text="hi"), NewMessage(role="user", text="hi")]
         first = await store.append(ADA, TALK, batch, idempotency_key="k")
         feed = await feed_from_start(store)
@@ -42,7 +42,7 @@ class IdempotencyContract(Contract):
         assert feed.seq == (await feed_after(store, feed)).seq
 
     async def test_a_repeated_apply_changes_nothing(self, store: Store) -> None:
-        """idempotency_key: A repeated request under the same key changes nothing, and returns the memories as they are now."""  # noqa: E501
+        """idempotency_key: A repeated request changes nothing and returns the current memories."""
         await store.apply(ADA, [fact("home", expected=0)], idempotency_key="k")
         now = await keep_facts(store, "Rome")
 
@@ -52,7 +52,7 @@ class IdempotencyContract(Contract):
         assert 2 == len(await store.history(ADA, "Fact", "home"))
 
     async def test_a_repeated_replacement_changes_nothing(self, store: Store) -> None:
-        """idempotency_key: A repeated request under the same key changes nothing, and returns the message as it is now."""  # noqa: E501
+        """idempotency_key: A repeated request changes nothing and returns the current message."""
         await tell(store, "m1")
         await store.replace(ADA, TALK, said("m1", "old"), idempotency_key="k")
         newer = await store.replace(ADA, TALK, said("m1", "newer"), idempotency_key="l")
@@ -70,7 +70,7 @@ class IdempotencyContract(Contract):
             await store.replace(ADA, TALK, said("m1", "old"), idempotency_key="k")
 
     async def test_a_repeated_request_returns_what_is_left(self, store: Store) -> None:
-        """What was deleted since is ``None`` in the answer to a repeated request."""
+        """Memories deleted since are ``None`` in the result of a repeated request."""
         await store.apply(ADA, [fact("home"), fact("work")], idempotency_key="k")
         await store.apply(ADA, [DeleteMemory(type="Fact", key="home")])
 
@@ -118,7 +118,7 @@ class IdempotencyContract(Contract):
         assert await store.get(ADA, "Fact", "home") is not None
 
     async def test_a_request_without_effect_uses_its_key(self, store: Store) -> None:
-        """A request that had nothing to store is remembered under its key all the same."""
+        """A request that stored nothing is remembered under its key, too."""
         await tell(store, "m1")
         await store.append(ADA, TALK, [said("m1")], idempotency_key="append")
         await store.apply(ADA, [], idempotency_key="apply")
@@ -129,7 +129,7 @@ class IdempotencyContract(Contract):
             await store.apply(ADA, [fact("home")], idempotency_key="apply")
 
     async def test_a_key_is_good_for_a_week(self, store: Store, clock: FrozenClock) -> None:
-        """A key is good for ``KEY_S`` after its request."""
+        """A key is remembered for ``KEY_S`` seconds."""
         await store.append(ADA, TALK, [said("m1")], idempotency_key="append")
         await store.apply(ADA, [fact("home", expected=0)], idempotency_key="apply")
         clock.advance(KEY_S)
@@ -149,7 +149,7 @@ class IdempotencyContract(Contract):
     async def test_a_key_used_again_is_good_for_another_week(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """What counts is the last request that was carried out under it."""
+        """A key expires a week after its last request that was carried out."""
         await store.append(ADA, TALK, [said("m1")], idempotency_key="k")
         clock.advance(KEY_S + 1)
         await store.append(ADA, TALK, [said("m2")], idempotency_key="k")

@@ -1,4 +1,4 @@
-"""The contract, lanes: types that are formed at times of their own, beside the others."""
+"""Contract of lanes: types with their own formation schedule."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ NIGHTLY = "Nightly"
 
 
 class LaneContract(Contract):
-    """Each type with a schedule of its own has its place in a thread."""
+    """Separate progress for each type with its own schedule."""
 
     async def test_what_waits_for_one_type_alone_is_listed_and_not_due(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """What waits for a type with a schedule of its own counts as well."""
+        """Messages pending only for a type with its own schedule count as well."""
         await tell(store, "m1", "m2")
         lease = await claimed(store, clock)
         await store.commit(lease, [], Formed(watermarks={TALK: 2}, left_out=(NIGHTLY,)))
@@ -59,7 +59,7 @@ class LaneContract(Contract):
         assert (2, {}) == (level.formed, level.lanes)
 
     async def test_a_lane_fails_alone(self, store: Store, clock: FrozenClock) -> None:
-        """types: Only the lanes of these types failed, or are postponed: the threads are due as before."""  # noqa: E501
+        """types: Only lanes of these types failed or wait; the threads stay due as before."""
         await tell(store, "m1")
         lease = await claimed(store, clock)
         failed_at = clock.now()
@@ -98,7 +98,7 @@ class LaneContract(Contract):
         assert {NIGHTLY: Lane(formed=2)} == thread.lanes
 
     async def test_since_when_something_waits(self, store: Store, clock: FrozenClock) -> None:
-        """Return when the first message of a thread after *position* was kept, ``None`` without one."""  # noqa: E501
+        """Return when the first message after *position* was stored, ``None`` if there is none."""
         await tell(store, "m1")
         first = clock.now()
         clock.advance(5)
@@ -109,6 +109,6 @@ class LaneContract(Contract):
         assert [first, clock.now(), None] == found
 
     async def test_a_thread_that_is_not_there_waits_since_never(self, store: Store) -> None:
-        """NotFoundError: There is no such thread."""
+        """NotFoundError: The thread does not exist."""
         with pytest.raises(NotFoundError):
             await store.waiting_since(ADA, "nowhere")

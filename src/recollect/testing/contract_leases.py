@@ -1,4 +1,4 @@
-"""The contract, leases: one formation of a scope at a time, whoever crashes or comes late."""
+"""Contract of leases: one formation per scope at a time, despite crashes and delays."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ async def refused(store: Store, lease: Lease) -> None:
 
 
 class LeaseContract(Contract):
-    """How claims exclude each other."""
+    """Mutual exclusion of claims."""
 
     async def test_one_claim_holds_a_scope(self, store: Store, clock: FrozenClock) -> None:
-        """One claim at a time holds a scope; the fence of a later claim ends the right of every earlier one to commit."""  # noqa: E501
+        """One claim holds a scope; the fence of a later one invalidates every earlier one."""
         await tell(store, "m1")
         await tell(store, "m1", thread="other")
         first = await claimed(store, clock)
@@ -90,7 +90,7 @@ class LeaseContract(Contract):
     async def test_a_late_worker_may_commit_if_nobody_came(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """A lease that ran out is good as long as nobody else claimed the scope."""
+        """An expired lease is valid until another worker claims the scope."""
         await tell(store, "m1")
         lease = await claimed(store, clock)
         clock.advance(3_600)
@@ -100,7 +100,7 @@ class LeaseContract(Contract):
         assert ["home"] == await keys_in(store)
 
     async def test_a_lease_is_extended(self, store: Store, clock: FrozenClock) -> None:
-        """Let *lease* hold for *lease_s* from now."""
+        """Extend *lease* to *lease_s* seconds from now."""
         await tell(store, "m1")
         lease = await claimed(store, clock)
         clock.advance(50)
@@ -114,7 +114,7 @@ class LeaseContract(Contract):
         assert await store.claim("other") is not None
 
     async def test_an_extension_can_be_refused(self, store: Store, clock: FrozenClock) -> None:
-        """LeaseLostError: Somebody claimed the scope since, or it was erased from."""
+        """LeaseLostError: Another worker claimed the scope, or something in it was erased."""
         await tell(store, "m1")
         first = await claimed(store, clock)
         second = await claimed(store, clock, "other")
@@ -125,7 +125,7 @@ class LeaseContract(Contract):
         await refused(store, second)
 
     async def test_a_lease_is_given_back(self, store: Store, clock: FrozenClock) -> None:
-        """Give *lease* back; threads that *failed* come again after *retry_s* at the earliest."""
+        """Release *lease*; threads in *failed* are retried after *retry_s* at the earliest."""
         await tell(store, "m1")
         await tell(store, "m1", thread="bad")
         lease = await claimed(store, clock)
@@ -145,7 +145,7 @@ class LeaseContract(Contract):
         assert [("bad", 1)] == [(each.thread, each.attempts) for each in again.threads]
 
     async def test_a_lease_may_be_postponed(self, store: Store, clock: FrozenClock) -> None:
-        """postponed: Threads that come again as late, but for no failure of theirs: it does not count as an attempt."""  # noqa: E501
+        """postponed: Threads that are retried after *retry_s* too, without counting an attempt."""
         await tell(store, "m1")
         await tell(store, "m1", thread="bad")
         await store.release(await claimed(store, clock), failed=["bad"], retry_s=1)
@@ -283,7 +283,7 @@ class LeaseContract(Contract):
         assert [] == await keys_in(store)
 
     async def test_an_erase_frees_the_scope(self, store: Store, clock: FrozenClock) -> None:
-        """What was said before an erase and is left can be claimed once the old lease ran out."""
+        """Messages left after an erase can be claimed once the old lease has expired."""
         await tell(store, "m1", "m2")
         await claimed(store, clock)
 

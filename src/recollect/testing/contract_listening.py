@@ -8,17 +8,17 @@ from recollect.testing.contract_samples import ADA, TALK, tell
 
 
 async def due_is_claimed(store: Store) -> bool:
-    """Say whether what was made due at once is claimed."""
+    """Return True if a thread made due at once is claimed."""
     await tell(store, "m1")
     await store.signal(ADA, TALK)
     return await store.claim("worker") is not None
 
 
 class ListeningContract(Contract):
-    """What listening may change, and what it must not."""
+    """Listening for due threads."""
 
     async def test_who_listens_can_stop(self, store: Store) -> None:
-        """Call *heard* when anybody may have made something due at once, until it is closed."""
+        """Call *heard* when a thread may have become due, until the subscription is closed."""
         listening = store.listen(lambda: None)
         listening.close()
         listening.close()
@@ -26,11 +26,11 @@ class ListeningContract(Contract):
         assert await due_is_claimed(store)
 
     async def test_nothing_is_lost_unheard(self, store: Store) -> None:
-        """It is a hint, without which nothing is lost: calls may be lost, and where a store cannot hear of others none ever comes."""  # noqa: E501
+        """This is only a hint: calls may be lost, and some stores never call it."""
         assert await due_is_claimed(store)
 
     async def test_who_hears_may_use_the_store(self, store: Store) -> None:
-        """*heard* runs on any thread; it must not block."""
+        """*heard* may run on any thread and must not block."""
         heard: list[int] = []
         listening = store.listen(lambda: heard.append(store.now()))
 

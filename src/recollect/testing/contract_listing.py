@@ -26,7 +26,7 @@ LISTED: tuple[Scope, ...] = (
 
 
 class ListingContract(Contract):
-    """How memories and scopes are listed."""
+    """Listing memories and scopes."""
 
     async def test_memories_are_listed(self, store: Store, clock: FrozenClock) -> None:
         """Return memories of a scope by (type, key), in every state, ended ones included."""
@@ -74,7 +74,7 @@ class ListingContract(Contract):
         assert () == (await store.memories(ADA, type_="Note", state="active")).rows
 
     async def test_filters_follow_the_truth_table(self, store: Store) -> None:
-        """filter_: Only those whose value satisfies it; see `recollect.stores.filters`."""
+        """filter_: Only memories whose value matches; see `recollect.stores.filters`."""
         documents = {json.dumps(document): document for _, document, _ in FILTERS}
         keys = {text: f"d{number}" for number, text in enumerate(documents)}
         await store.apply(
@@ -104,7 +104,7 @@ class ListingContract(Contract):
     async def test_memories_true_then_are_listed(
         self, store: Store, begins: float | None, ends: float | None, at: float, *, holds: bool
     ) -> None:
-        """valid_at: Only those true in the world then."""
+        """valid_at: Only memories true in the world at this time."""
         put = replace(
             fact("home"),
             valid_from=None if begins is None else hour(begins),
@@ -134,20 +134,20 @@ class ListingContract(Contract):
 
     @pytest.mark.parametrize("cursor", ["", "nonsense", "[]", "7", '["a"]'])
     async def test_a_cursor_may_be_refused(self, store: Store, cursor: str) -> None:
-        """What is no cursor of the listing of memories is refused."""
+        """An invalid cursor for memories is refused."""
         with pytest.raises(UsageError, match="cursor"):
             await store.memories(ADA, cursor=cursor)
 
     @pytest.mark.parametrize("cursor", ["nonsense", "7", "{"])
     async def test_a_cursor_of_scopes_may_be_refused(self, store: Store, cursor: str) -> None:
-        """What is no cursor of the listing of scopes is refused."""
+        """An invalid cursor for scopes is refused."""
         await tell(store, "m1")
 
         with pytest.raises(UsageError, match="cursor"):
             await store.scopes(cursor=cursor)
 
     async def test_scopes_are_listed(self, store: Store) -> None:
-        """Return scopes that hold something, by their segments."""
+        """Return non-empty scopes, ordered by their segments."""
         for scope in reversed(LISTED):
             await store.append(scope, TALK, [said("m1")])
 
@@ -188,14 +188,14 @@ class ListingContract(Contract):
     async def test_scopes_by_their_beginning(
         self, store: Store, prefix: tuple[str | EllipsisType, ...], found: tuple[Scope, ...]
     ) -> None:
-        """prefix: Segments that a scope begins with, ``...`` for any one segment."""
+        """prefix: Leading segments; ``...`` matches any one segment."""
         for scope in LISTED:
             await store.append(scope, TALK, [said("m1")])
 
         assert found == (await store.scopes(prefix=prefix)).rows
 
     async def test_scopes_by_their_end(self, store: Store) -> None:
-        """suffix: Segments that it ends with."""
+        """suffix: Trailing segments."""
         for scope in LISTED:
             await store.append(scope, TALK, [said("m1")])
 
@@ -206,7 +206,7 @@ class ListingContract(Contract):
         assert (LISTED[4],) == both.rows
 
     async def test_scopes_can_be_cut(self, store: Store) -> None:
-        """depth_max: Cut scopes to this many segments, at least 1, each result once."""
+        """depth_max: Cut scopes to this many segments, at least 1, without duplicates."""
         for scope in LISTED:
             await store.append(scope, TALK, [said("m1")])
 

@@ -31,16 +31,16 @@ ENDED = EndMemory(type="Fact", key="home", at=NOON)
 
 
 async def city_near(store: Store, scope: Scope) -> Json:
-    """Return what the nearest memory says."""
+    """Return the city in the nearest memory."""
     found = await store.nearest(scope, "Fact", "home")
     return None if found is None else found.value["city"]
 
 
 class MemoryContract(Contract):
-    """How memories are written and read."""
+    """Writing and reading memories."""
 
     async def test_an_apply_is_all_or_nothing(self, store: Store) -> None:
-        """Apply all of *writes* in order, or none of them; each sees the ones before it."""
+        """Apply *writes* in order, all or none; each sees the ones before it."""
         written = await store.apply(
             ADA,
             [
@@ -99,7 +99,7 @@ class MemoryContract(Contract):
         assert WRITES_MAX == len((await store.memories(ADA, limit=WRITES_MAX)).rows)
 
     async def test_many_scopes_are_all_or_nothing(self, store: Store) -> None:
-        """Apply the writes of several scopes, all of them or none; those of each scope as by `apply`."""  # noqa: E501
+        """Apply the writes of several scopes, all or none, as `apply` does."""
         await keep_facts(store, "Oslo")
         seq = (await feed_from_start(store)).seq
         good: list[Write] = [fact("home", "Rome", expected=1), fact("home", "Bonn", expected=2)]
@@ -124,7 +124,7 @@ class MemoryContract(Contract):
         assert seq < (await feed_from_start(store)).seq
 
     async def test_many_scopes_are_written_as_each_is(self, store: Store) -> None:
-        """Each scope has its own feed and histories, whoever else is written with it; one that is named twice is one."""  # noqa: E501
+        """Each scope keeps its own feed and history in a joint write."""
         scopes: list[Scope] = [("many", str(number)) for number in range(20)]
         for city in ("Oslo", "Rome"):
             await store.apply_each({scope: [fact("home", city)] for scope in reversed(scopes)})
@@ -150,7 +150,7 @@ class MemoryContract(Contract):
         assert len(half) == len((await store.memories(BOB, limit=WRITES_MAX)).rows)
 
     async def test_the_stored_memories_are_returned(self, store: Store, clock: FrozenClock) -> None:
-        """The memories as stored, one per write; ``None`` for one that was deleted."""
+        """The stored memories, one per write; ``None`` for a deletion."""
         start = clock.now()
         first = await keep_facts(store, "Oslo")
         clock.advance(60)
@@ -245,7 +245,7 @@ class MemoryContract(Contract):
         assert await store.get(ADA, "Fact", "home") is None
 
     async def test_the_expired_is_in_no_answer(self, store: Store, clock: FrozenClock) -> None:
-        """What has expired is in no reading, counts as gone, and begins anew when written."""
+        """Expired memories are in no read, count as missing, and restart when written."""
         await store.apply(ADA, [replace(fact("home"), expires_at=clock.now() + seconds(60))])
         feed = await feed_from_start(store)
         clock.advance(60)
@@ -262,7 +262,7 @@ class MemoryContract(Contract):
         assert (feed.entries[0].uid,) == (await feed_after(store, feed)).removed
 
     async def test_the_nearest_memory_is_found(self, store: Store, clock: FrozenClock) -> None:
-        """Return the memory at an address of the scope, or of the nearest above it that has one."""
+        """Return the memory at an address in the scope, or in its nearest ancestor that has one."""
         below = (*ADA, "talk", "today")
         await store.apply(ADA, [fact("home")])
         assert "Oslo" == await city_near(store, below)
@@ -275,7 +275,7 @@ class MemoryContract(Contract):
         """
         Nothing above is found.
 
-        Scopes of fewer than *depth* segments are not looked at. What has expired counts as none.
+        Scopes of fewer than *depth* segments are skipped. Expired memories count as missing.
         """
         below = (*ADA, "talk")
         await store.apply(ADA, [fact("home")])
@@ -288,7 +288,7 @@ class MemoryContract(Contract):
         assert ADA == found.scope
 
     async def test_memories_are_read_together(self, store: Store) -> None:
-        """Return one entry per (type, key), in the order asked for, all of the same moment."""
+        """Return one result per (type, key), in order, all read at one point in time."""
         await store.apply(ADA, [fact("home"), fact("work", "Rome")])
 
         found = await store.get_many(

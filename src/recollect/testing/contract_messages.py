@@ -33,10 +33,10 @@ DEEP: Json = {
 
 
 class MessageContract(Contract):
-    """What a message is."""
+    """The fields of a message."""
 
     async def test_messages_are_found_by_name(self, store: Store) -> None:
-        """Return those of the messages (thread, id) of a scope that are there, in any order."""
+        """Return the messages that exist among (thread, id) names, in any order."""
         kept = {each.id: each for each in await tell(store, "m1", "m2")}
         (other,) = await tell(store, "m1", thread="other")
         await tell(store, "m3")
@@ -108,7 +108,7 @@ class MessageContract(Contract):
 
     @pytest.mark.parametrize("content", ["abc", {"a": 1}, 5], ids=str)
     async def test_content_is_a_list_of_blocks(self, store: Store, content: Any) -> None:
-        """What is no list of blocks is no content."""
+        """Content must be a list of blocks."""
         with pytest.raises(UsageError):
             await store.append(ADA, TALK, [replace(said("m1"), content=content)])
 
@@ -163,7 +163,7 @@ class MessageContract(Contract):
         assert ("monday", "monday") == (first.session, second.session)
 
     async def test_messages_are_known_by_their_names(self, store: Store) -> None:
-        """Return those of *messages*, (thread, id) pairs, that are there."""
+        """Return those of *messages*, (thread, id) pairs, that exist."""
         await tell(store, "m1", "m2")
         await tell(store, "m2", thread="other")
         await store.remove(ADA, TALK, ["m2"])

@@ -28,13 +28,13 @@ def addresses(found: list[Memory]) -> list[tuple[Scope, str]]:
 
 
 class NewestContract(Contract):
-    """How the newest memories are listed."""
+    """Listing the newest memories."""
 
     async def test_the_newest_are_listed(self, store: Store, clock: FrozenClock) -> None:
         """
         What is listed, and how.
 
-        Return the active memories of a type in *prefix* and all scopes below it, newest first.
+        Return the active memories of a type in *prefix* and all scopes below, newest first.
         """
         await store.apply(TEAM, [note("old"), fact("home"), note("ends")])
         await store.apply(("acme", "teams"), [note("elsewhere")])
@@ -53,7 +53,7 @@ class NewestContract(Contract):
         assert [] == await store.newest(("acme", "tea"), "Note")
 
     async def test_ties_of_the_newest_are_broken(self, store: Store) -> None:
-        """They are ordered by their last update; those of the same moment by scope and key."""
+        """Ordered by last update; ties by scope and key."""
         await store.apply((*TEAM, "b"), [note("a")])
         await store.apply((*TEAM, "a"), [note("z"), note("b")])
         await store.apply(TEAM, [note("y")])
@@ -65,7 +65,7 @@ class NewestContract(Contract):
         assert expected == addresses(found)
 
     async def test_the_newest_of_a_filter(self, store: Store) -> None:
-        """filter_: Only those whose value satisfies it; see `recollect.stores.filters`."""
+        """filter_: Only memories whose value matches; see `recollect.stores.filters`."""
         await store.apply(TEAM, [note(f"n{number}", number) for number in range(5)])
 
         found = await store.newest(TEAM, "Note", filter_={"n": {"$gte": 2}}, limit=2, offset=1)
@@ -73,7 +73,7 @@ class NewestContract(Contract):
         assert ["n3", "n4"] == [memory.key for memory in found]
 
     async def test_a_filter_looks_behind_the_newest(self, store: Store, clock: FrozenClock) -> None:
-        """What satisfies it is found behind any number that does not, in every scope, in order."""
+        """Matching memories are found behind any number of others, in every scope, in order."""
         below = (*TEAM, "below")
         for scope, number in ((TEAM, 7), (below, 8), (TEAM, 9)):
             await store.apply(scope, [note(f"n{number}", number)])
@@ -89,7 +89,7 @@ class NewestContract(Contract):
         assert [(TEAM, "n9"), (below, "n8")] == addresses(found)
 
     async def test_as_many_of_the_newest_as_wanted(self, store: Store) -> None:
-        """limit: At most so many, without a maximum."""
+        """limit: Most memories to return; there is no upper bound."""
         await store.apply(TEAM, [note(f"n{number:04}") for number in range(WRITES_MAX)])
         await store.apply(TEAM, [note("one more")])
 
@@ -98,7 +98,7 @@ class NewestContract(Contract):
         assert 100 == len(await store.newest(TEAM, "Note"))
 
     async def test_the_newest_of_one_scope(self, store: Store, clock: FrozenClock) -> None:
-        """below: Whether those of the scopes below are among them."""
+        """below: Whether to include the scopes below."""
         await store.apply(TEAM, [note("own")])
         clock.advance(1)
         await store.apply((*TEAM, "a"), [note("deep")])
@@ -109,7 +109,7 @@ class NewestContract(Contract):
         assert [] == await store.newest(("acme", "tea"), "Note", below=False)
 
     async def test_the_newest_come_in_pages(self, store: Store, clock: FrozenClock) -> None:
-        """offset: Pass over so many of the first."""
+        """offset: How many of the first to skip."""
         for number in range(7):
             await store.apply((*TEAM, str(number % 3)), [note(f"n{number}")])
             clock.advance(number % 2)
@@ -129,7 +129,7 @@ class NewestContract(Contract):
             await store.newest(TEAM, "Note", limit=limit, offset=offset)
 
     async def test_the_newest_are_one_updated_last(self, store: Store, clock: FrozenClock) -> None:
-        """What was created first and updated last comes first."""
+        """A memory created first and updated last comes first."""
         await store.apply(TEAM, [note("first")])
         clock.advance(1)
         await store.apply(TEAM, [note("second")])

@@ -15,10 +15,10 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class PendingContract(Contract):
-    """How a person sees the backlog, and stops it."""
+    """Listing and pausing the backlog."""
 
     async def test_what_waits_is_listed(self, store: Store, clock: FrozenClock) -> None:
-        """Return the threads of a scope of which something waits to be formed, paused ones too."""
+        """Return the threads of a scope with pending formation, including paused ones."""
         await tell(store, "m1")
         await store.commit(await claimed(store, clock), [], Formed(watermarks={TALK: 1}))
         await tell(store, "m1", thread="paused")
@@ -33,7 +33,7 @@ class PendingContract(Contract):
         assert () == (await store.pending(BOB)).rows
 
     async def test_what_waits_comes_in_order(self, store: Store) -> None:
-        """They come by scope and id."""
+        """Ordered by scope and id."""
         scopes = [("b",), ("a", "x"), ("a",), ("a!",), ("a", "b")]
         for scope in scopes:
             for thread in ("u", "t", "T"):
@@ -52,9 +52,9 @@ class PendingContract(Contract):
 
     async def test_what_is_due_is_counted(self, store: Store, clock: FrozenClock) -> None:
         """
-        Return how many threads are due to be formed, or were and are put off by a failure.
+        Return how many threads are due, including those backing off after a failure.
 
-        Of the threads in which anything waits at most *limit* are looked at.
+        At most *limit* pending threads are examined.
         """
         for thread in ("one", "two"):
             await tell(store, "m1", thread=thread)
@@ -67,7 +67,7 @@ class PendingContract(Contract):
         assert ((2, 1), 0) == (due, await store.due_count())
 
     async def test_what_waits_below_is_listed(self, store: Store) -> None:
-        """below: The threads of the scopes below it as well."""
+        """below: Include the threads of the scopes below."""
         for scope in (ADA, BOB, ADA[:-1], ("other",)):
             await store.append(scope, TALK, [said("m1")])
 
@@ -84,12 +84,12 @@ class PendingContract(Contract):
 
     @pytest.mark.parametrize("cursor", ["", "x", "[]", '["a", "b"]', '[["a"], 5]', "5"])
     async def test_only_a_cursor_continues(self, store: Store, cursor: str) -> None:
-        """What is no cursor is refused."""
+        """An invalid cursor is refused."""
         with pytest.raises(UsageError):
             await store.pending(ADA, cursor=cursor)
 
     async def test_a_paused_thread_is_not_claimed(self, store: Store, clock: FrozenClock) -> None:
-        """Let a thread, or all that a scope has now, not be claimed; say how many were active."""
+        """Pause a thread, or all current threads of a scope; return how many were active."""
         await tell(store, "m1")
         await tell(store, "m1", thread="other")
         await store.append(BOB, TALK, [said("m1")])
@@ -105,7 +105,7 @@ class PendingContract(Contract):
         assert await store.claim("worker", scope=BOB) is not None
 
     async def test_a_pause_takes_no_lease(self, store: Store, clock: FrozenClock) -> None:
-        """A formation that is under way may still be committed."""
+        """A formation in progress may still commit."""
         await tell(store, "m1")
         lease = await claimed(store, clock)
 
@@ -117,7 +117,7 @@ class PendingContract(Contract):
         assert (1, "paused") == (thread.formed, thread.state)
 
     async def test_a_resumed_thread_is_claimed(self, store: Store) -> None:
-        """Let a thread, or all of a scope, be claimed again; say how many were paused."""
+        """Resume a thread, or all threads of a scope; return how many were paused."""
         await tell(store, "m1")
         await tell(store, "m1", thread="other")
         await tell(store, "m1", thread="active")
@@ -132,7 +132,7 @@ class PendingContract(Contract):
         assert {TALK, "other"} == {each.thread for each in lease.threads}
 
     async def test_a_backoff_outlasts_a_pause(self, store: Store, clock: FrozenClock) -> None:
-        """What waits in them is due at once, but not before a backoff has ended."""
+        """Pending messages are due at once, but not before a backoff ends."""
         await tell(store, "m1")
         await store.release(await claimed(store, clock), failed=[TALK], retry_s=100)
         await store.append(ADA, "new", [said("m1")], debounce=Debounce(quiet_s=math.inf))
@@ -152,7 +152,7 @@ class PendingContract(Contract):
     async def test_a_thread_is_resumed_to_its_own_time(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """Without *at_once* it is due when it was."""
+        """Without *at_once* their due time is unchanged."""
         await store.append(ADA, TALK, [said("m1")], debounce=Debounce(quiet_s=30.0))
         await store.pause(ADA, TALK)
 
@@ -173,7 +173,7 @@ class PendingContract(Contract):
         assert await store.claim("worker") is None
 
     async def test_only_a_thread_can_be_paused(self, store: Store) -> None:
-        """NotFoundError: There is no such thread."""
+        """NotFoundError: The thread does not exist."""
         for change in (store.pause, store.resume):
             with pytest.raises(NotFoundError, match=TALK):
                 await change(ADA, TALK)

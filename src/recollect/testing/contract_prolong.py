@@ -24,15 +24,15 @@ from recollect.testing.frozen_clock import NOON, FrozenClock
 
 
 def prolonged(key: str, expires_at: datetime, version: int = 1) -> ProlongMemory:
-    """Return what moves the expiry of a fact."""
+    """Return a write that moves the expiry of a fact."""
     return ProlongMemory(type="Fact", key=key, version=version, expires_at=expires_at)
 
 
 class ProlongContract(Contract):
-    """How an expiry is moved."""
+    """Prolonging memories."""
 
     async def test_an_expiry_is_moved(self, store: Store, clock: FrozenClock) -> None:
-        """Move the expiry of memories, all in one transaction, and return how many were moved."""
+        """Move the expiry of memories in one transaction; return how many were moved."""
         soon, late = clock.now() + seconds(10), clock.now() + seconds(20)
         await store.apply(ADA, [replace(fact(key), expires_at=soon) for key in ("a", "b", "c")])
         feed = await feed_from_start(store)
@@ -51,7 +51,7 @@ class ProlongContract(Contract):
         assert () == (await store.memories(ADA)).rows
 
     async def test_an_expiry_is_no_version(self, store: Store, clock: FrozenClock) -> None:
-        """Neither version nor times of update change, and no revision is made."""
+        """Versions and update times do not change, and no revision is made."""
         late = clock.now() + seconds(20)
         soon = replace(fact("a"), expires_at=clock.now() + seconds(10))
         (before,) = await store.apply(ADA, [soon])
@@ -67,8 +67,8 @@ class ProlongContract(Contract):
         """
         What else stays.
 
-        A memory that is not there, has expired, never expires, or is of another version stays
-        as it is.
+        Memories that do not exist, have expired, never expire or are at another version are
+        skipped.
         """
         soon, late = clock.now() + seconds(10), clock.now() + seconds(20)
         await store.apply(
@@ -107,6 +107,6 @@ class ProlongContract(Contract):
         ],
     )
     async def test_a_prolong_may_be_refused(self, store: Store, given: ProlongMemory) -> None:
-        """What no memory can have is refused, and nothing is moved."""
+        """Invalid arguments are refused, and nothing is moved."""
         with pytest.raises(UsageError):
             await store.prolong(ADA, [given])

@@ -54,10 +54,10 @@ async def due_threads(store: Store, scope: Scope = ADA) -> tuple[DueThread, ...]
 
 
 class ReceiptContract(Contract):
-    """What is known of formations that were."""
+    """Receipts of past formations."""
 
     async def test_a_formation_leaves_a_receipt(self, store: Store, clock: FrozenClock) -> None:
-        """Return a formation of a scope, ``None`` if there is none with this id."""
+        """Return a formation of a scope, ``None`` if the id is unknown."""
         await tell(store, "m1", "m2", "m3")
         await tell(store, "m1", thread="other")
         lease = await claimed(store, clock)
@@ -84,7 +84,7 @@ class ReceiptContract(Contract):
         assert await store.formation(ADA, "never") is None
 
     async def test_the_newest_come_first(self, store: Store, clock: FrozenClock) -> None:
-        """Return the formations of a scope, the newest first."""
+        """Return the formations of a scope, newest first."""
         for number in range(7):
             await tell(store, f"m{number}")
             lease = await claimed(store, clock)
@@ -140,12 +140,12 @@ class ReceiptContract(Contract):
 
     @pytest.mark.parametrize("cursor", ["", "x", "[]", '["a", 1, "b"]', "[1, 2, 3]", "5"])
     async def test_only_a_cursor_of_formations_continues(self, store: Store, cursor: str) -> None:
-        """What is no cursor of the formations is refused."""
+        """An invalid cursor for formations is refused."""
         with pytest.raises(UsageError):
             await store.formations(ADA, cursor=cursor)
 
     async def test_an_attempt_is_kept(self, store: Store, clock: FrozenClock) -> None:
-        """attempt: What was spent in vain; it is kept as a failed formation."""
+        """attempt: The usage of the failed attempt, recorded as a failed formation."""
         await tell(store, "m1")
         lease = await claimed(store, clock)
         attempt = Formed(watermarks={TALK: 1}, calls=3, tokens=9, receipt={"why": "busy"})
@@ -160,7 +160,7 @@ class ReceiptContract(Contract):
         assert (0, 0) == (thread.formed, thread.attempts)
 
     async def test_what_was_spent_is_known(self, store: Store, clock: FrozenClock) -> None:
-        """Return the calls and tokens of a scope's formations since then, the vain ones too."""
+        """Return the model calls and tokens of a scope's formations since then, failed ones too."""
         await tell(store, "m1", "m2", "m3")
         await store.commit(await claimed(store, clock), [], Formed(watermarks={TALK: 1}, calls=1))
         start = clock.now()
@@ -192,7 +192,7 @@ class ReceiptContract(Contract):
     async def test_an_erase_blanks_receipts(
         self, store: Store, clock: FrozenClock, target: EraseTarget
     ) -> None:
-        """Of the scope's formations the counts stay; what their receipts say goes."""
+        """The scope's formations keep their counts, but their receipts are blanked."""
         await keep_facts(store, "Oslo")
         await store.append(ADA, "other", [said("m1", source="mail")])
         await tell(store, "m1", "removed")
@@ -219,7 +219,7 @@ class ReceiptContract(Contract):
     async def test_a_blank_receipt_says_how_much_was_done(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """How often each thing was done is no word of anybody; whatever else stands there goes."""
+        """A blanked receipt keeps its counts of actions, and nothing else."""
         await keep_facts(store, "Oslo")
         await tell(store, "m1")
         lease = await claimed(store, clock)
@@ -251,7 +251,7 @@ class ReceiptContract(Contract):
         assert (0, 0) == await store.spent(ADA, clock.now() - seconds(3_600))
 
     async def test_formations_travel(self, store: Store, clock: FrozenClock) -> None:
-        """What an archive tells of formations, settings and what waits again comes back."""
+        """Formations, settings and pending retries in an archive are restored."""
         await store.append(ADA, TALK, [said("m1"), said("m2")], settings={"types": ["User"]})
         await store.redrive(ADA, await give_up(store, clock, 1, until=2))
         await tell(store, "m3", "m4")
@@ -277,7 +277,7 @@ class ReceiptContract(Contract):
     async def test_what_waits_again_is_restored_once(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """What was formed again since an archive was made does not wait once more."""
+        """Messages formed again since the archive was made are not pending again."""
         await tell(store, "m1")
         await store.redrive(ADA, await give_up(store, clock, 1, until=1))
         records = await store.archive(ADA)

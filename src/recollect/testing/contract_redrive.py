@@ -17,10 +17,10 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class RedriveContract(Contract):
-    """How messages are given up, and wait again."""
+    """Giving messages up, and redriving them."""
 
     async def test_the_dead_wait_no_more(self, store: Store, clock: FrozenClock) -> None:
-        """A dead one gives messages up: its watermarks pass them, and they wait no more until it is re-driven."""  # noqa: E501
+        """A dead formation gives messages up: they are not retried until it is redriven."""
         await tell(store, "m1", "m2")
         await give_up(store, clock, 1, until=1)
 
@@ -35,7 +35,7 @@ class RedriveContract(Contract):
     async def test_only_what_is_passed_is_given_up(
         self, store: Store, clock: FrozenClock, position: int
     ) -> None:
-        """UsageError: A position lies outside its thread, or is given up but not passed."""
+        """UsageError: A position lies outside its thread, or is given up beyond the watermark."""
         await tell(store, "m1", "m2", "m3")
         lease = await claimed(store, clock)
 
@@ -89,7 +89,7 @@ class RedriveContract(Contract):
         await store.commit(lease, [], dead(1, until=1))
 
     async def test_the_dead_are_redriven(self, store: Store, clock: FrozenClock) -> None:
-        """Let the messages that a dead formation gave up wait again, due at once; say how many."""
+        """Make the messages that a dead formation gave up due again; return how many."""
         await tell(store, "m1", "m2", "m3", "m4")
         formation = await give_up(store, clock, 3, 1, until=4)
 
@@ -132,7 +132,7 @@ class RedriveContract(Contract):
         assert [(1,)] == [each.again for each in await due_threads(store)]
 
     async def test_a_redrive_is_made_once(self, store: Store, clock: FrozenClock) -> None:
-        """UsageError: It is not dead, or was re-driven before."""
+        """UsageError: The formation is not dead, or was redriven before."""
         await tell(store, "m1", "m2")
         await store.commit(await claimed(store, clock), [], Formed(watermarks={TALK: 1}))
         (formed,) = (await store.formations(ADA)).rows
@@ -148,7 +148,7 @@ class RedriveContract(Contract):
         assert "redriven" == found.status
 
     async def test_only_a_formation_is_redriven(self, store: Store, clock: FrozenClock) -> None:
-        """NotFoundError: There is no such formation."""
+        """NotFoundError: The formation does not exist."""
         await tell(store, "m1")
         formation = await give_up(store, clock, 1, until=1)
 
@@ -157,7 +157,7 @@ class RedriveContract(Contract):
                 await store.redrive(scope, id_)
 
     async def test_a_backoff_outlasts_a_redrive(self, store: Store, clock: FrozenClock) -> None:
-        """What is re-driven is not due before the backoff of its thread has ended."""
+        """Redriven messages are not due before their thread's backoff has ended."""
         await tell(store, "m1", "m2")
         formation = await give_up(store, clock, 1, until=1)
         await store.release(await claimed(store, clock), failed=[TALK], retry_s=100)
@@ -174,7 +174,7 @@ class RedriveContract(Contract):
     async def test_what_is_gone_is_not_redriven(
         self, store: Store, clock: FrozenClock, way: str, first: str
     ) -> None:
-        """Those that were erased or removed meanwhile are not among them."""
+        """Messages erased or removed since are not counted."""
         await tell(store, "m1", "m2")
         await tell(store, "m1", thread="other")
         formation = await give_up(store, clock, 1, 2, until=2)
@@ -201,7 +201,7 @@ class RedriveContract(Contract):
         assert [left] * len(left) == [each.again for each in await due_threads(store)]
 
     async def test_nothing_left_is_not_due(self, store: Store, clock: FrozenClock) -> None:
-        """A thread of which all that waited again was erased is not due."""
+        """A thread whose redriven messages were all erased is not due."""
         await tell(store, "m1", "m2")
         await store.redrive(ADA, await give_up(store, clock, 1, until=2))
 
@@ -213,7 +213,7 @@ class RedriveContract(Contract):
         assert await store.claim("worker") is None
 
     async def test_new_talk_comes_with_the_old(self, store: Store, clock: FrozenClock) -> None:
-        """What waits again is claimed together with what is new, under one lease."""
+        """Redriven and new messages are claimed together, under one lease."""
         await tell(store, "m1")
         formation = await give_up(store, clock, 1, until=1)
         await tell(store, "m2")

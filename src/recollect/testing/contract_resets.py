@@ -69,7 +69,7 @@ class ResetContract(Contract):
         assert start.epoch == (await feed_after(store, start)).epoch
 
     async def test_a_scope_made_anew_resets_readers(self, store: Store) -> None:
-        """A reader of an erased scope starts over, before and after the scope is made anew."""
+        """A reader of an erased scope starts over, before and after it is recreated."""
         await tell(store, "m1")
         start = await feed_from_start(store)
 

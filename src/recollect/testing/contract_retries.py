@@ -60,10 +60,10 @@ async def retry_mail(store: Store) -> None:
 
 
 class RetryContract(Contract):
-    """How a client that heard no answer asks again after something was erased."""
+    """Retries after an erase."""
 
     async def test_an_erase_leaves_other_keys(self, store: Store) -> None:
-        """An erase leaves the keys of requests of which it took nothing."""
+        """An erase leaves the keys of unaffected requests."""
         await tell(store, "m1")
         (first,) = await store.append(ADA, "bills", [PAY], idempotency_key="pay")
         await store.apply(ADA, [fact("home", "Oslo")], idempotency_key="move")
@@ -87,7 +87,7 @@ class RetryContract(Contract):
     async def test_what_was_erased_is_not_kept_again(
         self, store: Store, target: EraseTarget
     ) -> None:
-        """GoneError: All that was kept under the key was erased since; nothing is stored."""
+        """GoneError: Everything stored under the key has been erased since; nothing is stored."""
         await keep_mail(store)
         await store.erase(ADA, target)
         feed = await feed_from_start(store)
@@ -101,7 +101,7 @@ class RetryContract(Contract):
 
     @pytest.mark.parametrize("below", [False, True])
     async def test_keys_outlive_their_scope(self, store: Store, below: bool) -> None:  # noqa: FBT001
-        """GoneError: All that was written under the key was erased since; nothing is written."""
+        """GoneError: Everything written under the key has been erased since; nothing is written."""
         await keep_mail(store)
         await store.append(BOB, TALK, [said("m1")], idempotency_key="append")
         await store.erase(ADA[:2] if below else ADA, EraseScope(below=below))
@@ -116,7 +116,7 @@ class RetryContract(Contract):
         assert (not below) == bool(await ids_in(store, scope=BOB))
 
     async def test_keys_outlive_an_emptied_scope(self, store: Store) -> None:
-        """A scope of which the last words were erased answers as one that was erased whole."""
+        """A scope whose last messages were erased behaves like one erased whole."""
         await store.append(ADA, TALK, [said("m1")], idempotency_key="k")
         await store.erase(ADA, EraseThread(thread=TALK))
 
@@ -126,7 +126,7 @@ class RetryContract(Contract):
         assert await store.scope_id(ADA) is None
 
     async def test_a_retry_is_answered_with_what_is_left(self, store: Store) -> None:
-        """Of a request of which a part was erased, a retry returns what is left."""
+        """If part of the result was erased, a retry returns the rest."""
         batch = [said("m1"), said("m2")]
         await store.append(ADA, TALK, batch, idempotency_key="append")
         writes = [fact("home"), fact("work")]
@@ -142,7 +142,7 @@ class RetryContract(Contract):
         assert ["work"] == await keys_in(store)
 
     async def test_a_request_is_gone_with_its_last_part(self, store: Store) -> None:
-        """What several erases took is gone as what one of them took."""
+        """A request erased in several steps is gone like one erased at once."""
         batch = [said("m1"), said("m2"), said("m3")]
         await store.append(ADA, TALK, batch, idempotency_key="k")
         for id_ in ("m2", "m1", "m3"):
@@ -153,7 +153,7 @@ class RetryContract(Contract):
 
     @pytest.mark.parametrize("target", [M1, EraseThread(thread=TALK), EraseScope()], ids=repr)
     async def test_an_erased_replacement_is_gone(self, store: Store, target: EraseTarget) -> None:
-        """GoneError: What was replaced under the key was erased since; nothing is stored."""
+        """GoneError: The message stored under the key was erased since; nothing is stored."""
         await tell(store, "m1")
         await store.replace(ADA, TALK, said("m1", "secret"), idempotency_key="k")
         await store.erase(ADA, target)
@@ -191,7 +191,7 @@ class RetryContract(Contract):
             await store.apply(ADA, [put], idempotency_key="k")
 
     async def test_an_emptied_request_is_not_gone(self, store: Store) -> None:
-        """What was removed or deleted, and not erased, is missing in the answer."""
+        """Data removed or deleted, but not erased, is missing in the result."""
         await tell(store, "m1", "m2")
         await store.append(ADA, TALK, [said("m3")], idempotency_key="append")
         await store.apply(ADA, [fact("home")], idempotency_key="apply")
@@ -207,7 +207,7 @@ class RetryContract(Contract):
         """
         A key that was used before an erase is refused for another request, as ever.
 
-        ConflictError: The key was used before for another request.
+        ConflictError: The key was used for a different request.
         """
         await store.append(ADA, TALK, [said("m1")], idempotency_key="k")
         await store.erase(ADA, target)

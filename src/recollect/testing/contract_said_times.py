@@ -34,7 +34,7 @@ def line(id_: str, time: datetime | None = None) -> NewMessage:
 
 
 async def tell_of_old(store: Store) -> None:
-    """Append three messages, of which the second was said last but one."""
+    """Append three messages that are not in order of time."""
     await store.append(ADA, TALK, [line("m1"), line("m3"), line("m2")])
 
 
@@ -67,7 +67,7 @@ class SaidTimeContract(Contract):
     """When memories were said."""
 
     async def test_the_newest_words_count(self, store: Store) -> None:
-        """Each memory's *said_at* is the time of the newest message that it rests on."""
+        """A memory's *said_at* is set to the time of the newest message among its evidence."""
         await tell_of_old(store)
 
         assert MAY == await said_at(store, "m1")
@@ -141,7 +141,7 @@ class SaidTimeContract(Contract):
         assert MAY == (await stored(store)).said_at
 
     async def test_a_message_with_another_time_moves_the_memory(self, store: Store) -> None:
-        """What rests on a message that was replaced is as old as it is now, in the feed too."""
+        """Replacing a message by one with another time moves the memories citing it."""
         await tell_of_old(store)
         await said_at(store, "m1")
         await said_at(store, "m1", "m3", key="both")
@@ -155,7 +155,7 @@ class SaidTimeContract(Contract):
         assert [microseconds(JUNE)] == [each.time for each in changed if each.kind == "memory"]
 
     async def test_a_derived_memory_is_as_old_as_its_sources(self, store: Store) -> None:
-        """What names memories as its sources was said when they were, whatever it names itself."""
+        """A memory that cites memories has their time."""
         await tell_of_old(store)
         await said_at(store, "m1", key="one")
         await said_at(store, "m3", key="other")
@@ -174,7 +174,7 @@ class SaidTimeContract(Contract):
         assert ({"a": 1}, MAY) == (left.value, left.said_at)
 
     async def test_an_archive_keeps_the_time(self, store: Store) -> None:
-        """What is restored was said when it was, also of an archive that does not tell it."""
+        """A restored memory keeps its time, even from an archive without it."""
         await tell_of_old(store)
         await said_at(store, "m2")
         await store.remove(ADA, TALK, ["m2"])
@@ -195,7 +195,7 @@ class SaidTimeContract(Contract):
         assert 0 == await store.restore(ADA, untold)
 
     async def test_the_past_was_as_old_as_its_words(self, store: Store, clock: FrozenClock) -> None:
-        """A version that was believed before has the time of its own words."""
+        """A past version has the time of its own evidence."""
         await tell_of_old(store)
         await said_at(store, "m1")
         then = clock.now()

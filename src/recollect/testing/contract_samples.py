@@ -51,7 +51,7 @@ async def keep_facts(store: Store, *cities: str, key: str = "home") -> Memory:
 
 
 async def claimed(store: Store, clock: FrozenClock, owner: str = "worker") -> Lease:
-    """Let what waits become due, claim it, and return the lease."""
+    """Make pending messages due, claim them, and return the lease."""
     clock.advance(SOON.max_wait_s)
     lease = await store.claim(owner)
     assert lease is not None
@@ -69,7 +69,7 @@ async def keys_in(store: Store, scope: Scope = ADA) -> list[str]:
 
 
 async def feed_after(store: Store, feed: Feed) -> Feed:
-    """Return what changed since *feed* was read."""
+    """Return the changes since *feed* was read."""
     return await store.changes(Cursor(scope=feed.scope, seq=feed.seq, epoch=feed.epoch))
 
 
@@ -101,7 +101,7 @@ async def names_in(store: Store, scope: Scope = ADA) -> list[str]:
 
 
 def counts(receipt: EraseReceipt) -> tuple[int, int, int]:
-    """Return how many messages and memories went, and how many memories lost a part."""
+    """Return how many messages and memories were erased, and how many memories lost a part."""
     return receipt.messages, receipt.memories, receipt.revised
 
 

@@ -21,10 +21,10 @@ async def epoch_of(store: Store) -> int:
 
 
 class SinceContract(Contract):
-    """Who reads a scope and then writes is told of what was erased between."""
+    """Writing after a read, with an erase in between."""
 
     async def test_who_read_may_write(self, store: Store) -> None:
-        """Return this store as one uses it who has read *scope* at its *epoch* (see `places`)."""
+        """Return a view for writing results of *scope* as read at *epoch* (see `places`)."""
         await tell(store, "m1")
         reader = store.since(ADA, await epoch_of(store))
         await tell(store, "m2")
@@ -44,7 +44,7 @@ class SinceContract(Contract):
     async def test_a_change_after_an_erase_is_refused(
         self, store: Store, target: EraseTarget
     ) -> None:
-        """Once anything was erased in that scope, a change through it is a `StaleReadError`."""
+        """After an erase in that scope a change through the view raises `StaleReadError`."""
         await tell(store, "m1", "m2")
         reader = store.since(ADA, await epoch_of(store))
         await store.erase(ADA, target)
@@ -60,7 +60,7 @@ class SinceContract(Contract):
         assert before == await ids_in(store)
 
     async def test_nothing_that_rests_on_it_is_written(self, store: Store) -> None:
-        """What was read may be what was erased; nothing that rests on it is written."""
+        """The data that was read may be what was erased."""
         await keep_facts(store, "Oslo")
         readers = [store.since(ADA, 0), store.since(ADA, await epoch_of(store))]
         await store.erase(ADA, EraseScope())

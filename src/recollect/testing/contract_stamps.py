@@ -19,7 +19,7 @@ _Change: TypeAlias = Callable[[Store], Awaitable[object]]
 
 
 def setting(city: str) -> PutMemory:
-    """Return what writes a setting."""
+    """Return the write of a setting."""
     return PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"city": city}, text="")
 
 
@@ -36,11 +36,11 @@ CHANGES: Final[Mapping[str, _Change]] = {
 
 
 class StampContract(Contract):
-    """What rests on a setting that was read before is not carried out once that has changed."""
+    """Refusing changes based on outdated settings."""
 
     @pytest.mark.parametrize("change", sorted(CHANGES))
     async def test_a_change_has_another_stamp(self, store: Store, change: str) -> None:
-        """Return a number that is another one after any change of a setting (`SETTING_TYPES`)."""
+        """Return a number that differs after any change of a setting (`SETTING_TYPES`)."""
         await store.apply(ADA, [setting("Oslo")])
         await tell(store, "m1")
         before = store.settings_stamp()
@@ -51,7 +51,7 @@ class StampContract(Contract):
         assert before is None or before != after
 
     async def test_what_was_read_holds_under_its_stamp(self, store: Store) -> None:
-        """What is read of settings after it was taken holds for a change under it (`acting`)."""
+        """Settings read after taking the stamp hold for a change under it (see `acting`)."""
         await store.apply(ADA, [setting("Oslo")])
         stamp = store.settings_stamp()
         if stamp is None:
@@ -65,7 +65,7 @@ class StampContract(Contract):
         assert ["m1"] == await ids_in(store)
 
     async def test_a_change_under_another_stamp_is_refused(self, store: Store) -> None:
-        """stamp: Only where `settings_stamp` is still this, else `StaleReadError` is raised."""
+        """stamp: Raise `StaleReadError` unless `settings_stamp` still has this value."""
         (kept,) = await store.apply(ADA, [setting("Oslo")])
         acting = store.acting(KEY, stamp=-7)
 
@@ -78,7 +78,7 @@ class StampContract(Contract):
         assert await store.thread(ADA, TALK) is None
 
     async def test_who_acts_has_the_stamp_of_the_store(self, store: Store) -> None:
-        """``None``: this store has none, or nothing was written lately."""
+        """``None`` if the store has no stamp, or nothing was written recently."""
         await store.apply(ADA, [setting("Oslo")])
 
         assert store.settings_stamp() in {None, store.acting(KEY).settings_stamp()}

@@ -39,7 +39,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class TargetContract(Contract):
-    """What is erased by which name."""
+    """Erase targets."""
 
     async def test_a_message_is_erased(self, store: Store) -> None:
         """Erasing messages leaves the others of the thread where they are."""
@@ -90,7 +90,7 @@ class TargetContract(Contract):
         assert () == await store.history(ADA, "Fact", "home")
 
     async def test_a_memory_is_erased_as_it_was_seen(self, store: Store) -> None:
-        """VersionConflictError: The memory is at another version than expected; nothing is erased."""  # noqa: E501
+        """VersionConflictError: The memory is not at the expected version; nothing is erased."""
         await store.apply(ADA, [fact("home"), fact("home", "Rome")])
 
         with pytest.raises(VersionConflictError):
@@ -104,7 +104,7 @@ class TargetContract(Contract):
         assert ((0, 1, 0), (0, 0, 0)) == (counts(gone), counts(again))
 
     async def test_what_was_forgotten_leaves_with_the_last_words(self, store: Store) -> None:
-        """Where nothing else is left, what stands for erased memories goes too, and the scope's name."""  # noqa: E501
+        """Digests of erased memories go with the last content of a scope."""
         await tell(store, "m1")
         await store.apply(ADA, [PutMemory(type=FORGOTTEN, key="k", value={}, text="")])
 
@@ -183,7 +183,7 @@ class TargetContract(Contract):
         assert tuple(sorted(beside)) == (await store.scopes()).rows
 
     async def test_a_scope_above_need_not_exist(self, store: Store) -> None:
-        """The scopes below one that holds nothing are erased all the same."""
+        """Scopes below an empty one are erased as well."""
         await tell(store, "m1")
 
         receipt = await store.erase(ADA[:1], EraseScope(below=True))

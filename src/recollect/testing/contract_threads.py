@@ -14,7 +14,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class ThreadContract(Contract):
-    """How threads are read."""
+    """Reading threads."""
 
     async def test_threads_are_listed(self, store: Store) -> None:
         """Return the threads of a scope, by id."""
@@ -69,7 +69,7 @@ class ThreadContract(Contract):
         assert listed == await store.thread(ADA, TALK)
 
     async def test_messages_are_read_by_position(self, store: Store) -> None:
-        """Return messages of a thread by position, after the position *after*; or none."""
+        """Return messages of a thread by position, after position *after*."""
         await tell(store, "m1", "m2", "m3")
 
         page = await store.messages(ADA, TALK, after=1)
@@ -93,7 +93,7 @@ class ThreadContract(Contract):
         assert second.cursor is None
 
     async def test_the_newest_messages_are_read(self, store: Store) -> None:
-        """Return the newest *limit* messages of a thread (before a position), oldest first."""
+        """Return the newest *limit* messages, optionally before a position, oldest first."""
         await tell(store, "m1", "m2", "m3", "m4")
 
         newest = await store.last_messages(ADA, TALK, limit=2)
@@ -108,7 +108,7 @@ class ThreadContract(Contract):
         assert () == await store.last_messages(BOB, TALK, limit=2)
 
     async def test_changes_of_a_thread_are_read(self, store: Store) -> None:
-        """Return what changed in a thread since the change *seq* of its scope's *epoch*."""
+        """Return the changes of a thread since change *seq* of its scope's *epoch*."""
         await tell(store, "m1", "m2", "m3")
         first = await store.thread_changes(ADA, TALK)
         await tell(store, "m4")
@@ -127,7 +127,7 @@ class ThreadContract(Contract):
         assert (then.seq, then.epoch) == (none.seq, none.epoch)
 
     async def test_a_removed_message_shows_in_the_count(self, store: Store) -> None:
-        """A removed message shows only in the count: a reader with another number starts over."""
+        """Removals show only in the count: a reader whose count differs has to start over."""
         await tell(store, "m1", "m2", "m3")
         first = await store.thread_changes(ADA, TALK)
         await store.remove(ADA, TALK, ["m2"])
@@ -141,7 +141,7 @@ class ThreadContract(Contract):
         assert ["m1", "m3", "m4"] == [each.id for each in again.messages]
 
     async def test_a_reader_of_a_thread_is_reset(self, store: Store) -> None:
-        """An erase, or a thread that does not exist, resets the reader."""
+        """An erase, or a missing thread, resets the reader."""
         await tell(store, "m1", "m2")
         first = await store.thread_changes(ADA, TALK)
         await store.erase(ADA, EraseMessages(thread=TALK, messages=("m1",)))

@@ -35,17 +35,17 @@ Call = Callable[[], Coroutine[object, object, object]]
 
 
 async def together(*calls: Call) -> None:
-    """Make all of *calls* at once, each in a task of its own."""
+    """Make all of *calls* concurrently, each in its own task."""
     async with anyio.create_task_group() as group:
         for call in calls:
             group.start_soon(call)
 
 
 class TransactionContract(Contract):
-    """How calls of many tasks do not meet."""
+    """Isolation of concurrent calls."""
 
     async def test_a_refused_write_leaves_no_trace(self, store: Store, clock: FrozenClock) -> None:
-        """Every public method is one transaction: all of it happened, or none."""
+        """Every public method is one atomic transaction."""
         await tell(store, "m1", "m2")
         await keep_facts(store, "Oslo")
         lease = await claimed(store, clock)
@@ -68,7 +68,7 @@ class TransactionContract(Contract):
         assert await store.scope_id(BOB) is None
 
     async def test_appends_of_many_tasks_line_up(self, store: Store) -> None:
-        """Methods may be called from many tasks at once; writes in one scope happen one after the other, in the order of the scope's *seq*."""  # noqa: E501
+        """Many tasks may call methods at once; *seq* orders the writes of a scope."""
 
         def appending(number: int) -> Call:
             return lambda: store.append(ADA, TALK, [said(f"m{number}")])
@@ -112,7 +112,7 @@ class TransactionContract(Contract):
         assert 1 == len([lease for lease in leases if lease])
 
     async def test_a_repeated_request_may_meet_itself(self, store: Store) -> None:
-        """A request that is made many times at once under one key is carried out once."""
+        """Concurrent requests under one key are carried out once."""
 
         async def write() -> None:
             await store.append(ADA, TALK, [said("m1")], idempotency_key="append")
@@ -171,7 +171,7 @@ class TransactionContract(Contract):
         assert {entry.uid: entry for entry in everything} == follower.entries
 
     async def test_a_closed_store_is_not_used(self, store: Store) -> None:
-        """Close the store; using it afterwards raises `StoreClosedError`."""
+        """Close the store; later calls raise `StoreClosedError`."""
         await tell(store, "m1")
 
         await store.aclose()
@@ -198,7 +198,7 @@ class TransactionContract(Contract):
             await store.scopes()
 
     async def test_now_is_the_clocks(self, store: Store, clock: FrozenClock) -> None:
-        """Return the store's present moment, in microseconds since 1970."""
+        """Return the store's current time, in microseconds since 1970."""
         before = store.now()
 
         clock.advance(1.5)

@@ -31,14 +31,13 @@ async def versions(store: Store, key: str = "home") -> tuple[Revision, ...]:
 
 
 class UndoContract(Contract):
-    """How a change is taken back."""
+    """Undoing changes."""
 
     async def test_a_change_is_noted_where_it_is_made(self, store: Store) -> None:
         """
-        Return this store as one uses it who may want to take a change back.
+        Return a view of this store that records in *log* how to undo each change.
 
-        After each change through it *log* has what `undo` needs to do so, noted in the change's
-        own transaction.
+        The information that `undo` needs is gathered in the transaction of each change.
         """
         log = UndoLog()
         view = store.noting(log)
@@ -56,10 +55,10 @@ class UndoContract(Contract):
 
     async def test_a_change_is_taken_back(self, store: Store, clock: FrozenClock) -> None:
         """
-        Take a change back that was noted (see `Store.noting`): all of it, or nothing.
+        Revert a recorded change (see `Store.noting`) completely, or not at all.
 
-        What it changed is again what it was, as its next version; what it made is removed; what
-        it removed is there again, with all its versions.
+        Memories it changed get their former value as a new version, memories it created are
+        removed, and memories it removed are restored with all versions.
         """
         await tell(store, "m1")
         dated = replace(resting("home", "m1"), text="her home", valid_from=clock.now())
@@ -87,7 +86,7 @@ class UndoContract(Contract):
         assert await store.get(ADA, "Fact", "new") is None
 
     async def test_nothing_is_undone_over_what_was_written_since(self, store: Store) -> None:
-        """VersionConflictError: Something that it wrote was changed since, or it is undone."""
+        """VersionConflictError: Something it wrote has changed since, or it was undone already."""
         await keep_facts(store, "Oslo")
         undo = await noted(store, fact("home", "Rome"), fact("new"))
         await store.apply(ADA, [fact("new", "Bonn")])
@@ -105,8 +104,8 @@ class UndoContract(Contract):
         """
         Nothing of it comes back, and nothing falls with it.
 
-        ConflictError: Something was derived since from what it made, or something was erased in
-        the scope (`StaleReadError`).
+        ConflictError: Something was derived from its results since, or something was erased in the
+        scope (`StaleReadError`).
         """
         await tell(store, "m1")
         await store.apply(ADA, [resting("home", "m1")])
@@ -127,7 +126,7 @@ class UndoContract(Contract):
         assert [False, True, True] == [each is not None for each in kept]
 
     async def test_an_undo_is_of_its_scope(self, store: Store) -> None:
-        """UsageError: *undo* is none, or one of another scope."""
+        """UsageError: *undo* is not an `Undo`, or belongs to another scope."""
         undo = await noted(store, fact("home"))
         other = replace(undo, changes=({"did": "made", "type": "Fact", "key": "home"},))
 

@@ -41,7 +41,7 @@ WRONG_WRITES: list[Write] = [
 
 
 class ValueContract(Contract):
-    """What a memory holds."""
+    """The values of memories."""
 
     @pytest.mark.parametrize(
         "value",

@@ -35,7 +35,7 @@ async def batch_of(store: Store, embedder: str = EMBEDDER) -> Unembedded:
 
 
 async def embed(store: Store, batch: Unembedded, vector: bytes = VECTOR) -> int:
-    """Give every entry of *batch* the same vector, and say how many were kept."""
+    """Give every entry of *batch* the same vector, and return how many were stored."""
     done = [(uid, text_hash, vector) for uid, text_hash, _ in batch.entries]
     return await store.keep_vectors(batch, EMBEDDER, done)
 
@@ -46,10 +46,10 @@ async def vectors_in(store: Store, embedder: str | None = EMBEDDER) -> list[byte
 
 
 class VectorContract(Contract):
-    """How vectors follow their entries."""
+    """Vectors of entries."""
 
     async def test_scopes_with_work_are_named(self, store: Store) -> None:
-        """Return ids of scopes with changes that the embedder has not looked at."""
+        """Return ids of scopes with changes that the embedder has not processed."""
         await tell(store, "m1")
         await store.append(BOB, TALK, [said("m1")])
         ada, bob = await store.scope_id(ADA), await store.scope_id(BOB)
@@ -62,7 +62,7 @@ class VectorContract(Contract):
         assert {ada, bob} == set(await store.unembedded_scopes("other/1"))
 
     async def test_entries_to_embed_are_counted(self, store: Store) -> None:
-        """Return how many entries the embedder has not looked at, counted up to *limit*."""
+        """Return how many entries the embedder has not processed, counted up to *limit*."""
         await tell(store, "m1", "m2")
         await store.append(BOB, TALK, [said("m1")])
         before = await store.unembedded_count(EMBEDDER)
@@ -72,7 +72,7 @@ class VectorContract(Contract):
         assert (3, 2, 1) == (before, some, await store.unembedded_count(EMBEDDER))
 
     async def test_a_scope_has_an_id(self, store: Store) -> None:
-        """Return the id of a scope, ``None`` if it holds nothing."""
+        """Return the id of a scope, ``None`` if it is empty."""
         await tell(store, "m1")
         first = await store.scope_id(ADA)
 
@@ -86,7 +86,7 @@ class VectorContract(Contract):
         assert first != again
 
     async def test_entries_to_embed_are_returned(self, store: Store) -> None:
-        """Return the next entries of a scope to be embedded, ``None`` if there are none."""
+        """Return the next entries of a scope to embed, ``None`` if there are none."""
         await store.append(ADA, TALK, [said("m1", "hello")])
         await keep_facts(store, "Oslo")
         scope_id = await store.scope_id(ADA)
@@ -103,7 +103,7 @@ class VectorContract(Contract):
         assert await store.unembedded(scope_id + 1_000, EMBEDDER) is None
 
     async def test_vectors_are_kept(self, store: Store) -> None:
-        """Keep the vectors of a batch, where the text is still the one embedded; say how many."""
+        """Store vectors of a batch for texts that have not changed; return how many."""
         await tell(store, "m1", "m2")
         batch = await batch_of(store)
         await store.replace(ADA, TALK, said("m2", "better"))

@@ -29,7 +29,7 @@ def refuse_without_setting(rows: Rows) -> None:
 
 @dataclass
 class RowCharge:
-    """A charge that counts rows, of which its meter may refuse some."""
+    """A charge that counts rows; its meter may refuse some."""
 
     meter: RowMeter
     reserved: int = 0
@@ -43,11 +43,11 @@ class RowCharge:
             raise QuotaError(what, "most", self.meter.most, 1.0)
 
     def spend(self) -> None:
-        """Note that it was committed."""
+        """Record the commit."""
         self.end = "spent"
 
     def release(self) -> None:
-        """Note that nothing was written."""
+        """Record that nothing was written."""
         self.end = "released"
 
 
@@ -73,7 +73,7 @@ class ViewContract(Contract):
     """A view may refuse a change in its transaction, and then nothing is written."""
 
     async def test_a_proviso_is_asked_in_each_transaction(self, store: Store) -> None:
-        """proviso: Only where it raises nothing; it is asked in each transaction."""
+        """proviso: A check run in each transaction; it raises to prevent the change."""
         acting = store.acting(KEY, proviso=refuse_without_setting)
         await store.apply(BOB, [setting("Rome")])
         await tell(acting, "m1")
@@ -90,7 +90,7 @@ class ViewContract(Contract):
         assert 1 == len((await store.audit(ADA)).rows)
 
     async def test_whom_a_proviso_refuses_is_told_nothing_else(self, store: Store) -> None:
-        """What a plan would have refused is not told either."""
+        """A proviso's error replaces that of the plan."""
         await tell(store, "m1")
         missing = said("m9", "not there")
 
@@ -101,7 +101,7 @@ class ViewContract(Contract):
             await store.acting(KEY, proviso=refuse_without_setting).replace(ADA, TALK, missing)
 
     async def test_a_meter_is_asked_about_each_change(self, store: Store) -> None:
-        """Return this store with *meter* asked about each change, in its own transaction."""
+        """Return a view of this store that asks *meter* about each change, in its transaction."""
         meter = RowMeter()
         metered = store.metered(meter)
 
@@ -122,7 +122,7 @@ class ViewContract(Contract):
         assert [KEY] == [each.actor for each in (await store.audit(BOB)).rows]
 
     async def test_what_a_meter_refuses_is_not_written(self, store: Store) -> None:
-        """What the meter refuses is not written."""
+        """Changes that the meter refuses are not written."""
         meter = RowMeter(most=1)
         metered = store.metered(meter)
         await tell(metered, "m1")
@@ -142,7 +142,7 @@ class ViewContract(Contract):
     async def test_what_removes_or_forms_is_not_measured(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """It is not asked about `UNMEASURED_ACTIONS`."""
+        """`UNMEASURED_ACTIONS` are not metered."""
         await tell(store, "m1", "m2")
         meter = RowMeter(most=0)
         metered = store.metered(meter)
@@ -159,7 +159,7 @@ class ViewContract(Contract):
         assert await store.thread(ADA, TALK) is None
 
     async def test_a_view_is_the_store_that_it_is_of(self, store: Store) -> None:
-        """What a store is, and whom it tells of an erase, its views are and tell as well."""
+        """A view has the properties of its store, and its companions."""
         heard: list[object] = []
         store.accompany(heard.append)
         views = (store.acting(KEY), store.metered(RowMeter()), store.since(ADA, 0))

@@ -1,4 +1,4 @@
-"""What an erased message takes along, row by row."""
+"""Table of cases: what an erased message removes."""
 
 from __future__ import annotations
 
@@ -226,11 +226,11 @@ Fate: TypeAlias = Literal["in force", "ended", "rejected", "gone"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DerivationCase:
     """
-    What happens to memories that others were derived from, and what becomes of all of them.
+    A change to the sources of derived memories, and the effect on all of them.
 
-    The note *tea* rests on the message m1, *cake* on m2, *milk* on m3 and on m1. *both* was
-    merged of tea and cake, which ended; *trend* was derived of both and of milk, which are in
-    force. *fates* names those to which something happens; the others stay as they were.
+    The note *tea* cites the message m1, *cake* m2, *milk* m3 and m1. *both* was merged from tea and
+    cake, which ended; *trend* was derived from both and milk, which are in force. *fates* names the
+    notes that change; the others stay the same.
     """
 
     name: str

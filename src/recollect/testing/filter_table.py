@@ -1,4 +1,4 @@
-"""What a filter means, row by row."""
+"""Table of cases: the meaning of filters."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class FeedFollower:
         self.entries: dict[int, FeedEntry] = {}
 
     def take_in(self, feed: Feed) -> None:
-        """Bring the copy up to *feed*, the answer to `changes` after this reader's cursor."""
+        """Apply *feed*, the response to `changes` after this reader's cursor."""
         if feed.reset:
             self.entries = {}
         for uid in feed.removed:

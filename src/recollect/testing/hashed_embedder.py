@@ -38,7 +38,7 @@ class HashedEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """Say how long each vector is."""
+        """Length of each vector."""
         return self._dimensions
 
     def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:

@@ -30,7 +30,7 @@ SaidAt: TypeAlias = Callable[[AbstractSet[tuple[str, str]]], datetime | None]
 
 
 class Talks(Protocol):
-    """What was said in a scope, as its memories want it."""
+    """The messages of a scope, as its predicted memories need them."""
 
     def said(self, evidence: Evidence, /) -> Words:
         """Return the words of a message, and of its quote."""
@@ -53,11 +53,11 @@ class ModelVersion:
         return {(e.thread, e.message) for found in self.memory.evidence.values() for e in found}
 
     def rests_on(self, erased: AbstractSet[tuple[str, str]]) -> bool:
-        """Say whether it names one of *erased* as evidence."""
+        """Return True if it names one of *erased* as evidence."""
         return not self.messages.isdisjoint(erased)
 
     def without(self, erased: AbstractSet[tuple[str, str]]) -> ModelVersion | None:
-        """Return what is left of it after *erased*."""
+        """Return what remains of it without *erased*, ``None`` if nothing."""
         quoted = {
             pointer: tuple((e.thread, e.message, e.quote, e.group) for e in found)
             for pointer, found in self.memory.evidence.items()
@@ -113,7 +113,7 @@ class PredictedMemories:
     def apply_numbered(
         self, scope: Scope, writes: Sequence[Write], now: datetime, here: Talks
     ) -> tuple[tuple[Memory | None, ...], list[int]]:
-        """Do the same, and return the numbers of what was written as well."""
+        """Like `apply`, but also return the numbers of the written memories."""
         answer, numbers = [], []
         for write in writes:
             answer.append(self._carry_out(scope, write, now, here))
@@ -151,7 +151,7 @@ class PredictedMemories:
         return after
 
     def drop(self, address: tuple[str, str]) -> bool:
-        """Drop a memory; say whether there was one."""
+        """Drop a memory; return True if there was one."""
         self.numbers.pop(address, None)
         return self.versions.pop(address, None) is not None
 
@@ -163,7 +163,7 @@ class PredictedMemories:
         return {pair for pair in found if pair[0] == thread}
 
     def date_anew(self, moved: tuple[str, str], said_at: SaidAt) -> None:
-        """Date the memories again that rest on a message of which the time is another now."""
+        """Update the times of memories that cite a message with a new time."""
         for *past, present in list(self.versions.values()):
             if present.rests_on({moved}):
                 dated = replace(present.memory, said_at=said_at(present.messages))
@@ -171,7 +171,7 @@ class PredictedMemories:
                 self.versions[address] = [*past, replace(present, memory=dated)]
 
     def lose(self, erased: AbstractSet[tuple[str, str]], said_at: SaidAt) -> tuple[int, int]:
-        """Take out what rests on *erased* alone; say how many memories went, and lost a part."""
+        """Remove what depends on *erased*; return how many memories went, and lost a part."""
         gone = revised = 0
         for address, (*past, present) in list(self.versions.items()):
             left = present.without(erased) if present.rests_on(erased) else present

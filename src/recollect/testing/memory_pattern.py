@@ -1,4 +1,4 @@
-"""What a memory looks like that a case speaks of: the same for the oracle and for the measures."""
+"""Patterns that select the memories of a case, for the oracle and for measures."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ class MemoryPattern:
 
     @property
     def is_open(self) -> bool:
-        """Say whether anything at the path will do."""
+        """Whether anything at the path will do."""
         return not self.equals and not self.contains
 
     def selects(self, value: JsonObject) -> bool:
-        """Say whether the fields of *value* are as *where* says."""
+        """Return True if the fields of *value* are as *where* says."""
         return all(
             any(same_leaf(leaf, wanted) for _, leaf in leaves_at(value, pointer_of(name)))
             for name, wanted in self.where.items()
         )
 
     def matches(self, value: JsonObject) -> bool:
-        """Say whether *value* is such a memory."""
+        """Return True if *value* is such a memory."""
         found = leaves_at(value, self.path)
         return self.selects(value) and any(self.fits(leaf) for _, leaf in found)
 
     def fits(self, leaf: Json) -> bool:
-        """Say whether *leaf* is something of the kind that is looked for."""
+        """Return True if *leaf* is something of the kind that is looked for."""
         if self.is_open or any(same_leaf(leaf, wanted) for wanted in self.equals):
             return True
         words = normalised(leaf) if isinstance(leaf, str) else ""
@@ -55,7 +55,7 @@ class MemoryPattern:
 
 
 def same_leaf(one: Json, other: Json) -> bool:
-    """Say whether two leaves are equal; texts, if they are so in lower case without punctuation."""
+    """Return True if two leaves are equal; texts without case and punctuation."""
     if isinstance(one, str) and isinstance(other, str):
         return normalised(one) == normalised(other)
     return type(one) is type(other) and one == other

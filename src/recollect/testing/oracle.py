@@ -1,8 +1,9 @@
 """
 A model that knows the right answers.
 
-An `Oracle` is told what a good model would do upon which words. Everything else it reads from
-the request, as any model must: the numbers of messages, and the short ids of what is known.
+An `Oracle` is given the operations that a perfect model performs on certain words. It takes
+everything else from the request, as any model must: message numbers, and short ids of known
+memories.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Cited:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OracleOperation:
     """
-    What is to be done upon the words *because*, to a memory of *type* that *pattern* describes.
+    An operation on a memory of *type* matching *pattern*, triggered by the words *because*.
 
     ``write`` puts *value* at the pattern's path (into the list there with *is_list*) of the
     document, or of the collection's entry that the pattern selects; ``keep`` adds *value* to a
@@ -67,7 +68,7 @@ class Said:
 
     @property
     def is_user(self) -> bool:
-        """Say whether a user speaks, under a name or none."""
+        """Whether a user speaks, under a name or none."""
         return self.speaker.partition(" ")[0] not in {"assistant", "tool", "system"}
 
 
@@ -82,7 +83,7 @@ class ShownMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedRequest:
-    """What a request shows and offers."""
+    """The parsed contents of a request."""
 
     known: tuple[ShownMemory, ...]
     messages: tuple[Said, ...]
@@ -100,7 +101,7 @@ class ParsedRequest:
 
 
 def read_request(request: ModelRequest) -> ParsedRequest:
-    """Return what the first turn of a formation's *request* shows, and its tools."""
+    """Parse the first turn of a formation's *request*, and its tools."""
     shown = shown_in(request)
     spoken = [(each, False) for each in shown.before] + [(each, True) for each in shown.new]
     return ParsedRequest(
@@ -214,7 +215,7 @@ def _new_document(deeds: Sequence[OracleOperation], shown: ParsedRequest) -> dic
 
 
 def _placed(document: dict[str, Json], deed: OracleOperation) -> str:
-    """Put the value of *deed* into *document*; return where it stands then."""
+    """Put the value of *deed* into *document*; return its pointer."""
     *parents, last = parse_pointer(deed.pattern.path)
     place = document
     for step in parents:

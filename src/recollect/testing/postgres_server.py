@@ -50,16 +50,16 @@ def find_binaries(version: int = 18) -> Path | None:
 
 class PostgresServer:
     """
-    A server in a folder of its own, reached through a socket in that folder.
+    A server in its own folder, reached through a socket in that folder.
 
     It runs as ``nobody`` where the tests run as root, because it refuses to run as root.
     """
 
     def __init__(self, binaries: Path, *, upstream: str = "", **options: str) -> None:
         """
-        Make the server's files; nothing runs yet.
+        Create the server's files, without starting it.
 
-        With the address of a running *upstream* it becomes a replica, which follows that one.
+        With the address of a running *upstream* it becomes a replica of that.
         """
         self._binaries = binaries
         self._user = "nobody" if os.geteuid() == 0 else None
@@ -90,9 +90,9 @@ class PostgresServer:
         )
 
     def _guard(self) -> None:
-        """Have the server end with this process, however that ends."""
+        """Make the server end with this process, however that ends."""
         lines = (self._data / "postmaster.pid").read_text("utf-8").splitlines()
-        # It reads from a pipe that nobody else holds: its end is the end of this process.
+        # It reads from a pipe held by this process only, and so sees when the process ends.
         watch = ["sh", "-c", 'read -r _; kill -INT "$0"', lines[0]]
         self._watch = subprocess.Popen(watch, stdin=subprocess.PIPE)  # noqa: S603 - as above
 
@@ -132,7 +132,7 @@ class PostgresServer:
 
     @property
     def socket(self) -> Path:
-        """Return where the server listens."""
+        """Return the address of the server's socket."""
         return self.folder / ".s.PGSQL.5432"
 
     def url(self, database: str = "postgres", *, user: str = _SUPERUSER) -> str:
@@ -156,13 +156,13 @@ class PostgresServer:
             return self.execute(statement, database)
 
     def make_database(self, name: str) -> str:
-        """Make an empty database; return its address."""
+        """Create an empty database; return its address."""
         with psycopg.connect(self.url(), autocommit=True) as connection:
             connection.execute(sql.SQL("CREATE DATABASE ") + sql.Identifier(name))
         return self.url(name)
 
     def database(self, name: str) -> str:
-        """Return the address of a database, which is made if there is none."""
+        """Return the address of a database, created if necessary."""
         if (name,) in self.execute("SELECT datname::text FROM pg_database"):
             return self.url(name)
         return self.make_database(name)
@@ -230,10 +230,10 @@ def _administrator(url: str) -> psycopg.Connection[tuple[Any, ...]]:
 @contextmanager
 def open_server(**options: str) -> Iterator[PostgresServer]:
     """
-    Yield a running server of one's own, and remove it at the end.
+    Yield a running private server, and remove it at the end.
 
     Raises:
-        UsageError: There are no programs to run.
+        UsageError: PostgreSQL's programs are not installed.
     """
     binaries = find_binaries()
     if binaries is None:

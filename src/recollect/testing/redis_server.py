@@ -52,11 +52,11 @@ def _places(spec: Any) -> list[str]:
 
 
 class RedisServer:
-    """A server in a folder of its own, reached through a socket in that folder."""
+    """A server in its own folder, reached through a socket in that folder."""
 
     def __init__(self, program: Path, **options: str) -> None:
         """
-        Make the server's folder; nothing runs yet.
+        Create the server's folder, without starting it.
 
         *options* are settings, with ``_`` for ``-``.
         """
@@ -71,7 +71,7 @@ class RedisServer:
 
     @property
     def socket(self) -> Path:
-        """Return where the server listens."""
+        """Return the address of the server's socket."""
         return self.folder / "s"
 
     def url(self, database: int = 0) -> str:
@@ -86,7 +86,7 @@ class RedisServer:
         return url
 
     def bytes_left(self) -> AbstractContextManager[None]:
-        """Return what lets cleaning leave the bytes."""
+        """Return a context in which cleaning skips the bytes."""
         return bytes_left()
 
     def client(self, database: int = 0) -> redis.Redis:
@@ -169,7 +169,7 @@ def borrowed_database(url: str) -> Iterator[str]:
 
 @contextmanager
 def bytes_left() -> Iterator[None]:
-    """Let cleaning leave the bytes: to write all files anew takes long, and changes no answer."""
+    """Make cleaning skip the bytes: rewriting all files is slow, and changes no result."""
     module: Any = store_module
     found = module.remove_deleted_bytes
     module.remove_deleted_bytes = lambda _: None
@@ -182,10 +182,10 @@ def bytes_left() -> Iterator[None]:
 @contextmanager
 def open_server(**options: str) -> Iterator[RedisServer]:
     """
-    Yield a running server of one's own, and remove it at the end.
+    Yield a running private server, and remove it at the end.
 
     Raises:
-        UsageError: There is no program to run, or it does not start.
+        UsageError: Redis is not installed, or does not start.
     """
     program = find_server()
     if program is None:

@@ -23,14 +23,14 @@ from recollect.testing.thread_model import ThreadModel
 
 @dataclass(slots=True, kw_only=True)
 class KeyedRequest:
-    """What was asked for under a key, and the numbers of the entries that it wrote."""
+    """A request made under a key, and the numbers of the entries it wrote."""
 
     request: object
     entries: list[int]
     is_gone: bool = False
 
     def lose(self, erased: Collection[int]) -> None:
-        """Take note of an erase."""
+        """Record an erase."""
         left = [each for each in self.entries if each not in erased]
         self.is_gone |= bool(self.entries) and not left
         self.entries = left
@@ -49,7 +49,7 @@ class ScopeModel:
     until: datetime | None = None
 
     def done_before(self, key: str | None, request: object) -> KeyedRequest | None:
-        """Return what was done for *request* before, under *key*."""
+        """Return the earlier *request* made under *key*, if any."""
         found = None if key is None else self.keys.get(key)
         if found and found.request != request:
             raise ConflictError(key)
@@ -70,7 +70,7 @@ class ScopeModel:
         return quoted(evidence) | (words_of(held[1].text) if held else NO_WORDS)
 
     def erase(self, target: EraseTarget) -> tuple[int, int, int]:
-        """Erase a part; say how many messages and memories went, and how many lost a part."""
+        """Erase a part; return how many messages and memories went, and how many lost a part."""
         if isinstance(target, EraseMemory):
             return 0, int(self.memories.drop((target.type, target.key))), 0
         doomed = {

@@ -1,4 +1,4 @@
-"""What the contract promises, in dictionaries: the model that every backend must agree with."""
+"""A model of the contract in dictionaries, with which every backend must agree."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class StoreModel:
             return answer
 
     def _done_before(self, scope: Scope, key: str | None, request: object) -> KeyedRequest | None:
-        """Return what was done before under a key, also if its scope was erased since."""
+        """Return the earlier request under a key, even if its scope was erased since."""
         here, spent = self.scopes[scope], self._spent.get(scope, {})
         found = here.done_before(key, request)
         if found is None and key in spent:
@@ -155,7 +155,7 @@ class StoreModel:
         return found
 
     def erase(self, scope: Scope, target: EraseTarget) -> tuple[int, int, int]:
-        """Erase; say how many messages and memories went, and how many memories lost a part."""
+        """Erase; return how many messages and memories went, and how many memories lost a part."""
         whole = isinstance(target, EraseScope)
         below = isinstance(target, EraseScope) and target.below
         named = [
@@ -199,7 +199,7 @@ class StoreModel:
         return found
 
     def take_claim(self, lease: Lease) -> None:
-        """Take note of a claim that the store granted."""
+        """Record a claim that the store granted."""
         here = self.scopes[lease.scope]
         here.fence, here.owner, here.until = lease.fence, lease.owner, lease.until
         self._leased[lease.scope, lease.fence, lease.epoch] = here.epoch
@@ -218,7 +218,7 @@ class StoreModel:
         return replace(lease, until=here.until)
 
     def release(self, lease: Lease, failed: Sequence[str], retry_s: float) -> None:
-        """Give a lease back."""
+        """Release a lease."""
         here = self._held(lease)
         here.owner = here.until = None
         for thread in failed:
@@ -240,7 +240,7 @@ class StoreModel:
             here.threads[thread].move_watermark(position, now)
 
     def signal(self, scope: Scope, thread: str) -> bool:
-        """Make what waits due at once."""
+        """Make pending messages due at once."""
         there = self._thread(scope, thread)
         waits = there.formed < there.last
         if waits:

@@ -34,25 +34,25 @@ class ThreadModel:
     attempts: int = 0
 
     def is_due(self, now: datetime) -> bool:
-        """Say whether what waits may be formed."""
+        """Return True if what waits may be formed."""
         waits = self.due is not None and self.due <= now and self.formed < self.last
         return waits and (self.not_before is None or self.not_before <= now)
 
     def postpone(self, now: datetime, debounce: Debounce) -> None:
-        """Let what waits become due when talk pauses."""
+        """Make pending messages due when the conversation pauses."""
         self.first = self.first or now
         longest = self.first + timedelta(seconds=debounce.max_wait_s)
         due = min(now + timedelta(seconds=debounce.quiet_s), longest)
         self.due = max(due, self.not_before or due)
 
     def fail(self, until: datetime) -> None:
-        """Take note of a failure, after which it backs off."""
+        """Record a failure, after which it backs off."""
         self.attempts += 1
         self.not_before = until
         self.due = self.due and max(self.due, until)
 
     def move_watermark(self, position: int, now: datetime) -> None:
-        """Take note of a formation that came to *position*."""
+        """Record a formation up to *position*."""
         self.formed, self.not_before, self.attempts = position, None, 0
         self.first = None if position == self.last else now
         self.due = None if position == self.last else self.due
@@ -72,7 +72,7 @@ class ThreadModel:
         )
 
     def remove(self, ids: Iterable[str]) -> int:
-        """Remove messages; say how many there were."""
+        """Remove messages; return how many there were."""
         known = [id_ for id_ in dict.fromkeys(ids) if id_ in self.messages]
         for id_ in known:
             del self.messages[id_], self.numbers[id_]
@@ -100,12 +100,12 @@ class ThreadModel:
 
 
 def position_of(message: Message) -> int:
-    """Return where a message stands in its thread."""
+    """Return the position of a message in its thread."""
     return message.position
 
 
 def stored(given: NewMessage, thread: str, position: int, time: datetime, session: str) -> Message:
-    """Return the message that becomes of *given*."""
+    """Return the stored message of *given*."""
     names = ("role", "text", "name", "source", "content", "metadata")
     fields = {name: getattr(given, name) for name in names}
     return Message(

@@ -1,4 +1,4 @@
-"""What the contract means, row by row, as plain values: for pure functions and backends alike."""
+"""Tables of cases for the contract, as plain values: for pure functions and backends."""
 
 from __future__ import annotations
 

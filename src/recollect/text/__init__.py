@@ -1,1 +1,1 @@
-"""What recall and formation know of words: terms, numbers, dates, and what a text costs."""
+"""Text analysis for recall and formation: terms, numbers, dates, and token estimates."""

@@ -181,7 +181,7 @@ def _piece_terms(piece: str) -> list[str]:
 
 def is_first_person(text: str) -> bool:
     """
-    Say whether *text* speaks of its speaker: what is asked for later is mostly of that kind.
+    Return True if *text* speaks of its speaker: what is asked for later is mostly of that kind.
 
     >>> is_first_person("I've sold my car"), is_first_person("Cars are sold here")
     (True, False)

@@ -70,17 +70,17 @@ class ClockTime:
     is_claim: bool = True
 
     def agrees(self, other: "ClockTime") -> bool:
-        """Say whether both can be the same time of day."""
+        """Return True if both can be the same time of day."""
         if self.is_sure and other.is_sure:
             return self.minutes == other.minutes
         return self.minutes % _HALF_DAY == other.minutes % _HALF_DAY
 
     def is_half_a_day_from(self, other: "ClockTime") -> bool:
-        """Say whether they differ in nothing but morning and evening."""
+        """Return True if they differ in nothing but morning and evening."""
         return abs(self.minutes - other.minutes) == _HALF_DAY
 
     def hours(self) -> tuple[int, ...]:
-        """Return what the hour alone may be called; nothing if there are minutes."""
+        """Return the hours that the hour alone may mean; empty if there are minutes."""
         hour, minute = divmod(self.minutes, 60)
         return () if minute else tuple({hour, hour % 12, hour % 12 or 12})
 
@@ -160,7 +160,7 @@ def _minute(groups: dict[str, str | None]) -> int:
 
 
 def _is_claim(groups: dict[str, str | None]) -> bool:
-    """Say whether a time is surely meant: 一点 alone is "a little"."""
+    """Return True if a time is surely meant: 一点 alone is "a little"."""
     if groups.get("counted"):
         return bool(groups.get("part") or groups.get("said"))  # "five to seven" may be a number
     if groups.get("hour") not in {"一", "两"} or "chinese" not in groups:

@@ -1,4 +1,4 @@
-"""Feasts whose day moves from year to year: any day on which they can fall may stand for them."""
+"""Movable feasts: any day on which one can fall may be meant."""
 
 import re
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ _FEASTS: Final = tuple(
 
 
 def feasts_in(text: str, said_on: date) -> Iterator[tuple[int, int, tuple[Days, ...]]]:
-    """Yield where feasts stand in *text*, and the days that they may mean on *said_on*."""
+    """Yield the spans of feasts in *text*, and the days they may mean on *said_on*."""
     for pattern, first, last in _FEASTS:
         for match in pattern.finditer(text):
             yield match.start(), match.end(), _days(first, last, said_on.year)

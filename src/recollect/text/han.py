@@ -1,9 +1,9 @@
 """
-Chinese characters in one form: the simplified one stands for both.
+Map traditional Chinese characters to simplified ones.
 
-The table holds the traditional characters in common use (level one of Big5) that are written
-otherwise in simplified text, after the tables of OpenCC (Apache-2.0). It maps characters, not
-words, so that a text keeps its length and every span stays where it is.
+The table has the traditional characters in common use (level one of Big5) with a different
+simplified form, after the tables of OpenCC (Apache-2.0). It maps characters, not words, so that
+texts keep their length and spans stay valid.
 """
 
 import re

@@ -130,7 +130,7 @@ def _literal(match: re.Match[str]) -> Number:
 def _with_suffix(
     text: str, match: re.Match[str], value: Fraction
 ) -> tuple[int, frozenset[Fraction], frozenset[Fraction]]:
-    """Return where the number ends, its readings and parts, with "k", "%", "s", "and a half"."""
+    """Return the end of the number, its values and parts, with "k", "%", "s", "and a half"."""
     suffix = _SUFFIX.match(text, match.end())
     readings, parts = {value}, set[Fraction]()
     if suffix is None:
@@ -179,7 +179,7 @@ _RUN: Final = re.compile(r"\d(?:[-. ()/]{0,3}\d){6,24}")
 
 def digit_runs(text: str) -> tuple[tuple[int, int, str], ...]:
     """
-    Return what may be telephone numbers: start, end, and their digits without separators.
+    Return runs of digits that may be telephone numbers: start, end, and digits.
 
     >>> digit_runs("+47 (555) 010-44")
     ((1, 16, '4755501044'),)
@@ -210,7 +210,7 @@ _SMALL: Final = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 def counts_in(text: str) -> frozenset[Fraction]:
     """
-    Return how many things each list of *text* names.
+    Return the number of things that each list in *text* names.
 
     >>> sorted(map(int, counts_in("my cats Tom, Kit and Bo; two sons and a daughter")))
     [3]

@@ -51,7 +51,7 @@ _LOOSE_CHARACTER: Final = re.compile(rf"[{''.join(_LOOSE)}]")
 
 
 def chinese_numbers(text: str) -> Iterator[Number]:
-    """Yield the numbers that *text* spells in Chinese, and characters that may stand for one."""
+    """Yield the numbers spelt in Chinese in *text*, and characters that may be one."""
     for match in _RUN.finditer(text):
         is_vague = text[match.start() - 1 : match.start()] == "几" or (
             text.startswith("几", match.end("run"))
@@ -85,7 +85,7 @@ def _number(match: re.Match[str], value: Fraction) -> Number:
 
 
 def _is_claim(text: str, match: re.Match[str]) -> bool:
-    """Say whether an amount is meant: 四 in 四川 and 万 in 万一 mean none."""
+    """Return True if an amount is meant: 四 in 四川 and 万 in 万一 mean none."""
     run = match["run"]
     before = text[max(match.start() - 2, 0) : match.start()]
     if before.endswith(("周", "星期", "礼拜")) or _ADVERBS.match(text, match.start()):
@@ -116,7 +116,7 @@ def _readings(match: re.Match[str]) -> set[Fraction]:
 
 
 def _parts(match: re.Match[str]) -> set[Fraction]:
-    """Return what a part of a whole is made of, and what is on a hundred."""
+    """Return numerator and denominator of a fraction, and its percentage."""
     values = chinese_values(match["run"])
     if match["parts"]:
         return {each / 100 for each in values}
@@ -135,7 +135,7 @@ def _digit(character: str) -> int:
 
 def chinese_values(run: str) -> set[Fraction]:
     """
-    Return what a run of Chinese numerals may mean.
+    Return the possible values of a run of Chinese numerals.
 
     >>> [int(min(chinese_values(each))) for each in ("一百二十", "两万三", "廿二", "二\u3007二四")]
     [120, 23000, 22, 2024]

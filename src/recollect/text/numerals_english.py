@@ -87,7 +87,7 @@ class _Sum:
         return self.total + (self.current or 0)
 
     def takes(self, word: str, glue: str | None) -> bool:
-        """Say whether *word*, after *glue*, belongs to this number."""
+        """Return True if *word*, after *glue*, belongs to this number."""
         if glue is None or self.is_ordinal or ("and" in glue and not self.may_follow_and):
             return False
         if word in _SCALES:
@@ -114,7 +114,7 @@ class _Sum:
 
 
 def english_numbers(text: str) -> Iterator[Number]:
-    """Yield the numbers that are spelt out in *text*, and the words that may stand for one."""
+    """Yield the numbers spelt out in *text*, and words that may be one."""
     sums = _sums(text)
     at = 0
     while at < len(sums):

@@ -34,7 +34,7 @@ class StoredTerms:
 
 
 def decode_terms(stored: Sequence[bytes]) -> StoredTerms:
-    """Return what `encode_terms` wrote of each entry: cut and joined, then read as arrays."""
+    """Decode the terms of all entries into arrays."""
     begin = HEADER.size
     distinct = [(len(each) - begin) // (HASH_BYTES + COUNT_BYTES) for each in stored]
     ends = [begin + HASH_BYTES * count for count in distinct]

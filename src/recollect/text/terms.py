@@ -1,4 +1,4 @@
-"""What is stored of an entry's words: hashed terms with their counts, in one block of bytes."""
+"""Stored terms of an entry: hashed terms with counts, in one block of bytes."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _day_terms(day: date, *, is_chinese: bool) -> tuple[str, ...]:
 
 
 def is_current(stored: bytes) -> bool:
-    """Say whether *stored* is of the analyser's present version."""
+    """Return True if *stored* is of the analyser's present version."""
     version: int = HEADER.unpack_from(stored)[0]
     return version == ANALYSER_VERSION
 

@@ -110,7 +110,7 @@ LONGEST_LIFTED_DAYS: Final = 366
 
 def asks_when(query: str) -> bool:
     """
-    Say whether *query* asks for a time.
+    Return True if *query* asks for a time.
 
     >>> asks_when("When did Ada move?"), asks_when("Who moved when Ada did?")
     (True, False)
@@ -123,7 +123,7 @@ def asks_when(query: str) -> bool:
 
 def has_time_expression(text: str) -> bool:
     """
-    Say whether *text* speaks of a time.
+    Return True if *text* speaks of a time.
 
     >>> has_time_expression("We met last week"), has_time_expression("We met")
     (True, False)
@@ -137,10 +137,9 @@ def days_meant(query: str, asked_at: date, years: Iterable[int]) -> list[Days]:
     """
     Return the days that *query* names.
 
-    Absolute dates come first; a month without a year stands for that month of each of
-    *years* (those that the searched entries span). Only without any absolute date are
-    relative ones read, against *asked_at*; years ("last year", 去年) are those of the
-    calendar.
+    Absolute dates take precedence; a month without a year means that month in each of *years*
+    (those that the searched entries span). Relative dates are read only if there is no absolute
+    one, relative to *asked_at*; years ("last year", 去年) are calendar years.
 
     >>> from datetime import date
     >>> (may,) = days_meant("in May 2023?", date(2024, 1, 1), [2023])

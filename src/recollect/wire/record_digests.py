@@ -26,11 +26,11 @@ class Digest:
     count: int = 0
 
     def add(self, records: Iterable[JsonObject]) -> None:
-        """Take *records* in."""
+        """Add *records*."""
         self.take(digests_of(records))
 
     def take(self, digests: Counter[int]) -> None:
-        """Take the records in of which these are the digests."""
+        """Add records by their digests."""
         for digest, count in digests.items():
             self.sum = (self.sum + digest * count) % _MODULUS
             self.count += count
@@ -50,7 +50,7 @@ def record_digest(record: JsonObject) -> int:
 
 
 def digests_of(records: Iterable[JsonObject]) -> Counter[int]:
-    """Return how often each digest occurs among *records*."""
+    """Return the multiset of digests of *records*."""
     return Counter(map(record_digest, records))
 
 

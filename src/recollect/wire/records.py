@@ -1,4 +1,4 @@
-"""How threads, messages, memories and receipts are written as JSON."""
+"""JSON encoding of threads, messages, memories and receipts."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def memory_record(memory: Memory) -> dict[str, Json]:
 
 
 def revision_record(revision: Revision) -> dict[str, Json]:
-    """Return one version of a memory."""
+    """Return a version of a memory as JSON."""
     return {
         "version": revision.version,
         "value": revision.value,
@@ -126,7 +126,7 @@ def receipt_record(receipt: EraseReceipt) -> dict[str, Json]:
 
 
 def health_record(health: Health) -> dict[str, Json]:
-    """Return how a memory is."""
+    """Return the health of a memory as JSON."""
     return {
         "status": health.status,
         "at": moment(health.at),
@@ -136,7 +136,7 @@ def health_record(health: Health) -> dict[str, Json]:
 
 
 def task_record(task: TaskHealth) -> dict[str, Json]:
-    """Return how a background task is."""
+    """Return the health of a background task as JSON."""
     error = task.last_error
     told: dict[str, Json] | None = None
     if error is not None:
@@ -153,7 +153,7 @@ def task_record(task: TaskHealth) -> dict[str, Json]:
 
 
 def who_of(content: Message | Memory) -> str:
-    """Return who said a message, or what type of memory it is, and whose."""
+    """Return the speaker of a message, or the label of a memory."""
     if isinstance(content, Message):
         return content.name or content.role
     return content.label

@@ -56,10 +56,10 @@ class Models:
 
     def __call__(self, name: str | None) -> Model:
         """
-        Return the model *name*, the worker's own for ``None``.
+        Return the model *name*, the worker's default for ``None``.
 
         Raises:
-            UsageError: It is not a model's name, or there is no model of one's own.
+            UsageError: *name* is not a valid model name, or there is no default model.
         """
         if name is None:
             if self._own is None:

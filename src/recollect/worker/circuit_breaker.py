@@ -15,7 +15,7 @@ RETRY_AFTER_S_MAX: Final = 3_600.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breaker:
     """
-    How often the model was out in a row, and until when it is left alone.
+    Circuit breaker for a model: counts outages in a row, and pauses calls.
 
     After ``OUTAGES_MAX`` outages it opens; each further one doubles the pause, up to
     ``COOLDOWN_S_MAX``. The first success closes it.
@@ -26,7 +26,7 @@ class Breaker:
     reason: str = ""
 
     def is_open(self, now: datetime) -> bool:
-        """Say whether the model is left alone at *now*."""
+        """Return True if the model is left alone at *now*."""
         return self.open_until is not None and now < self.open_until
 
     def after_success(self) -> Breaker:

@@ -36,7 +36,7 @@ CALL_S: Final = 300.0
 
 @dataclass(slots=True)
 class Run:
-    """What a run came to so far."""
+    """The state of a consolidation run."""
 
     combinations: list[Combination] = field(default_factory=list)
     exchanges: list[ModelExchange] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Questioner:
         self._count = count
 
     async def ask(self, lease: Lease, view: ConsolidationInput) -> Run:
-        """Ask about what was not looked at, as far as limits and the model allow."""
+        """Ask the model about the unexamined groups, within limits and while it is available."""
         derived: dict[MemoryAddress, list[Memory]] = {}
         for each in view.derived:
             for name, key, _ in sources_of(each):
@@ -82,7 +82,7 @@ class Questioner:
         return run
 
     async def _ask_about(self, lease: Lease, batch: Batch, run: Run) -> bool:
-        """Ask about one batch, and have what is wrong repaired; say whether it was answered."""
+        """Ask about one batch, with retries for faults; return True if it was answered."""
         request = request_of(batch)
         kept: list[Combination] = []
         faults: list[Fault] = []
@@ -109,7 +109,7 @@ class Questioner:
         return is_whole and not run.reason
 
     async def _over_limit(self, scope: Scope, run: Run, request: ModelRequest) -> str:
-        """Say which limit the next request would pass; nothing if none."""
+        """Return which limit the next request would exceed; empty if none."""
         limits, asked = self._settings.limits, run.asked
         next_tokens = self._count("\n".join([request.system, *(t.text for t in request.turns)]))
         if asked.calls >= limits.calls_a_consolidation:

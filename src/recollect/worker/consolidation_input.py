@@ -1,4 +1,4 @@
-"""What a consolidation sees: the memories of a scope in groups, and which of these are new."""
+"""The input of a consolidation: the memories of a scope in groups, and which groups are new."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ Embed: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[Vector | None]]]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationInput:
     """
-    The memories of a scope that can be grouped, and their groups, of which some are *unseen*.
+    The memories of a scope in groups of similar ones; some groups are *unseen*.
 
-    *derived* stand beside their sources, which are in force as well: they are not grouped.
-    *looked_at* are the digests of groups that were looked at before.
+    *derived* memories are not grouped, since their sources are in force as well. *looked_at* holds
+    the digests of groups examined before.
     """
 
     scope: Scope
@@ -60,7 +60,7 @@ class Viewer:
         self._vectors: dict[str, Vector | None] = {}
 
     async def view(self, scope: Scope) -> ConsolidationInput:
-        """Return what can be grouped in a scope now."""
+        """Return the current groups of a scope."""
         memories: list[Memory] = []
         derived: list[Memory] = []
         for type_ in self._types:
@@ -83,7 +83,7 @@ class Viewer:
         )
 
     async def outdated(self, view: ConsolidationInput) -> list[Memory]:
-        """Return the derived memories of which a source has changed since."""
+        """Return the derived memories with a source that has changed since."""
         return [
             each
             for each in (*view.memories, *view.derived)

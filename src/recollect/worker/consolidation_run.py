@@ -76,10 +76,10 @@ ConsolidationEnding: TypeAlias = Literal["consolidated", "unchanged", "busy", "l
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationResult:
     """
-    What a consolidation did.
+    The result of a consolidation.
 
-    *id* is that of its receipt, by which it can be undone; ``None`` if there was nothing to do.
-    *postponed* groups wait for another run, because of a limit or of the model (*reason*).
+    *id* is the id of its receipt, for `undo`; ``None`` if there was nothing to do. *postponed*
+    counts the groups left for another run because of a limit or a failure (*reason*).
     """
 
     end: ConsolidationEnding
@@ -125,15 +125,15 @@ class Consolidator:
 
     async def consolidate(self, scope: Scope, assistant: str | None = None) -> ConsolidationResult:
         """
-        Have a model merge memories of a scope that say the same, and derive new ones of several.
+        Have a model merge duplicate memories of a scope, and derive new ones from several.
 
-        It is asked about each group of like memories once, within the limits of the settings:
-        those of *assistant*, or the default ones. All that comes of it is written in one
-        transaction, under the scope's lease: nothing is formed meanwhile. Merged memories end,
-        and stay as history; what is made names them as evidence, and goes with any of them.
+        The model is asked about each group of similar memories once, within the limits of
+        *assistant*, or the default ones. The changes are written in one transaction, under the
+        scope's lease, so that nothing is formed meanwhile. Merged memories end and stay as history;
+        the new ones cite them as evidence and are erased with any of them.
 
         Raises:
-            UsageError: No model is configured, or there is no such assistant.
+            UsageError: No model is configured, or the assistant is unknown.
             UpdateModeError: A type's memories were written under its other `update_mode`.
         """
         named: JsonObject = {} if assistant is None else {"assistant": assistant}
@@ -175,7 +175,7 @@ class Consolidator:
         except LeaseLostError as error:
             return ConsolidationResult(end="lost", reason=str(error))
         except BaseException:
-            # Nobody shall wait for the lease of what was given up.
+            # Release the lease of a failed run, so that no worker waits for its expiry.
             await release_if_possible(self._store, lease)
             raise
 
@@ -229,7 +229,7 @@ class Consolidator:
     async def _under(
         self, lease: Lease, settings: FormationSettings, model: Model, viewer: Viewer
     ) -> ConsolidationResult:
-        """Do it under *lease*, which ends with it."""
+        """Consolidate under *lease*, and release it."""
         scope = lease.scope
         view = await viewer.view(scope)
         dropped = await self._drop(scope, await viewer.outdated(view))
@@ -294,7 +294,7 @@ class Consolidator:
         model: Model,
         viewer: Viewer,
     ) -> list[DerivedChange]:
-        """Write what was asked for; leave out what somebody changed meanwhile."""
+        """Write the requested changes, except those whose memories changed meanwhile."""
         combinations = run.combinations
         for _ in range(CONFLICTS_MAX):
             standing = await self._standing(lease.scope, view, combinations)
@@ -323,7 +323,7 @@ class Consolidator:
     async def _unchanged(
         self, scope: Scope, combinations: Sequence[Combination]
     ) -> list[Combination]:
-        """Return those of which all sources are as they were read."""
+        """Return the combinations whose sources have not changed since they were read."""
         found = []
         for each in combinations:
             seen = [*each.sources, *each.besides]
@@ -357,13 +357,13 @@ class Consolidator:
 
 async def undo_of_consolidation(store: Store, scope: Scope, consolidation: str) -> Undo | None:
     """
-    Return what takes a consolidation, or a migration, back; ``None`` if it changed nothing.
+    Return the undo record of a consolidation or migration; ``None`` if it was empty.
 
-    Its groups stay looked at.
+    Its groups still count as examined.
 
     Raises:
-        NotFoundError: There is no such consolidation.
-        UsageError: Its receipt says nothing any more, because something was erased.
+        NotFoundError: The consolidation does not exist.
+        UsageError: Its receipt was blanked by an erase.
     """
     found = await store.formation(scope, consolidation)
     if found is None or found.status != "consolidated":
@@ -395,7 +395,7 @@ def open_consolidator(
 
 
 def _scheduled(settings: Iterable[FormationSettings]) -> list[FormationSettings]:
-    """Return those of *settings* with a cron line, those with the same types and line once."""
+    """Return the *settings* with a cron line, without duplicates of types and line."""
     found: dict[tuple[object, ...], FormationSettings] = {}
     for each in settings:
         if each.consolidate is not None:

@@ -1,4 +1,4 @@
-"""Which lanes of a scope are due: the types whose cron line struck since something waits."""
+"""Find due lanes: types whose cron line has struck since their first pending message."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Striking:
     """
     Finds the lanes that are due in a store.
 
-    A lane is due once its cron line has struck since the first message that waits for it was
-    kept: that stands in the store, so no stop of a worker misses it.
+    A lane is due once its cron line has struck since its first pending message was stored. That
+    time is in the store, so that a stopped worker misses nothing.
     """
 
     def __init__(self, store: Store, assistants: Assistants) -> None:
@@ -61,7 +61,7 @@ class Striking:
         return tuple(each for each in due if _kind(each) == _kind(due[0]))
 
     def left_behind(self) -> None:
-        """Note that something due was not formed: the next look is a whole one."""
+        """Record that a due lane was not formed, so that the next scan is a full one."""
         self._is_behind = True
 
     def _pending(self, scope: Scope | None) -> AsyncIterator[Thread]:

@@ -48,7 +48,7 @@ async def read_window(
     limits: FormationLimits,
     count: TokenCounter,
 ) -> Window:
-    """Return what *threads* have waiting; less of it after every formation that failed."""
+    """Return the pending messages of *threads*; fewer after every failed attempt."""
     attempts = max((each.attempts for each in threads), default=0)
     messages_max = max(1, min(limits.window_messages, MESSAGES_MAX) >> attempts)
     waiting = [await _waiting(store, scope, each, limits, messages_max) for each in threads]
@@ -90,7 +90,7 @@ async def _waiting(
 async def read_offer(
     store: Store, search: Search, window: Window, settings: FormationSettings
 ) -> Offer:
-    """Return what a model is offered: the documents that exist, the entries that bear on it."""
+    """Return what the model is shown: the existing documents, and the relevant entries."""
     scope, types = window.scope, settings.types
     whose = await read_speakers(store, window, types)
     addresses = [
@@ -114,7 +114,7 @@ def _keys_of(type_: MemoryType, whose: SpeakerDocuments | None) -> list[str]:
 async def read_speakers(
     store: Store, window: Window, types: Sequence[MemoryType]
 ) -> dict[str, SpeakerDocuments]:
-    """Return, by type, whose document is whose; nothing of a type of which there is one for all."""
+    """Return the owner of each document, by type; nothing for types with one document."""
     messages = [line.message for line in window.lines]
     if not named_speakers(messages):
         return {}
@@ -145,7 +145,7 @@ async def read_documents(store: Store, scope: Scope, type_: str) -> list[Memory]
 async def _authors(
     store: Store, window: Window, standing: Sequence[Memory], type_: str
 ) -> dict[Cited, Speaker]:
-    """Return who said the users' messages that the main document of a type rests on."""
+    """Return the authors of the user messages that a type's main document cites."""
     main = next((each for each in standing if each.key == type_), None)
     messages = await _cited_by(store, window.scope, main) if main else ()
     return {(e.thread, e.id): speaker_of(e) for e in messages if e.role == "user"}
@@ -182,7 +182,7 @@ async def _related(
 
 
 def _queries(lines: Sequence[WindowLine]) -> list[str]:
-    """Return what to search for: each new message, or runs of them if there are many."""
+    """Return the search queries: each new message, or runs of messages if there are many."""
     texts = [line.text for line in lines if line.text.strip()]
     step = -(-len(texts) // QUERIES_MAX) or 1
     joined = [" ".join(texts[at : at + step]) for at in range(0, len(texts), step)]
@@ -192,7 +192,7 @@ def _queries(lines: Sequence[WindowLine]) -> list[str]:
 async def read_present(
     store: Store, window: Window, offer: Offer, operations: Sequence[Operation]
 ) -> Present:
-    """Return what reconciling *operations* has to heed, as it stands now."""
+    """Return the current state that reconciling *operations* depends on."""
     now = to_datetime(store.now())
     addresses = list(
         dict.fromkeys(each for operation in operations for each in addresses_of(operation, offer))

@@ -69,10 +69,10 @@ FormationEnding: TypeAlias = Literal["formed", "failed", "postponed", "dead", "l
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormationResult:
     """
-    How a formation ended, and why.
+    The result of a formation: its status and the reason.
 
-    *outage* is the model's error if it cannot be used now. *error* is what broke, if anything
-    did: a model's answer that cannot be used is no error. What waits is tried again in *retry_s*.
+    *outage* is the model's error if it is unavailable. *error* is an unexpected exception; an
+    unusable answer of the model is not one. Pending messages are retried in *retry_s* seconds.
     """
 
     end: FormationEnding
@@ -99,7 +99,7 @@ class _Attempt:
     asking: FormationDialogue
 
     def spent(self, reason: str) -> Formed:
-        """Return what was spent in vain."""
+        """Return the usage record of a failed attempt."""
         asked = self.asking.asked
         return Formed(
             watermarks={},
@@ -176,7 +176,7 @@ class Former:
             return await self._postpone(lease, threads, _reason(error), wait_s, error=error)
 
     async def give_back(self, lease: Lease) -> None:
-        """Give *lease* back, so that nobody waits for its end; one that is lost has passed on."""
+        """Release *lease* early; ignore one that is lost."""
         await release_if_possible(self._store, lease)
 
     async def _form(
@@ -253,7 +253,7 @@ class Former:
         asked: ModelExchanges,
         model: Model | None,
     ) -> FormationResult:
-        """Store the formation; reconcile it anew if somebody wrote meanwhile."""
+        """Store the formation; reconcile again if a memory changed meanwhile."""
         operations = [each.operation for each in asked.grounded]
         conflict: VersionConflictError | None = None
         for conflicts in range(CONFLICTS_MAX):
@@ -330,7 +330,7 @@ class Former:
         error: Exception | None = None,
         spent: Formed | None = None,
     ) -> FormationResult:
-        """Let the messages wait, without counting that as a failure of theirs."""
+        """Postpone the messages without counting a failed attempt."""
         names = [each.thread for each in threads]
         try:
             await self._store.release(
@@ -411,7 +411,7 @@ def _divided(
 
 
 def _has_cause(window: Window, settings: FormationSettings) -> bool:
-    """Say whether any new message may cause a memory."""
+    """Return True if any new message may cause a memory."""
     roles = {role for type_ in settings.types for role in type_.roles}
     return any(line.message.role in roles and line.text.strip() for line in window.new)
 
@@ -425,7 +425,7 @@ def _midnight(now: datetime) -> datetime:
 
 
 def _wait_s(error: ModelUnavailableError, attempts: int) -> float:
-    """Return how long a model asked to be left alone, if that is a time to wait."""
+    """Return the pause that the model's error asks for, if it is a valid one."""
     asked_s = error.retry_after_s
     if asked_s is None or not 0 < asked_s < math.inf:
         return _backoff_s(attempts)
@@ -434,7 +434,7 @@ def _wait_s(error: ModelUnavailableError, attempts: int) -> float:
 
 def _backoff_s(attempts: int) -> float:
     """
-    Return how long to wait before trying again: twice as long each time, within limits.
+    Return the pause before a retry, doubled each time, within limits.
 
     >>> [_backoff_s(attempts) for attempts in (0, 1, 2, 20)]
     [5.0, 10.0, 20.0, 3600.0]

@@ -17,7 +17,7 @@ RELEASE_S: Final = 2.0
 
 
 async def release_if_possible(store: Store, lease: Lease) -> None:
-    """Give *lease* back; where that fails, it ends by itself, and nothing is formed until then."""
+    """Release *lease*; if that fails, the lease expires by itself."""
     with anyio.move_on_after(RELEASE_S, shield=True):
         try:
             await store.release(lease)

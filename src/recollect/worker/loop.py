@@ -55,7 +55,7 @@ PAGE_THREADS: Final = 500
 
 @dataclass(slots=True, kw_only=True)
 class _WorkerState:
-    """What changes while a worker works; one for it and all views of it (`Worker.acting`)."""
+    """The mutable state of a worker, shared with all its views (`Worker.acting`)."""
 
     checked: datetime
     breaker: Breaker = field(default_factory=Breaker)
@@ -94,7 +94,7 @@ class Worker:
 
     @property
     def breaker(self) -> Breaker:
-        """Return how the model stands."""
+        """The circuit breaker of the model."""
         return self._state.breaker
 
     @breaker.setter
@@ -119,7 +119,7 @@ class Worker:
         )
 
     def wake(self) -> None:
-        """Look at once whether something is due."""
+        """Look for due threads at once."""
         self._state.woken.set()
         self._state.woken = anyio.Event()
 
@@ -133,7 +133,7 @@ class Worker:
 
     @contextmanager
     def _listening(self) -> Iterator[None]:
-        """Look at once when the store hears of something due; looking anyway finds the rest."""
+        """Wake on the store's notifications; polling finds whatever these miss."""
         loop = asyncio.get_running_loop()
 
         def heard() -> None:
@@ -167,9 +167,9 @@ class Worker:
 
     async def run_lane(self, scope: Scope) -> FormationResult | None:
         """
-        Form one lease of what is due in *scope* for types with a schedule of their own.
+        Form the due lanes of *scope*, under one lease.
 
-        ``None`` if nothing is, or may be, or somebody else is forming in the scope.
+        ``None`` if no lane is due or allowed, or another worker holds the scope.
         """
         if self.breaker.is_open(self._now()):
             return None
@@ -191,9 +191,9 @@ class Worker:
 
     async def drain(self, scope: Scope | None = None) -> list[FormationResult]:
         """
-        Form until nothing is due any more; return how each formation ended.
+        Form until nothing is due; return the result of each formation.
 
-        Types with a schedule of their own are formed as well, where it has struck.
+        Includes types with their own schedule, where it has struck.
         """
         results = []
         while (result := await self.run_once(scope)) is not None:
@@ -201,7 +201,7 @@ class Worker:
         return results + await self.form_struck(scope)
 
     async def form_struck(self, scope: Scope | None = None) -> list[FormationResult]:
-        """Form what types with a schedule of their own have waiting since it struck."""
+        """Form the lanes of types whose schedule has struck."""
         scopes = await self._striking.struck_scopes() if scope is None else [scope]
         results: list[FormationResult] = []
         is_done = True
@@ -217,7 +217,7 @@ class Worker:
         return results
 
     async def _form_lanes(self, scope: Scope, results: list[FormationResult]) -> bool:
-        """Form what is due in the lanes of a scope; say whether nothing of it was left."""
+        """Form what is due in the lanes of a scope; return True if nothing of it was left."""
         while await self._striking.due_threads(scope):
             result = await self.run_lane(scope)
             if result is None:
@@ -228,7 +228,7 @@ class Worker:
         return True
 
     async def keep_schedules(self) -> int:
-        """Make due what a cron line says since the last look; return how many threads."""
+        """Make threads due whose cron line has struck since the last look; return how many."""
         since, self._state.checked = self._state.checked, self._now()
         struck = 0
         async for thread in each_row(

@@ -33,7 +33,7 @@ class _Wrong:
 
     @property
     def is_doubtful(self) -> bool:
-        """Say whether a person can decide on it."""
+        """Whether a person can decide on it."""
         return self.operation is not None and all(each.kind in _DOUBTFUL for each in self.faults)
 
     @property
@@ -46,9 +46,9 @@ class _Wrong:
 
 class FormationDialogue:
     """
-    The talk with a model about one window.
+    The dialogue with a model about one window.
 
-    *asked* tells at any time what came of it so far, also after an error of the model.
+    *asked* holds the exchanges so far, even after an error of the model.
     """
 
     def __init__(
@@ -65,13 +65,13 @@ class FormationDialogue:
 
     async def ask(self) -> ModelExchanges:
         """
-        Ask, and have what is wrong repaired; keep all that is right.
+        Ask, then ask for repairs of faulty calls; keep all valid calls.
 
         Raises:
             ModelError: The model failed.
         """
         prompts = self._settings.prompts
-        # What reads and writes long texts is work for a processor: nobody else waits for it.
+        # Parsing long texts is CPU-bound: run it on a thread so that the loop is not blocked.
         request = await to_thread.run_sync(first_request, self._window, self._offer, prompts)
         limits = self._settings.limits
         for repair in range(1 + limits.repairs):
@@ -140,7 +140,7 @@ def _refused(wrong: Sequence[_Wrong]) -> list[tuple[Operation | None, Fault]]:
 def _not_mended(
     wrong: Sequence[_Wrong], tried: Sequence[tuple[str | None, str | None]]
 ) -> list[_Wrong]:
-    """Return what was wrong and was not called again: the model has let it go."""
+    """Return the faulty calls that the model did not repeat."""
     left = list(tried)
     found: list[_Wrong] = []
     for each in wrong:
@@ -155,7 +155,7 @@ def _not_mended(
 
 
 def _is_retry(wrong: tuple[str | None, str | None], tried: tuple[str | None, str | None]) -> bool:
-    """Say whether a call is to the tool that was called wrongly, for the memory that was meant."""
+    """Return True if a call repeats a faulty one: the same tool for the same memory."""
     (tool, target), (other_tool, other_target) = wrong, tried
     return tool is not None and tool == other_tool and target in {None, other_target}
 

@@ -1,4 +1,4 @@
-"""Types whose `update_mode` was changed: refused where memories stand in the other, and turned."""
+"""Changed `update_mode` of a type: detect memories in the other mode, and convert them."""
 
 from __future__ import annotations
 
@@ -37,10 +37,11 @@ class TypeMigration:
 
 async def check_modes(store: Store, scope: Scope, types: Sequence[MemoryType]) -> None:
     """
-    Refuse *types* of which memories in force were written under the other `update_mode`.
+    Raise if memories in force of *types* were written under another `update_mode`.
 
     Raises:
-        UpdateModeError: There are some; it says which type, how many, and what to do.
+        UpdateModeError: There are such memories; the message names the type, their number and the
+            remedy.
     """
     patched = [each for each in types if each.update_mode == "patch"]
     inserted = [each for each in types if each.update_mode == "insert"]
@@ -86,7 +87,7 @@ async def migrate(store: Store, scope: Scope, type_: str, update_mode: UpdateMod
             return none
         return await _commit(store, lease, changes, update_mode)
     except BaseException:
-        # Nobody shall wait for the lease of what was given up.
+        # Release the lease of a failed run, so that no worker waits for its expiry.
         await release_if_possible(store, lease)
         raise
 
@@ -129,7 +130,7 @@ async def _commit(
 
 
 async def _others(store: Store, scope: Scope, type_: str, update_mode: UpdateMode) -> list[Memory]:
-    """Return the memories of a type in force that stand in the other form."""
+    """Return the memories in force of a type that are in the other mode."""
     found: list[Memory] = []
     now = to_datetime(store.now())
     async for page in each_page(

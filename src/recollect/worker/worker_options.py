@@ -21,7 +21,7 @@ FormationCallback: TypeAlias = "Callable[[Scope, FormationResult], None]"
 
 
 def tell_nobody(_scope: Scope, _result: FormationResult) -> None:
-    """Tell nobody of a formation that ended."""
+    """Ignore a finished formation; the default callback."""
 
 
 def check_concurrency(concurrency: int) -> int:

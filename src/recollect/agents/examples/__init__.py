@@ -1,7 +1,7 @@
 """
-Examples: the ``Example`` memories of a scope, of which the best for an input go into its prompt.
+Examples: the ``Example`` memories of a scope; the most relevant go into a prompt.
 
-`Examples` keeps them and selects among them; a `Selection` renders what was chosen.
+`Examples` stores and selects them; a `Selection` renders the selected ones.
 """
 
 from recollect.agents.examples.example_store import Examples, ImportedExamples

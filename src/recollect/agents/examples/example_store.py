@@ -1,4 +1,4 @@
-"""`Examples`: the examples of a scope, kept, corrected and selected for each new input."""
+"""`Examples`: store, correct and select the examples of a scope."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ TRIES_MAX: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedExamples:
-    """How many examples of an import were new, were changed, and were there already."""
+    """How many examples of an import were new, changed, or already stored."""
 
     new: int
     changed: int
@@ -76,14 +76,14 @@ class ImportedExamples:
 
 class Examples:
     """
-    The ``Example`` memories of a scope, to show a model how such a task was done before.
+    The ``Example`` memories of a scope: past tasks, shown to a model in its prompt.
 
-    Every method is there twice: ``add`` waits, ``aadd`` is awaited (see `Home` for which of
-    them a memory has). An example is found by its input. The same input, reason and output are
-    one example; a new score or other tags are its next version.
+    Every method exists twice: ``add`` blocks, ``aadd`` is awaited (see `Home`). Examples are found
+    by their input. Input, reason and output identify an example; a new score or other tags make its
+    next version.
 
     Args:
-        count_tokens: How many tokens a text costs; an estimate by default.
+        count_tokens: Counts the tokens of a text; an estimate by default.
     """
 
     def __init__(
@@ -111,18 +111,18 @@ class Examples:
         trust: Trust = "user",
     ) -> Example:
         """
-        Keep an example, and return it as it is kept.
+        Store an example and return it.
 
-        What is left out stays as it was on an equal example. Less trusted words than those it
-        rests on change nothing of it.
+        Omitted fields keep the values of an equal stored example. A less trusted call does not
+        change a stored example.
 
         Args:
-            evidence: The messages that it was taken from: erasing them erases it.
+            evidence: The messages it was taken from; erasing them erases the example.
 
         Raises:
             UsageError: Input or output is blank, *score* is not from 0 to 1, or *tags* is a text.
             ConflictError: The example was rejected.
-            VersionConflictError: Others kept writing it, ``TRIES_MAX`` times.
+            VersionConflictError: Concurrent writes won ``TRIES_MAX`` times.
         """
         new = checked(
             Example(
@@ -140,7 +140,7 @@ class Examples:
     async def _kept(
         self, memory: Recollect, new: Example, evidence: EvidenceMap, trust: Trust = "user"
     ) -> Example:
-        """Keep an example that was checked, whatever others write meanwhile."""
+        """Store a validated example, retrying on concurrent writes."""
         standing: Memory | None = None
         for attempt in range(1, TRIES_MAX + 1):
             standing = await memory.get(self.scope, EXAMPLE_TYPE, new.identity)
@@ -171,14 +171,14 @@ class Examples:
         trust: Trust = "user",
     ) -> Example:
         """
-        Keep what somebody said of an answer: its score, and a better answer if he gave one.
+        Store feedback on an answer: its score, and a correction if there is one.
 
-        The answer is kept with its *score*, so that ``min_score`` leaves out a bad one. With a
-        *correction* that is kept instead, with *reason* and the score 1; the answer itself is
-        kept only if it is an example already, and then gets its new score.
+        The answer is stored with its *score*, so that ``min_score`` excludes bad ones. With a
+        *correction*, the correction is stored instead, with *reason* and the score 1; the answer is
+        updated with its new score only if it is an example already.
 
         Returns:
-            The example to follow: the correction if there is one, else the answer.
+            The correction if there is one, otherwise the answer.
         """
         check_score(score)
         if correction is None:
@@ -216,23 +216,23 @@ class Examples:
         tags: Sequence[str] = (),
     ) -> list[Example]:
         """
-        Keep each question and answer of a conversation as an example, with what was said of it.
+        Store each question and answer of a conversation as an example, with its *score*.
 
         Args:
-            thread: The conversation, in the scope *of*; in the examples' own by default. There
-                the messages are the examples' evidence: erasing them erases the examples.
-            score: What somebody said of the conversation, from 0 to 1.
-            last: Only so many of its questions, the newest; all by default.
+            thread: The conversation, in the scope *of*; by default in the examples' own scope. In
+                that case the messages are the examples' evidence: erasing them erases the examples.
+            score: The score of the conversation, from 0 to 1.
+            last: Use only this many of the newest questions; all by default.
 
         Returns:
             The examples, oldest first.
 
         Raises:
-            NotFoundError: There is no such conversation.
+            NotFoundError: The conversation does not exist.
             UsageError: *score* is not from 0 to 1, *last* is below 1, or *tags* is a text.
-            ConflictError: An example was rejected; those before it are kept.
-            StaleReadError: Something was erased there meanwhile; those before it are kept, as
-                far as they rest on none of it.
+            ConflictError: An example was rejected; those before it are stored.
+            StaleReadError: Something was erased there meanwhile; earlier examples are stored if
+                they do not depend on it.
         """
         check_score(score)
         if last is not None and check_position(last, "last") < 1:
@@ -284,18 +284,18 @@ class Examples:
         tags: Sequence[str] = (),
     ) -> Selection:
         """
-        Return the examples that bear most on *input*, best first; no model is called.
+        Return the examples most relevant to *input*, best first; no model is called.
 
-        Where more than relevance decides, the best ``CONSIDERED_MIN`` or ``CONSIDERED_TIMES *
-        count`` that recall finds are chosen among; with several tags up to ``MATCHES_MAX``.
+        If more than relevance decides, candidates are the best ``CONSIDERED_MIN`` or
+        ``CONSIDERED_TIMES * count`` of recall; with several tags, up to ``MATCHES_MAX``.
 
         Args:
-            count: At most so many, up to ``CHOSEN_MAX``.
-            budget_tokens: The whole block of `Selection.render` costs at most so many; one that
-                does not fit is passed over.
+            count: Most examples to return, up to ``CHOSEN_MAX``.
+            budget_tokens: Most tokens of the whole block of `Selection.render`; examples that do
+                not fit are skipped.
             by: ``"words"``, ``"meaning"`` (which needs an embedder), or ``"both"``, as recall.
-            diversity: From 0, the most relevant, to 1, those least like each other.
-            min_score: Only examples with at least this score; one without a score has none.
+            diversity: From 0 (most relevant) to 1 (most diverse).
+            min_score: Only examples with at least this score; unscored ones are excluded.
             tags: Only examples with all of these.
 
         Raises:
@@ -366,7 +366,7 @@ class Examples:
         self, memory: Recollect, lines: Iterable[str], *, trust: Trust = "user"
     ) -> ImportedExamples:
         """
-        Keep the examples of JSON Lines; blank lines are passed over, repeating it is harmless.
+        Keep the examples of JSON Lines; blank lines are skipped, repeating it is harmless.
 
         Raises:
             UsageError: A line is no example, or *lines* is one text; nothing was written.
@@ -396,7 +396,7 @@ class Examples:
 
 
 def _examples_in(memories: Sequence[Memory], now: datetime) -> list[Example]:
-    """Return the examples in force among memories of their type; what is none is passed over."""
+    """Return the examples in force among memories of their type; what is none is skipped."""
     found = [example_of(each) for each in memories if _is_in_force(each, now)]
     return [each for each in found if each is not None]
 
@@ -408,7 +408,7 @@ def _is_in_force(memory: Memory, now: datetime) -> bool:
 
 
 def considered(manner: SelectionOptions) -> int:
-    """Return how many of what recall finds take part: more where not all of them may be shown."""
+    """Return how many of recall's results to choose from."""
     if len(manner.tags) > 1:
         return MATCHES_MAX
     if manner.by == "both" and not manner.diversity and manner.budget_tokens is None:
@@ -417,7 +417,7 @@ def considered(manner: SelectionOptions) -> int:
 
 
 def filter_of(manner: SelectionOptions) -> JsonObject:
-    """Return what a store can check: the score and one of the tags; `chosen_of` checks all."""
+    """Return the filter that the store can check: the score and one tag; `chosen_of` checks all."""
     conditions: dict[str, Json] = {}
     if manner.min_score is not None:
         conditions["score"] = {"$gte": manner.min_score}
@@ -430,10 +430,10 @@ def write_of(
     new: Example, standing: Memory | None, evidence: EvidenceMap, trust: Trust
 ) -> PutMemory | None:
     """
-    Return the write that keeps *new* where *standing* is kept, ``None`` if it changes nothing.
+    Return the write that stores *new* over *standing*, ``None`` if it changes nothing.
 
     Raises:
-        ConflictError: What stands there was rejected.
+        ConflictError: The stored example was rejected.
     """
     write = PutMemory(
         type=EXAMPLE_TYPE,

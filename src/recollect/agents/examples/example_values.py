@@ -1,4 +1,4 @@
-"""One example as it crosses borders: a value, a memory, a line of JSON."""
+"""Conversions of an example: value, memory and line of JSON."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _FIELDS: Final = ("input", "output", "reason", "score", "tags")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
     """
-    A task and how it was done: *input*, why (*reason*) and *output*.
+    A solved task: *input*, reasoning (*reason*) and *output*.
 
-    *score* says how good it was, from 0 to 1, where somebody did. *key* and *version* are those
-    of the memory that keeps it; empty and 0 for one that none does yet.
+    *score* is its quality from 0 to 1, if rated. *key* and *version* are those of its memory; empty
+    and 0 if it is not stored.
     """
 
     input: str
@@ -44,9 +44,9 @@ class Example:
     @property
     def identity(self) -> str:
         """
-        Return what is the same of examples that say the same, whatever their score and tags.
+        The text that identifies an example, regardless of score and tags.
 
-        Each character counts: what is shown as right may differ from what is not by a sign.
+        Every character counts: a right and a wrong answer may differ by a single sign.
         """
         said = json.dumps([self.input, self.output, self.reason or ""])
         return hashlib.blake2b(said.encode(), digest_size=_DIGEST_BYTES).hexdigest()
@@ -93,7 +93,7 @@ def checked(example: Example) -> Example:
 
 
 def check_score(score: object, name: str = "score") -> None:
-    """Refuse a score that is not from 0 to 1."""
+    """Reject a score that is not from 0 to 1."""
     if score is None:
         return
     if not (is_number(score) and 0 <= score <= 1):

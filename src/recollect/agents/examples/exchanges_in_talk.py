@@ -1,4 +1,4 @@
-"""The exchanges of a talk: what a person asked, with the answer that it got; pure."""
+"""Extract the question-answer exchanges of a conversation; pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recollect.records import Evidence, EvidenceMap, Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TalkExchange:
-    """What was asked and answered, and in which messages, by the field of an example."""
+    """A question with its answer, and the messages they are from, by field of an example."""
 
     asked: str
     answered: str
@@ -21,12 +21,12 @@ class TalkExchange:
 
 def exchanges_in(messages: Iterable[Message]) -> Iterator[TalkExchange]:
     """
-    Yield each question of a talk with its answer, in order.
+    Yield each question of a conversation with its answer, in order.
 
-    A question is what the user says last before the assistant speaks, an answer what the
-    assistant says last before the user speaks again: what is between, such as the results of
-    tools, led to it. Each is one message, so that no words outlast their erase beside others.
-    A question that has no answer is passed over, and so is what has no words.
+    A question is the user's last message before the assistant speaks, an answer the assistant's
+    last message before the user speaks again; messages between, such as tool results, are skipped.
+    Each is one message, so that erasing it removes the example. Questions without an answer, and
+    messages without text, are skipped.
     """
     spoken = [each for each in messages if each.role in {"user", "assistant"} and _words(each)]
     asked: Message | None = None
@@ -40,7 +40,7 @@ def exchanges_in(messages: Iterable[Message]) -> Iterator[TalkExchange]:
 
 
 def _words(message: Message) -> str:
-    """Return the words of a message, without what recall had put into them."""
+    """Return the text of a message without blocks that recall inserted."""
     return without_recalled(message.text).strip()
 
 

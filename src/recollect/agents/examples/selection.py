@@ -1,4 +1,4 @@
-"""Which of the examples that recall found go into a prompt, and how they look there: pure."""
+"""Choose which recalled examples go into a prompt, and render them; pure."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _SIGNALS: Final = {"words": ("entry", "window", "session"), "meaning": ("dense",
 
 
 def new_secret() -> bytes:
-    """Return what a marker is made with that nobody can foretell."""
+    """Return an unpredictable secret for block markers."""
     return secrets.token_bytes(32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """An example that was chosen, and how much it bears on the input (no fixed range)."""
+    """A selected example, and its relevance to the input (no fixed range)."""
 
     example: Example
     relevance: float
@@ -40,7 +40,7 @@ class Chosen:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionOptions:
     """
-    How to choose: see `Examples.select` for each field.
+    Options of a selection: see `Examples.select` for each field.
 
     Raises:
         UsageError: A field is outside its range.
@@ -79,10 +79,10 @@ class SelectionOptions:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """
-    The examples chosen for an input, the best first.
+    The examples selected for an input, best first.
 
-    In a prompt the best stands last, next to the input that it is for. *tokens* is what the
-    block of `render` costs; as turns they cost less. The block's marker is made with *secret*.
+    In a prompt the best comes last, next to the input. *tokens* is the cost of the block of
+    `render`; as turns they cost less. The block's marker is made with *secret*.
     """
 
     input: str
@@ -133,12 +133,12 @@ def _block_of(examples: Sequence[Example], secret: bytes) -> str:
 
 
 def cost_of(examples: Sequence[Example], count_tokens: TokenCounter, secret: bytes) -> int:
-    """Return what the block of *examples* costs in a prompt."""
+    """Return the number of tokens of the block of *examples*."""
     return count_tokens(_block_of(examples, secret))
 
 
 def relevance_of(signals: Mapping[str, float], score: float, by: Basis) -> float:
-    """Return how much an entry bears on an input: the parts of the signals that count."""
+    """Return the relevance of an entry to an input: the sum of the selected signals."""
     if by == "both":
         return score
     return sum(signals.get(name, 0.0) for name in _SIGNALS[by])
@@ -151,10 +151,10 @@ def chosen_of(
     Return the examples to show, best first, and the tokens of their block.
 
     Each is the one with the greatest ``(1 - d) * relevance - d * likeness``, with *d* the
-    diversity, relevance scaled to 0…1 over all candidates, and likeness the greatest share of
-    terms (Jaccard) with the input of one chosen before: maximal marginal relevance (Carbonell
-    and Goldstein 1998). One that does not fit the budget is passed over, for a smaller one; the
-    last ones go where the tokens of the whole are more than those of its parts.
+    diversity, relevance scaled to 0…1 over all candidates, and likeness the greatest share of terms
+    (Jaccard) with the input of one chosen before: maximal marginal relevance (Carbonell and
+    Goldstein 1998). One that does not fit the budget is skipped, for a smaller one; the last ones
+    go where the tokens of the whole are more than those of its parts.
     """
     budget = math.inf if manner.budget_tokens is None else manner.budget_tokens
     left = _distinct([each for each in ranked if _fits(each.example, manner)])

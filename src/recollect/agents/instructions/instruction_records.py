@@ -1,4 +1,4 @@
-"""What instructions are and what is known of them: prompts, versions, proposals, outcomes."""
+"""Records of instructions: prompts, versions, proposals and outcomes."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ class Prompt:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
     """
-    One version of instructions: the rules, who wrote them, why and when.
+    One version of instructions: its rules, author, reason and time.
 
-    *proposal* is the id of the one that was accepted, ``""`` for rules that somebody wrote.
+    *proposal* is the id of the accepted proposal, ``""`` for rules written directly.
     """
 
     version: int
@@ -72,10 +72,10 @@ class Edit:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trajectory:
     """
-    A conversation, or a part of it, and what somebody said of how it went.
+    A conversation, or a part of it, and how well it went.
 
-    *lines* are (who, text). *evidence* names the messages that it is, where they stand in the
-    scope of the document that is changed: a rule that was made of them goes when they are erased.
+    *lines* are (speaker, text). *evidence* cites its messages if they are in the scope of the
+    document to change: erasing them erases rules derived from them.
     """
 
     lines: tuple[tuple[str, str], ...]
@@ -135,7 +135,7 @@ class InstructionsProposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeCounts:
-    """How prompts of one pair of versions did: counts, and the mean of the scores given."""
+    """Outcomes of the prompts of one pair of versions: counts and mean score."""
 
     version: int
     user_version: int
@@ -146,7 +146,7 @@ class OutcomeCounts:
 
 def cause_of(by: str, why: str) -> str:
     """
-    Return who and why as a version's cause.
+    Return author and reason encoded as a version's cause.
 
     Raises:
         UsageError: *by* is blank or holds a colon, or *why* is blank.
@@ -172,7 +172,7 @@ def cause_of_proposal(by: str, proposal: str) -> str:
     """
     Return the cause of a version that a proposal became.
 
-    Its reasons stand in the proposal alone, which goes when what was said is erased.
+    The reasons are in the proposal only, which is erased with its evidence.
     """
     return f"{_ACCEPTED}{cause_of(by, proposal).removeprefix(_BY)}"
 

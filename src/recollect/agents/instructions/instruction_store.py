@@ -1,4 +1,4 @@
-"""Instructions as they are kept: read, written, compared and rolled back."""
+"""Store instructions: read, write, compare and roll back versions."""
 
 from __future__ import annotations
 
@@ -102,18 +102,18 @@ class Keeping:
         expected: int | None = None,
     ) -> Edit:
         """
-        Write the rules of the agent, or those for one *user*, as their next version.
+        Write the rules of the agent, or the overlay of a *user*, as the next version.
 
         Args:
-            by: Who changes them. *why*: the reason; both stand in the history.
-            expected: The version that was read, 0 if there was none; ``None`` for any, tried anew
-                where others write meanwhile.
+            by: The author. *why*: the reason; both are recorded in the history.
+            expected: The version that was read, 0 if there was none; ``None`` for any, retried on
+                concurrent writes.
 
         Raises:
             ProposalRefusedError: The rules break a limit; nothing was changed.
-            UsageError: *by* or *why* says nothing, or *rules* is no list of texts.
-            VersionConflictError: They are at another version than *expected*; or others kept
-                writing them, ``TRIES_MAX`` times.
+            UsageError: *by* or *why* is blank, or *rules* is not a list of texts.
+            VersionConflictError: The instructions are not at version *expected*, or concurrent
+                writes won ``TRIES_MAX`` times.
         """
         rules = check_texts(rules, "rule")
         cause = cause_of(by, why)
@@ -152,10 +152,10 @@ class Keeping:
         self, memory: Recollect, one: int, other: int, *, user: Scope | None = None
     ) -> str:
         """
-        Return what changed from version *one* to *other*, as a unified diff; ``""`` for nothing.
+        Return a unified diff of versions *one* and *other*; ``""`` if they are equal.
 
         Raises:
-            NotFoundError: There is no such version.
+            NotFoundError: The version does not exist.
         """
         edits = {each.version: each for each in await self._history(memory, user)}
         before, after = (self._edit(edits, version) for version in (one, other))
@@ -176,12 +176,12 @@ class Keeping:
         user: Scope | None = None,
     ) -> Edit:
         """
-        Put the rules of an older version in force again, as the next version.
+        Write the rules of an older version as the next version.
 
         Raises:
-            NotFoundError: There is no such version.
-            ProposalRefusedError: They break a rule that holds by now.
-            VersionConflictError: Somebody wrote meanwhile.
+            NotFoundError: The version does not exist.
+            ProposalRefusedError: They break a current limit or fixed rule.
+            VersionConflictError: The instructions were changed concurrently.
         """
         where = self._where(user)
         revisions = await memory.history(where, INSTRUCTIONS, self.agent)

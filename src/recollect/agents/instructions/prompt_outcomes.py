@@ -1,4 +1,4 @@
-"""How prompts did: successes, failures and scores, each with the versions that were in use."""
+"""Outcomes of prompts: successes, failures and scores, by the versions in use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recollect.sync.method_pairs import method_pair
 
 
 class Outcomes(Proposing):
-    """What is known of how the prompts of one agent did."""
+    """The recorded outcomes of one agent's prompts."""
 
     async def _record(
         self,
@@ -54,7 +54,7 @@ class Outcomes(Proposing):
     async def _outcomes(
         self, memory: Recollect, user: Scope | None = None
     ) -> tuple[OutcomeCounts, ...]:
-        """Return how the prompts of each pair of versions did, in the order of these."""
+        """Return the outcomes by pair of versions, in order."""
         wanted: JsonObject = {"agent": self.agent}
         found = await self._all(memory, self._where(user), INSTRUCTIONS_OUTCOME, wanted)
         by_version: dict[tuple[int, int], list[Memory]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Changes of instructions that a model proposes: asked for, judged, accepted or refused."""
+"""Proposed changes of instructions: requested from a model, judged, accepted or refused."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _PASSED: Final = "the rules that it changes were changed meanwhile"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Draft:
-    """What a model made of a document, not kept yet."""
+    """A model's changed version of a document, not stored yet."""
 
     proposal: InstructionsProposal
     evidence: EvidenceMap
@@ -78,7 +78,7 @@ class _Draft:
 
 
 class Proposing(Keeping):
-    """What a model proposes for the documents of one agent, and what becomes of it."""
+    """The proposals for the documents of one agent, and their life cycle."""
 
     def __init__(
         self,
@@ -103,19 +103,19 @@ class Proposing(Keeping):
         user: Scope | None = None,
     ) -> InstructionsProposal:
         """
-        Ask the model what should change, in one call; keep the proposal, or put it in force.
+        Ask the model for changes, in one call; store the proposal, or apply it.
 
         It waits for `accept`, unless this object is *automatic*.
 
         Raises:
-            UsageError: *trajectories* is no list of talks.
-            ProposalRefusedError: It touches a fixed rule, leaves none, or breaks a limit: it is
-                on record as refused, and nothing was changed.
-            ModelError: The model failed, or its answer cannot be read.
-            VersionConflictError: Somebody wrote the instructions before it was in force: it is on
-                record as refused.
-            StaleReadError: Something was erased in the scope while the model read what a
-                trajectory gave as its evidence; nothing is kept.
+            UsageError: *trajectories* is not a list of trajectories.
+            ProposalRefusedError: The proposal touches a fixed rule, leaves no rule, or exceeds a
+                limit: it is recorded as refused, and nothing was changed.
+            ModelError: The model failed, or its answer cannot be parsed.
+            VersionConflictError: The instructions were changed before it was applied: it is
+                recorded as refused.
+            StaleReadError: Evidence of a trajectory was erased in the scope meanwhile; nothing is
+                stored.
         """
         before = await guarded(memory, self._where(user))
         reading = await self._reading(memory, user)
@@ -137,22 +137,22 @@ class Proposing(Keeping):
         user: Scope | None = None,
     ) -> InstructionsProposal:
         """
-        Ask the model what should change, run the old and the new prompt, and keep the better.
+        Ask the model for changes, score the old and the new prompt, and keep the better.
 
-        One that is no better, worse, worse on a required case, or that breaks a rule, is refused,
-        with both scores on record (a prompt that breaks a rule is not run). A better one is put in
-        force if this object is *automatic*, and otherwise waits, with its scores.
+        A proposal that is not better, or worse on a required case, or that breaks a rule, is
+        refused and recorded with both scores (a prompt that breaks a rule is not run). A better one
+        is applied if this object is *automatic*; otherwise it waits, with its scores.
 
         Args:
             scorer: Runs a prompt on a case, and scores the answer from 0 to 1.
-            cases: What to run; those kept by `keep_cases` if ``None``.
+            cases: The cases to run; those stored with `keep_cases` if ``None``.
 
         Raises:
-            UsageError: There are no cases, the scorer's answer is no score, or *trajectories* is
-                no list of talks.
-            ModelError: The model failed, or its answer cannot be read.
-            VersionConflictError: Somebody wrote the instructions before it was in force: it is on
-                record as refused.
+            UsageError: There are no cases, the scorer's result is not a score, or *trajectories* is
+                not a list of trajectories.
+            ModelError: The model failed, or its answer cannot be parsed.
+            VersionConflictError: The instructions were changed before it was applied: it is
+                recorded as refused.
             StaleReadError: Something was erased meanwhile, as for `propose`.
         """
         check_trajectories(trajectories)
@@ -180,13 +180,13 @@ class Proposing(Keeping):
         self, memory: Recollect, proposal: str, *, by: str, user: Scope | None = None
     ) -> InstructionsProposal:
         """
-        Put a waiting proposal in force as the next version.
+        Apply a pending proposal as the next version.
 
         Raises:
-            NotFoundError: There is none with this id.
-            UsageError: It does not wait, or the talk that it was made of was erased.
-            ProposalRefusedError: It breaks a rule that holds by now; it still waits.
-            VersionConflictError: The instructions were changed since it was made.
+            NotFoundError: The id is unknown.
+            UsageError: The proposal is not pending, or its evidence was erased.
+            ProposalRefusedError: It breaks a current limit or fixed rule; it stays pending.
+            VersionConflictError: The instructions have changed since it was made.
         """
         waiting, found = await self._waiting(memory, proposal, user)
         if not found.changes:
@@ -209,10 +209,10 @@ class Proposing(Keeping):
         self, memory: Recollect, proposal: str, *, by: str, why: str, user: Scope | None = None
     ) -> InstructionsProposal:
         """
-        Refuse a waiting proposal, and keep it on record.
+        Reject a waiting proposal, and keep it on record.
 
         Raises:
-            NotFoundError: There is none with this id.
+            NotFoundError: The id is unknown.
             UsageError: It does not wait, or *by* or *why* says nothing.
         """
         waiting, found = await self._waiting(memory, proposal, user)
@@ -277,13 +277,13 @@ class Proposing(Keeping):
     async def _decided(
         self, memory: Recollect, kept: InstructionsProposal, user: Scope | None
     ) -> InstructionsProposal:
-        """Put a proposal in force where all is automatic; refuse one for rules that have passed."""
+        """Apply a proposal if automatic; refuse one whose base version is outdated."""
         if not (self.automatic and kept.status == "waiting"):
             return kept
         try:
             return await self._accept(memory, kept.id, by=REFLECTION, user=user)
         except VersionConflictError:
-            # Unless somebody has decided on it, which may be what was written.
+            # Unless it was decided concurrently, which may be the conflicting write.
             try:
                 await self._refuse(memory, kept.id, by=REFLECTION, why=_PASSED, user=user)
             except (UsageError, VersionConflictError) as error:
@@ -297,7 +297,7 @@ class Proposing(Keeping):
         reading: CurrentInstructions,
         user: Scope | None,
     ) -> _Draft:
-        """Ask the model, and apply what it answers; a change that breaks a rule is refused."""
+        """Ask the model, and apply its changes; changes that break a rule are refused."""
         prompt, standing = reading.prompt, reading.standing
         rules = prompt.rules if user is None else prompt.user_rules
         above = self.fixed if user is None else (*self.fixed, *prompt.rules)
@@ -409,7 +409,7 @@ def _check_cases(cases: Sequence[ScoringCase]) -> None:
 
 
 def _check_case(case: object) -> None:
-    """Refuse what could be kept, and would not be read as a case."""
+    """Reject what could be kept, and would not be read as a case."""
     if not isinstance(case, ScoringCase) or not isinstance(case.required, bool):
         msg = f"{str(case)[:80]!r} is no Case, or its 'required' is neither True nor False"
         raise UsageError(msg)

@@ -67,7 +67,7 @@ TOOLS: Final = (
 def request_of(
     fixed: Sequence[str], rules: Sequence[str], trajectories: Sequence[Trajectory]
 ) -> ModelRequest:
-    """Return what a model is asked: the rules as they are, and the talks as data."""
+    """Return the request to the model: the current rules, and the conversations as data."""
     check_trajectories(trajectories)
     numbered = [f"{number}. {rule}" for number, rule in enumerate((*fixed, *rules), 1)]
     above, own = numbered[: len(fixed)], numbered[len(fixed) :]
@@ -89,14 +89,14 @@ def request_of(
 
 def check_trajectories(trajectories: object) -> None:
     """
-    Refuse what is no list of talks that a model can be shown.
+    Reject what is no list of talks that a model can be shown.
 
     Raises:
         UsageError: It is none, or there are too many; or a line is not (who, text), or a score
             no number.
     """
     if not isinstance(trajectories, Sequence):
-        msg = f"{str(trajectories)[:80]} is no list of trajectories: give each as an element"
+        msg = f"{str(trajectories)[:80]} is not a list of trajectories: give each as an element"
         raise UsageError(msg)
     if not 1 <= len(trajectories) <= TRAJECTORIES_MAX:
         msg = f"{len(trajectories)} trajectories: 1 to {TRAJECTORIES_MAX} (TRAJECTORIES_MAX)"
@@ -119,15 +119,15 @@ def _check_line(line: object) -> None:
 
 def _check_said(feedback: object, score: object) -> None:
     if not isinstance(feedback, str):
-        msg = f"the feedback {str(feedback)[:80]!r} of a trajectory is no text"
+        msg = f"the feedback {str(feedback)[:80]!r} of a trajectory is not a text"
         raise UsageError(msg)
     if score is not None and not (isinstance(score, int | float) and math.isfinite(score)):
-        msg = f"the score {score!r} of a trajectory is no number"
+        msg = f"the score {score!r} of a trajectory is not a number"
         raise UsageError(msg)
 
 
 def _records_of(name: str, trajectory: Trajectory, characters_max: int) -> list[Record]:
-    """Return what is shown of a talk: its end, as far as there is room, and how it went."""
+    """Return the records shown of a conversation: as much of its end as fits, and its score."""
     shown = _end_of(trajectory.lines, characters_max)
     found = [Record(source=name, date="", who=who, text=text) for who, text in shown]
     if left_out := len(trajectory.lines) - len(shown):

@@ -62,7 +62,7 @@ def check_rules(
     standing: Sequence[str] = (),
 ) -> None:
     """
-    Refuse rules that break one of the limits.
+    Reject rules that break one of the limits.
 
     One of those *standing* may be among the fixed ones: these were changed after it was written.
 
@@ -90,11 +90,11 @@ def refuse(reason: str) -> None:
 
 def check_changes(changes: Sequence[RuleChange]) -> None:
     """
-    Refuse changes of which one has no reason, or that are more than one proposal may be.
+    Raise if a change lacks a reason, or the changes exceed a limit.
 
     Raises:
-        ProposalRefusedError: A reason is blank, or they, their reasons or the rules they set are
-            too many or too long; or a rule is none.
+        ProposalRefusedError: A reason is blank; or the changes, reasons or rules are too many or
+            too long; or a rule is invalid.
     """
     if len(changes) > CHANGES_MAX:
         refuse(f"it has {len(changes)} changes; the limit CHANGES_MAX is {CHANGES_MAX}")
@@ -110,10 +110,10 @@ def check_changes(changes: Sequence[RuleChange]) -> None:
 
 def recordable(changes: Sequence[RuleChange]) -> tuple[RuleChange, ...]:
     """
-    Return *changes* as they can be kept, whatever a model made of them.
+    Return *changes* in storable form, whatever the model wrote.
 
-    What goes past the limits of `check_changes` is cut, a character that no store holds is
-    replaced, and a number that none holds is left out.
+    Content beyond the limits of `check_changes` is cut, characters that cannot be stored are
+    replaced, and numbers that cannot be stored are omitted.
     """
     kept: list[RuleChange] = []
     reasons, rules = REASONS_CHARACTERS_MAX, INSTRUCTIONS_CHARACTERS_MAX
@@ -166,7 +166,7 @@ def applied(
 
 
 def _words_by_message(grounds: Sequence[Source]) -> dict[Evidence, Words]:
-    """Return what each message may have said: all that was said where it stands."""
+    """Return the possible words of each message: all words of its conversation."""
     found: dict[Evidence, Words] = {}
     for each in grounds:
         for message in each.evidence:
@@ -175,7 +175,7 @@ def _words_by_message(grounds: Sequence[Source]) -> dict[Evidence, Words]:
 
 
 def _grounds(rule: str, grounds: Sequence[Source]) -> Found:
-    """Return what a rule rests on: which message of a talk said it is not known."""
+    """Return the evidence of a rule; which message said it is not known."""
     words = words_of(rule)
     telling = [each for each in grounds if unusual(each).words & words]
     return grouped([each for some in telling or grounds for each in some.evidence])
@@ -209,7 +209,7 @@ def rules_of(standing: Memory | None) -> tuple[str, ...]:
     if standing is None:
         return ()
     rules = standing.value.get("rules", ())
-    wrong = wrong_rules(rules) if is_list(rules) else f"{shown(rules)} is no list of rules"
+    wrong = wrong_rules(rules) if is_list(rules) else f"{shown(rules)} is not a list of rules"
     if wrong:
         msg = (
             f"the instructions {standing.key!r} of {standing.scope!r} cannot be used as they are "
@@ -223,7 +223,7 @@ def carried(
     rules: Sequence[str], old: Sequence[str], evidence: EvidenceMap
 ) -> dict[str, tuple[Evidence, ...]]:
     """
-    Return the evidence of *rules*, of which those that were among the *old* ones rest on the same.
+    Return the evidence of *rules*; unchanged *old* ones keep theirs.
 
     >>> said = Evidence(thread="t", message="m")
     >>> sorted(carried(["new", "old"], ["old"], {"/rules/0": [said]}))

@@ -89,7 +89,7 @@ P = ParamSpec("P")
 def _told(
     work: Callable[P, Awaitable[JsonObject]],
 ) -> Callable[P, Coroutine[Any, Any, JsonObject]]:
-    """Let what an agent may not ask for be answered with the reason, and end no run of his."""
+    """Return refusals to the agent as an answer, instead of ending its run with an error."""
 
     @wraps(work)
     async def told(*args: P.args, **kwargs: P.kwargs) -> JsonObject:
@@ -103,16 +103,16 @@ def _told(
 
 class MemoryTools:
     """
-    Four tools over the memories of one scope, for an agent that talks in one of its threads.
+    Four memory tools for an agent that talks in one thread of a scope.
 
-    Every function is there twice: ``save_memory`` waits, ``asave_memory`` is awaited; `schemas`
-    are what a model is offered, and `call` carries out what it called. Each returns an object
-    for the model: ``status``, what became of it, and why. What an agent does wrong is told there
-    and changes nothing; only the memory's own failures raise.
+    Every function exists twice: ``save_memory`` blocks, ``asave_memory`` is awaited. `schemas` are
+    the tool definitions for a model, and `call` runs a tool call. Each returns an object for the
+    model with ``status``, result and reason. Invalid calls are reported there and change nothing;
+    only failures of the memory raise.
 
-    A memory must rest on quoted words of the thread, and is grounded and reconciled as one that
-    is formed in the background: the same is kept once, whoever keeps it, what was rejected stays
-    so, and what is in doubt waits for a person. So keep a message before the agent answers it.
+    A memory must quote messages of the thread, and is grounded and reconciled like one formed in
+    the background: duplicates are merged, rejected values stay rejected, and doubtful ones are
+    quarantined. So store a message before the agent answers it.
 
     Args:
         types: What may be remembered; *parameters* of a type are part of the tool's schema.
@@ -178,10 +178,10 @@ class MemoryTools:
         version: int | None = None,
     ) -> JsonObject:
         """
-        Change the memory with this *id* by JSON Patch, as *quotes* of the thread say.
+        Change the memory with this *id* by JSON Patch, supported by *quotes*.
 
-        With the *version* that a search showed, only that one is changed. A place in a list,
-        where others may stand by now, needs it.
+        With *version*, as shown by a search, the change applies to that version only. Changes to
+        list elements require it, as positions may have shifted.
         """
         found = await self._found(memory, id)
         if found is None:
@@ -201,7 +201,7 @@ class MemoryTools:
         type: str | None = None,  # noqa: A002 (as the model calls it)
         limit: int = DEFAULT_RESULTS,
     ) -> JsonObject:
-        """Return what is remembered and bears on *query*, best first."""
+        """Return the memories relevant to *query*, best first."""
         if not check_text(query, "the query").strip():
             return refused("the query is empty: say what to look for")
         known = type is None or check_text(type, "a type") in self.types
@@ -380,8 +380,8 @@ class MemoryTools:
     async def _outcomes(
         self, memory: Recollect, window: Window, offer: Offer, call: ToolCall
     ) -> tuple[list[OperationOutcome], str]:
-        """Return what becomes of a call, or what is wrong with it."""
-        # Deciding is work for a processor: nobody else waits for it.
+        """Return the outcomes of a call, or what is wrong with it."""
+        # Deciding is CPU-bound: run it on a thread so that the loop is not blocked.
         grounded, faults = await to_thread.run_sync(_decided, window, offer, call)
         if faults:
             return [], "; ".join(faults)
@@ -436,7 +436,7 @@ class MemoryTools:
 
         settings = FormationSettings(types=types)
         offer = await read_offer(memory.store, search, window, settings)
-        # A document that exists may be saved to as well: what is said of it is reconciled.
+        # Saving to an existing document is allowed as well: it is reconciled.
         entries = [each for each in offer.known.values() if not each.is_document]
         return offer_of(types, entries, "", offer.whose)
 
@@ -456,7 +456,7 @@ class MemoryTools:
 
 
 def _decided(window: Window, offer: Offer, call: ToolCall) -> tuple[list[Grounded], list[str]]:
-    """Return what a call asks for with what it rests on, and what is wrong with it."""
+    """Return the grounded operations of a call, and its faults."""
     reading = read_answer(ModelAnswer(calls=(call,)), offer)
     faults = [each.reason for each in reading.faults]
     heard = HeardWindow(window, offer)

@@ -1,4 +1,4 @@
-"""What the memory tools tell an agent, and an operation as a formation would call it. Pure."""
+"""Answers of the memory tools, and their conversion to formation operations; pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def arguments_of(
 
 
 def outdated(memory: Memory, patch: Mapping[str, Json]) -> str:
-    """Say why a patch is not for *memory* as it is now; ``""`` if it may be."""
+    """Return why a patch does not apply to the current *memory*; ``""`` if it does."""
     version = patch.get("version")
     if version is not None:
         is_seen = version == memory.version
@@ -49,7 +49,7 @@ def outdated(memory: Memory, patch: Mapping[str, Json]) -> str:
 
 
 def _counts(value: Json, pointer: Json) -> bool:
-    """Say whether *pointer* names a place in a list of *value* by its number."""
+    """Return True if *pointer* names a place in a list of *value* by its number."""
     for step in split_pointer(pointer) if isinstance(pointer, str) else ():
         if is_list(value):
             return step != "-"
@@ -58,7 +58,7 @@ def _counts(value: Json, pointer: Json) -> bool:
 
 
 def shown_of(found: Sequence[Memory], tokens_max: int) -> list[Json]:
-    """Return what a search shows of *found*, best first: what fits, and the best in any case."""
+    """Return the results of a search to show, best first: the best, and others that fit."""
     shown: list[Json] = []
     left = tokens_max
     for each in found:
@@ -78,7 +78,7 @@ def shown_of(found: Sequence[Memory], tokens_max: int) -> list[Json]:
 
 
 def receipt_of(outcomes: Sequence[OperationOutcome]) -> JsonObject:
-    """Return what became of a call: of its own memory, what it ended, and what was refused."""
+    """Return the result of a call: its memory, those it ended, and refusals."""
     if not outcomes:
         return {"status": "unchanged", "id": "", "reason": "it is so already"}
     own = outcomes[-1]
@@ -99,7 +99,7 @@ def refused(reason: str) -> JsonObject:
 
 
 def unknown(id_: str) -> str:
-    """Say that no memory has an id."""
+    """Return the message that no memory has an id."""
     return f"there is no memory {id_[:200]!r}: take an id from search_memory"
 
 

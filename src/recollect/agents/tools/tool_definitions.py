@@ -1,4 +1,4 @@
-"""What an agent is told of the memory tools: names, descriptions, JSON Schemas. Pure."""
+"""Definitions of the memory tools: names, descriptions, JSON Schemas; pure."""
 
 from __future__ import annotations
 
@@ -106,10 +106,10 @@ def tools_of(types: Sequence[MemoryType], *, finds_all: bool = False) -> tuple[T
 
 def shape_of(type_: MemoryType) -> MemoryType:
     """
-    Return *type_* with documents of any form, to check the rest of a call by.
+    Return *type_* with a schema that accepts any document, to validate the rest of a call.
 
-    The schemas of many types are together larger, and deeper, than one may be; what is wrong with
-    a value is said of its own type when it is read.
+    The schemas of many types together exceed the limits of one. A value is validated against its
+    own type when the call is parsed.
     """
     return replace(type_, description="", parameters={"type": "object"})
 

@@ -16,7 +16,7 @@ from recollect.stores.validation import check_texts
 
 
 class Hearing(Protocol):
-    """Keeps what an agent quotes as what the user said, in a thread that nobody else writes."""
+    """Stores an agent's quotes as user messages, in a thread that no one else writes."""
 
     @property
     def answer(self) -> str:
@@ -70,10 +70,10 @@ def as_kept(said: Sequence[NewMessage], thread: str, after: int) -> list[Message
 
 def quotes_wrong(quotes: Sequence[str]) -> str:
     """
-    Say what is wrong with quotes whatever the talk says, nothing if they may be looked for.
+    Return what is wrong with quotes in any case; empty if they may be looked up.
 
     Raises:
-        UsageError: They are no list of texts.
+        UsageError: The quotes are not a list of texts.
     """
     if any(not each.strip() for each in check_texts(quotes, "quote")):
         return "a quote is blank: quote the words of this talk that say so"
@@ -81,7 +81,7 @@ def quotes_wrong(quotes: Sequence[str]) -> str:
 
 
 def citations(quotes: Sequence[str], window: Window) -> tuple[list[str], str]:
-    """Return the quotes as citations of messages, or which of them nobody said."""
+    """Return the quotes as citations, or a message about those that were not said."""
     cited: list[str] = []
     for quote in quotes:
         saying = [line for line in window.lines if find_quote(quote, line.text)]
@@ -93,7 +93,7 @@ def citations(quotes: Sequence[str], window: Window) -> tuple[list[str], str]:
 
 
 def rests_already(memory: Memory, write: PutMemory, thread: str, quotes: Sequence[str]) -> bool:
-    """Say whether *write* changes nothing of *memory* but that the same words were quoted again."""
+    """Return True if *write* only repeats evidence that *memory* has."""
     known = {
         each.quote for found in memory.evidence.values() for each in found if each.thread == thread
     }

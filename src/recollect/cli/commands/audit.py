@@ -38,8 +38,8 @@ def audit() -> None:
     """
     Show the audited changes of a scope, or verify that none was tampered with.
 
-    Changes are audited that were made in somebody's name: through the service, the MCP server,
-    or with `Recollect.acting` of the library.
+    Changes are audited if they have an actor: those made through the service, the MCP server, or
+    the library's `Recollect.acting`.
     """
 
 
@@ -47,7 +47,7 @@ def audit() -> None:
 @memory_options(embedder=False)
 @click.option("--limit", type=int, default=100, show_default=True, help="At most so many rows.")
 def list_(target: Target, limit: int) -> None:
-    """List the audited changes of a scope, the newest first; what was erased has no name left."""
+    """List the audited changes of a scope, newest first; erased objects have no name left."""
     if limit < 1:
         msg = f"--limit {limit}: ask for at least 1 row"
         raise UsageError(msg)
@@ -79,12 +79,12 @@ async def _list(target: Target, limit: int) -> None:
 
 
 def _actor_of(entry: AuditEntry) -> str:
-    """Say who it was; once the scope was erased, by the beginning of the keyed hash."""
+    """Return the actor; once the scope was erased, the beginning of the keyed hash."""
     return entry.actor if entry.actor is not None else f"({entry.actor_key[:8]})"
 
 
 def subject_of(entry: AuditEntry) -> str:
-    """Say what a change concerned: the names that are left, and how many have none."""
+    """Return what a change concerned: the remaining names, and the number of unnamed objects."""
     listed = sum(len(found) for found in entry.subject.values() if isinstance(found, list))
     kinds = ", ".join(entry.subject)
     return ", ".join(entry.names) if entry.names else f"{listed} without a name: {kinds}"
@@ -114,10 +114,10 @@ def audit_record(entry: AuditEntry) -> JsonObject:
 @click.pass_context
 def verify(context: click.Context, target: Target, noted: str | None) -> None:
     """
-    Follow a scope's chain of changes, and say where it first is not as it was written.
+    Verify a scope's chain of changes, and report the first row that was tampered with.
 
-    The status is 1 then. Note the last row that it prints, elsewhere: with --noted it also
-    finds a chain that was written anew as a whole.
+    The exit status is 1 in that case. Keep the last row that it prints elsewhere: with --noted it
+    also detects a chain that was rewritten as a whole.
     """
     is_whole = run(lambda: _verify(target, read_noted(noted)))
     context.exit(0 if is_whole else 1)

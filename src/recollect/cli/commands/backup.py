@@ -34,11 +34,11 @@ Examples:
 @click.option("--ledger", metavar="FILE", help="Write the erase ledger there, replacing it.")
 def backup(target: Target, file: str | None, ledger: str | None) -> None:
     """
-    Write all of a store to FILE, as of now, while it is in use; or its erase ledger.
+    Write a snapshot of a store to FILE, while it is in use; or write its erase ledger.
 
-    A file of SQLite's becomes such a file, another store an archive. FILE must not exist. The
-    ledger says what was erased, in keyed digests: without it, or the store itself, a backup
-    cannot be restored. Write it after every erase to a place that outlives the store.
+    A SQLite store is backed up to a SQLite file, any other to an archive. FILE must not exist. The
+    ledger lists what was erased, as keyed digests: without it, or the store itself, a backup cannot
+    be restored. Write it after every erase to a place that outlives the store.
     """
     from recollect.lifecycle.backups import back_up, write_ledger
 
@@ -64,10 +64,10 @@ def backup(target: Target, file: str | None, ledger: str | None) -> None:
 @click.option("--no-ledger", is_flag=True, help="Nothing was erased since the backup.")
 def restore(target: Target, file: str, ledger: str | None, no_ledger: bool) -> None:  # noqa: FBT001
     """
-    Make a new store of the backup FILE, without what was erased since it was made.
+    Restore the backup FILE to a new store, without what was erased since.
 
-    The store at --store must not exist, or be empty. What the ledger names does not come back.
-    The backup itself is no ledger, nor is one that lacks an erase which the backup has.
+    The store at --store must not exist, or be empty. Data that the ledger lists is not restored.
+    Neither the backup itself nor a ledger that lacks one of its erases is accepted as the ledger.
     """
     from recollect.lifecycle.backups import read_ledger, restore_backup
 

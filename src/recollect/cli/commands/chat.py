@@ -37,8 +37,8 @@ ResultT = TypeVar("ResultT")
 PROMPT: Final = "> "
 END_WAIT_S: Final = 5.0
 NO_MODEL: Final = (
-    "no model: nobody answers and nothing is formed, but what you say is kept, and what bears on "
-    "it is shown. --model names one, --model rules tries things out"
+    "no model: nothing is answered or formed, but your messages are stored, and relevant memories "
+    "are shown. --model names one, --model rules tries things out"
 )
 _VISIBLE: Final = "\n\t\u200c\u200d"
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -92,12 +92,12 @@ def chat(
     forming: FormationOptions,
 ) -> None:
     """
-    Talk with a model that remembers you; /help lists what else can be typed.
+    Chat with a model that remembers you; /help lists other commands.
 
-    Each line is kept before it is answered, and an answer is kept as it was streamed. Memories
-    are formed when the talk pauses. Ctrl-C stops an answer, and else ends the talk, as Ctrl-D
-    does. Without a model what you say is kept and recalled all the same. A talk can be piped
-    in, one turn a line: answers go to standard output, everything else to standard error.
+    Each line is stored before it is answered, and an answer as far as it was streamed. Memories are
+    formed when the conversation pauses. Ctrl-C stops an answer, otherwise it ends the chat, as
+    Ctrl-D does. Without a model your messages are still stored and recalled. Input can be piped,
+    one turn per line: answers go to standard output, everything else to standard error.
     """
     from recollect.chat import Chatbot
     from recollect.chat.chatbot import MEMORY_TOKENS
@@ -169,7 +169,7 @@ class TerminalChat:
         return 0 if self._is_typed else self._status
 
     def _turn(self, line: str, commands: ChatCommands) -> bool:
-        """Do what a line says; return whether the talk goes on."""
+        """Process a line; return False if the chat ends."""
         if not line.strip():
             return True
         if line.startswith("/") and not line.startswith("//"):
@@ -224,7 +224,7 @@ class TerminalChat:
         return line.rstrip("\r\n") if line else None
 
     def confirmed(self, question: str) -> bool:
-        """Ask, and say whether the next line is a yes."""
+        """Ask, and return True if the next line is a yes."""
         aside(question)
         answer = self.read("[y/N] ")
         return answer is not None and answer.strip().lower() in {"y", "yes"}

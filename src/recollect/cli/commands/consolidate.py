@@ -35,10 +35,10 @@ def consolidate(
     target: Target, assistant: str | None, undone: str | None, *, forming: FormationOptions
 ) -> None:
     """
-    Have a model merge memories of a scope that say the same, and derive new ones of several.
+    Have a model merge duplicate memories of a scope, and derive new ones from several.
 
-    It is asked about each group of like memories once. Merged ones end and stay as history;
-    what was made of a memory goes when that one is erased, deleted or rejected.
+    The model is asked about each group of similar memories once. Merged memories end and stay as
+    history; a derived memory is removed when one of its sources is erased, deleted or rejected.
     """
     if undone is not None:
         run(lambda: _undo(target, undone))
@@ -70,7 +70,7 @@ async def _undo(target: Target, consolidation: str) -> None:
 
 
 def result_record(result: ConsolidationResult) -> dict[str, Json]:
-    """Return how a consolidation ended as JSON."""
+    """Return the result of a consolidation as JSON."""
     return {
         "end": result.end,
         "id": result.id,

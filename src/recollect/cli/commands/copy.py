@@ -40,10 +40,10 @@ def copy(
     as_json: bool | None,  # noqa: FBT001
 ) -> None:
     """
-    Copy all of a store into another; run it again to go on, or to bring it up to date.
+    Copy a whole store into another; run it again to continue, or to update the copy.
 
-    The source may be in use: it is read until nothing changes any more. At the end counts and
-    digests of both are compared; the exit status is 1 if the source still changes.
+    The source may be in use: it is read until nothing has changed. At the end counts and digests of
+    both stores are compared; the exit status is 1 if the source is still changing.
     """
     check_addresses(source, destination)
     done = run(lambda: _copy(source, destination, replace=replace, restore_erased=restore_erased))
@@ -56,7 +56,7 @@ def copy(
 
 
 def check_addresses(source: str, destination: str) -> None:
-    """Refuse a source that is not there, and one that is the destination."""
+    """Reject a source that is not there, and one that is the destination."""
     one, other = store_file(source), store_file(destination)
     if source == destination or (one and other and one.resolve() == other.resolve()):
         msg = f"{without_password(source)!r} is source and destination: name two stores"
@@ -84,7 +84,7 @@ async def _copy(source: str, destination: str, *, replace: bool, restore_erased:
 
 
 def copied_record(done: Copied) -> dict[str, Json]:
-    """Return what a copy did as JSON."""
+    """Return the result of a copy as JSON."""
     return {
         "verified": done.is_verified,
         "scopes": done.scopes,

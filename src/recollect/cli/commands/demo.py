@@ -32,7 +32,7 @@ Examples:
     "--store", metavar="URL", help="Show it on this PostgreSQL or Redis server; nothing stays."
 )
 def demo(embedder: str, keep: str | None, store: str | None) -> None:
-    """Show on an example conversation how things are kept, recalled and forgotten."""
+    """Show with an example conversation how messages are stored, recalled and erased."""
     from recollect.demo.show import show
 
     if keep is not None and store is not None:
@@ -55,7 +55,7 @@ def demo(embedder: str, keep: str | None, store: str | None) -> None:
 
 def _database(store: str) -> AbstractContextManager[str]:
     """
-    Return what makes a database for the demo, and removes it.
+    Return a context that creates a database for the demo, and removes it.
 
     Raises:
         MissingExtraError: The server's driver is not installed.

@@ -55,7 +55,7 @@ def without_password(address: str) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class Findings:
-    """What was found, in sections, and what is wrong."""
+    """The findings in sections, and the problems."""
 
     sections: dict[str, dict[str, Json]] = field(default_factory=dict)
     problems: list[tuple[str, str]] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Findings:
 
 @dataclass(slots=True, kw_only=True)
 class Holdings:
-    """What a store holds, counted."""
+    """Counts of a store's contents."""
 
     scopes: int = 0
     threads: int = 0
@@ -97,9 +97,9 @@ def doctor(
     accept_pages: bool,  # noqa: FBT001
 ) -> None:
     """
-    Examine the store, the SQLite library and the embedder; say what is wrong, and what to do.
+    Check the store, the SQLite library and the embedder; report problems and remedies.
 
-    The exit status is 0 if nothing is wrong. The store is read in full.
+    The exit status is 0 if there are no problems. The whole store is read.
     """
     findings = Findings()
     findings.sections["installation"] = {
@@ -267,7 +267,7 @@ async def _examine_health(findings: Findings, memory: Recollect) -> None:
 
 def task_line(task: TaskHealth) -> str:
     """
-    Return how a background task is, in a few words.
+    Return the state of a background task in a few words.
 
     >>> from recollect.observability.health import TaskHealth
     >>> task_line(TaskHealth(name="merging", state="running"))

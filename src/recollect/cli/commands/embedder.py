@@ -68,7 +68,7 @@ def show(as_json: bool | None) -> None:  # noqa: FBT001
 
 
 def embedder_record() -> dict[str, Json]:
-    """Return what there is to know of the default embedder."""
+    """Return the properties of the default embedder."""
     from recollect.embedders.minilm_install import IDENTITY, cache_folder, folder, installed
 
     place = folder(cache_folder())

@@ -35,14 +35,14 @@ Examples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What an erase would take, as its receipt will count it."""
+    """What an erase would remove, as its receipt will count it."""
 
     messages: int = 0
     memories: int = 0
     revised: int = 0
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Return it in words."""
         words = (
             f"{counted(self.messages, 'message')} and "
             f"{counted(self.memories, 'memory', 'memories')}"
@@ -73,9 +73,9 @@ def erase(
     yes: bool,  # noqa: FBT001
 ) -> None:
     """
-    Erase something, and what rests on it alone, from values, history, index and file.
+    Erase data, and what is derived from it alone, from values, history, index and file.
 
-    It shows what would go and asks first. The receipt's clean_at says when the bytes were
+    It shows what would be removed and asks first. The receipt's clean_at is when the bytes were
     gone from the file as well.
     """
     from recollect.stores.plans.erasure import (
@@ -125,7 +125,7 @@ async def _erase(target: Target, what: EraseTarget, *, is_confirmed: bool) -> No
         print_receipt(receipt)
     if receipt.clean_at is None:
         note(
-            "its bytes are still in the file, because somebody reads it or cleaning failed: "
+            "its bytes are still in the file, because it is being read or cleaning failed: "
             "`recollect doctor --clean` removes them, or says why it cannot"
         )
 
@@ -139,7 +139,7 @@ def print_receipt(receipt: EraseReceipt) -> None:
 
 
 async def preview_of(memory: Recollect, scope: Scope, what: EraseTarget) -> Preview:
-    """Return what erasing *what* would take."""
+    """Return what erasing *what* would remove."""
     from recollect.stores.plans.erasure import EraseMemory, EraseScope
 
     if isinstance(what, EraseScope):
@@ -186,7 +186,7 @@ async def messages_of(memory: Recollect, scope: Scope, what: EraseTarget) -> set
 def fates_of(
     memories: Sequence[Memory], gone: AbstractSet[tuple[str, str]], what: EraseTarget
 ) -> list[str]:
-    """Say what becomes of each memory, also of those that were derived from others that go."""
+    """Return the effect on each memory, including derived ones."""
     erased = set(gone)
     while True:
         fates = [fate_of(each, erased, what) for each in memories]
@@ -202,7 +202,7 @@ def fates_of(
 
 
 def fate_of(memory: Memory, gone: AbstractSet[tuple[str, str]], what: EraseTarget) -> str:
-    """Say what becomes of a memory when *what* is erased, and what is *gone* with it."""
+    """Return the effect on a memory of erasing *what*, when *gone* is removed with it."""
     from recollect.stores.plans.erasure import EraseMemory
 
     if isinstance(what, EraseMemory) and (what.type, what.key) == (memory.type, memory.key):
@@ -222,7 +222,7 @@ def fate_of(memory: Memory, gone: AbstractSet[tuple[str, str]], what: EraseTarge
 
 
 def _is_named(message: tuple[str, str], what: EraseTarget) -> bool:
-    """Say whether *what* names a message, even one that is no longer there."""
+    """Return True if *what* names a message, even one that is no longer there."""
     from recollect.stores.plans.erasure import EraseMessages, EraseThread
 
     if isinstance(what, EraseMessages):

@@ -45,7 +45,7 @@ class _Evaluation(click.Group):
     """A group whose command is `run` where no other is named."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Let everything but another command, or a cry for help, be of `run`."""
+        """Pass all arguments to `run`, except for another command or a request for help."""
         is_named = bool(args) and (args[0] in self.commands or args[0] in {"-h", "--help"})
         return super().parse_args(ctx, args if is_named else [_RUN, *args])
 
@@ -55,7 +55,7 @@ class _Evaluation(click.Group):
 )
 def evaluate() -> None:
     """
-    Measure what a model remembers of talks: `recollect eval [CASES.toml…]` is short for `run`.
+    Measure what a model remembers: `recollect eval [CASES.toml…]` is short for `run`.
 
     `recollect eval run --help` shows its options.
     """
@@ -87,9 +87,9 @@ def run_(
     forming: FormationOptions,
 ) -> None:
     """
-    Run cases and print what was remembered, beside an oracle and a model that keeps nothing.
+    Run cases and print what was remembered, next to an oracle and an empty model.
 
-    The model 'oracle' answers as the cases say. Of a --config the prompts and limits count.
+    The model 'oracle' answers as the cases expect. Of a --config only prompts and limits apply.
     """
     from recollect.evaluation import RunPlan, chosen, load_cases, read_report, shipped_cases
 
@@ -115,7 +115,7 @@ def run_(
 
 
 def _model_of(forming: FormationOptions, record: str | None, replay: str | None) -> ModelOf:
-    """Return what forms each case: the model that is named, recorded, or from a recording."""
+    """Return the model for each case: by name, recorded, or from a recording."""
     from recollect.models import RecordedModel, Replay
 
     if replay is not None:
@@ -229,7 +229,7 @@ def add(
     name: str | None,
     types_file: str | None,
 ) -> None:
-    """Append to CASES.toml a case made of a formation's receipt, or of a corrected memory."""
+    """Append a case to CASES.toml, made from a formation's receipt or a corrected memory."""
     from recollect.evaluation.case_drafts import append_case
     from recollect.formation.types import load_types
 

@@ -55,10 +55,10 @@ def export(
     """
     Write everything that a scope holds as JSON Lines: threads, messages, memories, history.
 
-    With --form it is written as another program reads it; what that has no place for is told.
+    --form writes the format of another program, and reports what that format cannot express.
 
-    The output is JSON Lines whatever it is written to. A file appears whole or not at all,
-    and only its owner may read it.
+    The output is always JSON Lines. A file appears complete or not at all, readable by its owner
+    only.
     """
     if output == "-":
         run(lambda: _export(target, sys.stdout, form, below=below))

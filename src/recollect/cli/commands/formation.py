@@ -74,7 +74,7 @@ Examples:
 
 @click.group(short_help="List, show, pause, resume, retry formations.")
 def formation() -> None:
-    """Show and steer how memories are formed from what was said."""
+    """Show and control how memories are formed."""
 
 
 @formation.command("list", epilog=_LIST_EXAMPLE, short_help="What waits, and what was formed.")
@@ -90,7 +90,7 @@ def list_(
     status: FormationStatus | None,
     limit: int,
 ) -> None:
-    """List what waits to be formed, with its countdown, and the formations, the newest first."""
+    """List pending threads, with their countdowns, and formations, newest first."""
     if limit < 1:
         msg = f"--limit {limit}: ask for at least 1 row"
         raise UsageError(msg)
@@ -152,7 +152,7 @@ def _print_formations(formations: Sequence[Formation]) -> None:
 @click.argument("id_", metavar="ID")
 @memory_options(embedder=False)
 def show(target: Target, id_: str) -> None:
-    """Show what became of a formation, what was asked and answered for it, and its tokens."""
+    """Show the outcomes of a formation, its requests and answers, and its tokens."""
     run(lambda: _show(target, id_))
 
 
@@ -179,7 +179,7 @@ async def _show(target: Target, id_: str) -> None:
 def form(
     target: Target, scope_: str | None, thread: str | None, *, forming: FormationOptions
 ) -> None:
-    """Form now what waits in SCOPE, however long the talk has paused."""
+    """Form the pending messages of SCOPE now, without waiting for a pause."""
     scope = _scope(target, scope_)
     results = run(lambda: _form(target, scope, thread, forming))
     if target.is_json:
@@ -190,7 +190,7 @@ def form(
             for line in outcome_lines(each):
                 click.echo(f"    {line}")
     if not results:
-        note("nothing was formed: nothing waits, or somebody else is forming it")
+        note("nothing was formed: nothing is pending, or another worker is forming it")
     _end_as(results)
 
 
@@ -223,7 +223,7 @@ async def _form(
 @memory_options(embedder=False)
 @click.option("--thread", help="Only this thread.")
 def pause(target: Target, scope_: str | None, thread: str | None) -> None:
-    """Let what is said in the threads of SCOPE wait, until they are resumed."""
+    """Pause formation of the threads of SCOPE, until they are resumed."""
     run(lambda: _steer(target, _scope(target, scope_), thread, "paused"))
 
 
@@ -232,7 +232,7 @@ def pause(target: Target, scope_: str | None, thread: str | None) -> None:
 @memory_options(embedder=False)
 @click.option("--thread", help="Only this thread.")
 def resume(target: Target, scope_: str | None, thread: str | None) -> None:
-    """Let the threads of SCOPE be formed again; what waited in them is due at once."""
+    """Resume formation of the threads of SCOPE; pending messages are due at once."""
     run(lambda: _steer(target, _scope(target, scope_), thread, "resumed"))
 
 
@@ -254,10 +254,10 @@ async def _steer(target: Target, scope: Scope, thread: str | None, done: str) ->
 @memory_options(embedder=False)
 def migrate_type(target: Target, type_: str, update_mode: UpdateMode) -> None:
     """
-    Turn the memories of TYPE in a scope into the form of the update_mode MODE.
+    Convert the memories of TYPE in a scope to the update_mode MODE.
 
-    For a type whose update_mode was changed. What there was ends, and stays as history;
-    `recollect consolidate --undo ID` takes it back.
+    For a type whose update_mode was changed. The old memories end and stay as history; `recollect
+    consolidate --undo ID` takes it back.
     """
     run(lambda: _migrate(target, type_, update_mode))
 

@@ -135,11 +135,11 @@ def selection_of(
     as_scopes: bool,
 ) -> RedisSelection:
     """
-    Return what is read of a Redis database.
+    Return the selection to read from a Redis database.
 
     Raises:
-        UsageError: Something is said of Redis, and no file is a database there; or a thread is
-            named for all sessions of one.
+        UsageError: Redis options are given, but no file is a Redis database; or one thread is named
+            for all sessions.
     """
     from recollect.importers import RedisSelection
 
@@ -160,7 +160,7 @@ def selection_of(
 
 
 def is_redis(file: str) -> bool:
-    """Say whether what was named is the address of a Redis server."""
+    """Return True if what was named is the address of a Redis server."""
     return file.lower().startswith(_REDIS)
 
 
@@ -178,7 +178,7 @@ def private_file(path: str) -> Iterator[IO[str]]:
 
 @dataclass(slots=True, kw_only=True)
 class ImportProgress:
-    """What became of each file, as it goes on."""
+    """Reports the progress of each file."""
 
     target: Target
     timezone: str
@@ -192,7 +192,7 @@ class ImportProgress:
     refused_to: IO[str] | None = None
 
     def refuse(self, file: str, refused: Refused) -> None:
-        """Note a row that was not taken."""
+        """Record a row that was refused."""
         self.refused_count += 1
         if len(self.refused) < REFUSED_SHOWN_MAX:
             self.refused.append((file, refused))

@@ -86,7 +86,7 @@ async def _threads(target: Target, limit: int, *, below: bool) -> None:
 
 
 def _formation(thread: Thread) -> str:
-    """Say how far a thread has been formed."""
+    """Return the formation progress of a thread."""
     if thread.state == "paused":
         return "paused"
     if not thread.pending:
@@ -193,7 +193,7 @@ async def _memories(
 
 
 def _validity(memory: Memory | Revision) -> str:
-    """Say when a memory is true in the world; nothing if that is open at both ends."""
+    """Return when a memory is true in the world; nothing if that is open at both ends."""
     if memory.valid_from is None and memory.valid_until is None:
         return ""
     return f"true {minute(memory.valid_from) or '…'} – {minute(memory.valid_until) or '…'}"

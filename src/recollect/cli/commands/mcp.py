@@ -49,9 +49,9 @@ def mcp(
     """
     Serve the memory to MCP clients: tools, resources and prompts.
 
-    Over stdio it is that of --scope, for whoever starts it. Over --http each request is that of
-    its key, with the keys of `recollect serve`; --scope is that of the first key. The types that
-    are kept are those that were set for the scope, else those of --config.
+    Over stdio it serves --scope to the program that starts it. With --http each request has the
+    scope of its key, as in `recollect serve`; --scope is that of the first key. Memory types are
+    those set for the scope, otherwise those of --config.
     """
     try:
         import mcp as sdk

@@ -76,10 +76,9 @@ def recall(
     render: bool,  # noqa: FBT001
 ) -> None:
     """
-    Show the messages and memories that bear on QUERY, best first, with their reasons.
+    Show the messages and memories relevant to QUERY, best first, with their scores.
 
-    With --type memories are searched, with --thread messages; with neither, both. No model
-    is called.
+    --type searches memories, --thread messages; without either, both. No model is called.
     """
     where = {
         "messages": bool(threads) or not types,
@@ -137,7 +136,7 @@ async def _timed(
 
 
 async def _nothing_there(memory: Recollect, target: Target) -> str:
-    """Say where something is, for somebody who looked where nothing is."""
+    """Return a hint where data is, for an empty scope."""
     scopes = (await memory.scopes(limit=_SCOPES_SHOWN)).rows
     others = ", ".join(written_scope(scope) for scope in scopes if scope != target.scope)
     said = f"the scope {written_scope(target.scope)!r} holds nothing that may be found"

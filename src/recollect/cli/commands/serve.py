@@ -70,11 +70,11 @@ def serve(
     forming: FormationOptions,
 ) -> None:
     """
-    Serve a store over HTTP, with the page at /, MCP at /mcp and the worker inside.
+    Serve a store over HTTP, with the web page at /, MCP at /mcp and a worker.
 
-    A first start prints a key, once: keep it. Settings come from flags, from the environment
-    (RECOLLECT_HOST and so on) and from the table [service] of --config. SIGTERM and Ctrl-C end
-    it well.
+    The first start prints a key, once: keep it. Settings come from flags, the environment
+    (RECOLLECT_HOST and so on) and the table [service] of --config. SIGTERM and Ctrl-C shut it down
+    gracefully.
     """
     try:
         import fastapi

@@ -28,11 +28,11 @@ Examples:
 @click.option("--to", "name", required=True, metavar="minilm|MODULE:NAME", help="The embedder.")
 def reembed(target: Target, name: str) -> None:
     """
-    Make the vectors of another embedder for all of a store, beside those of the one in use.
+    Compute the vectors of another embedder for a whole store, beside those in use.
 
-    The store stays in use: recall goes on with the embedder in use. When this ends, open the store
-    with the new one, in all processes: nothing has to be made again then. Open it with the earlier
-    one to go back. It can be stopped at any time and run again.
+    The store stays usable: recall continues with the current embedder. Afterwards open the store
+    with the new one, in all processes. Open it with the old one to go back. The command can be
+    stopped at any time and run again.
     """
     file = store_file(target.store)
     if file is not None and not file.exists():

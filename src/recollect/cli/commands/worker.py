@@ -101,7 +101,7 @@ class Printer:
 
 
 def result_record(result: FormationResult, *, is_verbose: bool = True) -> dict[str, Json]:
-    """Return how a formation ended as JSON; *is_verbose* adds what became of what."""
+    """Return the result of a formation as JSON; *is_verbose* adds each outcome."""
     counts = Counter(each.action for each in result.outcomes)
     record: dict[str, Json] = {"end": result.end, "counts": dict(sorted(counts.items()))}
     if is_verbose:
@@ -113,7 +113,7 @@ def result_record(result: FormationResult, *, is_verbose: bool = True) -> dict[s
 
 
 def summed_up(result: FormationResult) -> str:
-    """Say in a few words what a formation did."""
+    """Return a short summary of a formation."""
     if result.end != "formed":
         return ""
     counts = Counter(each.action for each in result.outcomes)
@@ -122,7 +122,7 @@ def summed_up(result: FormationResult) -> str:
 
 
 def outcome_lines(result: FormationResult) -> list[str]:
-    """Say what became of each memory, and why."""
+    """Return the outcome for each memory, with the reason."""
     return [
         visible(f"{each.action} {each.type}/{each.key}{': ' if each.reason else ''}{each.reason}")
         for each in result.outcomes
@@ -160,7 +160,7 @@ async def _work(
 def _consolidator(
     memory: Recollect, model: Model | None, forming: FormationOptions
 ) -> Consolidator:
-    """Return what consolidates at the cron lines of the configuration, if it has any."""
+    """Return the consolidator for the configured cron lines, if there are any."""
     from recollect.text.token_estimate import estimated_tokens
     from recollect.worker.consolidation_run import open_consolidator
 

@@ -111,7 +111,7 @@ class ValueText:
 
     @cached_property
     def runs(self) -> tuple[tuple[int, int, str], ...]:
-        """Return what may be telephone numbers."""
+        """The runs of digits that may be telephone numbers."""
         return digit_runs(self.text)
 
     @cached_property
@@ -145,7 +145,7 @@ class ValueTexts:
 
 
 class Heard:
-    """What a value may rest on: each source read once, asked for each leaf of the value."""
+    """The sources that a value may rest on, each parsed once for all its leaves."""
 
     def __init__(
         self,
@@ -170,11 +170,11 @@ class Heard:
         ]
 
     def lacks_of(self, value: Json) -> tuple[str, ...]:
-        """Return what all of *value* claims that was not heard, each once, in its order."""
+        """Return the unsupported claims of all of *value*, without duplicates, in order."""
         return tuple(dict.fromkeys(chain.from_iterable(map(self.lacks, _leaves(value)))))
 
     def lacks(self, leaf: str | float) -> tuple[str, ...]:
-        """Return what *leaf* claims that was not heard, in words."""
+        """Return the unsupported claims of *leaf*, in words."""
         if leaf in self._known:
             return ()
         if not isinstance(leaf, str):
@@ -210,7 +210,7 @@ class Heard:
         return any(map(self._is_put_together, days)) or any(map(self._is_computed, claim.stretches))
 
     def _is_computed(self, days: Days) -> bool:
-        """Say whether a whole year follows from an age, or from how long something has been."""
+        """Return True if a whole year follows from an age, or from how long something has been."""
         is_year = (days.last - days.first).days > _YEAR_DAYS_MIN and not days.is_relative
         return (
             is_year
@@ -220,7 +220,7 @@ class Heard:
 
     def _is_put_together(self, day: date) -> bool:
         """
-        Say whether a day follows from two things that were told.
+        Return True if a day follows from two things that were told.
 
         Its number ("the 21st") and, by another source, its month; a day and a length of time.
         """
@@ -275,7 +275,7 @@ class Heard:
                 yield claim.start, f"the date {written}"
 
     def _ends_range(self, number: Number, text: str) -> bool:
-        """Say whether a number is the other day of "2025-05-24 or 25", and was told as one."""
+        """Return True if a number is the other day of "2025-05-24 or 25", and was told as one."""
         before = _RANGE.search(text[max(number.start - 24, 0) : number.start])
         if before is None or len(number.readings) != 1:
             return False
@@ -293,7 +293,7 @@ class Heard:
         return any(hour in each.amounts for each in self._sources for hour in hours)
 
     def _has_telephone(self, digits: str) -> bool:
-        """Say whether a number was told, with or without the code of its country."""
+        """Return True if a number was told, with or without the code of its country."""
         runs = (run for each in self._sources for run in each.runs)
         return any(run.endswith(digits) or digits.endswith(run) for run in runs)
 
@@ -322,7 +322,7 @@ class Heard:
                 yield han.start, f"the name {han.written!r}"
 
     def _may_be_translated(self, name: Name) -> bool:
-        """Say whether a name in Latin letters may be one that was said in Chinese."""
+        """Return True if a name in Latin letters may be one that was said in Chinese."""
         chinese = [IN_CHINESE.get(word.lower()) for word in name.words]
         return all(
             name is None or any(name in each.text for each in self._sources) for name in chinese
@@ -340,7 +340,7 @@ def _written(leaf: str | float) -> str:
 
 
 def _stands_in(text: str, said: str) -> bool:
-    """Say whether *text* stands word for word in *said*, not as a part of longer words."""
+    """Return True if *text* stands word for word in *said*, not as a part of longer words."""
     at = said.find(text)
     if at < 0:
         return False

@@ -1,8 +1,8 @@
 """
-Numbers that follow from others by a rule with a name: ages, years of birth, sums, differences.
+Numbers derived from others by a known rule: ages, years of birth, sums, differences.
 
-Only what stands in one sentence is added up or subtracted, one after the other; an age follows
-from a year, and a year from an age, by the day on which that was said.
+Only numbers of one sentence are added or subtracted, in order. An age follows from a year, and a
+year from an age, relative to the day on which it was said.
 """
 
 import re
@@ -54,7 +54,7 @@ def computed_from(
     text: str, numbers: Sequence[Number], said_on: date | None
 ) -> frozenset[Fraction]:
     """
-    Return what follows from the *numbers* of *text*, said on a day.
+    Return the numbers derived from *numbers* of *text*, said on a day.
 
     >>> from recollect.text.numerals import numbers_in
     >>> said = "born in 1991, two cats and three dogs"

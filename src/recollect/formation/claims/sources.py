@@ -1,4 +1,4 @@
-"""What one source says: its numbers, names and dates, read once for all that may rest on it."""
+"""The numbers, names and dates of one source, parsed once for all values that rest on it."""
 
 import re
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _HAN_RUN: Final = re.compile("[\u3400-\u9fff]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaidText:
-    """What was said: the words, when (with a zone; ``None`` of a document), and by whom."""
+    """A text with its time (with a zone; ``None`` for a document) and its speaker."""
 
     text: str
     at: datetime | None
@@ -31,7 +31,7 @@ class SaidText:
 
 
 class SourceClaims:
-    """What one source says, read once for all values that rest on it; see `Heard`."""
+    """The claims of one source, parsed once for all values that rest on it; see `Heard`."""
 
     def __init__(self, source: SaidText) -> None:
         """Prepare to be asked; nothing is read before it is needed."""
@@ -60,7 +60,7 @@ class SourceClaims:
 
     @cached_property
     def computed(self) -> frozenset[Fraction]:
-        """Return what follows from the numbers of the text."""
+        """The numbers derived from those of the text."""
         said_on = self.source.at.date() if self.source.at else None
         found: set[Fraction] = set()
         if len(self.text) > COMPUTED_CHARACTERS_MAX:
@@ -97,7 +97,7 @@ class SourceClaims:
 
     @cached_property
     def letters(self) -> tuple[int, int]:
-        """Return how many letters the text has, and how many of them are Chinese."""
+        """The number of letters of the text, and how many of them are Chinese."""
         return _letters(self.text)
 
 

@@ -110,10 +110,10 @@ def _by_context(text: str) -> Iterator[HanName]:
 
 def is_heard(name: HanName, text: str, latin_words: frozenset[str]) -> bool:
     """
-    Say whether *text* says *name*: the whole of a short one, two characters in a row of a longer.
+    Return True if *text* contains *name*: a short one whole, of a longer one two characters.
 
-    Where a name ends is a guess, so a part is enough. *latin_words* are the words of the
-    text in Latin letters, in which a well-known place may have been named.
+    The end of a name is a guess, so a part is enough. *latin_words* are the words of the text in
+    Latin letters, which may name a well-known place.
     """
     written = name.written
     if written in text:

@@ -95,7 +95,7 @@ def without_recalled(text: str) -> str:
 
 
 def _lines(text: str) -> list[_Span]:
-    """Return where each line begins and ends, without its line feed."""
+    """Return start and end of each line, without its line feed."""
     found: list[_Span] = []
     at = 0
     for line in text.split("\n"):
@@ -194,7 +194,7 @@ def _announced(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
 
 
 def _end_of_pasted(text: str, begins: int) -> int:
-    """Return where what is pasted ends: with its quotation marks, if it has some."""
+    """Return the end of pasted text, including its quotation marks, if any."""
     first = next((at for at in range(begins, len(text)) if not text[at].isspace()), begins)
     closing = _OPENINGS.get(text[first])
     end = text.find(closing, first + 1) if closing else -1

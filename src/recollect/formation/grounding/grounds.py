@@ -1,8 +1,8 @@
 """
-Grounding: whether an operation rests on what was said, by whom, and how far it can be trusted.
+Grounding: check that an operation is supported by what was said, and how trusted it is.
 
-A quote must stand in the message that it cites; every number, name and date of a value in a
-cited message or in the document before; a doubt that was spoken must not be lost.
+A quote must occur in the message it cites; every number, name and date of a value in a cited
+message or in the former document; expressed doubt must not be lost.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _TRUST: Final[tuple[Trust, ...]] = ("user", "assistant", "external")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounds:
     """
-    What an operation rests on.
+    The support of an operation.
 
-    *trust* is that of its least trusted words. *doubts* are reasons for a person to look at
-    it before it is used; a fault besides is in *faults*.
+    *trust* is the trust of its least trusted words. *doubts* are reasons for a review before it is
+    used; *faults* are errors for the model to repair.
     """
 
     faults: tuple[Fault, ...] = ()
@@ -70,7 +70,7 @@ def decide(
 
 
 def _characters_of(operation: Operation) -> int:
-    """Return how much is to be read for *operation*: its texts and its quotes."""
+    """Return the number of characters of texts and quotes in *operation*."""
     values: list[Json] = [operation.value] if isinstance(operation, Insert) else []
     if isinstance(operation, Patch):
         values = [each.operation.get("value") for each in operation.changes]
@@ -80,7 +80,7 @@ def _characters_of(operation: Operation) -> int:
 
 
 def grounds_of(operation: Operation, heard: HeardWindow, judge: Judge = support_of) -> Grounds:
-    """Return what *operation* rests on, and what is wrong with that."""
+    """Return the support of *operation*, with its doubts and faults."""
     type_, window = type_of(operation, heard), heard.window
     cited = citations_of(operation)
     faults = [*_quote_faults(operation, cited, window), *_cause_faults(operation, type_, window)]
@@ -116,7 +116,7 @@ def _quote_faults(operation: Operation, cited: Sequence[Citation], window: Windo
 
 
 def _cause_faults(operation: Operation, type_: MemoryType, window: Window) -> list[Fault]:
-    """Refuse what no new message of a permitted role causes; one that is implied causes nothing."""
+    """Reject what no new message of a permitted role causes; one that is implied causes nothing."""
     for each in citations_of(operation):
         line = None if each.implied else window.line(each.message)
         if line is not None and line.new and line.message.role in type_.roles:

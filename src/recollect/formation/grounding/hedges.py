@@ -109,7 +109,7 @@ def hedges_in(text: str) -> tuple[str, ...]:
 
 
 def hearsay_in(text: str) -> bool:
-    """Return True if *text* tells what somebody else says."""
+    """Return True if *text* reports the words of a third person."""
     text = _usual(text)
     return any(pattern.search(text) for pattern in _HEARSAY)
 
@@ -120,7 +120,7 @@ def _usual(text: str) -> str:
 
 def keeps_hedge(value_text: str, quote: str) -> bool:
     """
-    Say whether *value_text* keeps the doubt or the attribution of *quote*, in any words.
+    Return True if *value_text* keeps the doubt or the attribution of *quote*, in any words.
 
     A value of one or two words (six Chinese characters) has no room for it, and passes.
 

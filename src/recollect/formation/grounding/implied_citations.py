@@ -1,10 +1,10 @@
 """
-Completing citations: what a value takes from the talk around the messages that it cites.
+Complete citations: find the messages that a value relies on without citing them.
 
-People say "I'd love to take him along" and mean the dog of three messages ago. A value that
-names him rests on that message as well: it is cited too, instead of asking the model again.
-The same goes for words of the assistant, of a tool, or of what was pasted: whoever takes
-them rests on them, and is trusted no more than they are.
+People say "I'd love to take him along" and mean the dog of three messages ago. A value that names
+the dog relies on that message as well, so it is cited too, instead of asking the model again. The
+same goes for words of the assistant, of a tool, or of pasted text: a value that uses them is
+trusted no more than they are.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class _Wanting:
 
 def completed(operation: Operation, heard: HeardWindow, *, traces_words: bool = True) -> Operation:
     """
-    Return *operation* citing, besides, the messages that say what its own only refer to.
+    Return *operation* with citations added for the messages it refers to.
 
-    The users' words come first, then the assistant's, then those of others, the nearest first.
-    What nobody said stays uncited, and so does what the document before says already. Without
-    *traces_words* it is only looked up who said numbers, names and dates.
+    The users' words take precedence, then the assistant's, then others', nearest first. Content
+    that was never said stays uncited, and so does content of the former document. Without
+    *traces_words*, only numbers, names and dates are looked up.
     """
     if isinstance(operation, Insert):
         is_entry = heard.offer.types[operation.type].update_mode == "insert"
@@ -72,10 +72,10 @@ def completed(operation: Operation, heard: HeardWindow, *, traces_words: bool = 
 
 def _for_uncited(operation: Insert, *, is_entry: bool) -> Iterator[Citation]:
     """
-    Yield citations for fields that have none, where they rest on what the others cite.
+    Yield citations for fields without any, if they rest on those of the other fields.
 
-    An entry is one statement: so do all its fields. Of a document only labels do; its other
-    fields are statements of their own.
+    An entry is one statement, so all its fields do. In a document only labels do; its other fields
+    are separate statements.
     """
     for pointer, _ in leaves(operation.value):
         if (is_entry or is_label(pointer)) and not _covering(operation, pointer):
@@ -154,7 +154,7 @@ def _implied(voice: Voice, quote: str, pointer: str) -> Iterator[Citation]:
 def _others(
     heard: HeardWindow, voices: Sequence[Voice], at: Sequence[int], missing: Sequence[str]
 ) -> list[Voice]:
-    """Return what may be cited besides, the best first: what is near, or has a missing name."""
+    """Return the candidates for further citations, best first: near, or with a missing name."""
     order = {trust: place for place, trust in enumerate(("user", "assistant", "external"))}
     names = [
         token
@@ -183,6 +183,6 @@ def _quote_telling(wanting: _Wanting, voice: Voice, told: Sequence[str], heard: 
 
 
 def _place_of(told: Sequence[str], sentence: str) -> int:
-    """Return where the first name that was *told* stands in a sentence."""
+    """Return the position of the first *told* name in a sentence."""
     names = (each.removeprefix(_NAME).strip("'\"") for each in told if each.startswith(_NAME))
     return max(0, *(sentence.find(each) for each in names), 0)

@@ -1,8 +1,8 @@
 """
-Names that a value brings, and whether somebody said them.
+Names in Latin script in a value, and whether they were said.
 
-A name is told from a word by its capital letter alone: nothing is known of the world. So
-what stands first in a sentence is none, and titles are judged by a list of common words.
+Names are recognised by their capital letter alone, without world knowledge. So the first word of a
+sentence is never one, and titles are judged by a list of common words.
 """
 
 import re
@@ -87,7 +87,7 @@ def _names_of_sentence(sentence: str, offset: int) -> Iterator[Name]:
 
 
 def _leads_as_verb(word: str, sentence: str) -> bool:
-    """Say whether *word* is hardly a name before others: "Graduated from MIT", "Earns 85k"."""
+    """Return True if *word* is hardly a name before others: "Graduated from MIT", "Earns 85k"."""
     return word.endswith(("ed", "s")) and len(sentence.strip()) > len(word)
 
 
@@ -193,11 +193,11 @@ class HeardNames:
     said: Sequence[HeardWords]
 
     def has(self, name: Name) -> bool:
-        """Say whether the whole *name* was said, in this or in another of its forms."""
+        """Return True if the whole *name* was said, in this or in another of its forms."""
         return not self.missing(name)
 
     def missing(self, name: Name) -> Name | None:
-        """Return what of *name* was not said; nothing if all of it was."""
+        """Return the part of *name* that was not said; ``None`` if all of it was."""
         joined = "".join(re.sub(r"[&-]", "", _bare(word)) for word in name.words)
         if self._knows(joined):
             return None
@@ -247,7 +247,7 @@ def _forms(bare: str) -> Iterator[str]:
 
 def _slips(word: str) -> Iterator[str]:
     """
-    Yield the spellings of which *word* may be a slip of the pen, or the other way round.
+    Yield spellings of which *word* may be a misspelling, and vice versa.
 
     Doubled letters of words of six letters and more, swapped neighbours of seven and more:
     Gothenbrug is Gothenburg, but Ann is not Anna, nor Marian Marina.

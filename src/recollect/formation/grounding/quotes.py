@@ -1,8 +1,8 @@
 """
-Where in a text a quote stands.
+Locate a quote in a text.
 
-Texts are compared word by word: case, width, white space, quotation marks and punctuation
-do not count, words and figures do. "…" in a quote stands for a few words left out.
+Texts are compared word by word, ignoring case, width, white space, quotation marks and punctuation.
+"…" in a quote stands for a few omitted words.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class _Word:
 @dataclass(slots=True)
 class _Joined:
     """
-    The words of a text, each between two NULs, and where they stand in both.
+    The words of a text, each between two NULs, with their offsets in both.
 
-    In arrays: with an object for each word of a long text, the garbage collector runs for
-    long, and lets no other thread in.
+    Offsets are arrays: one object per word of a long text would keep the garbage collector busy and
+    block other threads.
     """
 
     text: str = ""
@@ -51,7 +51,7 @@ class _Joined:
     ends: array[int] = field(default_factory=lambda: array("Q"))
 
     def span(self, first: int, last: int) -> tuple[int, int]:
-        """Return where in the text the words from the NUL at *first* to that before *last* are."""
+        """Return the span of the words from the NUL at *first* to that before *last*."""
         begin = bisect_left(self.places, first)
         end = bisect_left(self.places, last - 1) - 1
         return self.starts[begin], self.ends[end]
@@ -66,7 +66,7 @@ class QuotableText:
         self._spans: dict[str, tuple[int, int] | None] = {}
 
     def find(self, quote: str) -> tuple[int, int] | None:
-        """Return where *quote* stands in the text, as `find_quote` does."""
+        """Return the span of *quote* in the text, as `find_quote` does."""
         if quote not in self._spans:
             self._spans[quote] = self._found(quote)
         return self._spans[quote]
@@ -92,9 +92,9 @@ class QuotableText:
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     """
-    Return where *quote* stands in *text*, as a span of it; ``None`` if it does not.
+    Return the span of *quote* in *text*; ``None`` if it does not occur.
 
-    A quote without a word stands nowhere. The first place is returned.
+    Returns the first occurrence. A quote without a word never occurs.
 
     >>> find_quote("i LIKE  tea", "Well, I like “tea”.")
     (6, 17)
@@ -105,7 +105,7 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
 
 
 def _says_enough(piece: str) -> bool:
-    """Say whether a piece between gaps is more than one word."""
+    """Return True if a piece between gaps is more than one word."""
     return piece.count("\0") >= 3
 
 
@@ -186,12 +186,12 @@ def _folded(character: str) -> str:
 
 
 def _is_alone(folded: str) -> bool:
-    """Say whether it is a word by itself: a Chinese character, a sign."""
+    """Return True if it is a word by itself: a Chinese character, a sign."""
     return not folded[0].isalnum() or "\u3040" <= folded[0] <= "\u9fff"
 
 
 def _joins(text: str, at: int, pending: Sequence[str]) -> bool:
-    """Say whether a mark joins what is beside it: don't, 3.5, 1,000, 7:30; not "end.Next"."""
+    """Return True if a mark joins what is beside it: don't, 3.5, 1,000, 7:30; not "end.Next"."""
     following = text[at + 1 : at + 2]
     if not following or not following.isalnum():
         return False

@@ -43,7 +43,7 @@ _WEAK: Final = re.compile(
 
 
 def is_weak(written: str) -> bool:
-    """Say whether what reads as a date may be a mere number: 2000, 5/7, 7号."""
+    """Return True if what reads as a date may be a mere number: 2000, 5/7, 7号."""
     return bool(_WEAK.fullmatch(written))
 
 
@@ -150,7 +150,7 @@ class Told:
         )
 
     def supports(self, claim: Dated) -> bool:
-        """Say whether *claim* was told, or follows from what was."""
+        """Return True if *claim* was told, or follows from what was."""
         asked = claim.stretches, claim.month, claim.day, claim.weekday, claim.also
         if asked not in self._answers:
             self._answers[asked] = any(_supports(each, claim) for each in self._dates)
@@ -179,7 +179,7 @@ def _supports(told: Dated, claim: Dated) -> bool:
 
 
 def _recurs(told: Dated, month: int, day: int | None) -> bool:
-    """Say whether a date without a year is one of *told*."""
+    """Return True if a date without a year is one of *told*."""
     for told_month, told_day in ((told.month, told.day), *told.also):
         if told_month == month and (day is None or day == told_day):
             return True
@@ -194,7 +194,7 @@ def _recurs(told: Dated, month: int, day: int | None) -> bool:
 
 def _holds(told: Days, claim: Days) -> bool:
     """
-    Say whether *claim* is told by *told*.
+    Return True if *told* states *claim*.
 
     A day may stand for a week in which it lies, or for a longer stretch that it begins or ends; a
     month for a day or a season that lies in it or touches it, a year likewise.

@@ -45,14 +45,14 @@ __all__ = ["HeardWindow", "Support", "support_of"]
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """What is wrong with an operation, and what a person should look at."""
+    """The faults of an operation, and its doubts for a reviewer."""
 
     faults: tuple[Fault, ...] = ()
     doubts: tuple[str, ...] = ()
 
 
 def support_of(operation: Operation, heard: HeardWindow) -> Support:
-    """Return whether the cited words of *operation* bear out what it says."""
+    """Check whether the cited words of *operation* support it."""
     type_ = type_of(operation, heard)
     if isinstance(operation, End):
         text = contents_of(heard.offer.known[operation.target].value)

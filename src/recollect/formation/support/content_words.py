@@ -165,7 +165,7 @@ class WordIndex:
         )
 
     def longest(self, run: str, at: int) -> int:
-        """Return how many characters of *run* from *at* on stand here one after the other."""
+        """Return the length of the longest part of *run* from *at* that occurs here."""
         end = at
         while end + 1 < len(run) and run[end : end + 2] in self.pairs:
             end += 1

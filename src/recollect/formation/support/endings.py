@@ -71,7 +71,7 @@ def _shared(text: str, cited: Sequence[Passage], heard: HeardWindow) -> bool:
 
 
 def _with_messages(cited: Sequence[Passage], heard: HeardWindow) -> list[Passage]:
-    """Return the passages with the whole of the messages that they stand in, and the one before."""
+    """Return the passages extended to their whole messages, and the message before."""
     found = list(cited)
     for each in cited:
         for number in (each.line.number, each.line.number - 1, each.line.number - 2):
@@ -106,7 +106,7 @@ def _ends(text: str, cited: Passage) -> bool:
 
 
 class _Subjects:
-    """What a clause is about, and whether it says that in the negative."""
+    """The subjects of a clause, and whether it is negated."""
 
     def __init__(self, clause: Clause) -> None:
         index = WordIndex()
@@ -123,7 +123,7 @@ class _Subjects:
         )
 
     def in_common(self, other: _Subjects) -> int:
-        """Return how much both are about."""
+        """Return how many subjects both have."""
         return (
             2 * len(self._keys & other._keys)
             + 2 * len(self._pairs & other._pairs)

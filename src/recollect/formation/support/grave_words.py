@@ -1,4 +1,4 @@
-"""Words that harm a person if they are not true: nobody may be told of them without a speaker."""
+"""Words that harm a person if untrue; values with them need an explicit speaker."""
 
 from __future__ import annotations
 

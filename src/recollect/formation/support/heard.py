@@ -1,4 +1,4 @@
-"""What was heard in a window: each line read once, by voice, for all that may rest on it."""
+"""The content of a window: each line parsed once, by voice, for all values that rest on it."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Voice:
 
     @cached_property
     def sentences(self) -> tuple[SourceClaims, ...]:
-        """Return what some sentences say, each by itself: the shortest first, no long ones."""
+        """The claims of single sentences, shortest first, without long ones."""
         parts = dict.fromkeys(each.strip() for each in SENTENCE_END.split(self.text))
         short = sorted((e for e in parts if 0 < len(e) <= SENTENCE_CHARACTERS_MAX), key=len)
         message = self.line.message
@@ -128,7 +128,7 @@ class Voice:
 
 def quotable(sentence: str, at: int = 0) -> str:
     """
-    Return whole words of a sentence around the place *at*, few enough for a quote.
+    Return whole words of a sentence around position *at*, short enough for a quote.
 
     >>> quotable("word " * 100, 250)[:9], len(quotable("word " * 100)) <= QUOTE_CHARACTERS_MAX
     ('word word', True)
@@ -165,7 +165,7 @@ class HeardLine:
         return tuple(Voice(self.line, trust, text) for trust, text in texts if text.strip())
 
     def trust_at(self, span: tuple[int, int]) -> Trust:
-        """Return how far the words of a span can be trusted."""
+        """Return the trust of the words of a span."""
         if any(start < span[1] and span[0] < end for start, end in self.foreign):
             return "external"
         return "assistant" if self.line.message.role == "assistant" else "user"
@@ -201,7 +201,7 @@ class HeardLine:
 
 @dataclass(frozen=True, eq=False)
 class Passage:
-    """What one citation cites: the whole sentences of one voice, and the question they answer."""
+    """The content of one citation: whole sentences of one voice, and the question they answer."""
 
     citation: Citation
     line: WindowLine
@@ -230,14 +230,14 @@ class Passage:
 
     @cached_property
     def own(self) -> Passage:
-        """Return what the speaker asserts: without a question that was not answered."""
+        """Return what the speaker asserts, without an unanswered question."""
         if not self.question or self.is_answer:
             return self
         return Passage(self.citation, self.line, self.trust, self.text, "", self.offered)
 
     @cached_property
     def accepted(self) -> Passage:
-        """Return what the assistant said right before."""
+        """Return what the assistant said immediately before."""
         text = self.offered.text[:OFFERED_CHARACTERS_MAX] if self.offered else ""
         return Passage(self.citation, self.line, "assistant", text)
 
@@ -286,7 +286,7 @@ class CitedWords:
         self._slips: dict[str, bool] = {}
 
     def has(self, token: Token, groups: frozenset[int]) -> bool:
-        """Return True if a word was said, or one that may stand for it, or a slip of it."""
+        """Return True if a word, a synonym or a misspelling of it was said."""
         index = self.index
         if index.has(token) or not self.groups.isdisjoint(groups):
             return True
@@ -350,7 +350,7 @@ class HeardWindow:
         return tuple(indexes.items())
 
     def voice_saying(self, trust: Trust, token: Token) -> Voice | None:
-        """Return whose words have a word, or a stretch of a script without spaces."""
+        """Return the voice that said a word, or a run of a script without spaces."""
         key = trust, token.key, token.folded
         if key not in self._saying:
             self._saying[key] = next(
@@ -371,14 +371,14 @@ class HeardWindow:
         return self.lines[number - 1] if 1 <= number <= len(self.lines) else None
 
     def passage(self, citation: Citation) -> Passage | None:
-        """Return what a citation cites; ``None`` if nobody said that."""
+        """Return the passage of a citation; ``None`` if it was not said."""
         key = citation.message, citation.quote, citation.implied
         if key not in self._passages:
             self._passages[key] = self._read_passage(citation)
         return self._passages[key]
 
     def passages(self, cited: Sequence[Citation]) -> list[Passage]:
-        """Return what some citations cite."""
+        """Return the passages of some citations."""
         return [each for citation in cited if (each := self.passage(citation))]
 
     def voices_of(self, passages: Sequence[Passage]) -> list[Voice]:
@@ -403,7 +403,7 @@ class HeardWindow:
 
     @cached_property
     def remembered(self) -> tuple[SourceClaims, ...]:
-        """Return what the known memories say that rest on no words of others."""
+        """Return the claims of known memories that do not rest on other people's words."""
         known = [each for each in self.offer.known.values() if each.trust != "external"]
         return tuple(SourceClaims(_source_of(each)) for each in known)
 
@@ -444,9 +444,9 @@ class HeardWindow:
         self, voices: Sequence[Voice], leaf: Json, before: Json, *, is_label: bool = False
     ) -> tuple[str, ...]:
         """
-        Return what *leaf* claims that neither *voices* say, nor *before*, nor what is known.
+        Return the claims of *leaf* found neither in *voices*, *before* nor known memories.
 
-        The words of a label need not have been said, however they are written.
+        Labels do not need support for their words.
         """
         sources = [*(each.claims for each in voices), *self.speakers, *self.remembered]
         missing = Heard(sources, before, texts=self._texts).lacks_of(leaf)
@@ -471,7 +471,7 @@ class HeardWindow:
         return bool(language) and language not in WITH_RULES
 
     def tells(self, voice: Voice, leaf: Json, missing: Sequence[str]) -> list[str]:
-        """Return what of the *missing* claims of *leaf* one voice says by itself."""
+        """Return which of the *missing* claims of *leaf* one voice alone supports."""
         lacking = Heard([voice.claims], computes=False, texts=self._texts).lacks_of(leaf)
         return [each for each in missing if each not in lacking]
 
@@ -508,7 +508,7 @@ class HeardWindow:
         return Passage(citation, heard.line, trust, text, question, offered)
 
     def _before(self, line: WindowLine) -> HeardLine | None:
-        """Return what the assistant said right before the user spoke."""
+        """Return what the assistant said immediately before the user's line."""
         for number in range(line.number - 1, 0, -1):
             heard = self.lines[number - 1]
             role = heard.line.message.role
@@ -559,7 +559,7 @@ def _source_of(memory: Memory) -> SaidText:
 
 
 def _sentences_around(text: str, first: int, last: int) -> tuple[int, int]:
-    """Return where the whole sentences begin and end of which a span may be a harmless part."""
+    """Return the range of whole sentences around a harmless partial span."""
     low = max(first - SENTENCE_CHARACTERS_MAX, 0)
     high = min(last + SENTENCE_CHARACTERS_MAX, len(text))
     start = low

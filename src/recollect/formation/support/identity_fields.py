@@ -1,4 +1,4 @@
-"""Fields that say who somebody is: their value has to be said as what the field is for."""
+"""Identity fields: names and homes have to be said as such."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CUES: Final = (
 
 
 def identity_reasons(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
-    """Yield which names and homes were said as those of somebody or something else."""
+    """Yield the names and homes that were said of someone or something else."""
     for each in leaves:
         field = each.leaf.pointer.rpartition("/")[2].lower()
         cues = next((cues for names, cues in _CUES if names.search(field)), None)

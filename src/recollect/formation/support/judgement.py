@@ -72,12 +72,12 @@ class TracedLeaf:
     words: tuple[TracedWord, ...]
 
     def weight(self, *origins: str) -> float:
-        """Return how many words have one of these origins."""
+        """Return the number of words with one of these origins."""
         return sum(each.weight for each in self.words if each.origin in origins)
 
     @property
     def told(self) -> float:
-        """Return how many of the words have to have been said."""
+        """Return the number of words that need support."""
         return self.weight("cited", "user", "assistant", "external", "nowhere")
 
 
@@ -171,7 +171,7 @@ def _family(language: str) -> str:
 
 
 def _invented(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
-    """Yield words that nobody said, where there are too many of them."""
+    """Yield the unsupported words if there are too many of them."""
     written, said = pair_of(leaves)
     place = leaves[0].leaf.pointer or "/" if leaves else "/"
     words = [word for each in leaves for word in each.words]

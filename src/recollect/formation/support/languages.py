@@ -1,4 +1,4 @@
-"""Which language a text is in, as far as the small words of a few languages tell."""
+"""Detect the language of a text by the function words of a few languages."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def numbers_of(operation: Operation) -> Iterator[tuple[str, Json, Sequence[Citat
 
 
 def text_at(value: Json, pointer: str) -> str:
-    """Return the text of what stands at *pointer*, ``""`` if there is nothing."""
+    """Return the text of the value at *pointer*, ``""`` if there is nothing."""
     try:
         found = value_at(value, pointer)
     except (LookupError, ValueError):

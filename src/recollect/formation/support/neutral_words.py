@@ -1,9 +1,9 @@
 """
-Words that anybody may add in retelling: they say nothing that has to have been said.
+Neutral words: paraphrases may add them, as they claim nothing that needs support.
 
-Grammar, reporting ("says that the user …"), planning, time and degree, and nouns that only
-sort things ("topic", "details"). No word is here that could turn a statement around, judge a
-person or tell of a deed: those have to be found in somebody's words.
+Grammar, reporting ("says that the user …"), planning, time and degree, and nouns that only classify
+("topic", "details"). Words that could negate a statement, judge a person or report an action are
+not included: those need support.
 """
 
 from typing import Final

@@ -57,7 +57,7 @@ def order_reasons(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
 
 
 def _spoken(passage: Passage) -> Passage | None:
-    """Return what the user says there in their own name: nothing quoted, asked or reported."""
+    """Return what the user says in their own name: nothing quoted, asked or reported."""
     if passage.trust != "user":
         return None
     sentences = [each for each in SENTENCE_END.split(_QUOTED.sub(" ", passage.text)) if each]

@@ -1,9 +1,9 @@
 """
-Origins: where each content word of a value comes from.
+Origins: find the source of each content word of a value.
 
-A word is looked for in the cited sentences first (itself, inflected, a synonym, a slip of the
-pen), then in what the user said elsewhere, in what is remembered, among words that anybody may
-add, and only then in the words of the assistant and of others. What is left came from nowhere.
+A word is looked up in the cited sentences first (itself, inflected, a synonym, a misspelling), then
+in the user's other messages, in known memories, among neutral words, and only then in the words of
+the assistant and of others. Words found nowhere are unsupported.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class TracedWord:
 @dataclass(frozen=True)
 class Sources:
     """
-    What the words of one leaf are looked for in.
+    The places where the words of one leaf are looked up.
 
-    *cited* are the passages that its citations name; *known* are the words that need not be
-    said: of the document before, and of the type's own fields.
+    *cited* are the passages of its citations; *known* are words that need no support: those of the
+    former document and of the type's own fields.
     """
 
     heard: HeardWindow
@@ -110,7 +110,7 @@ def _traced(token: Token, sources: Sources) -> TracedWord:
 
 
 def _traced_number(token: Token, sources: Sources) -> TracedWord:
-    """Return where the figures of a number stand; whether it may be said is checked elsewhere."""
+    """Return where the digits of a number occur; the claim is checked elsewhere."""
     origin: Origin = "neutral"
     voice: Voice | None = None
     if sources.words.index.has(token):
@@ -161,7 +161,7 @@ class _RunTrace:
                 self._origins[at] = "neutral"
 
     def _mark(self, index: WordIndex, origin: Origin) -> None:
-        """Mark what stands in *index* with a neighbour, unless it has an origin already."""
+        """Mark characters found in *index* with a neighbour, unless they have an origin."""
         at = 0
         while at < len(self._run):
             length = index.longest(self._run, at)

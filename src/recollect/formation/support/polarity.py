@@ -28,10 +28,10 @@ def contradiction(
     text: str, before: str, cited: Sequence[Passage], *, is_exposed: bool
 ) -> Iterator[str]:
     """
-    Yield what *text* turns round of what *cited* say; what stood *before* may stay.
+    Yield what *text* negates of what *cited* says; content of *before* may stay.
 
-    A denial that nobody spoke may follow from what was said ("coffee makes me ill"): it is
-    one only where words of others are in the window (*is_exposed*), which may have brought it.
+    A negation that was not said may follow from what was said ("coffee makes me ill"). It counts as
+    a contradiction only if the window has words of others (*is_exposed*), which may have caused it.
     """
     clauses = clauses_in(text[:TEXT_CHARACTERS_MAX])
     stood = {
@@ -62,7 +62,7 @@ _WORDS: Final[dict[Attitude, str]] = {
 
 
 class _Said:
-    """What the cited sentences, and the questions they answer, say and deny."""
+    """What the cited sentences, and the questions they answer, state and negate."""
 
     def __init__(self, cited: Sequence[Passage]) -> None:
         self._clauses: list[tuple[Clause, bool]] = []
@@ -93,7 +93,7 @@ class _Said:
         return bool(bad) or not good or self.has_denial
 
     def is_of_another(self, attitude: Attitude) -> bool:
-        """Return True if those clauses alone have an attitude that speak of somebody else."""
+        """Return True if only clauses about someone else have the attitude."""
         having = [each for each, _ in self._clauses if (attitude, False) in each.attitudes]
         return bool(having) and all(map(speaks_of_another, having))
 
@@ -120,7 +120,7 @@ class _Said:
         return self._dropped_run(clauses)
 
     def _dropped_run(self, clauses: Sequence[Clause]) -> str:
-        """Return what was said with a denial alone, in a script without spaces."""
+        """Return what was said only with a negation, in a script without spaces."""
         told = {
             run.key[at : at + 2]
             for clause in clauses
@@ -140,7 +140,7 @@ class _Said:
         return next(iter(found)) if found and all(map(all, found.values())) else ""
 
     def _turned_run(self, clauses: Sequence[Clause]) -> str:
-        """Return what a clause of a script without spaces denies that was said without denial."""
+        """Return what a clause negates that was said without one, in a script without spaces."""
         for clause in clauses:
             for token in clause.words:
                 if not token.is_run or not clause.denials:

@@ -145,7 +145,7 @@ class Clause:
     tells_end: bool = False
 
     def denies(self, at: int, *, is_run: bool = False, reach: int = _REACH_WORDS) -> bool:
-        """Return True if what stands at *at* is denied, at most *reach* words before it."""
+        """Return True if the value at *at* is denied, at most *reach* words before it."""
         if is_run:
             return any(start < at or _AT_END.match(self.text, start) for start in self.denials)
         return any(
@@ -178,7 +178,7 @@ def stances_in(text: str) -> frozenset[Stance]:
 
 
 def tells_liking(word: str) -> bool:
-    """Return True for a word that tells what somebody likes or dislikes."""
+    """Return True for a word that expresses liking or dislike."""
     return any(
         pattern.fullmatch(word) for attitude, pattern in _ATTITUDES if attitude != "allergic"
     ) or bool(_PREFERS.fullmatch(word))

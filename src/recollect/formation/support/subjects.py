@@ -1,4 +1,4 @@
-"""Whom a clause speaks of: its speaker, or somebody else."""
+"""The subject of a clause: its speaker, or someone else."""
 
 from __future__ import annotations
 
@@ -57,6 +57,6 @@ def speaks_of_another(clause: Clause) -> bool:
 
 
 def speaks_of_user(clauses: Sequence[Clause], attitude: Attitude) -> bool:
-    """Return True if a clause with the attitude names the user, and nobody else."""
+    """Return True if a clause with the attitude is about the user alone."""
     having = [each for each in clauses if (attitude, False) in each.attitudes]
     return any(_USER.search(each.text) and not _ANOTHER.search(each.text) for each in having)

@@ -1,9 +1,9 @@
 """
-Words of which one may stand for another in retelling what was said, in groups.
+Synonym groups: words that may replace each other in a paraphrase.
 
-Chinese and English words stand in one group where they mean the same, so that a note in one
-language can rest on words in the other. Opposites never share a group. A group of a subject
-("telescope", "astronomy") is for the name of an interest or a label drawn from its parts.
+Chinese and English words with the same meaning share a group, so that a note in one language can
+rest on words in the other. Opposites never share a group. A topic group ("telescope", "astronomy")
+covers names of interests, and labels derived from their parts.
 """
 
 from typing import Final

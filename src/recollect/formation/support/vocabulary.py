@@ -1,4 +1,4 @@
-"""Vocabulary: which words are neutral, and which may stand for one another."""
+"""Vocabulary: neutral words and synonym groups."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ HAN_WORD_CHARACTERS_MAX: Final = 6
 
 
 def is_neutral(token: Token) -> bool:
-    """Return True for a word that anybody may add in retelling; numbers are checked elsewhere."""
+    """Return True for a word that a paraphrase may add; numbers are checked elsewhere."""
     word = token.folded
     return token.is_number or len(word) < 2 or word in _neutral() or tells_liking(word)
 
 
 def neutral_length(run: str, at: int) -> int:
-    """Return how many characters of *run* from *at* on are a neutral word; 0 if none."""
+    """Return the length of the neutral word in *run* at *at*; 0 if there is none."""
     return _longest(run, at, CHINESE)
 
 
 def groups_of(token: Token) -> frozenset[int]:
-    """Return the groups of words that a spaced word may stand for."""
+    """Return the synonym groups of a spaced word."""
     groups = _groups()
     return groups.get(token.folded) or groups.get(token.key) or frozenset()
 

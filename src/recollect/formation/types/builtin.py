@@ -119,7 +119,7 @@ INSTRUCTIONS: Final = MemoryType(
     description="How the assistant is to work, as the user has asked it to.",
     update_mode="patch",
     parameters=_document({"rules": _texts("One rule each, with the case that it is for")}, "rules"),
-    # They are the assistant's, whoever asked for them.
+    # They belong to the assistant, regardless of who asked for them.
     per_speaker=False,
 )
 

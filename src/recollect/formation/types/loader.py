@@ -48,26 +48,26 @@ TypeSource: TypeAlias = Mapping[str, object] | MemoryType | SchemaClass
 
 def load_types(source: str | Path | Sequence[TypeSource]) -> tuple[MemoryType, ...]:
     """
-    Return the memory types that *source* describes, in their order, all of them checked.
+    Return the validated memory types described by *source*, in order.
 
     A text is read as JSON, a path as a ``.json`` or ``.toml`` file. Both hold a list of types, or
     an object whose ``types`` (or ``memory_types``) is such a list or a table of types by name.
     Each type is an object with ``name``, ``description``, ``update_mode`` and ``parameters``, and,
     if it needs them, the other fields of `MemoryType`.
 
-    A pydantic model stands for a type with its name, docstring and schema. It is a collection
-    (``insert``) unless the class says ``update_mode: ClassVar = "patch"``; the other fields can
-    be given in the same way. It may also stand as the ``parameters`` of an object.
+    A pydantic model describes a type by its name, docstring and schema. It is a collection
+    (``insert``) unless the class sets ``update_mode: ClassVar = "patch"``; other fields can be set
+    the same way. A model may also be the ``parameters`` of an object.
 
     Raises:
-        NotFoundError: There is no such file.
+        NotFoundError: The file does not exist.
         UsageError: A type is not as it must be; the error names the place, as in
             ``types[2].parameters.properties.age.minimum``.
         LimitError: There are more than `TYPES_MAX` types, or one is too large.
     """
     entries = _entries(source)
     if not entries:
-        msg = "types: there is none: describe at least one memory type"
+        msg = "types: the list is empty: describe at least one memory type"
         raise UsageError(msg)
     if len(entries) > TYPES_MAX:
         raise LimitError("memory types", len(entries), TYPES_MAX, "TYPES_MAX")
@@ -187,7 +187,7 @@ def _is_schema_class(entry: object) -> bool:
 
 
 def _from_class(entry: object, given: Mapping[str, object], path: str) -> Mapping[str, object]:
-    """Return the configuration that a class stands for; what is *given* comes first."""
+    """Return the configuration described by a class; *given* takes precedence."""
     try:
         schema = dict(cast("SchemaClass", entry).model_json_schema())
     except (RuntimeError, TypeError, NameError, ValueError) as error:  # as pydantic refuses a class

@@ -1,4 +1,4 @@
-"""What a memory type is: the form of its documents, and how they change."""
+"""Memory types: the schema of their documents, and how these change."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryType:
     """
-    What kind of thing is remembered: the form of its documents, and how they change.
+    A kind of memory: the schema of its documents, and how they change.
 
-    *parameters* is the JSON Schema (2020-12) of one document, its references written out.
+    *parameters* is the JSON Schema (2020-12) of one document, with references resolved.
 
-    *single_valued* is for collections: a new memory that equals an old one in all its other
-    required fields, but not in these, ends the old one's validity; unless its boolean field
-    *several* is true, which says that both can hold at once.
+    *single_valued* is for collections: a new memory that differs from an old one in these fields
+    alone, of all required ones, ends the old one's validity, unless its boolean field *several* is
+    true, which means that both can hold at once.
 
-    *expires_after_s* is how long after it was formed a memory is forgotten. *instructions* are
-    added to the prompt. *roles* are those whose words may cause such a memory. Of a document
-    larger than *section_bytes_max* a model is shown only the top-level fields that bear on the
-    talk. Of a patched type with *per_speaker* each of several named users has a document of their
-    own; without it there is one, to which all of them contribute. A type with a *schedule*, a
-    cron line (UTC), is formed at its times alone, from everything that was said since; the others
-    are formed when talk pauses.
+    *expires_after_s* is the lifetime of a memory after its formation, in seconds. *instructions*
+    are added to the prompt. *roles* are the roles whose words may cause such a memory. Of a
+    document larger than *section_bytes_max* the model is shown only the top-level fields related to
+    the conversation. With *per_speaker*, each of several named users has their own document of a
+    patched type; otherwise all contribute to one. A type with a *schedule*, a cron line (UTC), is
+    formed at these times only, from everything said since; other types are formed when the
+    conversation pauses.
 
-    Make types with `load_types`, which checks them.
+    Create types with `load_types`, which validates them.
     """
 
     name: str
@@ -77,7 +77,7 @@ def check_types_change(
     old: Sequence[MemoryType], new: Sequence[MemoryType], *, migrate: bool = False
 ) -> None:
     """
-    Refuse *new* types that would read the memories of *old* ones in another way.
+    Reject *new* types that would read the memories of *old* ones in another way.
 
     A changed schema is no such thing: it holds for what is formed from now on. A document and a
     collection are kept under different keys, though, so that a change of `update_mode` needs

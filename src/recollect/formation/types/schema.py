@@ -48,14 +48,14 @@ _PATTERNS: Final = RegexOptions(size_limit=PATTERN_BYTES_MAX)
 
 def violations(type_: MemoryType, value: object) -> tuple[str, ...]:
     """
-    Return what is wrong with *value* as a document of *type_*; nothing if it is one.
+    Return the violations of *value* as a document of *type_*; empty if it is valid.
 
-    Each line says where (a JSON pointer), what was found and what is allowed, so that a model can
-    mend it; in the order of the pointers, at most ``VIOLATIONS_MAX`` and how many more there are.
-    Whatever *value* is, this returns.
+    Each line names the place (a JSON pointer), what was found and what is allowed, so that a model
+    can repair it. They are ordered by pointer; beyond ``VIOLATIONS_MAX`` only their number is
+    given. Never raises because of *value*.
 
     Raises:
-        UsageError: The schema of *type_* is none; types of `load_types` have been checked.
+        UsageError: The schema of *type_* is invalid; types from `load_types` have been validated.
 
     >>> from recollect.formation.types.builtin import USER
     >>> violations(USER, {"age": -3})
@@ -118,7 +118,7 @@ def _compiled(schema: dict[str, Json]) -> Draft202012Validator:
 
 
 def _wrong_instructions(value: JsonObject) -> list[str]:
-    """Return what of a document of rules no schema says: each goes into prompts as a line."""
+    """Return the violations of a rules document that a schema cannot express."""
     rules = value.get("rules")
     wrong = wrong_rules(rules) if is_list(rules) else ""
     return [f"/rules: {wrong}"] if wrong else []
@@ -153,7 +153,7 @@ def check_schema(parameters: object, path: str) -> dict[str, Json]:
 
 
 def _check_form(schema: dict[str, Json], path: str) -> None:
-    """Refuse what the standard's own schema refuses."""
+    """Reject what the standard's own schema refuses."""
     try:
         meta.validate(schema)
     except ValidationError as error:
@@ -163,7 +163,7 @@ def _check_form(schema: dict[str, Json], path: str) -> None:
 
 
 def _check_parts(schema: JsonObject, path: str) -> None:
-    """Refuse in *schema*, and in every schema within it, what we could not check faithfully."""
+    """Reject in *schema*, and in every schema within it, what we could not check faithfully."""
     waiting: list[tuple[Steps, Json]] = [((), schema)]
     while waiting:
         at, part = waiting.pop()
@@ -226,7 +226,7 @@ def _parts_of(schema: JsonObject) -> Iterator[Json]:
 
 
 def _size_of(document: Json) -> int:
-    """Return how many values a document has, at every depth."""
+    """Return the number of values in a document, at every depth."""
     waiting, count = [document], 0
     while waiting:
         each = waiting.pop()

@@ -1,1 +1,1 @@
-"""How something was said: quoted, doubted, pasted from elsewhere, or meant as an instruction."""
+"""How something was said: quoted, doubted, pasted, or meant as an instruction."""

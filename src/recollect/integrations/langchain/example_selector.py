@@ -15,7 +15,7 @@ from recollect.sync.method_pairs import PairCall, delegated_pair
 
 
 class SelectOptions(TypedDict, total=False):
-    """What `Examples.select` takes."""
+    """The options of `Examples.select`."""
 
     count: int
     budget_tokens: int | None

@@ -24,7 +24,7 @@ class ClassicMemory(BaseMemory):
     _behind: conversation.BaseMemory = PrivateAttr()
 
     def __init__(self, memory: conversation.BaseMemory) -> None:
-        """Stand for *memory*, one of ours or of your own."""
+        """Wrap *memory*, one of ours or your own."""
         with warnings.catch_warnings():
             # The base class is deprecated in favour of what has no memory of this kind.
             warnings.simplefilter("ignore")
@@ -33,7 +33,7 @@ class ClassicMemory(BaseMemory):
 
     @property
     def behind(self) -> conversation.BaseMemory:
-        """The memory that this one stands for."""
+        """The wrapped memory."""
         return self._behind
 
     @property
@@ -75,7 +75,7 @@ class ClassicMemory(BaseMemory):
 
 
 def behind_of(value: Any) -> Any:
-    """Return *value* with the memory behind each that stands for one, in lists as well."""
+    """Return *value* with every wrapper replaced by its memory, in lists as well."""
     if isinstance(value, ClassicMemory):
         return value.behind
     return [behind_of(each) for each in value] if isinstance(value, list) else value
@@ -93,7 +93,7 @@ class _Named(ClassicMemory):
 
     @classmethod
     def standing_for(cls, memory: conversation.BaseMemory) -> Self:
-        """Return one of this class for *memory*, which is of its kind already."""
+        """Return an instance of this class that wraps *memory*."""
         made = cls.__new__(cls)
         ClassicMemory.__init__(made, memory)
         return made

@@ -1,4 +1,4 @@
-"""Any of LangChain's vector stores as an outside store, which has a say in our recall."""
+"""Any of LangChain's vector stores as an external store, which has a say in our recall."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def equal_to(scope: str) -> Any:
 
 class OutsideVectorStore:
     """
-    A vector store of LangChain's, for ``recollect.open(outside=…)``.
+    Adapter for a LangChain vector store, for ``recollect.open(outside=…)``.
 
-    It embeds with its own ``Embeddings``, and keeps the texts: give it a collection of its own.
-    Every search has the filter of one scope; an answer of another scope's is refused.
+    It embeds with its own ``Embeddings``, and stores the texts: use a separate collection. Every
+    search is filtered by one scope; results from another scope are rejected.
     """
 
     def __init__(
@@ -41,15 +41,15 @@ class OutsideVectorStore:
         **options: Any,
     ) -> None:
         """
-        Take a vector store.
+        Wrap a vector store.
 
         Args:
-            name: Stands for the collection: what it has is remembered under this name, so that
-                an emptied or another collection needs another name.
-            filter_of: From a scope's name, the store's own filter for documents of which the
-                metadata field ``SCOPE_FIELD`` equals it; by default a dict, as Chroma and Pinecone
-                take it. LanceDB's is known.
-            options: Are given to every search.
+            name: Name of the collection; the mirror's progress is recorded under it, so that an
+                emptied or another collection needs another name.
+            filter_of: Returns the store's filter for documents whose metadata field ``SCOPE_FIELD``
+                equals a scope's name; by default a dict, as for Chroma and Pinecone. LanceDB is
+                detected.
+            options: Passed to every search.
         """
         self.name = name
         self._vectors = vectorstore
@@ -123,7 +123,7 @@ class OutsideVectorStore:
         return f"the vector store {self.name!r} ({type(self._vectors).__name__})"
 
     def _is_there(self) -> bool:
-        """Say whether there is anything: LanceDB's table begins with the first document."""
+        """Return True if there is anything: LanceDB's table begins with the first document."""
         table = getattr(self._vectors, "get_table", None)
         if table is None:
             return True

@@ -1,4 +1,4 @@
-"""What recall finds, as LangChain's documents."""
+"""Convert recalled entries to LangChain documents."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from recollect.records import JsonObject
 
 
 class Offered(Protocol):
-    """What tools call: `MemoryTools`, or what finds them by who calls."""
+    """The object that tools call: `MemoryTools`, or one that finds them by the caller."""
 
     @property
     def schemas(self) -> tuple[Tool, ...]:
@@ -26,7 +26,7 @@ class Offered(Protocol):
         ...
 
     async def acall(self, name: str, arguments: JsonObject) -> JsonObject:
-        """Do the same as `call`."""
+        """Async variant of `call`."""
         ...
 
 

@@ -147,7 +147,7 @@ def conditions_of(filter_: Filter | None) -> JsonObject | None:
 
 
 def relevance_of(neighbour: Neighbour) -> float:
-    """Return how near it is, from 0 to 1."""
+    """Return the similarity, from 0 to 1."""
     return min(max(neighbour.similarity, 0.0), 1.0)
 
 

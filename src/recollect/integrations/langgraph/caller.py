@@ -1,4 +1,4 @@
-"""Who calls a graph: what the program gave with the run, from which scope and thread follow."""
+"""The caller of a graph: determines scope and thread of a run."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ THREAD_ID: Final = "thread_id"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphCaller:
     """
-    Who calls a graph or an agent: the run's *context*, and its config's *configurable*.
+    The caller of a graph or an agent: the run's *context*, and *configurable* of its config.
 
-    Both come from the program that starts the run; no model and no message has a part in them.
+    Both come from the program that starts the run, never from a model or a message.
     """
 
     context: Any = None
@@ -37,7 +37,7 @@ Which: TypeAlias = str | Callable[[GraphCaller], str] | None
 
 
 def present_caller(runtime: Any = None) -> GraphCaller:
-    """Return who called the run that this is part of; of *runtime*, if it is given."""
+    """Return the caller of the current run, or of *runtime* if given."""
     try:
         configurable = get_config().get("configurable", {})
         context = (get_runtime() if runtime is None else runtime).context
@@ -71,11 +71,11 @@ def thread_of(which: Which, caller: GraphCaller, scope: Scope) -> str:
     """
     Return the thread of *caller* in *scope*.
 
-    A ``thread_id`` that `thread_id_of` made names the thread that it was made of: there the
-    graph's checkpoints and its mirror belong, and are erased with it.
+    A ``thread_id`` made by `thread_id_of` names the thread it was made from; the graph's
+    checkpoints and mirror belong to that thread and are erased with it.
 
     Raises:
-        UsageError: Nothing names it.
+        UsageError: The thread cannot be determined.
     """
     if which is not None:
         return check_id(which(caller) if callable(which) else which, "a thread")

@@ -37,22 +37,21 @@ def checkpointer(
     """
     Return LangGraph's saver for graphs' threads, to be entered with ``with`` or ``async with``.
 
-    Its checkpoints stand in a file beside that of a SQLite store, or in the tables that LangGraph
-    makes in the database of a PostgreSQL store; beside a Redis store there are none. Checkpoints
-    under the ``thread_id`` that `thread_id_of` returns are erased with that thread or scope,
-    whichever process erases.
+    Its checkpoints are in a file beside that of a SQLite store, or in LangGraph's tables in the
+    database of a PostgreSQL store; Redis is not supported. Checkpoints under the ``thread_id`` that
+    `thread_id_of` returns are erased with that thread or scope, from any process.
 
     Args:
-        memory: The address of a store, as `recollect.open` takes it, or an open memory. Only
-            with the memory itself are the checkpoints beside ``memory:`` erased as well.
-        allow: The types of the graphs' states that a checkpoint may make when it is read,
-            beside those of LangGraph and LangChain: classes, or (module, name).
-        mirror: Whether the messages of every checkpoint are mirrored into our thread; that
-            needs an open memory.
+        memory: The address of a store, as for `recollect.open`, or an open memory. For ``memory:``,
+            checkpoints are erased only if the memory itself is given.
+        allow: Types that may be created when a checkpoint is read, in addition to those of
+            LangGraph and LangChain: classes, or (module, name).
+        mirror: Whether to mirror the messages of every checkpoint into our thread; needs an open
+            memory.
         channel: The channel of the graphs' states that holds their messages.
 
     Raises:
-        UsageError: An argument is not allowed; the error says why.
+        UsageError: An argument is invalid; the message tells why.
     """
     if not isinstance(memory, str | Recollect | SyncRecollect):
         msg = f"memory is a Recollect, a SyncRecollect or a store's address, not {memory!r}"
@@ -82,7 +81,7 @@ class Checkpointer:
 
         Raises:
             MissingExtraError: LangGraph's saver for this kind of store is not installed.
-            StoreError: It cannot be opened; the class says why.
+            StoreError: It cannot be opened; the class tells why.
             UsageError: It is entered already, or on the loop on which the memory lives; or
                 the memory is on Redis.
         """
@@ -94,7 +93,7 @@ class Checkpointer:
         self._close()
 
     async def __aenter__(self) -> CompleteSaver:
-        """Do the same, from any event loop."""
+        """Like ``__enter__``, from any event loop."""
         memory = self._memory
         store = None if isinstance(memory, str) else await HomeLoop(memory).visit(_store_of)
         return await asyncio.to_thread(self._opened, store)

@@ -118,7 +118,7 @@ class FormedStore(RecollectStore):
         return results
 
     async def _memory_at(self, memory: Recollect, namespace: Scope, key: str) -> Memory | None:
-        """Return the formed memory that an item's address stands for."""
+        """Return the formed memory at an item's address."""
         if not namespace or namespace[-1] not in self.types:
             return None
         found = await memory.store.get((*self.root, *namespace[:-1]), namespace[-1], key)
@@ -130,7 +130,7 @@ class FormedStore(RecollectStore):
         return Item(**self._fields(found)) if found else None
 
     async def _revision(self, memory: Recollect, op: PutOp) -> tuple[Scope, Write] | None:
-        """Return what a put writes of a formed memory, ``None`` if it is of an item."""
+        """Return the write of a put to a formed memory, ``None`` for an ordinary item."""
         namespace = tuple(op.namespace)
         type_ = self.types.get(namespace[-1]) if namespace else None
         if type_ is None or await memory.get((*self.root, *namespace), ITEM, op.key):
@@ -168,7 +168,7 @@ class FormedStore(RecollectStore):
         return [SearchItem(**self._fields(each), score=score) for each, score in shown]
 
     def _parts(self, prefix: Scope) -> list[tuple[Scope, tuple[str, ...], bool]]:
-        """Return what a prefix means: scopes, the types in them, and whether those below, too."""
+        """Resolve a prefix: scopes, the types in them, and whether scopes below are included."""
         parts: list[tuple[Scope, tuple[str, ...], bool]] = [
             ((*self.root, *prefix), (ITEM, *self.types), True)
         ]
@@ -219,7 +219,7 @@ class FormedStore(RecollectStore):
         return inside if type_ == ITEM else (*inside, type_)
 
     def _fields(self, memory: Memory) -> dict[str, Any]:
-        """Return what an item says of a memory."""
+        """Return the fields of an item that represents a memory."""
         return {
             "value": dict(memory.value),
             "key": memory.key,
@@ -275,7 +275,7 @@ async def _newest_true(
 
 
 async def _holds_any(memory: Recollect, places: Sequence[tuple[Scope, str]]) -> bool:
-    """Say whether one of the scopes holds a memory of its type that is true now."""
+    """Return True if one of the scopes holds a memory of its type that is true now."""
     for scope, type_ in places:
         if type_ == ITEM:  # of which those that have expired are not listed
             return True
@@ -285,7 +285,7 @@ async def _holds_any(memory: Recollect, places: Sequence[tuple[Scope, str]]) -> 
 
 
 def _is_true(memory: Recollect, found: Memory) -> bool:
-    """Say whether a memory is true in the world now; an item always is."""
+    """Return True if a memory is true in the world now; an item always is."""
     until = found.valid_until
     return found.type == ITEM or until is None or to_datetime(memory.store.now()) < until
 

@@ -48,7 +48,7 @@ class RecollectStore(BaseStore):
             `start_ttl_sweeper`. What has expired is never returned.
 
     Raises:
-        UsageError: An argument is not allowed; the error says why.
+        UsageError: An argument is not allowed; the message tells why.
     """
 
     supports_ttl = True
@@ -151,7 +151,7 @@ class RecollectStore(BaseStore):
 
     def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
         """
-        Stop the sweeper, if one runs; say whether it ended within *timeout* seconds.
+        Stop the sweeper, if one runs; return True if it ended within *timeout* seconds.
 
         On the loop on which a `Recollect` lives give 0: a sweep at work waits for that loop.
         """

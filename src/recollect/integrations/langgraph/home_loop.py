@@ -28,10 +28,10 @@ BLOCKED_S: Final = 10.0
 
 class HomeLoop(Home):
     """
-    Runs functions of a memory where it lives, whoever asks.
+    Runs functions of a memory on its own loop, from any thread or loop.
 
-    A `Recollect` lives on the loop on which it was entered, a `SyncRecollect` on a thread of
-    its own. Calls from other loops and threads are forwarded there.
+    A `Recollect` belongs to the loop on which it was entered, a `SyncRecollect` to its own thread.
+    Calls from elsewhere are forwarded there.
     """
 
     def call(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
@@ -104,9 +104,9 @@ class HomeLoop(Home):
 
 def forwarded(owner: OwnerT) -> OwnerT:
     """
-    Return a view of *owner* whose calls reach its memory from any thread and any loop.
+    Return a view of *owner* whose calls work from any thread and any loop.
 
-    It has nothing of its own but its home: what is set on either is seen by both.
+    It shares all attributes with *owner*, except for its home.
     """
     view: Any = object.__new__(_view_class(type(owner)))
     object.__setattr__(view, "_owner", owner)
@@ -138,18 +138,18 @@ class Visit:
     async def run(
         self, function: Callable[[Recollect], Awaitable[ResultT]], memory: Recollect
     ) -> ResultT:
-        """Do it, on the loop."""
+        """Run the function, on the loop."""
         if not self._settled.acquire(blocking=False):
             raise asyncio.CancelledError  # whoever asked was told that it is not done
         return await function(memory)
 
     def check(self) -> None:
         """
-        Say whether it is worth waiting any longer.
+        Raise if waiting any longer is pointless.
 
         Raises:
             StoreClosedError: The loop has ended.
-            UsageError: It has not begun for ``BLOCKED_S``; it is given up.
+            UsageError: The call has not started within ``BLOCKED_S``; it is abandoned.
         """
         _check_running(self._home)
         if monotonic() > self._until and self._settled.acquire(blocking=False):

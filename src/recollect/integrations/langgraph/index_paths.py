@@ -1,4 +1,4 @@
-"""What of an item is searched: fields by LangGraph's path syntax, as the memory's text."""
+"""Extract the searched text of an item by LangGraph's field paths."""
 
 from __future__ import annotations
 

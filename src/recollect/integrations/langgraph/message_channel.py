@@ -35,7 +35,7 @@ def state_of(values: object) -> State:
 
 
 def has_messages(found: CheckpointTuple, channel: str) -> bool:
-    """Say whether a checkpoint has messages in *channel*, or changes to them."""
+    """Return True if a checkpoint has messages in *channel*, or changes to them."""
     return channel in found.checkpoint["channel_values"] or _has_changes(found, channel)
 
 

@@ -40,14 +40,14 @@ THREADS_FOLLOWED_MAX: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class MirrorChange:
-    """What becomes of our thread: messages to be there, and ids of some that go."""
+    """A change of our thread: messages to store, and ids of messages to remove."""
 
     messages: Sequence[AnyMessage]
     removed: Sequence[str]
 
 
 def change_between(before: State, after: State) -> MirrorChange:
-    """Return what a step has changed: messages that are new or other ones, and those gone."""
+    """Return what a step changed: new or changed messages, and removed ones."""
     return MirrorChange(
         [message for id_, message in after.items() if before.get(id_) != message],
         [id_ for id_ in before if id_ not in after],
@@ -56,11 +56,11 @@ def change_between(before: State, after: State) -> MirrorChange:
 
 def net_change(checkpoints: Sequence[CheckpointTuple], channel: str) -> MirrorChange:
     """
-    Return what all *checkpoints* of a thread, oldest first, come to.
+    Return the combined change of all *checkpoints* of a thread, oldest first.
 
-    Every message that stood in any of them is there, in the order in which they came, but for
-    those that a later step removed. What another branch of the graph has left out is no removal;
-    where a branch begins, what stands in it is there as it stands in it.
+    It stores every message of any checkpoint, in order, except those that a later step removed. A
+    message missing in another branch of the graph is not a removal; at the start of a branch, its
+    messages are stored as they are there.
     """
     states: dict[str, State] = {}
     kept: dict[str, AnyMessage] = {}
@@ -88,9 +88,9 @@ class MessageMirror:
     """
     Mirrors the messages of graphs into the threads that their ``thread_id`` names.
 
-    A message is known by its id: mirroring it again changes nothing, another content under its
-    id replaces it, and one that a step removed is removed. What others have put into our
-    thread stays. The graph's ``thread_id`` is made with `thread_id_of`.
+    Messages are identified by id: mirroring one again changes nothing, changed content replaces it,
+    and one removed by a step is removed. Other messages in our thread are left alone. Use
+    `thread_id_of` for the graph's ``thread_id``.
     """
 
     def __init__(self, memory: AnyRecollect, *, channel: str = "messages") -> None:
@@ -234,7 +234,7 @@ def _told(messages: Sequence[MessageLike]) -> MirrorChange:
 async def _changed_thread(
     memory: Recollect, *, place: tuple[Scope, str], change: MirrorChange
 ) -> None:
-    """Make our thread hold the messages of *change*, and none of those removed."""
+    """Apply *change* to our thread."""
     scope, thread = place
     messages = [keepable(each) for each in change.messages]
     talk = ThreadTalk(scope, thread)

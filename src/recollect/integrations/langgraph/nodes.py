@@ -102,7 +102,7 @@ def _messages_in(state: Mapping[str, Any], key: str) -> list[BaseMessage]:
 
 
 def _changes(messages: Sequence[BaseMessage], kept: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """Return what makes *messages* the *kept* ones, of which some may have been cut."""
+    """Return the updates that turn *messages* into *kept*, some of which may be cut."""
     there = {each.id: each for each in messages}
     cut = [each for each in kept if there.get(each.id) != each]
     return [*_removals(messages, kept), *cut]

@@ -74,7 +74,7 @@ _HAS_ANY: Final = "SELECT 1 FROM checkpoints WHERE thread_id = %s LIMIT 1"
 
 
 class PostgresCheckpoints(CompleteSaver, PostgresSaver):
-    """LangGraph's `PostgresSaver` over a pool of its own, with what it lacks."""
+    """LangGraph's `PostgresSaver` with its own pool, completed."""
 
     def __init__(self, parameters: Mapping[str, Any], serde: SerializerProtocol) -> None:
         """
@@ -110,7 +110,7 @@ class PostgresCheckpoints(CompleteSaver, PostgresSaver):
         self._pool.close()
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """Do what LangGraph's saver does, with threads and strategy checked as on SQLite."""
+        """Like LangGraph's saver, with threads and strategy validated as on SQLite."""
         super().prune(checked_prune(thread_ids, strategy), strategy=strategy)
 
     def _copy_thread(self, source: str, target: str) -> None:

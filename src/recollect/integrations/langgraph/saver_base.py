@@ -1,4 +1,4 @@
-"""What LangGraph's own savers lack: await on any loop, whole lists, a mirror of the messages."""
+"""Additions to LangGraph's savers: await on any loop, complete lists, a message mirror."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def checked_prune(thread_ids: Sequence[str], strategy: str) -> list[str]:
 
 
 def _with_run(metadata: CheckpointMetadata, config: RunnableConfig) -> CheckpointMetadata:
-    """Return *metadata* with the id of the run; LangGraph adds only what stands in two parts."""
+    """Return *metadata* with the id of the run, which LangGraph adds only in some cases."""
     configurable = config.get("configurable", {})
     if any("run_id" in each for each in (metadata, config.get("metadata", {}), configurable)):
         return metadata

@@ -57,10 +57,10 @@ def type_names_in(schemas: Iterable[object]) -> frozenset[TypeName]:
 
 def derive_for(kind: type[BaseCheckpointSaver[Any]]) -> None:
     """
-    Have every graph tell savers of *kind* the types of its state before it uses them.
+    Register the types of every graph's state with savers of *kind*.
 
-    LangGraph does that itself only if the environment asked for its strict mode before it was
-    imported. A LangGraph without that step leaves it to `checkpointer(…, allow=…)`.
+    LangGraph does that itself only if its strict mode was set in the environment before it was
+    imported. With older versions use `checkpointer(…, allow=…)`.
     """
     own = getattr(Pregel, _HOOK, None)
     if own is None:
@@ -110,7 +110,7 @@ def _is_data_type(given: object) -> bool:
 
 
 def _within(given: object) -> list[object]:
-    """Return the types that a type is made of."""
+    """Return the component types of a type."""
     if isinstance(given, TypeVar):
         return [given.__bound__, *given.__constraints__]
     inner = [*get_args(given), get_origin(given)]

@@ -1,4 +1,4 @@
-"""What a stored checkpoint may make when it is read: known types, and none that it names itself."""
+"""Restrict which types a stored checkpoint may create when it is read."""
 
 from __future__ import annotations
 
@@ -81,11 +81,11 @@ class StrictSerializer(JsonPlusSerializer):
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         """
-        Return what keeps *obj*.
+        Serialise *obj*.
 
         Raises:
-            UsageError: It holds a type that could not be made again.
-            TypeError: It holds something that cannot be written.
+            UsageError: *obj* contains a type that could not be created again.
+            TypeError: *obj* contains a value that cannot be serialised.
         """
         kind, content = super().dumps_typed(obj)
         if kind == "msgpack":
@@ -95,11 +95,11 @@ class StrictSerializer(JsonPlusSerializer):
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         """
-        Return what *data* keeps.
+        Deserialise *data*.
 
         Raises:
-            UsageError: It names a type that is not allowed.
-            StoreCorruptError: It is of a kind that nothing here has written.
+            UsageError: *data* names a type that is not allowed.
+            StoreCorruptError: *data* is of an unknown kind.
         """
         kind, content = data
         if kind not in _KINDS:
@@ -123,7 +123,7 @@ class StrictSerializer(JsonPlusSerializer):
         return value
 
     def _check_readable(self, names: set[TypeName], methods: set[tuple[str, str, str]]) -> None:
-        """Refuse to write what `loads_typed` would refuse, or could not find again."""
+        """Reject to write what `loads_typed` would refuse, or could not find again."""
         allowed: Any = self._allowed_msgpack_modules
         for module, name, method in sorted(methods - SAFE_MSGPACK_METHODS):
             raise UsageError(_unwritable(module, name, f"it is read by its method {method!r}"))
@@ -137,7 +137,7 @@ class StrictSerializer(JsonPlusSerializer):
 
 
 def named_in(content: bytes) -> tuple[set[TypeName], set[tuple[str, str, str]]]:
-    """Return the types, and the methods of types, that a written value names; nothing is made."""
+    """Return the types and methods that a serialised value names, without creating anything."""
     names: set[TypeName] = set()
     methods: set[tuple[str, str, str]] = set()
 

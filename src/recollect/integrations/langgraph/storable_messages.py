@@ -1,4 +1,4 @@
-"""What of a message every store can hold: all of it, or as much as can be made so."""
+"""Convert messages to a form that every store accepts, with as little loss as possible."""
 
 from __future__ import annotations
 

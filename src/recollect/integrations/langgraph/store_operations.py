@@ -1,4 +1,4 @@
-"""What an operation on LangGraph's store may ask, checked before anything is read or written."""
+"""Validate operations on LangGraph's store before anything is read or written."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def check_ttl(ttl: object, what: str) -> float | None:
 
 
 def check_keys(config: Mapping[str, Any], known: type, what: str) -> None:
-    """Refuse a configuration with a key that is none of a *known* TypedDict: it does nothing."""
+    """Reject a configuration with a key that is none of a *known* TypedDict: it does nothing."""
     keys = sorted(get_type_hints(known))
     if unknown := sorted(str(each) for each in config if each not in keys):
         msg = f"{what} has no {unknown[0]!r}; what it may have is {', '.join(keys)}"

@@ -134,7 +134,7 @@ async def _namespaces(memory: Recollect, root: Scope, op: ListNamespacesOp) -> l
 
 def fits_all(conditions: Iterable[MatchCondition], namespace: Scope) -> bool:
     """
-    Say whether *namespace* satisfies all *conditions*, label by label; ``*`` is any label.
+    Return True if *namespace* satisfies all *conditions*, label by label; ``*`` is any label.
 
     >>> fits_all([MatchCondition("prefix", ("users", "*"))], ("users", "ada", "prefs"))
     True
@@ -159,7 +159,7 @@ def lifetime_key(key: str) -> str:
 
 
 async def prolong_used(memory: Recollect, used: Sequence[Memory]) -> None:
-    """Let the expiry of *used* items begin anew, as far as they expire."""
+    """Restart the expiry of *used* items, if they expire."""
     by_scope: dict[Scope, dict[str, Memory]] = {}
     for each in used:
         if each.expires_at is not None:

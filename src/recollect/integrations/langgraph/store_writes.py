@@ -24,7 +24,7 @@ Writes: TypeAlias = dict[Scope, list[list[PreparedWrite]]]
 
 def writes_of(root: Scope, ops: Sequence[Op], fields: Sequence[str], now: datetime) -> Writes:
     """
-    Return what the puts and deletes among *ops* write; of those to one item, the last one.
+    Return the writes of the puts and deletes in *ops*; the last one per item wins.
 
     Raises:
         UsageError: A scope, key, value or time to live is not allowed; nothing is written.

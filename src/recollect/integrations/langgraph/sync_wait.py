@@ -19,9 +19,9 @@ _portals: Final[dict[int, tuple[PortalThread, BlockingPortal]]] = {}
 
 def waited(function: Callable[[], Awaitable[ResultT]]) -> ResultT:
     """
-    Run *function* on an event loop of its own thread, wait for it, and return its result.
+    Run *function* on an event loop in another thread, and return its result.
 
-    That loop is one for the whole process, so that a client of a model keeps its connections.
+    The process has one such loop, so that model clients keep their connections.
     """
     return _portal().call(function)
 

@@ -22,8 +22,8 @@ class Sweeper:
     """
     Calls *sweep* every *interval_minutes* on a thread of its own, until it is stopped.
 
-    It also ends when *ended* is cancelled, and when the memory is closed. A sweep that fails
-    otherwise is logged and recorded among *tasks*, and tried again at the next turn.
+    It also ends when *ended* is cancelled, and when the memory is closed. A failed sweep is logged
+    and recorded in *tasks*, and retried at the next interval.
     """
 
     def __init__(
@@ -43,11 +43,11 @@ class Sweeper:
 
     @property
     def is_running(self) -> bool:
-        """Say whether it still sweeps."""
+        """Whether it still sweeps."""
         return self._thread.is_alive() and not self._is_stopped.is_set()
 
     def stop(self, timeout_s: float | None) -> bool:
-        """Wait until it has ended, at most so long; say whether it has."""
+        """Wait until it has ended, at most so long; return True if it has."""
         self._is_stopped.set()
         self._thread.join(timeout_s)
         return not self._thread.is_alive()

@@ -32,12 +32,12 @@ class ChromaDoc(SearchDocument):
 
 class ChromaDBSearch(VectorSearch):
     """
-    A search over a Chroma collection, which keeps the texts.
+    A search over a Chroma collection, which stores the texts.
 
-    *client* is any of Chroma's; *path* a folder for one that is kept on disk; with neither the
-    documents are this object's own, in memory, and gone with it. Chroma's own embedding function
-    is not used, so no model is downloaded, and nothing is reported to anybody. Its index is
-    approximate: among many documents a near one may be missed.
+    *client* is any Chroma client, *path* a folder for a persistent one; with neither the documents
+    are in memory and end with this object. Chroma's embedding function is not used, so no model is
+    downloaded, and telemetry is off. Its index is approximate: among many documents a near one may
+    be missed.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class ChromaDBSearch(VectorSearch):
         description: str = "",
     ) -> None:
         """
-        Take the collection, made if it does not exist, and add *docs*.
+        Open the collection, create it if it is missing, and add *docs*.
 
         Raises:
             MissingExtraError: Chroma is not installed.
@@ -130,7 +130,7 @@ class ChromaDBSearch(VectorSearch):
             self._gone()
 
     def _collection(self, metadata: Mapping[str, Any] | None = None) -> Any:
-        """Return the collection as it is now: somebody else may have cleared it."""
+        """Return the current collection, which another client may have cleared."""
         client: Any = self._client  # its type demands every setting of the index
         found: Any = client.get_or_create_collection(
             self._place,
@@ -145,7 +145,7 @@ class ChromaDBSearch(VectorSearch):
 
     @property
     def metric(self) -> str:
-        """What the collection measures: cosine, euclidean or dotproduct."""
+        """The metric of the collection: cosine, euclidean or dotproduct."""
         return _METRIC_OF_SPACE[self._space]
 
     def _similarity(self, distance: float) -> float:

@@ -1,4 +1,4 @@
-"""What the searches by vectors share: texts become vectors, distances similarities."""
+"""Shared parts of vector searches: embed texts, and turn distances into similarities."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ class VectorSearch(DocumentSearch):
         self, vector: list[float], top_k: int, *, alike: JsonObject | None = None
     ) -> list[FoundDocument]:
         """
-        Return the documents whose vectors are nearest, the nearest first.
+        Return the documents with the nearest vectors, nearest first.
 
-        With *alike* only those of which exactly this (for a non-empty object of texts) is known.
+        With *alike*, only documents with exactly these attributes (a non-empty object of texts).
         """
 
     @abstractmethod

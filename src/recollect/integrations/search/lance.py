@@ -134,7 +134,7 @@ class LanceDBSearch(VectorSearch):
         return self._checked_table(found)
 
     def _checked_table(self, table: Any) -> Any:
-        """Refuse a table that somebody else has made, or with vectors of another encoder."""
+        """Raise if the table was created by another program or encoder."""
         schema = table.schema
         if not set(schema.names) >= _COLUMNS:
             msg = (

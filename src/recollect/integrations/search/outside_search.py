@@ -1,4 +1,4 @@
-"""One of our searches as an outside store, which has a say in our recall."""
+"""One of our searches as an external store, which has a say in our recall."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ _NOBODY: Final[Scope] = ("recollect:outside", "check")
 
 class OutsideSearch:
     """
-    A `ChromaDBSearch`, `LanceDBSearch` or `PineconeSearch`, for ``recollect.open(outside=…)``.
+    Adapter for our searches, for ``recollect.open(outside=…)``.
 
-    It embeds with its own encoder, and keeps the texts: give it an index of its own. What the
-    encoder does not understand is not there. Every search has the filter of one scope.
+    Wraps a `ChromaDBSearch`, `LanceDBSearch` or `PineconeSearch`, which embeds with its own encoder
+    and stores the texts: use a separate index. Texts that the encoder does not support are left
+    out. Every search is filtered by one scope.
     """
 
     def __init__(self, search: VectorSearch, *, name: str) -> None:
-        """Take a search; *name* stands for its index, as what it has is remembered under it."""
+        """Wrap a search; the mirror's progress is recorded under *name*."""
         self.name = name
         self._search = search
 

@@ -28,7 +28,7 @@ _COLLECTION: Final = "collection"
 
 @dataclass(frozen=True, slots=True)
 class RecollectDoc(SearchDocument):
-    """A text with what is known of it; its vector is made by the memory."""
+    """A text with its attributes; the memory computes its vector."""
 
     metadata: JsonObject = field(default_factory=dict)
     id: str = field(default_factory=new_id)
@@ -49,7 +49,7 @@ class RecollectSearch(DocumentSearch):
         *,
         collection_name: str = "index",
     ) -> None:
-        """Take a scope of *memory*; *docs* to begin with need a memory that is not awaited."""
+        """Use a scope of *memory*; initial *docs* require a synchronous memory."""
         self.home = Home(memory)
         self.scope = scope
         self.collection_name = collection_name

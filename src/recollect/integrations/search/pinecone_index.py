@@ -60,18 +60,18 @@ class PineconeSearch(VectorSearch):
         name: str | None = None,
     ) -> None:
         """
-        Take the index, made if it does not exist, and add *docs*.
+        Open the index, create it if it is missing, and add *docs*.
 
         Args:
-            dimension: Defaults to the encoder's; another is refused.
-            client: Defaults to one with the key in the environment, as Pinecone has it.
-            spec: Where an index that does not exist is made, as Pinecone has it; by default
-                without a server of its own, in AWS us-east-1.
+            dimension: Defaults to the encoder's; any other is refused.
+            client: Defaults to a client with the API key from the environment.
+            spec: Pinecone's spec for creating a missing index; by default serverless, in AWS
+                us-east-1.
 
         Raises:
             MissingExtraError: Pinecone's client is not installed.
             EmbedderError: There is no encoder.
-            UsageError: The index is for vectors of another dimension, or measures otherwise.
+            UsageError: The index has another dimension or metric.
         """
         super().__init__(encoder, name=name)
         self.metric = checked_metric(metric)

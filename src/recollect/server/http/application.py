@@ -46,7 +46,7 @@ names one below it, a segment each. Errors are `application/problem+json`.
 
 
 def _tell_nobody(_key: str) -> None:
-    """Let nobody know."""
+    """Ignore the first key; the default callback."""
 
 
 def create_app(
@@ -61,20 +61,20 @@ def create_app(
     doors: Sequence[Door] = (),
 ) -> FastAPI:
     """
-    Return the service.
+    Return the service as an ASGI application.
 
     Args:
-        settings: How it runs; see `read_settings`.
-        open_memory: Opens the memory that is served, when the application starts.
-        assistants: How memories are formed; what the memory was opened with.
-        model: What answers in ``/v1/chat``; ``None`` for nobody.
-        tell_key: Is told the first key of a store that has none yet, once.
-        metrics: Where figures are counted; its own by default.
+        settings: The settings; see `read_settings`.
+        open_memory: Opens the memory when the application starts.
+        assistants: The formation settings with which the memory is opened.
+        model: The model for ``/v1/chat``; ``None`` disables it.
+        tell_key: Called once with the first key of a store without keys.
+        metrics: The metrics registry; a new one by default.
         static: The folder of the built page.
-        doors: Other ways in, such as `recollect.server.mcp.streamable_http.mcp_door`.
+        doors: Other mounted applications, such as `recollect.server.mcp.streamable_http.mcp_door`.
 
     Raises:
-        UsageError: The settings do not go together.
+        UsageError: The settings are inconsistent.
     """
     checked(settings)
     counted = metrics or Metrics()
@@ -139,7 +139,7 @@ def connection_limits(
 
 
 def _middleware(settings: Settings, metrics: Metrics, room: Middleware) -> list[Middleware]:
-    """Return what each request passes, outermost first: each refuses what the next need not see."""
+    """Return the middleware, outermost first, so that refusals come as early as possible."""
     return [
         Middleware(Observing, metrics=metrics),
         Middleware(BrowserOrigins, settings=settings),

@@ -1,4 +1,4 @@
-"""Who asks: settled from the headers alone, before a byte of the body is read."""
+"""Authenticate a request by its headers alone, before reading its body."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ read for this request: what is changed then is changed under it (`Store.acting`)
 
 class Authenticating:
     """
-    Lets only good keys reach what lies below `GUARDED`, and each tenant at its rate.
+    Admits only valid keys to the paths in `GUARDED`, and limits each tenant's rate.
 
     Args:
-        may_assume: Says of which requests the key may be known from before: of those that are
-            carried out under its stamp, or go through `settle`.
+        may_assume: Returns True for requests that may use a cached key: those carried out under its
+            stamp, or those that call `settle`.
     """
 
     def __init__(self, app: ASGIApp, may_assume: Callable[[Scope], bool] = lambda _: False) -> None:
@@ -68,10 +68,10 @@ class Authenticating:
 
 async def settle(scope: Scope) -> None:
     """
-    Ask who asks, if that was only known from before.
+    Verify a caller that was taken from the cache.
 
     Raises:
-        UnknownKeyError: The key is not a good one any more.
+        UnknownKeyError: The key is no longer valid.
     """
     state = scope.get("state", {})
     if state.get(STAMP) is None:
@@ -86,16 +86,16 @@ async def settle(scope: Scope) -> None:
 
 
 def is_guarded(path: str) -> bool:
-    """Say whether a path needs a key."""
+    """Return True if a path needs a key."""
     return path in GUARDED or path.startswith(tuple(f"{each}/" for each in GUARDED))
 
 
 async def authenticated(service: Service, headers: Headers) -> Principal:
     """
-    Return who asks.
+    Return the caller.
 
     Raises:
-        UnknownKeyError: There is no key, more than one, or it is not a good one.
+        UnknownKeyError: The key is missing, given more than once, or invalid.
     """
     if service.everybody is not None:
         return service.everybody

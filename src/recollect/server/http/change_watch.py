@@ -43,7 +43,7 @@ class Watch:
             del self._waiting[token]
 
     async def run(self) -> None:
-        """Look until the service stops."""
+        """Poll for changes until the service stops."""
         with self._monitor.running():
             while not self._stopping.is_set():
                 await anyio.sleep(LOOK_EVERY_S)

@@ -1,4 +1,4 @@
-"""How long a request may take until its answer begins."""
+"""Deadlines for the start of a response."""
 
 from __future__ import annotations
 

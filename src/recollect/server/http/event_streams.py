@@ -84,27 +84,27 @@ class Follower(Protocol):
 
     @property
     def place(self) -> Cursor:
-        """Return where he stands."""
+        """Return the follower's cursor."""
         ...
 
     async def begin(self) -> Sequence[Event]:
-        """Take his place; return what he is told first."""
+        """Start following; return the first events."""
         ...
 
     async def look(self) -> Sequence[Event]:
-        """Return what changed since the last look."""
+        """Return the changes since the last call."""
         ...
 
 
 class FollowingResponse(Response):
     """
-    Streams what somebody who follows a scope is told, until the reader or the service goes.
+    Streams events to a follower until the reader or the service goes away.
 
-    Between two looks it waits for the reader to go, and the service's watch wakes it. So it
-    needs no task beside it, and a thousand idle readers cost little.
+    Between polls it waits for the reader to disconnect, and the service's watch wakes it. So it
+    needs no extra task, and a thousand idle readers cost little.
 
     Raises:
-        QuotaError: The tenant has as many streams open as it may.
+        QuotaError: The tenant has too many open streams.
     """
 
     media_type = MEDIA_TYPE
@@ -117,7 +117,7 @@ class FollowingResponse(Response):
         check_streams(self._service, self._tenant)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with the stream."""
+        """Send the stream."""
         with _counted(self._service, self._tenant):
             head = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
             await send(head)
@@ -133,7 +133,7 @@ class FollowingResponse(Response):
             await send({"type": "http.response.body", "body": b""})
 
     async def _is_gone(self, receive: Receive) -> bool:
-        """Wait for a change, or until a sign of life is due; say whether the reader went."""
+        """Wait for a change, or until a sign of life is due; return True if the reader went."""
         watch, place = self._service.watch, self._follower.place
         with anyio.move_on_after(KEEP_ALIVE_S) as waiting, watch.waking(place, waiting.cancel):
             while (await receive())["type"] != "http.disconnect":
@@ -148,7 +148,7 @@ def _part(body: bytes) -> Message:
 
 def check_streams(service: Service, tenant: str) -> None:
     """
-    Refuse one more stream of a tenant that has as many open as it may.
+    Reject one more stream of a tenant that has as many open as it may.
 
     Raises:
         QuotaError: It has.

@@ -54,7 +54,7 @@ class ParsedAppend:
     needs: ClassVar[Permission] = "write"
 
     async def answer(self, reach: Reach) -> Response:
-        """Do it."""
+        """Run the append."""
         kept = await append(reach, self.thread, self.messages, self.key)
         return Response(_ANSWER.dump_json(kept), 201, media_type="application/json")
 
@@ -70,24 +70,24 @@ class ParsedChanges:
     needs: ClassVar[Permission] = "read"
 
     async def answer(self, reach: Reach) -> Response:
-        """Do it."""
+        """Open the stream."""
         return await changes(reach, self.last_event_id)
 
 
 class Direct:
     """
-    Answers good appends and opens streams itself; all else goes on to FastAPI, which costs more.
+    Handles valid appends and streams without FastAPI, which is slower; passes on the rest.
 
-    What FastAPI is told of these routes stays what holds: the document of the API is made of it,
-    and it answers whatever is not plainly good, so that errors are its own. Here a request is
-    read by the same models, and the same functions are run.
+    FastAPI's routes remain authoritative: the OpenAPI document is generated from them, and they
+    handle every request that is not plainly valid, so that errors are theirs. Requests here are
+    parsed by the same models and run the same functions.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or pass the request on."""
+        """Handle the request, or pass it on."""
         asked = read_asked(scope)
         answer: ASGIApp = self._app
         try:
@@ -102,7 +102,7 @@ class Direct:
 
 
 def is_append(scope: Scope) -> bool:
-    """Say whether a request is one to append, whatever else is to be said of it."""
+    """Return True if a request is one to append, whatever else is to be said of it."""
     return bool(scope["method"] == "POST" and _MESSAGES.fullmatch(scope["path"]))
 
 
@@ -126,10 +126,11 @@ def _reach(asked: ParsedAppend | ParsedChanges, scope: Scope) -> Reach:
 
 def read_asked(scope: Scope) -> ParsedAppend | ParsedChanges | None:
     """
-    Return what is asked for.
+    Parse the request.
 
     Returns:
-        ``None`` for any other request, and for one that is not in every part as documented.
+        ``None`` for any other request, and for one that deviates from the documentation in any
+        part.
     """
     if scope["type"] != "http" or scope.get("root_path") or _TRACED in scope:
         return None

@@ -29,11 +29,10 @@ class _Protocol(HttpToolsProtocol):
     """
     The protocol of one connection.
 
-    The parser keeps what has come of a head, of a chunk's size and of trailers until that is
-    whole, however long it becomes: here it is refused beyond ``HEADER_BYTES_MAX``. Trailers are
-    left out; they would stand among the headers, which were judged before they came. No upgrade
-    to another protocol is made (RFC 9110, 7.8 leaves that to a server), and a body that comes
-    with the wish for one is read.
+    The parser buffers an incomplete head, chunk size or trailer without limit: here it is refused
+    beyond ``HEADER_BYTES_MAX``. Trailers are dropped, as they would be mixed with headers that were
+    checked before. Upgrades to another protocol are ignored (RFC 9110, 7.8 allows that), and the
+    body of such a request is read.
     """
 
     header_timeout_s: float
@@ -44,7 +43,7 @@ class _Protocol(HttpToolsProtocol):
 
     @property
     def is_receiving(self) -> bool:
-        """Say whether a request has begun to come, and not all of it is there."""
+        """Whether a request has begun to come, and not all of it is there."""
         cycle = cast("RequestResponseCycle | None", self.cycle)
         return self._is_in_head or (cycle is not None and cycle.more_body)
 
@@ -66,7 +65,7 @@ class _Protocol(HttpToolsProtocol):
             self._refuse(TOO_LONG)
 
     def _feed(self, data: bytes) -> None:
-        """Let the parser read on, also where it believes that another protocol begins."""
+        """Feed the parser, even where it assumes a protocol upgrade."""
         while data:
             try:
                 self.parser.feed_data(data)
@@ -77,7 +76,7 @@ class _Protocol(HttpToolsProtocol):
                 return
 
     def _expect_body(self) -> None:
-        """Bring the parser, which stopped at the head, to where the body of that head begins."""
+        """Advance the parser from the head, where it stopped, to its body."""
         framing = [name + b": " + value for name, value in self.headers if name in _FRAMING]
         if framing:
             self._is_told_again = True
@@ -158,7 +157,7 @@ class _Lingering:
         return getattr(self._transport, name)
 
     def is_closing(self) -> bool:
-        """Say whether nothing more is read or written."""
+        """Return True if nothing more is read or written."""
         return self._is_closing or bool(self._transport.is_closing())
 
     def write(self, data: bytes) -> None:

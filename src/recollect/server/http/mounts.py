@@ -17,10 +17,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Door:
     """
-    An application at a path of its own, which is reached by good keys alone, at their rates.
+    An application mounted at a path, reachable only with a valid key, at limited rate.
 
-    The path must be one that `Authenticating` guards. *running* is entered as long as the
-    service runs.
+    The path must be guarded by `Authenticating`. *running* is a context entered while the service
+    runs.
     """
 
     path: str
@@ -42,9 +42,9 @@ class _Opened:
 
 def late_door(path: str, make: Callable[[], Door]) -> Door:
     """
-    Return a door that *make* makes, in a thread, when it is first asked for.
+    Return a door that *make* creates, in a thread, on the first request.
 
-    What nobody asks for is not loaded, and takes no memory.
+    An unused application is never loaded and takes no memory.
     """
     late = _Late(make)
     return Door(path=path, app=late, running=late.running)
@@ -62,7 +62,7 @@ class _Late:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Let the door run, if it is made meanwhile."""
+        """Run the door's context, if the door is created meanwhile."""
         async with anyio.create_task_group() as self._group:
             yield
             self._ending.set()
@@ -88,6 +88,6 @@ class _Late:
 
 
 def add_doors(app: FastAPI, doors: Sequence[Door]) -> None:
-    """Let requests to the path of each door reach it, and no other request."""
+    """Route requests to the path of each door to it."""
     for door in doors:
         app.router.routes.append(Route(door.path, _Opened(door)))

@@ -91,7 +91,7 @@ _HEADERS: Final[Mapping[int, Mapping[str, str]]] = {
 
 
 def add_documents(app: FastAPI) -> None:
-    """Let an application's ``openapi()`` tell of answers, refusals and keys as well."""
+    """Add responses, errors and keys to an application's ``openapi()``."""
     described = app.openapi
 
     def openapi() -> dict[str, Any]:

@@ -25,10 +25,10 @@ HEADER_BYTES_MAX: Final = 32_768
 
 class BrowserOrigins:
     """
-    Refuses a Host that is not the service's, and an Origin that is neither its own nor allowed.
+    Rejects a foreign Host, and an Origin that is neither our own nor allowed.
 
-    Both protect what runs on this machine from the pages of others: a name that is made to point
-    here, and a page that asks in the name of whoever looks at it.
+    Both protect a local service from other web pages: from DNS rebinding, and from cross-site
+    requests.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:

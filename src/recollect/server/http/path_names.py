@@ -25,7 +25,7 @@ def path_by_names(raw_path: bytes) -> str:
 
 
 def has_written_slash(scope: Mapping[str, Any]) -> bool:
-    """Say whether a name in the path of a request holds a slash."""
+    """Return True if a name in the path of a request holds a slash."""
     raw_path: bytes = scope.get("raw_path") or b""
     return b"%2f" in raw_path.lower()
 
@@ -39,7 +39,7 @@ class NamedRoute(APIRoute):
     """
 
     def matches(self, scope: MutableMapping[str, Any]) -> tuple[Match, MutableMapping[str, Any]]:
-        """Say whether this is the route of a request, and with which names."""
+        """Return whether the route matches a request, with the names in its path."""
         if not has_written_slash(scope):
             return super().matches(scope)
         match, found = super().matches({**scope, "path": path_by_names(scope["raw_path"])})

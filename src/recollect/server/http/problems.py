@@ -62,7 +62,7 @@ STATUS: Final[Mapping[str, int]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What went wrong with a request; *detail* says what happened and what to do."""
+    """An error response; *detail* tells what happened and what to do."""
 
     status: int
     code: str
@@ -93,12 +93,12 @@ class Problem:
         return Response(body, self.status, dict(self.headers), MEDIA_TYPE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with it."""
+        """Send the response."""
         await self.response()(scope, receive, send)
 
 
 def problem_of(error: RecollectError) -> Problem:
-    """Return what the service answers to one of our errors."""
+    """Return the response for one of our errors."""
     status = STATUS.get(error.code, 500)
     headers: dict[str, str] = {}
     if isinstance(error, QuotaError):
@@ -119,7 +119,7 @@ def problem_of(error: RecollectError) -> Problem:
 
 
 def error_facts(error: RecollectError) -> dict[str, Json]:
-    """Return what an error was made of by name, where its class asks for more than a sentence."""
+    """Return an error's structured facts by name, where its class has any."""
     made = type(error).__init__
     if made is Exception.__init__ or "args" in inspect.signature(made).parameters:
         return {}
@@ -128,14 +128,14 @@ def error_facts(error: RecollectError) -> dict[str, Json]:
 
 
 async def answer_error(_: Request, error: Exception) -> Response:
-    """Answer one of our errors."""
+    """Respond to one of our errors."""
     if not isinstance(error, RecollectError):
         raise error
     return problem_of(error).response()
 
 
 async def answer_invalid(_: Request, error: Exception) -> Response:
-    """Answer a request whose parts are not as they are documented."""
+    """Respond to a request that does not fit the documentation."""
     if not isinstance(error, RequestValidationError):
         raise error
     wrong: list[Mapping[str, Json]] = [
@@ -155,12 +155,12 @@ def no_path() -> Problem:
 
 
 def _is_nowhere(request: Request) -> bool:
-    """Return whether nothing but the page was left to answer, which has a GET for every path."""
+    """Return True if only the web page, which accepts GET on every path, matched."""
     return bool(request.path_params.get(PAGE_PATH))
 
 
 async def answer_http(request: Request, error: Exception) -> Response:
-    """Answer what routing refuses: no such path, or no such method there."""
+    """Respond to an unknown path or method."""
     if not isinstance(error, HTTPException):
         raise error
     is_refused = error.status_code == HTTPStatus.METHOD_NOT_ALLOWED

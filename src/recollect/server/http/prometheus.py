@@ -1,4 +1,4 @@
-"""What is counted of the service for Prometheus: never who asked, or for what."""
+"""Prometheus metrics of the service, without data about callers or content."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 
 async def check_parameters(request: Request) -> None:
     """
-    Refuse parameters that the route does not know: a misspelt scope would mean another one.
+    Reject parameters that the route does not know: a misspelt scope would mean another one.
 
     Raises:
         RequestValidationError: There are some.

@@ -1,4 +1,4 @@
-"""How fast a tenant may ask: a token bucket for each, which fills steadily."""
+"""Rate limits: a token bucket per tenant."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Rates:
     Counts the requests of each tenant against its rate.
 
     Args:
-        rate: So many requests a second may be made on end.
-        burst: So many may be made at once after a pause.
-        monotonic_s: A clock that never goes back.
+        rate: Sustained requests per second.
+        burst: Requests allowed at once after a pause.
+        monotonic_s: A monotonic clock.
     """
 
     def __init__(

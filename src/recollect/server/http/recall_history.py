@@ -1,4 +1,4 @@
-"""Which recalls returned a memory: the last ones, in this process alone, gone when it ends."""
+"""The latest recalls that returned each memory, in this process only."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RecallLog:
         self._notes: OrderedDict[tuple[Scope, str, str], deque[RecallNote]] = OrderedDict()
 
     def add(self, scope: Scope, type_: str, key: str, note: RecallNote) -> None:
-        """Note that a recall returned a memory."""
+        """Record that a recall returned a memory."""
         address = (scope, type_, key)
         self._notes.setdefault(address, deque(maxlen=RECALLS_MAX)).appendleft(note)
         self._notes.move_to_end(address)

@@ -51,10 +51,10 @@ class JsonLines(logging.Formatter):
 
 class Observing:
     """
-    Gives each request an id, counts it, and writes one line about it.
+    Gives each request an id, counts it, and logs one line about it.
 
-    The line has the route's template, never the path, which may name a person; no query, no
-    body, no key. What nobody expected is answered with a 500 that tells nothing of it.
+    The line has the route's template, never the path, which may name a person; no query, no body,
+    no key. Unexpected errors get a 500 response without details.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
@@ -101,7 +101,7 @@ class Observing:
 
     @staticmethod
     def _note_fault(scope: Scope, id_: str, error: Exception) -> None:
-        """Log kind and place of what nobody expected; its words may be a user's."""
+        """Log class and place of an unexpected error, but not its text, which may be a user's."""
         fields: dict[str, Json] = {
             "request": id_,
             "route": route_of(scope),
@@ -149,7 +149,7 @@ def route_of(scope: Scope) -> str:
 
 
 def _has_body(scope: Scope) -> bool:
-    """Say whether a request has a body, by its headers."""
+    """Return True if a request has a body, by its headers."""
     headers = dict(scope["headers"])
     return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
 

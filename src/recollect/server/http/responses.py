@@ -1,4 +1,4 @@
-"""How threads, messages, memories and the like are answered: as JSON, with relative scopes."""
+"""Convert threads, messages, memories and others to JSON, with relative scopes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recollect.wire.records import memory_record, message_record, moment
 
 
 def seconds_until(time: datetime | None, now: datetime) -> float | None:
-    """Return how many seconds there are until a time, at least 0."""
+    """Return the seconds until a time, at least 0."""
     return None if time is None else max(0.0, round((time - now).total_seconds(), 3))
 
 
@@ -39,7 +39,7 @@ def answer_thread(reach: Reach, thread: Thread, now: datetime) -> dict[str, Json
 
 
 def answer_lane(lane: Lane) -> dict[str, Json]:
-    """Return how far a type with a schedule of its own was formed."""
+    """Return the formation progress of a type with its own schedule."""
     return {
         "formed": lane.formed,
         "attempts": lane.attempts,
@@ -59,7 +59,7 @@ def answer_memory(reach: Reach, memory: Memory) -> dict[str, Json]:
 
 
 def _without_kind(record: dict[str, Json]) -> dict[str, Json]:
-    """Leave out what the route says already."""
+    """Return the record without its kind, which the route implies."""
     return {name: value for name, value in record.items() if name != "kind"}
 
 
@@ -121,7 +121,7 @@ def answer_signals(entry: Recalled) -> list[Json]:
 def answer_recall(
     reach: Reach, recall: Recall, *, ms: float, render: bool, whole: bool = False
 ) -> dict[str, Json]:
-    """Return what was recalled, why, and what was left out; *whole* with all that is kept."""
+    """Return the results of a recall with scores and dropped entries; *whole* with all fields."""
 
     def entry(each: Recalled) -> dict[str, Json]:
         told = answer_entry(reach, each, tokens=estimated_tokens(each.text))
@@ -145,7 +145,7 @@ def answer_recall(
 
 
 def answer_waiting(reach: Reach, thread: Thread, now: datetime) -> dict[str, Json]:
-    """Return what waits in a thread to be formed."""
+    """Return the pending formation of a thread."""
     reason = "paused" if thread.state == "paused" else "failed" if thread.attempts else "talk"
     return {
         **answer_thread(reach, thread, now),

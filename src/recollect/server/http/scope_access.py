@@ -1,4 +1,4 @@
-"""What every route asks first: which scope is meant, and whether the key may do this there."""
+"""The first step of every route: resolve the scope and check the key's permission."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ class Reach:
 
     def may(self, needs: Permission, *, below: bool = False) -> None:
         """
-        Ask for one more permission.
+        Require one more permission.
 
         Raises:
-            ForbiddenError: The key lacks it.
+            ForbiddenError: The key lacks the permission.
         """
         granted(self.principal, needs, below=below)
 
@@ -99,10 +99,10 @@ class Reach:
 
     def after(self, listing: str, cursor: str | None) -> Json:
         """
-        Return what a cursor of this listing holds.
+        Return the content of a cursor of this listing.
 
         Raises:
-            UsageError: It is not one.
+            UsageError: The cursor is invalid.
         """
         if cursor is None:
             return None
@@ -153,7 +153,7 @@ def _place(held: Json) -> tuple[list[str], str | None]:
 
 
 def reaching(needs: Permission) -> Callable[[Request, list[str]], Awaitable[Reach]]:
-    """Return what gives a route its `Reach`, if the key has a permission."""
+    """Return a dependency that provides a route's `Reach` and checks a permission."""
 
     # A coroutine, because FastAPI lets a plain function wait for a thread of its own.
     async def reach(request: Request, scope: Segments = []) -> Reach:  # noqa: B006 (it is copied)

@@ -1,4 +1,4 @@
-"""What the service hands out and takes back unchanged: cursors and confirmations, signed."""
+"""Signed tokens that clients return unchanged: cursors and confirmations."""
 
 from __future__ import annotations
 

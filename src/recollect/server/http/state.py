@@ -1,4 +1,4 @@
-"""What a running service holds: the open memory, its keys, its limits, what it signs with."""
+"""The state of a running service: its memory, keys, limits and signing secret."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Service:
 
     async def check_quota(self, principal: Principal, *, messages: int, size: int) -> None:
         """
-        Refuse what will take a tenant over its quota a day: *messages*, of *size* bytes together.
+        Reject what will take a tenant over its quota a day: *messages*, of *size* bytes together.
 
         It counts nothing, and is for work that should not begin; the memory refuses the write.
 
@@ -86,7 +86,7 @@ class Service:
 
 
 def limits_of(settings: Settings) -> UsageLimits:
-    """Return how much a tenant may write a day."""
+    """Return a tenant's daily write limits."""
     return {
         "messages": settings.messages_a_day,
         "memories": settings.memories_a_day,
@@ -95,7 +95,7 @@ def limits_of(settings: Settings) -> UsageLimits:
 
 
 def nobody_in_particular(settings: Settings) -> Principal:
-    """Return who asks a service without keys."""
+    """Return the caller of a service without keys."""
     return Principal(
         key_id="", name="local", scope=settings.scope, permissions=frozenset(PERMISSIONS)
     )
@@ -154,7 +154,7 @@ async def opened_service(
 
 
 async def _kept_secret(memory: Recollect) -> str:
-    """Return what this store's service signs with; the first that asks makes it."""
+    """Return the signing secret stored in this store; the first call creates it."""
     while True:
         found = await memory.get(SERVICE_SCOPE, SECRET_TYPE, SECRET_TYPE)
         if found is not None:

@@ -54,7 +54,7 @@ def read_files(folder: Path) -> Mapping[str, File]:
 
 
 def page_router(folder: Path = STATIC) -> APIRouter:
-    """Return the routes of the page: nothing is looked up on disk when somebody asks."""
+    """Return the routes of the page; files are indexed in advance, not looked up per request."""
     files = read_files(folder)
     router = APIRouter(include_in_schema=False)
 

@@ -15,7 +15,7 @@ from recollect.server.http.scope_access import Reach
 
 
 async def own_settings(reach: Reach) -> JsonObject:
-    """Return what was set for the scope that is meant, or for the nearest above it."""
+    """Return the settings of the requested scope, or of its nearest ancestor."""
     store, standing = reach.service.memory.store, reach.service.scope_settings
     name = reach.scope, len(reach.principal.scope)
     held = standing.get(name)
@@ -31,10 +31,10 @@ async def own_settings(reach: Reach) -> JsonObject:
 
 async def settings_of(reach: Reach, assistant: str | None) -> JsonObject:
     """
-    Return how a thread of the scope is formed: for which assistant, and with which types.
+    Return a thread's formation settings: its assistant and types.
 
     Raises:
-        UsageError: There is no such assistant.
+        UsageError: The assistant is unknown.
     """
     found: dict[str, Json] = {}
     if assistant is not None:
@@ -54,7 +54,7 @@ async def types_of(reach: Reach) -> tuple[MemoryType, ...]:
 
 
 async def keep_types(memory: Recollect, scope: Scope, types: tuple[MemoryType, ...]) -> None:
-    """Let the scope, and those below without their own, have these types."""
+    """Set the types of the scope, and of scopes below without their own."""
     put = PutMemory(
         type=SCOPE_SETTINGS,
         key=SCOPE_SETTINGS,
@@ -66,7 +66,7 @@ async def keep_types(memory: Recollect, scope: Scope, types: tuple[MemoryType, .
 
 async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:
     """
-    Refuse a document that its type does not allow, where the type is known.
+    Reject a document that its type does not allow, where the type is known.
 
     Raises:
         UsageError: It says what is wrong with it.
@@ -79,7 +79,7 @@ async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:
 
 
 def _unusable(type_: MemoryType, value: JsonObject) -> str | None:
-    """Return what no schema says: why `Instructions` or `Examples` would not read *value*."""
+    """Return why `Instructions` or `Examples` could not parse *value*, if so."""
     try:
         if type_.parameters == INSTRUCTIONS.parameters:
             check_rules(rules_in(value), characters_max=INSTRUCTIONS_CHARACTERS_MAX)

@@ -1,4 +1,4 @@
-"""What every route of LangGraph's asks first: who asks, in which scope, and may it."""
+"""The first step of LangGraph's routes: the caller, its scope and permissions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BAD_REQUEST: Final = 400
 
 
 def asking(needs: Permission) -> Callable[[Request], Reach]:
-    """Return what gives a route its `Reach` at the key's own scope, if the key has a permission."""
+    """Return a dependency that provides a route's `Reach` at the key's scope."""
 
     def reach(request: Request) -> Reach:
         principal: Principal = request.state.principal

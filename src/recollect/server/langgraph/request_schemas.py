@@ -1,4 +1,4 @@
-"""What bodies of LangGraph's requests hold; what means nothing to a memory is passed over."""
+"""Request bodies of LangGraph's API; fields without meaning for a memory are ignored."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ItemAddressRequest(Passed):
 
 
 class SearchRequest(Passed):
-    """What is looked for among the items."""
+    """A search among items."""
 
     namespace_prefix: Labels | None = None
     filter: Object | None = None
@@ -51,7 +51,7 @@ class SearchRequest(Passed):
 
 
 class NamespacesRequest(Passed):
-    """Which namespaces are listed."""
+    """A listing of namespaces."""
 
     prefix: Labels | None = None
     suffix: Labels | None = None
@@ -61,7 +61,7 @@ class NamespacesRequest(Passed):
 
 
 class ThreadMadeRequest(Passed):
-    """A thread to be made."""
+    """A thread to create."""
 
     thread_id: str | None = None
     metadata: Object | None = None
@@ -69,13 +69,13 @@ class ThreadMadeRequest(Passed):
 
 
 class ThreadChangeRequest(Passed):
-    """What is written into a thread's metadata."""
+    """A change of a thread's metadata."""
 
     metadata: Object = Field(default_factory=dict)
 
 
 class ThreadSearchRequest(Passed):
-    """Which threads are listed."""
+    """A search among threads."""
 
     metadata: Object | None = None
     ids: list[str] | None = Field(default=None, max_length=ITEMS_MAX)
@@ -100,7 +100,7 @@ class RunRequest(Passed):
 
 
 class AssistantsRequest(Passed):
-    """Which assistants are listed."""
+    """A listing of assistants."""
 
     graph_id: str | None = None
     name: str | None = None

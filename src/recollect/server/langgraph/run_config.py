@@ -1,4 +1,4 @@
-"""What a run's configuration says: whose memory it is about, and how it is formed."""
+"""The configuration of a run: whose memory it is about, and how to form it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHOWN: Final = ("user_id", "namespace", "model")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configured:
-    """How the messages of a run are kept and formed."""
+    """How the messages of a run are stored and formed."""
 
     reach: Reach
     segments: tuple[str, ...]
@@ -39,12 +39,12 @@ class Configured:
 
 async def configured(reach: Reach, asked: RunRequest, thread: KeptThread | None) -> Configured:
     """
-    Return what a run asks for, all of it checked.
+    Return the validated configuration of a run.
 
     Raises:
-        HTTPException: Something of it is not to be had here; 422.
+        HTTPException: An option is not supported; 422.
         ForbiddenError: The key may not write there.
-        UsageError: A memory type is none.
+        UsageError: A memory type is invalid.
     """
     for name in ("command", "webhook"):
         if getattr(asked, name) is not None:
@@ -147,7 +147,7 @@ def _model(reach: Reach, given: Json) -> str | None:
 
 
 def _debounce(formation: FormationSettings, after_seconds: float | None) -> Debounce:
-    """Return how long to wait: as the run says, or as its assistant does."""
+    """Return how long to wait: from the run, otherwise from its assistant."""
     debounce = formation.debounce
     if after_seconds is None:
         return debounce

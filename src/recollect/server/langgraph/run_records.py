@@ -79,7 +79,7 @@ def place_of(root: Scope, thread: str) -> Scope:
 
 
 def put_thread(thread: KeptThread) -> Write:
-    """Return what writes a thread, at the version that was read."""
+    """Return the write of a thread, at the version that was read."""
     value: JsonObject = {
         "scope": None if thread.scope is None else list(thread.scope),
         "metadata": thread.metadata,
@@ -91,7 +91,7 @@ def put_thread(thread: KeptThread) -> Write:
 
 
 def put_run(run: KeptRun) -> Write:
-    """Return what writes a run."""
+    """Return the write of a run."""
     value: JsonObject = {
         "thread": run.thread,
         "assistant": run.assistant,
@@ -110,7 +110,7 @@ def put_run(run: KeptRun) -> Write:
 
 
 def delete_run(run: KeptRun) -> Write:
-    """Return what removes a run."""
+    """Return the write that removes a run."""
     return DeleteMemory(type=RUN, key=run.id)
 
 
@@ -125,7 +125,7 @@ async def existing(memory: Recollect, root: Scope, thread: str) -> KeptThread:
     Return a thread that a client made below *root*.
 
     Raises:
-        NotFoundError: There is none with this id.
+        NotFoundError: The id is unknown.
     """
     found = await kept_thread(memory, root, thread)
     if found is None:

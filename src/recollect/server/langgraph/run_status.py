@@ -1,4 +1,4 @@
-"""How a run stands: decided by how far its thread is formed, and by the receipt that covers it."""
+"""The status of a run, from its thread's progress and the receipt that covers it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IN_FLIGHT: Final = frozenset({"pending", "running"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """What the standing of a thread's runs is read from."""
+    """The data from which the status of a thread's runs is derived."""
 
     thread: Thread | None
     formations: Sequence[Formation]
@@ -28,7 +28,7 @@ class Ground:
 
 
 async def ground_of(memory: Recollect, scope: Scope | None, thread: str, now: datetime) -> Ground:
-    """Return how far a thread is formed, and the receipts of its scope."""
+    """Return a thread's formation progress, and the receipts of its scope."""
     found = None if scope is None else await memory.thread(scope, thread)
     formations: Sequence[Formation] = ()
     if scope is not None and found is not None and found.formed:

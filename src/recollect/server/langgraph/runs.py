@@ -89,9 +89,9 @@ async def wait(
     reach: Writing, request: Request, thread_id: ThreadId, asked: RunRequest, response: Response
 ) -> dict[str, Any]:
     """
-    Keep the messages of a run, and return what the thread holds once they are formed.
+    Store the messages of a run, and return the thread's content once they are formed.
 
-    Without a delay of its own the run is due at once: somebody waits for it.
+    Without a delay the run is due at once, as the caller waits for it.
     """
     return await _waited(reach, request, thread_id, asked, response)
 
@@ -166,7 +166,7 @@ async def _append(how: Configured, thread: str, new: Sequence[NewMessage]) -> No
 async def _due(
     how: Configured, thread: KeptThread, before: Thread | None, after: Thread | None
 ) -> None:
-    """Let a thread be formed again that a cancelled run held, and one at once that shall be."""
+    """Resume a thread that a cancelled run paused, and make one due at once if requested."""
     memory, scope = how.reach.memory, how.reach.scope
     if after is None:
         return
@@ -255,9 +255,9 @@ async def cancel(
     action: Literal["interrupt", "rollback"] = "interrupt",
 ) -> Response:
     """
-    Let the messages of a run not be formed until another run of the thread comes.
+    Keep the messages of a run from being formed until the thread's next run.
 
-    They stay kept. A formation that is under way may still be committed.
+    They stay stored. A formation in progress may still commit.
     """
     memory = reach.memory
     found = await _existing(reach, thread_id, run_id)
@@ -289,7 +289,7 @@ async def cancel(
 async def join(
     reach: Reading, request: Request, thread_id: ThreadId, run_id: RunId
 ) -> dict[str, Any]:
-    """Return what the thread holds once the run has ended; within the time a request may take."""
+    """Return the thread's content once the run has ended, within the request's time limit."""
     while True:
         found = await _existing(reach, thread_id, run_id)
         if found.status not in IN_FLIGHT:
@@ -307,7 +307,7 @@ async def _existing(reach: Reach, thread_id: str, run_id: str) -> KeptRun:
     Return a run as it stands now.
 
     Raises:
-        NotFoundError: There is none with this id in the thread.
+        NotFoundError: The id is unknown in the thread.
     """
     thread = await existing(reach.memory, reach.scope, thread_id)
     for each in await standing_runs(reach, thread):

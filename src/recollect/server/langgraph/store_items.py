@@ -37,10 +37,10 @@ Refresh = Annotated[bool | None, Query(description="Whether its time to live beg
 
 async def _store(reach: Reach, namespace: Sequence[str], *, below: bool = False) -> FormedStore:
     """
-    Return LangGraph's store over the memory, with the key's scope as its root.
+    Return LangGraph's store over the memory, rooted at the key's scope.
 
-    It shows the types of the scopes that *namespace* stands for: itself, and where its last
-    label is a type the one above; with *below* those of all scopes below as well.
+    It shows the types of the scopes that *namespace* may mean: itself, and its parent if the last
+    label is a type; with *below*, also those of all scopes below.
 
     Raises:
         MissingExtraError: LangGraph is not installed.
@@ -63,7 +63,7 @@ async def _store(reach: Reach, namespace: Sequence[str], *, below: bool = False)
 
 @router.put("/items", summary="Put an item", status_code=204)
 async def put_item(reach: Writing, asked: ItemRequest) -> Response:
-    """Put an item, or revise the formed memory that its address stands for."""
+    """Put an item, or revise the formed memory at its address."""
     key = _checked(asked.namespace, asked.key)
     if not asked.namespace:
         raise HTTPException(BAD_REQUEST, "Namespace cannot be empty.")
@@ -93,7 +93,7 @@ async def get_item(
 
 @router.delete("/items", summary="Delete an item", status_code=204)
 async def delete_item(reach: Writing, asked: ItemAddressRequest) -> Response:
-    """Delete an item, or forget the formed memory that its address stands for."""
+    """Delete an item, or erase the formed memory at its address."""
     key = _checked(asked.namespace, asked.key)
     with _told():
         await (await _store(reach, asked.namespace)).adelete(tuple(asked.namespace), key)
@@ -149,7 +149,7 @@ def _check_labels(namespace: tuple[str, ...] | list[str]) -> None:
 
 
 def _check_filter(filter_: dict[str, Any] | None) -> None:
-    """Refuse an unknown operator as LangGraph's server does."""
+    """Reject an unknown operator as LangGraph's server does."""
     try:
         read_filter(filter_ or {})
     except UsageError as error:
@@ -158,7 +158,7 @@ def _check_filter(filter_: dict[str, Any] | None) -> None:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Answer 400 to a namespace that LangGraph does not allow."""
+    """Respond with 400 to a namespace that LangGraph does not allow."""
     try:
         yield
     except ValueError as error:

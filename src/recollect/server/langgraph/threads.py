@@ -43,7 +43,7 @@ def scope_of(reach: Reach, thread: KeptThread) -> Scope | None:
 
 
 async def made_thread(reach: Reach, id_: str, metadata: JsonObject) -> KeptThread:
-    """Make a thread that there is not, and return it."""
+    """Create a missing thread, and return it."""
     now = to_datetime(reach.memory.store.now())
     made = KeptThread(id=id_, scope=None, metadata=metadata, created_at=now, updated_at=now)
     await reach.memory.store.apply(place_of(reach.scope, id_), [put_thread(made)])
@@ -60,7 +60,7 @@ async def standing_runs(reach: Reach, thread: KeptThread) -> list[KeptRun]:
 
 
 async def values_of(reach: Reach, thread: KeptThread) -> dict[str, Any]:
-    """Return what a thread holds: its last messages, oldest first."""
+    """Return the content of a thread: its last messages, oldest first."""
     scope = scope_of(reach, thread)
     memory = reach.memory
     found = await memory.thread(scope, thread.id) if scope is not None else None
@@ -93,7 +93,7 @@ async def _shown(reach: Reach, thread: KeptThread, *, whole: bool = True) -> dic
 
 @router.post("", summary="Make a thread")
 async def create(reach: Writing, asked: ThreadMadeRequest) -> dict[str, Any]:
-    """Make a thread; with `if_exists` one that is there is returned as it is."""
+    """Create a thread; with `if_exists`, return an existing one unchanged."""
     id_ = str(uuid4()) if asked.thread_id is None else check_uuid(asked.thread_id, "thread")
     found = await kept_thread(reach.memory, reach.scope, id_)
     if found is not None and asked.if_exists == "raise":

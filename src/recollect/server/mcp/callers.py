@@ -1,4 +1,4 @@
-"""Who calls, and in which scope: settled by the transport, never by what is called."""
+"""The caller and its scope: determined by the transport, never by arguments."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class CountedWrites(Protocol):
 
 
 def count_nothing(scope: Scope, **counts: int) -> None:
-    """Count nothing: nobody asks."""
+    """Count nothing: there is no tenant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpCaller:
-    """Who calls: the memory as he uses it, and what of it he may reach."""
+    """The caller: its view of the memory, and its scope."""
 
     memory: Recollect
     principal: Principal

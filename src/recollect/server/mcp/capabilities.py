@@ -1,4 +1,4 @@
-"""What a client is told that there is: tools, resources and prompts, in our own words; pure."""
+"""Descriptions of tools, resources and prompts for clients; pure."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _ANSWER: Final[JsonObject] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolHints:
-    """What a client may assume of a tool before it calls it."""
+    """Hints about a tool for clients, before they call it."""
 
     title: str
     reads_only: bool = False

@@ -43,7 +43,7 @@ ResultT = TypeVar("ResultT")
 
 
 def mcp_server(tools: Tools, caller_of: CallerOf) -> Server[Any]:
-    """Return a server whose every request is carried out for whoever *caller_of* says sent it."""
+    """Return a server that runs every request for the caller that *caller_of* returns."""
     door = _Door(tools, caller_of)
     return Server(
         "recollect",
@@ -168,7 +168,7 @@ async def _told(
     reach: Callable[[Any], Any],
     **arguments: Any,
 ) -> ResultT:
-    """Return what a listing of the caller's scope answers; our errors become the protocol's."""
+    """Return a listing for the caller's scope; our errors become the protocol's."""
     try:
         return await listing(reach("read"), **arguments)
     except RecollectError as error:

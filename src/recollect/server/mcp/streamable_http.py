@@ -44,7 +44,7 @@ _NO_METHOD: Final = Problem(
 
 
 def _tell_nobody(_key: str) -> None:
-    """Let nobody know."""
+    """Ignore the first key; the default callback."""
 
 
 class _Called:
@@ -67,17 +67,17 @@ class _Called:
 
 
 def caller_of_request(request: Any) -> McpCaller:
-    """Return who sent a request: what was settled when its headers came, and nothing else."""
+    """Return the caller of a request, as determined from its headers."""
     caller: McpCaller = request.scope["state"][_CALLER]
     return caller
 
 
 def mcp_door(settings: Settings) -> Door:
     """
-    Return the MCP server as a door of the service, at ``/mcp``, with its assistants.
+    Return the MCP server mounted at ``/mcp``, with its assistants.
 
-    Every request stands for itself: there is no session that another key could take over, and
-    several processes may answer in turn.
+    It is stateless: there is no session that another key could take over, and several processes may
+    serve one client.
     """
     # Tokens are good in every process of a service with a secret of its own.
     seed = (settings.secret or "").encode()

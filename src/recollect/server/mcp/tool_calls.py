@@ -95,7 +95,7 @@ class Tools:
         return result
 
     async def profile(self, caller: McpCaller) -> dict[str, Json]:
-        """Return the documents of which a user has one: by type, of several users by name too."""
+        """Return the single documents of a user, by type, and by name with several users."""
         scope = caller.reach("read")
         found: dict[str, Json] = {}
         for type_ in await caller.types():
@@ -107,7 +107,7 @@ class Tools:
 
 
 def _wrong(types: Sequence[MemoryType], name: str, arguments: JsonObject) -> str:
-    """Say what is wrong with the arguments of a call, where *types* may be kept."""
+    """Return what is wrong with the arguments of a call, given the allowed *types*."""
     kinds = [shape_of(each) for each in types]
     tool = next(each for each in tools_offered(kinds) if each.name == name)
     checker = MemoryType(

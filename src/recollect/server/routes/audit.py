@@ -51,8 +51,8 @@ async def verify(
     """
     Follow the scope's chain, and say where it first is not as it was written.
 
-    Keep *rows* and *head* elsewhere: given back as *n* and *hash*, they show as well whether
-    the chain was written anew as a whole.
+    Keep *rows* and *head* elsewhere: given back as *n* and *hash*, they show as well whether the
+    chain was rewritten as a whole.
     """
     if (n is None) != (hash is None):
         msg = "a row that was noted is told by both n and hash: give both, or neither"

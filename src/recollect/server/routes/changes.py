@@ -37,10 +37,10 @@ async def changes(
 
 def read_place(scope: Scope, last_event_id: str | None) -> Cursor | None:
     """
-    Return where a reader stopped, ``None`` if it has not begun.
+    Return the reader's cursor, ``None`` if it is new.
 
     Raises:
-        UsageError: It is no id of an event of ours.
+        UsageError: The event id is invalid.
     """
     if not last_event_id:
         return None
@@ -62,14 +62,14 @@ class _Reader:
         self.place = given or Cursor(scope=reach.scope)
 
     async def begin(self) -> list[Event]:
-        """Tell what was missed since the given place; without one, only where it begins."""
+        """Return the events since the given place; without one, only the start."""
         if self._given is not None:
             return await self.look()
         (self.place,) = await self._reach.service.memory.store.places([self._reach.scope])
         return [Event(id=_id_of(self.place))]
 
     async def look(self) -> list[Event]:
-        """Return what changed since the last look; where nothing did, where it stands."""
+        """Return the events since the last call; without any, the current place."""
         feed, entries = await _read(self._reach, self.place)
         told = _told(feed, entries, self.place) or [Event()]
         self.place = Cursor(scope=self._reach.scope, seq=feed.seq, epoch=feed.epoch)
@@ -78,7 +78,7 @@ class _Reader:
 
 
 async def _read(reach: Reach, place: Cursor) -> tuple[Feed, Sequence[Entry]]:
-    """Return what changed since a place, with the entries themselves, of one moment."""
+    """Return the changes since a place, with their entries, from one snapshot."""
 
     def read(snapshot: StoreSnapshot) -> tuple[Feed, Sequence[Entry]]:
         (feed,) = snapshot.feeds([place])

@@ -23,7 +23,7 @@ from recollect.text.token_estimate import estimated_tokens
 
 router: Final = APIRouter(prefix="/v1", tags=["chat"])
 NO_MODEL: Final = (
-    "nobody answers, because the service has no model; the message was kept: start it with "
+    "there is no answer, because the service has no model; the message was stored: start it with "
     "--model provider/model, or with a base URL of a local one"
 )
 
@@ -60,7 +60,7 @@ async def chat(
 async def _turn(
     reach: Reach, bot: Chatbot, said: Message, *, may_be_again: bool
 ) -> AsyncGenerator[Event, None]:
-    """Tell that a message is kept, and answer it, unless it was answered before."""
+    """Report that a message is stored, and answer it, unless it was answered before."""
     yield Event(name="kept", content={"user": answer_message(said)})
     async with reach.service.answers.alone((reach.scope, said.thread, said.id)):
         given = await bot.answer_to(said) if may_be_again else None
@@ -73,7 +73,7 @@ async def _turn(
 async def _told(
     reach: Reach, bot: Chatbot, said: Message, kept: Message
 ) -> AsyncGenerator[Event, None]:
-    """Tell an answer that was given before."""
+    """Repeat an answer that was given before."""
     yield Event(name="token", content={"text": kept.text})
     yield Event(name="done", content=await _done(reach, said, kept, await bot.known(said), None))
 

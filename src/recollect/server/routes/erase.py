@@ -81,10 +81,10 @@ async def erase(reach: Erasing, asked: ConfirmationRequest) -> dict[str, Any]:
 
 def _confirmed(reach: Reach, token: str) -> tuple[EraseTarget, Preview]:
     """
-    Return what a token confirms, and what was shown for it.
+    Return what a token confirms, and the preview shown for it.
 
     Raises:
-        UsageError: It is none of this key and scope, or has expired.
+        UsageError: The token belongs to another key or scope, or has expired.
     """
     service = reach.service
     held = service.signer.value(token, _CONFIRMATION, reach.principal.key_id, reach.scope)
@@ -97,12 +97,12 @@ def _confirmed(reach: Reach, token: str) -> tuple[EraseTarget, Preview]:
 
 
 def receipts_scope(tenant: str) -> Scope:
-    """Return where it is noted which receipts are a tenant's."""
+    """Return the scope that records which receipts belong to a tenant."""
     return (RESERVED, "erasures", tenant)
 
 
 def _marks(reach: Reach, scope: Scope) -> list[str]:
-    """Return a mark for each prefix of a scope, which tells its name to nobody."""
+    """Return an opaque mark for each prefix of a scope."""
     signer = reach.service.signer
     return [signer.token(None, "scope", scope[:depth]) for depth in range(1, len(scope) + 1)]
 

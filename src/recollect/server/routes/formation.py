@@ -35,7 +35,7 @@ _PAGE: Final = 200
 async def pending(
     reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
 ) -> dict[str, Any]:
-    """Return the threads of which something waits, with their countdowns, and how the model is."""
+    """Return the threads with pending formation, with countdowns, and the model's state."""
     memory = reach.memory
 
     async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Thread]:
@@ -52,7 +52,7 @@ async def pending(
 
 
 def _breaker(reach: Reach) -> dict[str, Any] | None:
-    """Return how the model stands; its own words only to who administers the service."""
+    """Return the model's state; its error text only for administrators."""
     worker = reach.memory.worker
     if worker is None:
         return None

@@ -35,16 +35,16 @@ def service_of(request: Request) -> Service:
 
 @router.get("/health/live", summary="Whether the process answers")
 async def live() -> dict[str, Any]:
-    """Say that the process answers."""
+    """Report that the process responds."""
     return {"status": "ok"}
 
 
 @router.get("/health/ready", summary="Whether it can keep and recall", response_model=None)
 async def ready(request: Request) -> Response | dict[str, Any]:
     """
-    Say whether the store answers, and whether background work fails (``degraded``).
+    Report whether the store responds, and whether background work fails (``degraded``).
 
-    With a key that may ``admin`` the answer is that of ``/v1/health``.
+    With an ``admin`` key the response is that of ``/v1/health``.
     """
     service = service_of(request)
     store = await store_health(service.memory.store)
@@ -72,7 +72,7 @@ async def _may_see_details(service: Service, request: Request) -> bool:
 
 
 async def answer_health(service: Service) -> dict[str, Any]:
-    """Return how the memory is, with what waits for each background task."""
+    """Return the health of the memory, with the backlog of each background task."""
     told = health_record(await service.memory.health())
     embedder, model = _embedder_of(service), service.memory.worker is not None
     return {**told, "embedder": embedder, "model": model}
@@ -112,11 +112,11 @@ async def metrics(request: Request) -> Response:
 
 @router.get("/ok", summary="Whether the process answers")
 async def ok() -> dict[str, Any]:
-    """Say that the process answers."""
+    """Report that the process responds."""
     return {"ok": True}
 
 
 @router.get("/info", summary="What this is")
 async def info() -> dict[str, Any]:
-    """Say which version this is."""
+    """Return the version."""
     return {"version": __version__, "name": "recollect", "flags": {"store": True}}

@@ -17,7 +17,7 @@ router: Final = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=NamedRou
 
 
 def answer_key(reach: Reach, key: Key) -> dict[str, Any]:
-    """Return what is known of a key."""
+    """Return the metadata of a key."""
     return {
         "id": key.id,
         "name": key.name,
@@ -38,7 +38,7 @@ async def keys(reach: Administering) -> dict[str, Any]:
 
 @router.post("", summary="Make a key", status_code=201)
 async def create(reach: Administering, asked: KeyRequest) -> dict[str, Any]:
-    """Make a key that may do at most what the caller's may; it is shown in this answer alone."""
+    """Create a key with at most the caller's permissions; only this response contains it."""
     bound = check_bound((*reach.scope, *asked.scope))
     permissions = check_giving(reach.principal, asked.permissions)
     key, secret = await reach.keys.create(
@@ -49,11 +49,12 @@ async def create(reach: Administering, asked: KeyRequest) -> dict[str, Any]:
 
 async def _administered(reach: Reach, id_: str) -> Key:
     """
-    Return a key of the scope that is meant, or of one below it.
+    Return a key of the requested scope, or of one below.
 
     Raises:
-        NotFoundError: There is none, or it belongs to somebody else, which is not told apart.
-        ForbiddenError: It may do what the caller's key may not.
+        NotFoundError: The key does not exist, or belongs to another tenant; the two are
+            indistinguishable.
+        ForbiddenError: The key has permissions that the caller's key lacks.
     """
     found = await reach.service.keys.key(id_)
     if found.scope[: len(reach.scope)] != reach.scope:
@@ -65,7 +66,7 @@ async def _administered(reach: Reach, id_: str) -> Key:
 
 @router.delete("/{id}", summary="Revoke a key", status_code=204)
 async def revoke(reach: Administering, id: str) -> Response:
-    """Let a key be good no longer, at once."""
+    """Revoke a key at once."""
     await _administered(reach, id)
     await reach.keys.revoke(id)
     return Response(status_code=204)
@@ -75,7 +76,7 @@ async def revoke(reach: Administering, id: str) -> Response:
 async def rotate(
     reach: Administering, id: str, asked: RotationRequest | None = None
 ) -> dict[str, Any]:
-    """Give a key another secret, shown in this answer alone; the old one is good a while longer."""
+    """Give a key a new secret, shown only in this response; the old one stays valid for a while."""
     await _administered(reach, id)
     overlap_s = asked.overlap_s if asked else 0.0
     key, secret = await reach.keys.rotate(id, overlap_s=overlap_s)

@@ -1,4 +1,4 @@
-"""Who the caller is to the service, and what there is: its own key, scopes below it."""
+"""The caller's own key, the service's features, and the scopes below."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SCOPES: Final = "scopes"
 
 @router.get("/me", summary="Who the key is, and what the service can do")
 async def me(reach: Reading) -> dict[str, Any]:
-    """Return what the key may do where, and how the service is set up."""
+    """Return the key's permissions and scope, and the service's configuration."""
     service = reach.service
     settings = service.settings
     default = service.assistants.default

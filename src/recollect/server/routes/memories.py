@@ -294,7 +294,7 @@ async def reject(
     if_match: IfMatch = None,
     undo: WantsUndo = False,
 ) -> dict[str, Any]:
-    """Refuse a memory, or a part of it: it stays visible, and is not formed again."""
+    """Reject a memory, or a part of it: it stays visible, and is not formed again."""
     await existing_memory(reach, type, key)
     expected, pointer = expected_version(if_match), asked.pointer if asked else ""
     change = Undoable(reach, undo)

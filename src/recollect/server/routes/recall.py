@@ -83,7 +83,7 @@ def narrowed(reach: Reach, found: Recall, asked: RecallRequest) -> Recall:
 
 
 def note(reach: Reach, found: Recall) -> None:
-    """Note of each memory that this recall returned it."""
+    """Record for each memory that this recall returned it."""
     now = to_datetime(reach.memory.store.now())
     for rank, each in enumerate(found.entries, start=1):
         if isinstance(each.content, Memory):

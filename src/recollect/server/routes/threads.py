@@ -60,7 +60,7 @@ async def existing_thread(reach: Reach, thread: str) -> Thread:
     Return a thread of the scope that is meant.
 
     Raises:
-        NotFoundError: There is none with this id.
+        NotFoundError: The id is unknown.
     """
     found = await reach.memory.thread(reach.scope, thread)
     if found is None:
@@ -127,7 +127,7 @@ async def append(
 
 
 def debounce_of(reach: Reach, settings: JsonObject, quiet_s: float | None) -> Debounce | None:
-    """Return how long to wait for more, where the request says it."""
+    """Return the debounce given in the request, if any."""
     if quiet_s is None:
         return None
     chosen = reach.service.assistants.of(settings, reach.scope).debounce
@@ -142,7 +142,7 @@ async def put_message(
     asked: MessageInput,
     idempotency_key: IdempotencyKey = None,
 ) -> dict[str, Any]:
-    """Put a message in the place of the one with this id; it is formed anew."""
+    """Replace the message with this id; it is formed again."""
     if asked.id not in {None, message}:
         msg = f"the body names the message {asked.id!r}, and the path {message!r}: leave out the id"
         raise UsageError(msg)

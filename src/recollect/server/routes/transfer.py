@@ -51,13 +51,13 @@ async def _relative(reach: Reach, *, below: bool) -> AsyncIterator[JsonObject]:
 
 @dataclass(slots=True)
 class _Lines:
-    """Lines of which the same is told: the first of them, and how many there were."""
+    """Lines with the same report: the first of them, and their number."""
 
     count: int = 0
     told: list[dict[str, Json]] = field(default_factory=list)
 
     def note(self, line: int, reason: str) -> None:
-        """Note one more line."""
+        """Add a line."""
         self.count += 1
         if len(self.told) < REFUSED_MAX:
             self.told.append({"line": line, "reason": reason})
@@ -76,7 +76,7 @@ class _Import:
         self._waiting: list[tuple[int, JsonObject]] = []
 
     def answer(self) -> dict[str, Any]:
-        """Return what became of all lines."""
+        """Return the report on all lines."""
         refused, changed = self.noted["refused"], self.noted["changed"]
         return {
             "taken": self.taken,
@@ -88,7 +88,7 @@ class _Import:
         }
 
     async def take(self, line: int, written: bytes) -> None:
-        """Take one line."""
+        """Process one line."""
         if not written.strip():
             return
         try:
@@ -128,7 +128,7 @@ class _Import:
         return taken
 
     def _settings(self, line: int, settings: JsonObject, scope: Scope) -> JsonObject:
-        """Return what of a thread's settings is taken over: what an append could set."""
+        """Return the thread settings to take over: those that an append could set."""
         kept = {name: each for name, each in settings.items() if name in THREAD_SETTINGS}
         try:
             self._reach.service.assistants.of(kept, scope)
@@ -185,11 +185,11 @@ async def import_(
     ] = False,
 ) -> dict[str, Any]:
     """
-    Put the records of an export back, below the scope of the request; repeating changes nothing.
+    Restore the records of an export, below the scope of the request; idempotent.
 
-    Batches are kept as they come; what was kept before a failure stays. A record that no direct
-    write would have made is refused alone. What was erased here is left out and counted, and so is
-    evidence in messages that are neither here nor in the import; `changed` tells of both.
+    Batches are stored as they arrive; those before a failure stay. A record that no direct write
+    could have made is refused alone. Data erased here is left out and counted, and so is evidence
+    in messages that are neither here nor in the import; `changed` reports both.
     """
     if restore_erased:
         reach.may("admin")

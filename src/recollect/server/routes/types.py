@@ -39,7 +39,7 @@ def _shown(type_: MemoryType) -> dict[str, Any]:
 
 @router.put("/types", summary="Replace the memory types of a scope")
 async def put_types(reach: Writing, asked: TypesRequest, undo: WantsUndo = False) -> dict[str, Any]:
-    """Let the scope, and those below without their own, have these types; [] takes them back."""
+    """Set the types of the scope, and of scopes below without their own; [] resets them."""
     change = Undoable(reach, undo)
     if not asked.types:
         write = DeleteMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS)
@@ -56,7 +56,7 @@ async def put_types(reach: Writing, asked: TypesRequest, undo: WantsUndo = False
 
 @router.post("/types/check", summary="Whether memory types would do")
 async def check_types(reach: Reading, asked: TypesRequest) -> dict[str, Any]:
-    """Say what is wrong with each of the types, and change nothing."""
+    """Validate types without changing anything; return the faults of each."""
     complaints: list[dict[str, Json]] = []
     good: list[MemoryType] = []
     for place, each in enumerate(asked.types):

@@ -16,10 +16,10 @@ router: Final = APIRouter(prefix="/v1", tags=["memories"])
 @router.post("/undo", summary="Take a change back", status_code=204)
 async def undo(reach: Writing, asked: UndoRequest) -> Response:
     """
-    Take back what a change with `?undo=true` did, exactly as it was, or nothing of it.
+    Revert a change made with `?undo=true`, completely or not at all.
 
-    It is refused when what the change wrote was changed since (412), or anything was erased in
-    the scope (409).
+    Refused if what the change wrote has changed since (412), or anything was erased in the scope
+    (409).
     """
     await reach.memory.undo(reach.scope, read_undo(reach, asked.undo))
     return Response(status_code=204)

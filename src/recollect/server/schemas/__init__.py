@@ -1,1 +1,1 @@
-"""What answers hold: for the document of the routes, and for the tests that hold them to it."""
+"""Response models: for the OpenAPI document, and for the tests that check responses."""

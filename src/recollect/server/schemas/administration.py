@@ -11,7 +11,7 @@ from recollect.server.schemas.elements import Count, Cursor, Object, ResponseMod
 
 
 class LimitsResponse(ResponseModel):
-    """What requests are held to; null where there is no limit."""
+    """The limits on requests; null means no limit."""
 
     body_bytes_max: Count
     import_bytes_max: Count
@@ -25,7 +25,7 @@ class LimitsResponse(ResponseModel):
 
 
 class MeResponse(ResponseModel):
-    """Who the key is, and what the service can do."""
+    """The caller's key, and the service's features."""
 
     version: str
     scope: Segments
@@ -47,7 +47,7 @@ class ScopesResponse(ResponseModel):
 
 
 class KeyResponse(ResponseModel):
-    """What is known of a key."""
+    """Metadata of a key."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -91,7 +91,7 @@ class NewKeyResponse(KeyResponse):
 
 
 class UsageDayResponse(ResponseModel):
-    """What was used on a day (UTC)."""
+    """The usage of one day (UTC)."""
 
     day: str = Field(examples=["2026-05-01"])
     requests: Count
@@ -104,7 +104,7 @@ class UsageDayResponse(ResponseModel):
 
 
 class UsageResponse(ResponseModel):
-    """What was used by day, the newest first."""
+    """Usage by day, newest first."""
 
     days: list[UsageDayResponse]
 
@@ -180,7 +180,7 @@ class TaskFailure(ResponseModel):
 
 
 class TaskResponse(ResponseModel):
-    """How a background task of the process that answers is."""
+    """The state of a background task of the responding process."""
 
     name: str = Field(examples=["formation"])
     state: Literal["running", "failing", "stopped"]
@@ -201,7 +201,7 @@ class StoreResponse(ResponseModel):
 
 
 class HealthResponse(ResponseModel):
-    """How the memory is, as seen from the process that answers."""
+    """The health of the memory, as seen from the responding process."""
 
     status: Literal["ok", "degraded", "down"]
     at: Time

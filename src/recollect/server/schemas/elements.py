@@ -1,4 +1,4 @@
-"""What the answers of several routes are made of."""
+"""Parts shared by the responses of several routes."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from recollect.worker.formation_run import FormationEnding
 
 
 class WaitingResponse(ThreadResponse):
-    """A thread of which something waits to be formed."""
+    """A thread with pending formation."""
 
     thread: str
     messages: Count = Field(description="So many wait.")
@@ -21,7 +21,7 @@ class WaitingResponse(ThreadResponse):
 
 
 class BreakerResponse(ResponseModel):
-    """How the model stands; while it is open the model is not asked."""
+    """The state of the model; while the breaker is open, the model is not called."""
 
     open: bool
     outages: Count
@@ -117,7 +117,7 @@ class CountsResponse(ResponseModel):
 
 
 class PreviewResponse(ResponseModel):
-    """What an erase would take, and the token that confirms it."""
+    """What an erase would remove, and the token that confirms it."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -138,7 +138,7 @@ class PreviewResponse(ResponseModel):
 
 
 class ReceiptResponse(ResponseModel):
-    """What was erased; *clean_at* is when its bytes were gone from the files as well."""
+    """What was erased; *clean_at* is when its bytes were removed from the files as well."""
 
     id: str
     at: Time
@@ -147,7 +147,7 @@ class ReceiptResponse(ResponseModel):
 
 
 class ReceiptsResponse(ResponseModel):
-    """What was erased through this service, the newest first."""
+    """The erases made through this service, newest first."""
 
     receipts: list[ReceiptResponse]
     cursor: Cursor
@@ -161,7 +161,7 @@ class RefusedLine(ResponseModel):
 
 
 class ImportResponse(ResponseModel):
-    """How many records were taken, and which lines were not, or otherwise."""
+    """How many records were stored, and which lines were left out or changed."""
 
     taken: Count
     refused: list[RefusedLine]

@@ -91,7 +91,7 @@ class ChangedMemoryResponse(MemoryResponse):
 
 
 class UndoResponse(ResponseModel):
-    """What takes a change back of which nothing else is left to be told."""
+    """The token that reverts a change with no other result."""
 
     undo: str | None = Field(description=UNDO)
 
@@ -104,7 +104,7 @@ class MemoriesResponse(ResponseModel):
 
 
 class RevisionResponse(ResponseModel):
-    """One version of a memory, and in which time it was the present one."""
+    """One version of a memory, and in which time it was the current one."""
 
     version: int = Field(ge=1)
     value: Object

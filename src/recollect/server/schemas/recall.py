@@ -81,7 +81,7 @@ class DroppedMemory(_MemoryEntry):
 
 
 class RecallResponse(ResponseModel):
-    """What bears on a query, best first, and what was left out."""
+    """The entries relevant to a query, best first, and those left out."""
 
     model_config = ConfigDict(
         extra="forbid",

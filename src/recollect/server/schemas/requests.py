@@ -1,4 +1,4 @@
-"""What bodies of requests hold: every field named, none beside them."""
+"""Request bodies: unknown fields are rejected."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ class RecallRequest(RequestModel):
 
 
 class RestoreRequest(RequestModel):
-    """Which version is to be in force again."""
+    """The version to restore."""
 
     version: int = Field(ge=1, le=2**53)
 
@@ -199,7 +199,7 @@ class RememberRequest(RequestModel):
 
 
 class RejectRequest(RequestModel):
-    """Which part of a memory is refused; all of it by default."""
+    """The part of a memory to reject; all of it by default."""
 
     pointer: str = Field(default="", max_length=1_000)
 
@@ -238,7 +238,7 @@ class AddressInput(RequestModel):
 
 
 class TargetInput(RequestModel):
-    """What is to be erased: one of these."""
+    """The erase target: one of these."""
 
     scope: Literal[True] | None = None
     below: bool = False
@@ -276,7 +276,7 @@ class TargetInput(RequestModel):
 
 
 class EraseRequest(RequestModel):
-    """What is to be erased."""
+    """The data to erase."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"target": {"thread": "holidays"}}]}
@@ -292,7 +292,7 @@ class ConfirmationRequest(RequestModel):
 
 
 class KeyRequest(RequestModel):
-    """A key to be made."""
+    """A key to create."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -310,13 +310,13 @@ class KeyRequest(RequestModel):
 
 
 class RotationRequest(RequestModel):
-    """How long the old secret is good beside the new one."""
+    """How long the old secret stays valid beside the new one."""
 
     overlap_s: float = Field(default=0.0, ge=0, le=ROTATION_OVERLAP_S_MAX)
 
 
 class ChatRequest(RequestModel):
-    """What the user says."""
+    """The user's message."""
 
     model_config = ConfigDict(
         extra="forbid",

@@ -11,7 +11,7 @@ from recollect.server.schemas.elements import Count, Cursor, Object, ResponseMod
 
 
 class LaneResponse(ResponseModel):
-    """How far a type with a schedule of its own was formed."""
+    """Formation progress of a type with its own schedule."""
 
     formed: Count
     attempts: Count

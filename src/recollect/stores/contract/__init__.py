@@ -1,1 +1,1 @@
-"""The contract of a store: every call that the backends share, and the plans it runs."""
+"""The store contract: every public call, shared by all backends."""

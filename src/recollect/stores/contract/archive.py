@@ -1,4 +1,4 @@
-"""The contract, archives: everything of a scope out as records, and back."""
+"""Store contract: export whole scopes as records, and restore them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from recollect.stores.validation import check_count, check_scope
 
 
 class ArchiveStore(Transactor):
-    """Whole scopes as records."""
+    """Export and restore of whole scopes."""
 
     @final
     async def archive(self, scope: Scope) -> list[JsonObject]:
         """
-        Return all records of exactly this scope, of one moment.
+        Return all records of exactly this scope, read at one point in time.
 
-        They are its threads, each before its messages, its memories and its formations.
+        The order is: threads, each followed by its messages; memories; formations.
         """
         scope = check_scope(scope)
         return await self._read(lambda rows: list(read_archive(rows, scope)))
@@ -33,15 +33,15 @@ class ArchiveStore(Transactor):
         self, scope: Scope, records: Sequence[JsonObject], *, erased: bool = False
     ) -> int:
         """
-        Put records of a scope back exactly as they were; say how many were new.
+        Restore records of a scope exactly as they were; return how many were new.
 
         Args:
             records: At most ``RECORDS_MAX``.
-            erased: What was erased here may be among them: an audit names that as the action.
+            erased: Restore data that was erased here as well; the audit names that as the action.
 
         Raises:
-            ConflictError: A record differs from what stands in its place; none is stored.
-            UsageError: A record is not one; none is stored.
+            ConflictError: A record differs from the stored one at its address; nothing is stored.
+            UsageError: A record is malformed; nothing is stored.
         """
         scope = check_scope(scope)
         check_count(len(records), RECORDS_MAX, "RECORDS_MAX", "records in one call")
@@ -51,10 +51,10 @@ class ArchiveStore(Transactor):
     @final
     async def vacate(self, scope: Scope) -> None:
         """
-        Drop all that exactly this scope holds, without a receipt, so that it can be filled anew.
+        Delete everything in exactly this scope, without a receipt, so that it can be refilled.
 
-        It is for the destination of a copy: what is to be forgotten is erased. What outside
-        stores of vectors have to remove is noted in the same transaction.
+        Use it for the destination of a copy only; to forget data, erase it. Entries to remove from
+        external vector stores are recorded in the same transaction.
         """
         scope, now = check_scope(scope), self.now()
 
@@ -68,8 +68,8 @@ class ArchiveStore(Transactor):
     @final
     async def digest_of(self, *names: str) -> str:
         """
-        Return a digest of *names* that is always the same here, and another in any other store.
+        Return a keyed digest of *names*: stable in this store, different in any other.
 
-        It tells nothing of them.
+        It reveals nothing about *names*.
         """
         return keyed_digest(await self._secret(), "names", *names).hex()

@@ -1,4 +1,4 @@
-"""The contract, audit: who changed what in a scope, and whether that record is whole."""
+"""Store contract: read and verify the audit of a scope."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from recollect.stores.validation import check_page, check_scope
 
 
 class AuditStore(Transactor):
-    """The changes that somebody answers for, a hash chain a scope; see `Store.acting`."""
+    """The audited changes, one hash chain per scope; see `Store.acting`."""
 
     @final
     async def audit(
         self, scope: Scope, *, cursor: str | None = None, limit: int = 100
     ) -> Page[AuditEntry]:
         """
-        Return the audited changes of exactly this scope, the newest first.
+        Return the audited changes of exactly this scope, newest first.
 
-        They outlive what they tell of: of what was erased they keep no name and no content.
+        Audit rows outlive erased data, but keep neither its names nor its content.
         """
         scope, limit, before = check_scope(scope), check_page(limit), _read_cursor(cursor)
         chain = chain_of(await self._secret(), scope)
@@ -45,13 +45,13 @@ class AuditStore(Transactor):
         self, scope: Scope, *, noted: tuple[int, str] | None = None
     ) -> AuditVerdict:
         """
-        Follow a scope's chain from its first row to its last, and say whether it is whole.
+        Verify a scope's hash chain from its first row to its last.
 
-        A row that was changed, removed, inserted or cut off the end is found. Who may write to
-        the store's files could write a whole chain anew: against that, keep a head elsewhere.
+        Detects rows that were changed, removed, inserted or cut off the end. Whoever can write to
+        the files could forge a whole chain: keep a head elsewhere.
 
         Args:
-            noted: Number and hash of a row as they once were; the chain must still hold it.
+            noted: Number and hash of a row recorded earlier, which the chain must still contain.
         """
         scope, secret = check_scope(scope), await self._secret()
         chain = chain_of(secret, scope)

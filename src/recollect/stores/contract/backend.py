@@ -1,4 +1,4 @@
-"""What a backend implements: transactions over rows, and the removal of deleted bytes."""
+"""Interface that a backend implements: transactions over rows, and removal of deleted bytes."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ ResultT = TypeVar("ResultT")
 
 
 class DigestSecret:
-    """The secret of a store's digests, once it was read; a store shares it with its views."""
+    """Cached secret of a store's digests, shared by a store and its views."""
 
     def __init__(self) -> None:
         self.value: bytes | None = None
 
     def forget(self) -> None:
-        """Read it again."""
+        """Drop the cached secret, so that it is read again."""
         self.value = None
 
 
 class Transactor(ABC):
-    """Runs plans and queries, each in one transaction."""
+    """Runs each plan and each query in one transaction."""
 
     answers_in_place: bool = False
     """Whether it answers on any thread that has no event loop; see `run_in_place`."""
@@ -56,7 +56,7 @@ class Transactor(ABC):
 
     @final
     def now(self) -> int:
-        """Return the store's present moment, in microseconds since 1970."""
+        """Return the store's current time, in microseconds since 1970."""
         return check_time(self._clock.now(), "the clock")
 
     @final
@@ -66,27 +66,27 @@ class Transactor(ABC):
 
     @abstractmethod
     async def aclose(self) -> None:
-        """Close the store; using it afterwards raises `StoreClosedError`."""
+        """Close the store; later calls raise `StoreClosedError`."""
 
     @abstractmethod
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
-        """Run *plan* in a writing transaction, carry out its effect, commit, return its result."""
+        """Run *plan* in a write transaction, apply its effect, commit, and return its result."""
 
     async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
         """
-        Run *plan*, which changes what a scope holds, as `_transact` does.
+        Run *plan*, which changes a scope's data, like `_transact`.
 
-        The store of an actor notes in the same transaction that this was the *action*.
+        An acting store audits the change as *action* in the same transaction.
         """
         del action, scope
         return await self._transact(plan)
 
     @abstractmethod
     async def _read(self, query: Query[ResultT]) -> ResultT:
-        """Run *query* in a reading transaction: every row that it sees is of one moment."""
+        """Run *query* in a read transaction: it sees one consistent snapshot."""
 
     async def _read_brief(self, query: Query[ResultT]) -> ResultT:
-        """Run *query*, which looks a few rows up by their keys, as `_read` does; maybe sooner."""
+        """Run *query*, a lookup of a few rows by key, like `_read` but possibly sooner."""
         return await self._read(query)
 
     async def _read_snapshot(self, query: SnapshotQuery[ResultT], now: int) -> ResultT:
@@ -95,24 +95,24 @@ class Transactor(ABC):
 
     @abstractmethod
     async def _clean(self) -> None:
-        """Remove deleted bytes from the files, or raise."""
+        """Remove deleted bytes from the store's files; raise if that fails."""
 
     async def _erase_checkpoints(  # noqa: B027 (most have none)
         self, threads: CheckpointThreads
     ) -> None:
-        """Erase the checkpoints of graphs' *threads* that are kept beside the store, or raise."""
+        """Erase the graph checkpoints of *threads* kept beside the store; raise on failure."""
 
     @final
     async def _idempotency(
         self, key: str | None, scope: Scope, *request: object
     ) -> Idempotency | None:
-        """Return a caller's *key* for a *request*, as it is kept; ``None`` without a key."""
+        """Return the stored form of a caller's *key* for a *request*; ``None`` without a key."""
         if key is None:
             return None
         return idempotency_of(await self._digest_secret(), key, scope, *request)
 
     async def _digest_secret(self) -> bytes:
-        """Return the secret of digests: the store's own, or the one that it took over."""
+        """Return the secret for digests: the store's own, or one taken over from another store."""
         if self._digests.value is None:
             adopted = await self._read_brief(read_secret)
             self._digests.value = await self._secret() if adopted is None else adopted
@@ -120,4 +120,4 @@ class Transactor(ABC):
 
     @abstractmethod
     async def _secret(self) -> bytes:
-        """Return the store's own random key, for keyed hashes."""
+        """Return the store's own random secret, for keyed hashes."""

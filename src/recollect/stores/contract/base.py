@@ -1,9 +1,9 @@
 """
-The store contract: what every backend promises, and nothing more.
+The store contract: the guarantees of every backend.
 
-Callers use the public methods, which are final: they settle validation, limits and order
-once. What an operation means stands in `recollect.stores.plans`; a backend gives the plans
-their rows and carries out their effects.
+Callers use the public methods, which are final: validation, limits and ordering are implemented
+here, once. The operations themselves are plans in `recollect.stores.plans`; a backend provides the
+plans with rows and applies their effects.
 """
 
 from __future__ import annotations
@@ -47,16 +47,15 @@ class Store(
     RequestStore,
 ):
     """
-    A durable, transactional home for threads, messages and memories, with a change feed.
+    A durable, transactional store of threads, messages and memories, with a change feed.
 
-    Every public method is one transaction: all of it happened, or none. A method that
-    returned has made its writes durable (see each backend for what it survives). Methods
-    may be called from many tasks at once; writes in one scope happen one after the other,
-    in the order of the scope's *seq*.
+    Every public method is one atomic transaction. Its writes are durable on return (each backend
+    says against which failures). Many tasks may call methods at once; *seq* orders the writes of a
+    scope.
 
-    All methods raise `StoreError` when the backend fails; nothing was written then, but for
-    `StoreUnavailableError`, where a write may have happened: repeat it with the same ids
-    or idempotency key.
+    All methods raise `StoreError` if the backend fails; nothing was written then, except after
+    `StoreUnavailableError`, when the write may have happened: repeat it with the same ids or
+    idempotency key.
     """
 
     @final
@@ -64,68 +63,67 @@ class Store(
         self, actor: str, *, stamp: int | None = None, proviso: Proviso | None = None
     ) -> Store:
         """
-        Return this store as *actor* uses it: every change is audited, in its own transaction.
+        Return a view of this store that audits every change as *actor*, in its transaction.
 
-        A change through it is noted with time, action, the ids of what it concerns and a keyed
-        hash of what was written. What changes nothing leaves no row; neither do leases and
-        vectors. Without an actor nothing is noted, and nothing is paid for it.
+        A change is recorded with time, action, ids concerned and a keyed hash of its content. Calls
+        that change nothing leave no row, nor do leases and vectors. Without an actor there is no
+        audit and no overhead.
 
         Args:
-            actor: By what the one who answers is known, such as the id of a key; no secret.
-            stamp: Only where `settings_stamp` is still this, else `StaleReadError` is raised.
-            proviso: Only where it raises nothing; it is asked in each transaction.
+            actor: Identifies who is responsible, such as the id of an API key; not a secret.
+            stamp: Raise `StaleReadError` unless `settings_stamp` still has this value.
+            proviso: A check run in each transaction; it raises to prevent the change.
         """
         return ActingStore(self._inner(), check_id(actor, "an actor"), stamp, proviso)
 
     @final
     def metered(self, meter: Meter) -> Store:
         """
-        Return this store with *meter* asked about each change, in its own transaction.
+        Return a view of this store that asks *meter* about each change, in its transaction.
 
-        What the meter refuses is not written. It is not asked about `UNMEASURED_ACTIONS`.
+        Changes that the meter refuses are not written. `UNMEASURED_ACTIONS` are not metered.
         """
         return MeteredStore(self, meter)
 
     @final
     def since(self, scope: Scope, epoch: int) -> Store:
         """
-        Return this store as one uses it who has read *scope* at its *epoch* (see `places`).
+        Return a view for writing results of *scope* as read at *epoch* (see `places`).
 
-        Once anything was erased in that scope, a change through it is a `StaleReadError`. What
-        was read may be what was erased; nothing that rests on it is written.
+        After an erase in that scope a change through the view raises `StaleReadError`. The data
+        that was read may be what was erased.
         """
         return SinceStore(self, check_scope(scope), check_position(epoch, "an epoch"))
 
     @final
     def noting(self, log: UndoLog) -> Store:
         """
-        Return this store as one uses it who may want to take a change back.
+        Return a view of this store that records in *log* how to undo each change.
 
-        After each change through it *log* has what `undo` needs to do so, noted in the change's
-        own transaction.
+        The information that `undo` needs is gathered in the transaction of each change.
         """
         return NotingStore(self, log)
 
     def settings_stamp(self) -> int | None:
         """
-        Return a number that is another one after any change of a setting (`SETTING_TYPES`).
+        Return a number that differs after any change of a setting (`SETTING_TYPES`).
 
-        What is read of settings after it was taken holds for a change under it (`acting`).
-        Until then it may be old: what others changed is noticed when something is written.
-        ``None``: this store has none, or nothing was written lately.
+        Settings read after taking the stamp hold for a change under it (see `acting`). Otherwise
+        they may be stale: changes by other processes are noticed only on a write. ``None`` if the
+        store has no stamp, or nothing was written recently.
         """
         return None
 
     def _inner(self) -> Store:
-        """Return the store that keeps the rows."""
+        """Return the store that holds the rows."""
         return self
 
 
 class StoreView(Store):
     """
-    A store as somebody uses it: the same rows, and whoever closes it closes that store.
+    A view of a store: the same rows; closing the view closes the store.
 
-    It keeps nothing of its own: what a backend overrides, or holds, is asked of the store itself.
+    A view has no state of its own: whatever a backend overrides or holds is delegated to the store.
     """
 
     def __init__(self, store: Store) -> None:
@@ -139,15 +137,15 @@ class StoreView(Store):
         self._companions = store._companions
 
     async def aclose(self) -> None:
-        """Close the store itself."""
+        """Close the underlying store."""
         await self._store.aclose()
 
     def listen(self, heard: Callable[[], None]) -> Listening:
-        """Listen as the store itself does."""
+        """Listen on the underlying store."""
         return self._store.listen(heard)
 
     def settings_stamp(self) -> int | None:
-        """Return the stamp of the store itself."""
+        """Return the stamp of the underlying store."""
         return self._store.settings_stamp()
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
@@ -176,7 +174,7 @@ class StoreView(Store):
 
 
 class ActingStore(StoreView):
-    """A store as one actor uses it."""
+    """A view that audits changes as one actor."""
 
     def __init__(
         self,
@@ -210,7 +208,7 @@ class ActingStore(StoreView):
 
 
 class MeteredStore(StoreView):
-    """A store of which a meter measures the changes."""
+    """A view that meters changes."""
 
     def __init__(self, store: Store, meter: Meter) -> None:
         super().__init__(store)
@@ -234,7 +232,7 @@ class MeteredStore(StoreView):
 
 
 class NotingStore(StoreView):
-    """A store as one uses it who may want to take a change back."""
+    """A view that records how to undo each change."""
 
     def __init__(self, store: Store, log: UndoLog) -> None:
         super().__init__(store)
@@ -246,7 +244,7 @@ class NotingStore(StoreView):
 
 
 class SinceStore(StoreView):
-    """A store as one uses it who has read a scope."""
+    """A view that rejects changes after an erase in a scope that was read."""
 
     def __init__(self, store: Store, scope: Scope, epoch: int) -> None:
         super().__init__(store)

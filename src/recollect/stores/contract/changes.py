@@ -1,4 +1,4 @@
-"""The contract, the change feed and the vectors that follow it."""
+"""Store contract: the change feed, and the vectors that follow it."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ ResultT = TypeVar("ResultT")
 
 
 class FeedStore(Transactor):
-    """What changed in a scope, and the vectors of its entries."""
+    """The change feed of scopes, and the vectors of their entries."""
 
     @final
     async def changes(self, cursor: Cursor, *, embedder: str | None = None) -> Feed:
-        """Return each entry changed since *cursor*, once, in its present state; see `Feed`."""
+        """Return each entry changed since *cursor* once, in its current state; see `Feed`."""
         cursor, now = checked_cursor(cursor), self.now()
         query = partial(read_feed, cursor=cursor, embedder=embedder, conditions=None, now=now)
         return await self._read(query)
@@ -41,9 +41,9 @@ class FeedStore(Transactor):
     @final
     async def places(self, scopes: Sequence[Scope]) -> list[Cursor]:
         """
-        Return where the feeds of *scopes* stand, in order, all at one moment.
+        Return the current feed cursors of *scopes*, in order, read at one point in time.
 
-        A reader that stands there has missed nothing. A scope that holds nothing stands at 0.
+        A reader at that cursor is up to date. The cursor of an empty scope is at 0.
         """
         scopes = [check_scope(each) for each in scopes]
         return await self._read(partial(read_places, scopes=scopes))
@@ -72,29 +72,29 @@ class FeedStore(Transactor):
 
     @final
     async def unembedded_scopes(self, embedder: str, limit: int = 100) -> Sequence[int]:
-        """Return ids of scopes with changes that the embedder has not looked at."""
+        """Return ids of scopes with changes that the embedder has not processed."""
         return await self._read(lambda rows: rows.unembedded_scopes(embedder, limit))
 
     @final
     async def unembedded_count(self, embedder: str, *, limit: int = 1_000) -> int:
-        """Return how many entries the embedder has not looked at, counted up to *limit*."""
+        """Return how many entries the embedder has not processed, counted up to *limit*."""
         return await self._read(partial(read_backlog, embedder=embedder, limit=limit))
 
     @final
     async def scope_id(self, scope: Scope) -> int | None:
-        """Return the id of a scope, ``None`` if it holds nothing."""
+        """Return the id of a scope, ``None`` if it is empty."""
         scope = check_scope(scope)
         found = await self._read(lambda rows: rows.scope(scope))
         return found.id if found else None
 
     @final
     async def unembedded(self, scope_id: int, embedder: str) -> Unembedded | None:
-        """Return the next entries of a scope to be embedded, ``None`` if there are none."""
+        """Return the next entries of a scope to embed, ``None`` if there are none."""
         return await self._read(partial(read_unembedded, scope_id=scope_id, embedder=embedder))
 
     @final
     async def keep_vectors(self, batch: Unembedded, embedder: str, done: Sequence[Embedded]) -> int:
-        """Keep the vectors of a batch, where the text is still the one embedded; say how many."""
+        """Store vectors of a batch for texts that have not changed; return how many."""
         plan = partial(
             plan_embedded,
             scope_id=batch.scope_id,

@@ -1,4 +1,4 @@
-"""What an acknowledged write survives, by name."""
+"""Durability levels of an acknowledged write."""
 
 from __future__ import annotations
 

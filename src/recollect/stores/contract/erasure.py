@@ -1,4 +1,4 @@
-"""The contract, erasing: what is gone, with a receipt, and when its bytes are."""
+"""Store contract: erase data with a receipt, and clean its bytes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from recollect.stores.validation import check_scope, to_datetime
 
 
 class EraseStore(Transactor):
-    """The way out."""
+    """Erasing, its receipts and its ledger."""
 
     def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
         super().__init__(clock=clock, ids=ids)
@@ -39,18 +39,18 @@ class EraseStore(Transactor):
     @final
     async def erase(self, scope: Scope, target: EraseTarget) -> EraseReceipt:
         """
-        Erase *target*, and what rests on it alone, from values, history and index.
+        Erase *target*, and what is derived from it alone, from values, history and index.
 
-        It is gone from every read when this returns. `clean` then removes its bytes. Of the
-        scope's formations the counts stay; what their receipts say goes. From the chain of a
-        scope that is erased whole the actors' names go.
+        On return no read finds it any more. `clean` then removes its bytes. The scope's formations
+        keep their counts, but their receipts are blanked. Erasing a whole scope also removes the
+        actors' names from its audit chain.
 
-        The checkpoints of graphs that copy it go before, all those of a thread that loses
-        anything: an erase that fails leaves the talk, and is repeated. What outside stores of
-        vectors have to remove is noted in the same transaction.
+        Graph checkpoints of every affected thread are erased first, so that a failed erase leaves
+        the conversation in place and can be repeated. Entries to remove from external vector stores
+        are recorded in the same transaction.
 
         Raises:
-            VersionConflictError: The memory is at another version than expected; nothing is erased.
+            VersionConflictError: The memory is not at the expected version; nothing is erased.
         """
         scope, now = check_scope(scope), self.now()
         target = check_target(target)
@@ -76,10 +76,10 @@ class EraseStore(Transactor):
     @final
     def accompany(self, erase: Callable[[CheckpointThreads], None]) -> Callable[[], None]:
         """
-        Have *erase* told which of LangGraph's threads lose their checkpoints, at every erase.
+        Call *erase* at every erase with the LangGraph threads that lose their checkpoints.
 
-        It is for checkpoints that this process alone has, and called on a thread. What is
-        returned ends it.
+        Use it for checkpoints held by this process only; *erase* is called on a worker thread.
+        Returns a function that unregisters it.
         """
         number = object()
         self._companions[number] = erase
@@ -87,18 +87,18 @@ class EraseStore(Transactor):
 
     @final
     async def keyed(self, *names: str) -> str:
-        """Return a digest of *names* that tells nothing to whoever lacks the store's own key."""
+        """Return a digest of *names*, which reveals nothing without the store's secret."""
         return keyed_digest(await self._digest_secret(), "names", *names).hex()
 
     @final
     async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
-        """Return erase receipts by time; with *unclean* those whose bytes are not gone yet."""
+        """Return erase receipts by time; with *unclean*, those whose bytes remain."""
         found = await self._read(lambda rows: rows.receipts(unclean=unclean))
         return [receipt_of(row) for row in found]
 
     @final
     async def ledger(self) -> list[LedgerEntry]:
-        """Return every erase by time, with the key that tells whether an address was erased."""
+        """Return every erase by time, with the key that tests whether an address was erased."""
         key = await self._secret()
         found = await self._read(lambda rows: rows.receipts(unclean=False))
         return [entry_of(row, key) for row in found]
@@ -106,12 +106,12 @@ class EraseStore(Transactor):
     @final
     async def adopt(self, entries: Sequence[LedgerEntry], *, unclean: bool = False) -> int:
         """
-        Keep erases of another store in this one's ledger; say how many were new.
+        Add erases of another store to this store's ledger; return how many were new.
 
-        Nothing is erased by it.
+        Erases nothing here.
 
         Args:
-            unclean: What they name was here, and is deleted: `clean` has to remove its bytes.
+            unclean: The named data was here and is deleted: `clean` has to remove its bytes.
         """
 
         def plan(rows: Rows) -> PlannedWrite[int]:
@@ -126,7 +126,7 @@ class EraseStore(Transactor):
         """
         Remove the bytes of everything erased so far from the store's files.
 
-        A receipt of which an outside store of vectors has still to remove something stays unclean.
+        A receipt stays unclean while an external vector store still has entries of it to remove.
 
         Returns:
             The receipts that became clean, with their *clean_at*.

@@ -1,4 +1,4 @@
-"""The contract, formation: leases, what waits for one, and the receipts of what was formed."""
+"""Store contract: the formation backlog, leases, commits and receipts."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ _NO_CURSOR: Final = "CURSOR is not a cursor of this listing: pass on what the la
 
 
 class Listening(Protocol):
-    """Hears that something was made due, as long as it is open."""
+    """A subscription to wake-ups, active until closed."""
 
     def close(self) -> None:
-        """Hear nothing more; again is nothing."""
+        """Unsubscribe; idempotent."""
         ...
 
 
 class _Deaf:
     def close(self) -> None:
-        """Nothing was heard anyway."""
+        """Do nothing: this subscription never received anything."""
 
 
 DEAF: Final[Listening] = _Deaf()
@@ -65,7 +65,7 @@ DEAF: Final[Listening] = _Deaf()
 
 
 class FormationStore(Transactor):
-    """The backlog of formation, and the leases under which it is worked off."""
+    """The formation backlog, and the leases under which it is processed."""
 
     @final
     async def claim(
@@ -77,14 +77,14 @@ class FormationStore(Transactor):
         idle: bool = False,
     ) -> Lease | None:
         """
-        Lease the scope of the thread that has been due longest, ``None`` if none is due.
+        Lease the scope whose thread has been due longest; ``None`` if none is due.
 
-        The time is the store's. One claim at a time holds a scope; the fence of a later
-        claim ends the right of every earlier one to commit.
+        Times are the store's. One claim holds a scope; the fence of a later one invalidates every
+        earlier one.
 
         Args:
-            scope: Lease this scope or none.
-            idle: Lease *scope* also if nothing in it is due.
+            scope: Lease only this scope.
+            idle: Lease *scope* even if nothing in it is due.
         """
         owner = check_id(owner, "a worker's name")
         _check_lease_s(lease_s)
@@ -95,16 +95,16 @@ class FormationStore(Transactor):
         return await self._transact(plan)
 
     async def _claim_next(self, claim: Claim) -> Lease | None:
-        """Carry out *claim*; a backend may serve several together."""
+        """Carry out *claim*; a backend may batch several."""
         (lease,) = await self._transact(partial(plan_claims, claims=[claim]))
         return lease
 
     def listen(self, heard: Callable[[], None]) -> Listening:
         """
-        Call *heard* when anybody may have made something due at once, until it is closed.
+        Call *heard* when a thread may have become due, until the subscription is closed.
 
-        It is a hint, without which nothing is lost: calls may be lost, and where a store
-        cannot hear of others none ever comes. *heard* runs on any thread; it must not block.
+        This is only a hint: calls may be lost, and some stores never call it. *heard* may run on
+        any thread and must not block.
         """
         del heard
         return DEAF
@@ -112,10 +112,10 @@ class FormationStore(Transactor):
     @final
     async def extend(self, lease: Lease, *, lease_s: float = 60.0) -> Lease:
         """
-        Let *lease* hold for *lease_s* from now.
+        Extend *lease* to *lease_s* seconds from now.
 
         Raises:
-            LeaseLostError: Somebody claimed the scope since, or it was erased from.
+            LeaseLostError: Another worker claimed the scope, or something in it was erased.
         """
         _check_lease_s(lease_s)
         plan = partial(plan_extension, lease=lease, lease_s=lease_s, now=self.now())
@@ -126,15 +126,14 @@ class FormationStore(Transactor):
         self, lease: Lease, writes: Sequence[Write], formed: Formed
     ) -> tuple[Memory | None, ...]:
         """
-        Store a formation: writes, revisions, watermarks and receipt; and end the lease.
+        Store a formation's writes, revisions, watermarks and receipt, and end the lease.
 
-        A dead one gives messages up: its watermarks pass them, and they wait no more until
-        it is re-driven.
+        A dead formation gives messages up: they are not retried until it is redriven.
 
         Raises:
-            LeaseLostError: Somebody claimed the scope since, or it was erased from.
-            UsageError: A position lies outside its thread, or is given up but not passed.
-            VersionConflictError: A memory was changed since; the lease still holds.
+            LeaseLostError: Another worker claimed the scope, or something in it was erased.
+            UsageError: A position lies outside its thread, or is given up beyond the watermark.
+            VersionConflictError: A memory has changed since; the lease remains valid.
         """
         check_formed(formed, ("formed", "dead", "consolidated"))
         prepared = [prepare_write(each) for each in writes]
@@ -162,14 +161,12 @@ class FormationStore(Transactor):
         types: Sequence[str] = (),
     ) -> None:
         """
-        Give *lease* back; threads that *failed* come again after *retry_s* at the earliest.
+        Release *lease*; threads in *failed* are retried after *retry_s* at the earliest.
 
         Args:
-            postponed: Threads that come again as late, but for no failure of theirs: it does
-                not count as an attempt.
-            attempt: What was spent in vain; it is kept as a failed formation.
-            types: Only the lanes of these types failed, or are postponed: the threads are due
-                as before.
+            postponed: Threads that are retried after *retry_s* too, without counting an attempt.
+            attempt: The usage of the failed attempt, recorded as a failed formation.
+            types: Only lanes of these types failed or wait; the threads stay due as before.
         """
         release = Release(
             failed=check_ids(failed, "a thread id"),
@@ -183,7 +180,7 @@ class FormationStore(Transactor):
 
     @final
     async def signal(self, scope: Scope, thread: str) -> bool:
-        """Make what waits in a thread due at once; say whether anything waits."""
+        """Make a thread's pending formation due at once; return True if anything is pending."""
         scope, thread, now = check_scope(scope), check_id(thread, "a thread id"), self.now()
 
         def plan(rows: Rows) -> PlannedWrite[bool]:
@@ -195,10 +192,10 @@ class FormationStore(Transactor):
     @final
     async def waiting_since(self, scope: Scope, thread: str, position: int = 0) -> datetime | None:
         """
-        Return when the first message of a thread after *position* was kept, ``None`` without one.
+        Return when the first message after *position* was stored, ``None`` if there is none.
 
         Raises:
-            NotFoundError: There is no such thread.
+            NotFoundError: The thread does not exist.
         """
         scope, thread = check_scope(scope), check_id(thread, "a thread id")
         after = check_position(position, "a position")
@@ -220,15 +217,15 @@ class FormationStore(Transactor):
         limit: int = 100,
     ) -> Page[Thread]:
         """
-        Return the threads of a scope of which something waits to be formed, paused ones too.
+        Return the threads of a scope with pending formation, including paused ones.
 
-        What waits for a type with a schedule of its own counts as well.
+        Messages pending only for a type with its own schedule count as well.
 
-        They come by scope and id.
+        Ordered by scope and id.
 
         Args:
             scope: ``None`` for the whole store.
-            below: The threads of the scopes below it as well.
+            below: Include the threads of the scopes below.
         """
         prefix = () if scope is None else check_scope(scope)
         is_open, limit, after = below or scope is None, check_page(limit), _read_cursor(cursor)
@@ -242,9 +239,9 @@ class FormationStore(Transactor):
     @final
     async def due_count(self, *, limit: int = 1_000) -> int:
         """
-        Return how many threads are due to be formed, or were and are put off by a failure.
+        Return how many threads are due, including those backing off after a failure.
 
-        Of the threads in which anything waits at most *limit* are looked at.
+        At most *limit* pending threads are examined.
         """
         now = self.now()
 
@@ -257,12 +254,12 @@ class FormationStore(Transactor):
     @final
     async def pause(self, scope: Scope, thread: str | None = None) -> int:
         """
-        Let a thread, or all that a scope has now, not be claimed; say how many were active.
+        Pause a thread, or all current threads of a scope; return how many were active.
 
-        A formation that is under way may still be committed.
+        A formation in progress may still commit.
 
         Raises:
-            NotFoundError: There is no such thread.
+            NotFoundError: The thread does not exist.
         """
         scope, thread = check_scope(scope), _check_thread(thread)
         plan = partial(plan_pause, scope=scope, thread=thread)
@@ -271,13 +268,13 @@ class FormationStore(Transactor):
     @final
     async def resume(self, scope: Scope, thread: str | None = None, *, at_once: bool = True) -> int:
         """
-        Let a thread, or all of a scope, be claimed again; say how many were paused.
+        Resume a thread, or all threads of a scope; return how many were paused.
 
-        What waits in them is due at once, but not before a backoff has ended. Without *at_once*
-        it is due when it was.
+        Pending messages are due at once, but not before a backoff ends. Without *at_once* their due
+        time is unchanged.
 
         Raises:
-            NotFoundError: There is no such thread.
+            NotFoundError: The thread does not exist.
         """
         scope, thread, now = check_scope(scope), _check_thread(thread), self.now()
         plan = partial(plan_resumption, scope=scope, thread=thread, now=now, at_once=at_once)
@@ -293,7 +290,7 @@ class FormationStore(Transactor):
         limit: int = 100,
     ) -> Page[Formation]:
         """
-        Return the formations of a scope, the newest first.
+        Return the formations of a scope, newest first.
 
         Args:
             status: Only those with this status.
@@ -312,7 +309,7 @@ class FormationStore(Transactor):
 
     @final
     async def formation(self, scope: Scope, formation_id: str) -> Formation | None:
-        """Return a formation of a scope, ``None`` if there is none with this id."""
+        """Return a formation of a scope, ``None`` if the id is unknown."""
         scope, id_ = check_scope(scope), check_id(formation_id, "a formation's id")
 
         def query(rows: Rows) -> Formation | None:
@@ -324,7 +321,7 @@ class FormationStore(Transactor):
 
     @final
     async def spent(self, scope: Scope, since: datetime) -> tuple[int, int]:
-        """Return the calls and tokens of a scope's formations since then, the vain ones too."""
+        """Return the model calls and tokens of a scope's formations since then, failed ones too."""
         scope, moment = check_scope(scope), check_time(since, "since")
 
         def query(rows: Rows) -> tuple[int, int]:
@@ -336,13 +333,13 @@ class FormationStore(Transactor):
     @final
     async def redrive(self, scope: Scope, formation_id: str) -> int:
         """
-        Let the messages that a dead formation gave up wait again, due at once; say how many.
+        Make the messages that a dead formation gave up due again; return how many.
 
-        Those that were erased or removed meanwhile are not among them.
+        Messages erased or removed since are not counted.
 
         Raises:
-            NotFoundError: There is no such formation.
-            UsageError: It is not dead, or was re-driven before.
+            NotFoundError: The formation does not exist.
+            UsageError: The formation is not dead, or was redriven before.
         """
         scope, id_ = check_scope(scope), check_id(formation_id, "a formation's id")
         plan = partial(plan_redrive, scope=scope, formation_id=id_, now=self.now())

@@ -1,4 +1,4 @@
-"""The contract, memories: apply, read, list, history."""
+"""Store contract: write, read and list memories, and their history."""
 
 from __future__ import annotations
 
@@ -55,31 +55,30 @@ BRIEF_ADDRESSES_MAX: Final = 8
 
 
 class MemoryStore(Transactor):
-    """Memories at their addresses (scope, type, key), with every version they had."""
+    """Memories by address (scope, type, key), with all their versions."""
 
     @final
     async def apply(
         self, scope: Scope, writes: Sequence[Write], *, idempotency_key: str | None = None
     ) -> tuple[Memory | None, ...]:
         """
-        Apply all of *writes* in order, or none of them; each sees the ones before it.
+        Apply *writes* in order, all or none; each sees the ones before it.
 
-        Each memory's *said_at* is the time of the newest message that it rests on.
+        A memory's *said_at* is set to the time of the newest message among its evidence.
 
         Args:
             writes: At most ``WRITES_MAX``.
-            idempotency_key: A repeated request under the same key changes nothing, and
-                returns the memories as they are now. A key is good for ``KEY_S`` after its
-                request.
+            idempotency_key: A repeated request changes nothing and returns the current memories. A
+                key is remembered for ``KEY_S`` seconds.
 
         Returns:
-            The memories as stored, one per write; ``None`` for one that was deleted.
+            The stored memories, one per write; ``None`` for a deletion.
 
         Raises:
             VersionConflictError: A write expected another version.
             NotFoundError: A memory to be ended does not exist.
-            ConflictError: The key was used before for another request.
-            GoneError: All that was written under the key was erased since; nothing is written.
+            ConflictError: The key was used for a different request.
+            GoneError: Everything written under the key has been erased since; nothing is written.
         """
         scope, now = check_scope(scope), self.now()
         writes = check_list(writes, "write")
@@ -99,7 +98,7 @@ class MemoryStore(Transactor):
     @final
     async def apply_each(self, writes: Mapping[Scope, Sequence[Write]]) -> None:
         """
-        Apply the writes of several scopes, all of them or none; those of each scope as by `apply`.
+        Apply the writes of several scopes, all or none, as `apply` does.
 
         Args:
             writes: The writes of each scope, in order; of all together at most ``WRITES_MAX``.
@@ -125,16 +124,16 @@ class MemoryStore(Transactor):
     @final
     async def undo(self, scope: Scope, undo: Undo) -> None:
         """
-        Take a change back that was noted (see `Store.noting`): all of it, or nothing.
+        Revert a recorded change (see `Store.noting`) completely, or not at all.
 
-        What it changed is again what it was, as its next version; what it made is removed; what
-        it removed is there again, with all its versions.
+        Memories it changed get their former value as a new version, memories it created are
+        removed, and memories it removed are restored with all versions.
 
         Raises:
-            VersionConflictError: Something that it wrote was changed since, or it is undone.
-            ConflictError: Something was derived since from what it made, or something was erased
-                in the scope (`StaleReadError`).
-            UsageError: *undo* is none, or one of another scope.
+            VersionConflictError: Something it wrote has changed since, or it was undone already.
+            ConflictError: Something was derived from its results since, or something was erased in
+                the scope (`StaleReadError`).
+            UsageError: *undo* is not an `Undo`, or belongs to another scope.
         """
         scope = check_scope(scope)
         if not isinstance(undo, Undo):
@@ -156,7 +155,7 @@ class MemoryStore(Transactor):
     async def get_many(
         self, scope: Scope, addresses: Sequence[tuple[str, str]]
     ) -> list[Memory | None]:
-        """Return one entry per (type, key), in the order asked for, all of the same moment."""
+        """Return one result per (type, key), in order, all read at one point in time."""
         scope, now = check_scope(scope), self.now()
         wanted = [_check_address(each) for each in addresses]
 
@@ -172,9 +171,9 @@ class MemoryStore(Transactor):
     @final
     async def nearest(self, scope: Scope, type_: str, key: str, *, depth: int = 1) -> Memory | None:
         """
-        Return the memory at an address of the scope, or of the nearest above it that has one.
+        Return the memory at an address in the scope, or in its nearest ancestor that has one.
 
-        Scopes of fewer than *depth* segments are not looked at. What has expired counts as none.
+        Scopes of fewer than *depth* segments are skipped. Expired memories count as missing.
         """
         scope, now = check_scope(scope), self.now()
         type_, key = _check_address((type_, key))
@@ -207,8 +206,8 @@ class MemoryStore(Transactor):
         Args:
             type_: Only of this type.
             state: Only in this state.
-            filter_: Only those whose value satisfies it; see `recollect.stores.filters`.
-            valid_at: Only those true in the world then.
+            filter_: Only memories whose value matches; see `recollect.stores.filters`.
+            valid_at: Only memories true in the world at this time.
         """
         scope, limit, now = check_scope(scope), check_page(limit), self.now()
         if type_ is not None:
@@ -248,15 +247,15 @@ class MemoryStore(Transactor):
         below: bool = True,
     ) -> list[Memory]:
         """
-        Return the active memories of a type in *prefix* and all scopes below it, newest first.
+        Return the active memories of a type in *prefix* and all scopes below, newest first.
 
-        They are ordered by their last update; those of the same moment by scope and key.
+        Ordered by last update; ties by scope and key.
 
         Args:
-            filter_: Only those whose value satisfies it; see `recollect.stores.filters`.
-            limit: At most so many, without a maximum.
-            offset: Pass over so many of the first.
-            below: Whether those of the scopes below are among them.
+            filter_: Only memories whose value matches; see `recollect.stores.filters`.
+            limit: Most memories to return; there is no upper bound.
+            offset: How many of the first to skip.
+            below: Whether to include the scopes below.
         """
         prefix, now = check_scope(prefix), self.now()
         check_id(type_, "a memory's type")
@@ -278,10 +277,10 @@ class MemoryStore(Transactor):
     @final
     async def prolong(self, scope: Scope, prolongs: Sequence[ProlongMemory]) -> int:
         """
-        Move the expiry of memories, all in one transaction, and return how many were moved.
+        Move the expiry of memories in one transaction; return how many were moved.
 
-        Neither version nor times of update change, and no revision is made. A memory that is
-        not there, has expired, never expires, or is of another version stays as it is.
+        Versions and update times do not change, and no revision is made. Memories that do not
+        exist, have expired, never expire or are at another version are skipped.
 
         Args:
             prolongs: At most ``WRITES_MAX``.
@@ -296,9 +295,9 @@ class MemoryStore(Transactor):
     @final
     async def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:
         """
-        Return all versions of a memory, oldest first, the present one last; or none.
+        Return all versions of a memory, oldest first; empty if it does not exist.
 
-        Of the `UNREVISED_TYPES` no past version is kept.
+        Past versions of `UNREVISED_TYPES` are not kept.
         """
         scope, now = check_scope(scope), self.now()
         address = _check_address((type_, key))

@@ -1,4 +1,4 @@
-"""The contract, scopes: which there are."""
+"""Store contract: list scopes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ScopePattern: TypeAlias = "Sequence[str | EllipsisType]"
 
 
 class ScopeStore(Transactor):
-    """The scopes that hold something."""
+    """The non-empty scopes of the store."""
 
     @final
     async def scopes(
@@ -41,12 +41,12 @@ class ScopeStore(Transactor):
         limit: int = 100,
     ) -> Page[Scope]:
         """
-        Return scopes that hold something, by their segments.
+        Return non-empty scopes, ordered by their segments.
 
         Args:
-            prefix: Segments that a scope begins with, ``...`` for any one segment.
-            suffix: Segments that it ends with.
-            depth_max: Cut scopes to this many segments, at least 1, each result once.
+            prefix: Leading segments; ``...`` matches any one segment.
+            suffix: Trailing segments.
+            depth_max: Cut scopes to this many segments, at least 1, without duplicates.
             type_: Only scopes that hold an active memory of this type that has not expired.
         """
         check_page(limit)
@@ -104,7 +104,7 @@ def _read_cursor(cursor: str | None) -> Scope | None:
 def _below(
     rows: Rows, type_: str | None, now: int, prefix: Scope, after: Scope | None
 ) -> Iterator[tuple[Scope, ScopeRow | None]]:
-    """Yield scopes below *prefix*; the row of each where it is not known yet what it holds."""
+    """Yield scopes below *prefix*, with the row of each that may still turn out to be empty."""
     if type_ is not None:
         return ((scope, None) for scope in rows.scopes_holding(type_, now, prefix, after))
     return ((row.segments, row) for row in rows.scopes_below(prefix, after))

@@ -1,4 +1,4 @@
-"""The contract, threads and messages: append, read, remove, keep, replace."""
+"""Store contract: append, read, remove and replace messages of threads."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from recollect.stores.validation import (
 
 
 class ThreadStore(Transactor):
-    """Threads of a scope, and the messages in them."""
+    """The threads of a scope and their messages."""
 
     @final
     async def append(
@@ -57,29 +57,29 @@ class ThreadStore(Transactor):
         writes: Sequence[Write] = (),
     ) -> tuple[Message, ...]:
         """
-        Append *messages* to a thread, and signal its formation, in one transaction.
+        Append *messages* to a thread, and schedule its formation, in one transaction.
 
-        Scope and thread begin to exist with their first message. A message whose id is
-        already there with the same content is not stored again.
+        The scope and the thread are created with their first message. A message already stored with
+        the same id and content is not stored again.
 
         Args:
             messages: At most ``MESSAGES_MAX``, in the order in which they were said.
-            idempotency_key: A repeated request under the same key changes nothing. A key is
-                good for ``KEY_S`` after its request. Of a request of which a part was erased, a
-                retry returns what is left.
+            idempotency_key: Repeating a request with the same key changes nothing. A key is
+                remembered for ``KEY_S`` seconds. If part of the result was erased, a retry returns
+                the rest.
             debounce: How long formation waits; the defaults of `Debounce` if ``None``.
-            settings: How the thread is to be formed from now on; ``None`` leaves it as it is.
-            writes: Memories written in the same transaction, at most ``WRITES_MAX``. They make
-                the thread exist even without a message.
+            settings: How to form the thread from now on; ``None`` leaves this unchanged.
+            writes: Memory writes of the same transaction, at most ``WRITES_MAX``. They create the
+                thread even without a message.
 
         Returns:
-            The messages as stored, one per message given, in that order.
+            The stored messages, one per given message, in order.
 
         Raises:
-            ConflictError: An id, or the key, was used before for something else.
-            GoneError: All that was kept under the key was erased since; nothing is stored.
+            ConflictError: An id or the key was used for different content.
+            GoneError: Everything stored under the key has been erased since; nothing is stored.
             VersionConflictError: A write expected another version.
-            UsageError: A message is not allowed; nothing of the batch is stored.
+            UsageError: A message is invalid; nothing is stored.
         """
         scope, thread = check_scope(scope), check_new_thread(thread)
         messages, writes = check_list(messages, "message"), check_list(writes, "write")
@@ -138,7 +138,7 @@ class ThreadStore(Transactor):
 
     @final
     async def thread_numbers(self, scope: Scope, threads: Sequence[str]) -> frozenset[int]:
-        """Return the numbers by which the feed names those of *threads* that exist."""
+        """Return the feed's numbers for those of *threads* that exist."""
         scope, ids = check_scope(scope), check_ids(threads, "a thread id")
 
         def query(rows: Rows) -> frozenset[int]:
@@ -152,7 +152,7 @@ class ThreadStore(Transactor):
     async def messages(
         self, scope: Scope, thread: str, *, after: int = 0, limit: int = 100
     ) -> Page[Message]:
-        """Return messages of a thread by position, after the position *after*; or none."""
+        """Return messages of a thread by position, after position *after*."""
         scope, limit = check_scope(scope), check_page(limit)
         thread = check_id(thread, "a thread id")
         after = check_position(after, "after")
@@ -171,7 +171,7 @@ class ThreadStore(Transactor):
     async def last_messages(
         self, scope: Scope, thread: str, *, limit: int, before: int | None = None
     ) -> tuple[Message, ...]:
-        """Return the newest *limit* messages of a thread (before a position), oldest first."""
+        """Return the newest *limit* messages, optionally before a position, oldest first."""
         scope, limit = check_scope(scope), check_page(limit)
         thread = check_id(thread, "a thread id")
         if before is not None:
@@ -191,7 +191,7 @@ class ThreadStore(Transactor):
     async def known_messages(
         self, scope: Scope, names: Sequence[tuple[str, str]]
     ) -> frozenset[tuple[str, str]]:
-        """Return those of the names (thread, id) of messages of a scope that are there."""
+        """Return the names (thread, id) of the messages that exist."""
         found = await self.messages_named(scope, names)
         return frozenset((each.thread, each.id) for each in found)
 
@@ -199,7 +199,7 @@ class ThreadStore(Transactor):
     async def messages_named(
         self, scope: Scope, names: Sequence[tuple[str, str]]
     ) -> tuple[Message, ...]:
-        """Return those of the messages (thread, id) of a scope that are there, in any order."""
+        """Return the messages that exist among (thread, id) names, in any order."""
         scope, wanted = check_scope(scope), _by_thread(names)
 
         def query(rows: Rows) -> tuple[Message, ...]:
@@ -220,10 +220,10 @@ class ThreadStore(Transactor):
         self, scope: Scope, thread: str, *, seq: int = 0, epoch: int = 0
     ) -> ThreadChanges:
         """
-        Return what changed in a thread since the change *seq* of its scope's *epoch*.
+        Return the changes of a thread since change *seq* of its scope's *epoch*.
 
-        An erase, or a thread that does not exist, resets the reader. A removed message shows
-        only in the count: a reader with another number starts over.
+        An erase, or a missing thread, resets the reader. Removals show only in the count: a reader
+        whose count differs has to start over.
         """
         scope, thread = check_scope(scope), check_id(thread, "a thread id")
         seen = check_position(seq, "seq"), check_position(epoch, "epoch")
@@ -234,10 +234,10 @@ class ThreadStore(Transactor):
         """
         Remove messages by id; the others keep their positions.
 
-        Memories that rest on them stay, with the words they quote; `erase` takes both.
+        Memories derived from them stay, including their quotes; `erase` removes both.
 
         Returns:
-            How many there were.
+            How many messages were removed.
         """
         scope, thread = check_scope(scope), check_id(thread, "a thread id")
         ids = check_ids(messages, "a message id")
@@ -246,7 +246,7 @@ class ThreadStore(Transactor):
 
     @final
     async def keep(self, scope: Scope, thread: str, first: int, last: int | None = None) -> int:
-        """Remove all messages of a thread outside the positions *first* to *last*; say how many."""
+        """Remove all messages outside positions *first* to *last*; return how many."""
         scope, thread = check_scope(scope), check_id(thread, "a thread id")
         check_position(first, "first")
         if last is not None:
@@ -264,16 +264,16 @@ class ThreadStore(Transactor):
         idempotency_key: str | None = None,
     ) -> Message:
         """
-        Put *message* in the place of the one with its id; it keeps its position.
+        Replace the message that has the id of *message*; it keeps its position.
 
         Args:
-            idempotency_key: A repeated request under the same key changes nothing, and returns
-                the message as it is now. A key is good for ``KEY_S`` after its request.
+            idempotency_key: A repeated request changes nothing and returns the current message. A
+                key is remembered for ``KEY_S`` seconds.
 
         Raises:
-            NotFoundError: There is no message with that id.
-            ConflictError: The key was used before for another request.
-            GoneError: What was replaced under the key was erased since; nothing is stored.
+            NotFoundError: No message has that id.
+            ConflictError: The key was used for a different request.
+            GoneError: The message stored under the key was erased since; nothing is stored.
         """
         scope, now = check_scope(scope), self.now()
         thread = check_id(thread, "a thread id")

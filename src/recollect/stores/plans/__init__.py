@@ -1,1 +1,1 @@
-"""What each operation of the store contract means: plans over rows, once for all backends."""
+"""Plans: each operation of the store contract over rows, written once for all backends."""

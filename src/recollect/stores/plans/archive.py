@@ -1,9 +1,9 @@
 """
-Archives: everything that a scope holds as plain records, and back, exactly.
+Archives: export everything in a scope as plain records, and restore it exactly.
 
-A record is a JSON object with a *kind* (``thread``, ``message``, ``memory`` or ``formation``)
-and its scope. Terms and vectors are not part of it: they are made again. Restoring a record that
-is there already changes nothing.
+A record is a JSON object with a *kind* (``thread``, ``message``, ``memory`` or ``formation``) and
+its scope. Terms and vectors are not included; they are recomputed. Restoring a record that already
+exists changes nothing.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _message_records(rows: Rows, thread: ThreadRow, scope: Scope) -> Iterator[Js
 
 
 def memory_record(row: MemoryRow, past: Sequence[RevisionRow], scope: Scope) -> JsonObject:
-    """Return the record of a memory in an archive, its past versions among it."""
+    """Return the archive record of a memory, including its past versions."""
     return {
         "kind": "memory",
         "scope": list(scope),
@@ -139,11 +139,11 @@ def plan_restore(
     rows: Rows, scope: Scope, records: Sequence[JsonObject], *, ids: Ids, now: int
 ) -> PlannedWrite[int]:
     """
-    Put *records* back as they were; say how many were new.
+    Restore *records*; the result is how many were new.
 
     Raises:
-        ConflictError: A record differs from what stands at its id, position or address.
-        UsageError: A record is not one; the error says which field.
+        ConflictError: A record differs from the stored one with its id, position or address.
+        UsageError: A record is malformed; the message names the field.
     """
     row = opened(rows, scope, now)
     restoring = _Restoring(rows, replace(row, seq=row.seq + 1), ids, now)
@@ -154,7 +154,7 @@ def plan_restore(
 
 
 class _Restoring:
-    """The rows of one transaction as the records ask for them."""
+    """Collects the rows of one restore transaction, record by record."""
 
     def __init__(self, rows: Rows, scope: ScopeRow, ids: Ids, now: int) -> None:
         self.taken = 0
@@ -172,14 +172,18 @@ class _Restoring:
         self._formations: dict[str, FormationRow] = {}
 
     def expect(self, records: Sequence[JsonObject]) -> None:
-        """Be told which messages will come: those that cannot be ones are refused when they do."""
+        """
+        Register the messages to come, so that their rows are read together.
+
+        Malformed records are ignored here; `take` rejects them.
+        """
         for record in records:
             place = _place_in(record)
             if place is not None:
                 self._expected.setdefault(str(record["thread"]), []).append(place)
 
     def take(self, record: JsonObject) -> None:
-        """Take one record."""
+        """Restore one record."""
         if not isinstance(record, Mapping):
             msg = f"a record is a JSON object, not {record!r}"
             raise UsageError(msg)
@@ -205,7 +209,7 @@ class _Restoring:
             raise UsageError(msg) from error
 
     def effect(self) -> Effect:
-        """Return what all records together want written."""
+        """Return the combined effect of all records."""
         return Effect(
             scopes=[self._scope],
             threads=list(self._threads.values()),
@@ -280,7 +284,7 @@ class _Restoring:
         self._threads[thread.id] = marked
 
     def _read_expected(self, thread: ThreadRow) -> None:
-        """Read what stands at the places of *thread* that will be asked for, once."""
+        """Read the rows at the registered positions of *thread*, once."""
         places = self._expected.pop(thread.id, [])
         if not places or not thread.last:
             return
@@ -354,7 +358,7 @@ class _Restoring:
         self._revisions += restored_revisions(given.record.get("revisions", ()), made)
 
     def _said_at(self, given: RecordFields) -> int | None:
-        """Return when it was said; of an older archive's memory, as its messages tell."""
+        """Return the recorded *said_at*; for older archives, derive it from the evidence."""
         if "said_at" in given.record:
             return given.optional_moment("said_at")
         numbers = {row.number: id_ for id_, row in self._threads.items()}
@@ -371,10 +375,10 @@ def restored_memory(
     given: RecordFields, scope: ScopeRow, uid: int, said_at: int | None
 ) -> MemoryRow:
     """
-    Return the memory that an archive's record tells of.
+    Return the memory row described by an archive record.
 
     Raises:
-        UsageError: A field is not what it must be.
+        UsageError: A field is invalid.
     """
     text = given.text("text")
     return MemoryRow(
@@ -394,7 +398,7 @@ def restored_memory(
 
 
 def _place_in(record: JsonObject) -> _Place | None:
-    """Return where a record of a message stands, ``None`` for one that will be refused."""
+    """Return the place of a message record, ``None`` if it is not a valid message."""
     try:
         if record.get("kind") != "message":
             return None
@@ -406,7 +410,7 @@ def _place_in(record: JsonObject) -> _Place | None:
 
 def _ranges(positions: Iterable[int]) -> list[tuple[int, int]]:
     """
-    Return the runs of neighbouring *positions*, as the first and the last of each.
+    Return the runs of consecutive *positions*, as (first, last) pairs.
 
     >>> _ranges([3, 1, 2, 7, 2])
     [(1, 3), (7, 7)]
@@ -422,10 +426,10 @@ def _ranges(positions: Iterable[int]) -> list[tuple[int, int]]:
 
 def restored_revisions(given: Json, memory: MemoryRow) -> list[RevisionRow]:
     """
-    Return the past versions of a memory that an archive's record tells of.
+    Return the past versions of a memory described by an archive record.
 
     Raises:
-        UsageError: They are none, or not before its present version.
+        UsageError: A version is malformed, or not older than the current one.
     """
     is_list = isinstance(given, Sequence) and not isinstance(given, str)
     if not is_list or not all(isinstance(each, Mapping) for each in cast("Sequence[Json]", given)):
@@ -464,7 +468,7 @@ def scope_of(record: JsonObject) -> Scope:
 
 
 def batches_of(records: Sequence[JsonObject]) -> list[tuple[Scope, list[JsonObject]]]:
-    """Return *records* in order, in batches of one scope and limited length."""
+    """Split *records*, in order, into batches of one scope and limited length."""
     batches: list[tuple[Scope, list[JsonObject]]] = []
     for record in records:
         if not isinstance(record, Mapping):

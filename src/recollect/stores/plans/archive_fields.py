@@ -1,4 +1,4 @@
-"""The fields of an archive's records, each read as what it must be, or refused."""
+"""Validated access to the fields of an archive record."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from recollect.stores.validation import (
 
 @dataclass(frozen=True, slots=True)
 class RecordFields:
-    """The fields of a record, each read as what it must be."""
+    """The fields of a record; each accessor validates and raises `UsageError`."""
 
     record: JsonObject
 
@@ -34,12 +34,12 @@ class RecordFields:
         return check_text(value, f"the field {name!r}")
 
     def optional_id(self, name: str) -> str | None:
-        """Return a name, ``None`` if there is none."""
+        """Return a name, ``None`` if it is absent."""
         value = self.record.get(name)
         return None if value is None else check_id(value, f"the field {name!r}")
 
     def count(self, name: str, least: int = 0) -> int:
-        """Return a whole number of at least *least*."""
+        """Return an integer of at least *least*."""
         value = check_position(self.record[name], f"the field {name!r}")
         if value < least:
             msg = f"the field {name!r} must be at least {least}, not {value}"
@@ -47,7 +47,7 @@ class RecordFields:
         return value
 
     def positions(self, name: str, last: int) -> tuple[int, ...]:
-        """Return positions from 1 to *last*; none if the field is not there."""
+        """Return positions from 1 to *last*; none if the field is absent."""
         value = self.record.get(name, ())
         if not isinstance(value, Sequence) or isinstance(value, str):
             msg = f"the field {name!r} must be a list of positions, not {value!r}"
@@ -59,7 +59,7 @@ class RecordFields:
         return tuple(found)
 
     def by_thread(self, name: str) -> JsonObject:
-        """Return an object whose names are ids of threads."""
+        """Return an object keyed by thread ids."""
         value = self.record[name]
         if not isinstance(value, Mapping):
             msg = f"the field {name!r} must be an object by thread, not {value!r}"
@@ -75,7 +75,7 @@ class RecordFields:
         return check_moment(value, f"the field {name!r}")
 
     def optional_moment(self, name: str) -> int | None:
-        """Return a time, ``None`` if there is none."""
+        """Return a time, ``None`` if it is absent."""
         return None if self.record.get(name) is None else self.moment(name)
 
     def one_of(self, name: str, allowed: Sequence[str]) -> str:
@@ -87,20 +87,20 @@ class RecordFields:
         return value
 
     def role(self) -> Any:
-        """Return a message's role."""
+        """Return a message role."""
         return self.one_of("role", ("user", "assistant", "system", "tool"))
 
     def status(self) -> Any:
-        """Return a formation's status."""
+        """Return a formation status."""
         return self.one_of("status", get_args(FormationStatus))
 
     def evidence(self) -> str:
-        """Return the evidence, read as `Evidence` and written anew: so it can be read again."""
+        """Return the evidence, parsed and encoded again, so that it is known to be valid."""
         text = check_object(self.record["evidence"], "a memory's evidence")
         return encode_evidence(decode_evidence(text))
 
     def version(self) -> dict[str, Any]:
-        """Return what every version of a memory has."""
+        """Return the fields common to all versions of a memory."""
         valid_from, valid_until = (
             self.optional_moment("valid_from"),
             self.optional_moment("valid_until"),

@@ -1,4 +1,4 @@
-"""The audit: one hash chain a scope, of who changed what and when, without what was said; pure."""
+"""The audit: one hash chain per scope of who changed what and when, without content; pure."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _DERIVED: Final = frozenset({"seq", "terms", "text_hash", "digest"})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
     """
-    A change that somebody answers for.
+    One audited change.
 
-    *subject* gives ids of the store's own by kind, which say nothing of what they stand for;
-    *names* are those of what is still there. *actor* is ``None`` if the scope was erased
-    since; *actor_key* tells then whether it was somebody whose name is known.
+    *subject* maps kinds to internal ids, which reveal nothing; *names* are the names of the objects
+    that still exist. *actor* is ``None`` if the scope has been erased; *actor_key* can then still
+    be compared with the key of a known actor.
     """
 
     n: int
@@ -58,10 +58,9 @@ class AuditEntry:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditVerdict:
     """
-    Whether a chain is whole: how many rows it has, and the hash of its last.
+    The result of verifying a chain: number of rows, and hash of the last row.
 
-    *broken_at* is the number of the first row that is not as it was written, and *reason* says
-    in which way.
+    *broken_at* is the number of the first row that was tampered with, and *reason* describes how.
     """
 
     rows: int
@@ -71,13 +70,13 @@ class AuditVerdict:
 
     @property
     def ok(self) -> bool:
-        """Say whether nothing was changed, removed or added."""
+        """Whether the chain is intact."""
         return self.broken_at is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditedChange:
-    """A change, and who answers for it."""
+    """A change and its actor."""
 
     actor: str
     action: str
@@ -87,22 +86,22 @@ class AuditedChange:
 
 
 def chain_of(secret: bytes, scope: Scope) -> bytes:
-    """Return the name of a scope's chain, which tells the scope to nobody without the secret."""
+    """Return the id of a scope's chain, which does not reveal the scope without the secret."""
     return keyed_digest(secret, "audit", list(scope))
 
 
 def actor_key_of(secret: bytes, actor: str) -> bytes:
-    """Return by what an actor is known when the name is gone."""
+    """Return the keyed digest that identifies an actor after the name is removed."""
     return keyed_digest(secret, "actor", actor)
 
 
 def first_previous(chain: bytes) -> bytes:
-    """Return what the first row of a chain has as the hash before it: no chain fits another."""
+    """Return the previous-hash of a chain's first row, which differs for every chain."""
     return sha256(b"recollect audit\0" + chain).digest()
 
 
 def hash_of(row: AuditRow) -> bytes:
-    """Return the SHA-256 of all that a row says but the actor's name: of that, its keyed hash."""
+    """Return the SHA-256 of a row, with the actor's keyed hash in place of the name."""
     hashes = (each.hex() for each in (row.actor_key, row.digest, row.previous))
     actor_key, digest, previous = hashes
     said = [row.n, row.at, actor_key, row.action, row.subject, digest, previous]
@@ -110,7 +109,7 @@ def hash_of(row: AuditRow) -> bytes:
 
 
 def plan_audited(rows: Rows, plan: Plan[ResultT], deed: AuditedChange) -> PlannedWrite[ResultT]:
-    """Carry out *plan* and note who did it, once in each scope that it changes; if it does any."""
+    """Run *plan* and audit its actor, once per changed scope."""
     planned = plan(rows)
     effect = planned.effect
     if not any(getattr(effect, name) for name in Effect.__slots__):
@@ -131,7 +130,7 @@ def plan_audited(rows: Rows, plan: Plan[ResultT], deed: AuditedChange) -> Planne
 
 
 def plan_unnamed(rows: Rows, plan: Plan[ResultT], secret: bytes) -> PlannedWrite[ResultT]:
-    """Carry out *plan*, and take the actors' names out of the chains of scopes that it drops."""
+    """Run *plan*, and remove the actors' names from the chains of scopes that it drops."""
     planned = plan(rows)
     dropped = [rows.scope_by_id(each) for each in planned.effect.dropped_scopes]
     chains = [chain_of(secret, row.segments) for row in dropped if row]
@@ -139,7 +138,7 @@ def plan_unnamed(rows: Rows, plan: Plan[ResultT], secret: bytes) -> PlannedWrite
 
 
 def _scopes_of(rows: Rows, effect: Effect) -> dict[Scope, int]:
-    """Return the scopes whose rows an effect puts or drops, with their ids."""
+    """Return the scopes whose rows an effect writes or drops, with their ids."""
     dropped = [rows.scope_by_id(each) for each in effect.dropped_scopes]
     found: list[ScopeRow] = [*effect.scopes, *(row for row in dropped if row)]
     return {row.segments: row.id for row in found}
@@ -153,7 +152,7 @@ _ENTRIES: Final = ("messages", "memories", "removed")
 
 
 def _values_of(row: type[Any]) -> Callable[[Any], tuple[object, ...]]:
-    """Return what takes out of a row what was said, without what is derived from it."""
+    """Return a function that extracts the content of a row, without derived columns."""
     return attrgetter(*(each.name for each in fields(row) if each.name not in _DERIVED))
 
 
@@ -169,7 +168,7 @@ _VALUES: Final = {
 
 
 def _part_of(effect: Effect, scope_id: int) -> _Part:
-    """Return what an effect says of one scope."""
+    """Return the part of an effect that concerns one scope."""
     parts: dict[str, Sequence[Any]] = {}
     for name in _VALUES:
         if found := getattr(effect, name):
@@ -199,7 +198,7 @@ def _next_row(
 
 
 def _subject_of(part: _Part) -> str:
-    """Return what a change concerns, as JSON: ids that say nothing, as texts because of 2**53."""
+    """Return the internal ids a change concerns, as JSON; ids are texts as they exceed 2**53."""
     ids = {
         "threads": [row.number for name in _THREADS for row in part.get(name, ())],
         **{name: [row.uid for row in part.get(name, ())] for name in _ENTRIES},
@@ -215,7 +214,7 @@ def _subject_of(part: _Part) -> str:
 
 
 def _digest_of(part: _Part, secret: bytes) -> bytes:
-    """Return a keyed hash of what was written: it can be compared, and by nobody else guessed."""
+    """Return a keyed hash of what was written: comparable, but not guessable without the key."""
     digest = blake2b(digest_size=32, key=secret)
     for name in _VALUES:
         for row in part.get(name, ()):
@@ -230,7 +229,7 @@ def _encoded(document: object) -> bytes:
 def read_entries(
     rows: Rows, scope: Scope, chain: bytes, *, before: int | None, limit: int
 ) -> tuple[list[AuditEntry], bool]:
-    """Return the newest rows of a chain before a number, newest first, and whether more come."""
+    """Return the newest rows of a chain before a number, newest first, and whether more follow."""
     head = rows.audit_head(chain)
     if head is None:
         return [], False
@@ -259,7 +258,7 @@ def _entry_of(rows: Rows, row: AuditRow, scope_id: int) -> AuditEntry:
 
 
 def _names_of(rows: Rows, scope_id: int, subject: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield the names of what a row concerns, of that which is still there."""
+    """Yield the names of the objects of an audit row that still exist."""
     ids = {kind: [int(each) for each in subject.get(kind, ())] for kind in _KINDS}
     messages = rows.messages_by_uid(scope_id, ids["messages"]) if ids["messages"] else ()
     memories = rows.memories_by_uid(scope_id, ids["memories"]) if ids["memories"] else ()
@@ -281,7 +280,7 @@ _KINDS: Final = ("threads", "messages", "memories")
 def read_verdict(
     rows: Rows, chain: bytes, secret: bytes, noted: tuple[int, str] | None
 ) -> AuditVerdict:
-    """Follow a chain from its first row to its head, and say where it first is not as written."""
+    """Verify a chain from its first row to its head; report the first row tampered with."""
     head = rows.audit_head(chain)
     number, previous = 0, first_previous(chain)
     for row in _all_rows(rows, chain):

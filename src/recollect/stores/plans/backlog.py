@@ -1,4 +1,4 @@
-"""The backlog as a person sees it: what waits, and threads that are paused and resumed."""
+"""Manual control of the formation backlog: pause and resume threads."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _PAGE_ROWS: Final = 1_000
 
 def plan_pause(rows: Rows, scope: Scope, thread: str | None) -> PlannedWrite[int]:
     """
-    Let a thread, or all threads of a scope, be claimed no more; say how many were active.
+    Pause a thread, or all threads of a scope; the result is how many were active.
 
     Raises:
-        NotFoundError: There is no such thread.
+        NotFoundError: The thread does not exist.
     """
     found = [each for each in _threads(rows, scope, thread) if each.state == "active"]
     return PlannedWrite(
@@ -32,12 +32,12 @@ def plan_resumption(
     rows: Rows, scope: Scope, thread: str | None, now: int, *, at_once: bool = True
 ) -> PlannedWrite[int]:
     """
-    Let a thread, or all threads of a scope, be claimed again; say how many were paused.
+    Resume a thread, or all threads of a scope; the result is how many were paused.
 
-    What waits in them is due at once, or when it was.
+    Pending messages become due at once, or keep their due time without *at_once*.
 
     Raises:
-        NotFoundError: There is no such thread.
+        NotFoundError: The thread does not exist.
     """
     found = [each for each in _threads(rows, scope, thread) if each.state == "paused"]
     resumed = [
@@ -47,13 +47,13 @@ def plan_resumption(
 
 
 def resumed_thread(thread: ThreadRow, now: int) -> ThreadRow:
-    """Return the thread active again: what waits in it is due, but not before its backoff ends."""
+    """Return the thread active again: due at once, but not before its backoff ends."""
     active = replace(thread, state="active")
     return due_at_once(active, now) if is_waiting(active) else active
 
 
 def _threads(rows: Rows, scope: Scope, thread: str | None) -> Iterator[ThreadRow]:
-    """Yield the thread named, or every thread of the scope."""
+    """Yield the named thread, or every thread of the scope."""
     if thread is not None:
         yield existing_thread(rows, scope, thread)[1]
         return

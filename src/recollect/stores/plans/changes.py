@@ -1,4 +1,4 @@
-"""The change feed: what a reader of a scope missed, and the entries that it then picks."""
+"""The change feed: the changes that a reader missed, and the entries it then selects."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class Entry:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unembedded:
     """
-    Entries of a scope that an embedder has still to look at, with their texts.
+    The next entries of a scope for an embedder, with their texts.
 
-    *removed* went since it last looked, unless that is more than ``CHANGES_FOLLOWED_MAX``
-    changes ago.
+    *removed* lists entries removed since its last visit, unless more than ``CHANGES_FOLLOWED_MAX``
+    changes have happened since.
     """
 
     scope_id: int
@@ -64,7 +64,7 @@ Embedded: TypeAlias = tuple[int, bytes, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """Some scopes and all below them; with a *type*, those that hold a memory of it in force."""
+    """Some scopes and all below them; with *type*, only those with an active memory of it."""
 
     scopes: tuple[Scope, ...]
     type: str | None = None
@@ -78,7 +78,7 @@ def read_feed(
     conditions: Sequence[Condition] | None,
     now: int,
 ) -> Feed:
-    """Return what changed in the cursor's scope since the cursor; see `Feed`."""
+    """Return the changes of the cursor's scope since the cursor; see `Feed`."""
     scope = rows.scope(cursor.scope)
     if scope is None:
         return Feed(scope=cursor.scope, now=now, seq=0, epoch=0, reset=True, entries=(), removed=())
@@ -98,7 +98,7 @@ def read_feed(
 
 
 def read_places(rows: Rows, scopes: Sequence[Scope]) -> list[Cursor]:
-    """Return where the feeds of *scopes* stand, in order."""
+    """Return the current feed cursors of *scopes*, in order."""
     return [_place_of(scope, rows.scope(scope)) for scope in scopes]
 
 
@@ -109,7 +109,7 @@ def _place_of(scope: Scope, found: ScopeRow | None) -> Cursor:
 
 
 def _changed(rows: Rows, scope_id: int, after: int, embedder: str | None) -> tuple[FeedEntry, ...]:
-    """Return what changed; terms that another version of the analyser left are made anew."""
+    """Return the changed entries; terms of another analyser version are recomputed."""
     entries = rows.changed(scope_id, after, embedder)
     stale = [entry.uid for entry in entries if not is_current(entry.terms)]
     if not stale:
@@ -120,7 +120,7 @@ def _changed(rows: Rows, scope_id: int, after: int, embedder: str | None) -> tup
 
 
 def _terms_of(row: MessageRow | MemoryRow) -> bytes:
-    """Return the terms of a row by this version of the analyser."""
+    """Return the terms of a row from the current analyser."""
     if is_current(row.terms):
         return row.terms
     if isinstance(row, MessageRow):
@@ -131,7 +131,7 @@ def _terms_of(row: MessageRow | MemoryRow) -> bytes:
 def eligible_uids(
     rows: Rows, scope_id: int, conditions: Sequence[Condition], now: int
 ) -> frozenset[int]:
-    """Return the entries whose metadata (of messages) or value (of memories) satisfies a filter."""
+    """Return uids of messages whose metadata, or memories whose value, matches a filter."""
     messages = (
         row.uid
         for row in rows.all_messages(scope_id)
@@ -154,14 +154,14 @@ def read_chosen(
     are_indexed: bool = False,
 ) -> list[Entry]:
     """
-    Return those of *chosen* that are live entries, in the order chosen.
+    Return the *chosen* entries that are live, in the order chosen.
 
-    They are looked up first as what they likely are: memories if *are_memories*, else what
-    those of the first scope turn out to be.
+    They are looked up as the likelier kind first: memories if *are_memories*, otherwise the kind
+    found in the first scope.
 
     Raises:
-        StoreCorruptError: They *are_indexed*, chosen from the feeds of this very moment, and one
-            is not there.
+        StoreCorruptError: *are_indexed* is set, so that each was chosen from the feed of this
+            snapshot, and one is missing.
     """
     found = _read_memories(rows, chosen, now) if are_memories else {}
     if len(found) < len(chosen):
@@ -172,7 +172,7 @@ def read_chosen(
 
 
 def _check_expired(rows: Rows, missing: Sequence[Place]) -> None:
-    """Refuse entries that the feed lists and that are neither there nor expired memories."""
+    """Raise if an entry listed by the feed is missing and is not an expired memory."""
     there = {(scope, row.uid) for scope, row in rows.memories_in(missing)}
     lost = [each for each in missing if each not in there]
     if lost:
@@ -217,7 +217,7 @@ def _read_memories(rows: Rows, places: Sequence[Place], now: int) -> dict[Place,
 
 
 def scopes_of(rows: Rows, below: Below, now: int) -> list[Scope]:
-    """Return the scopes that *below* stands for, each once."""
+    """Return the distinct scopes that *below* includes."""
     found: dict[Scope, None] = {}
     for prefix in below.scopes:
         if below.type is None:
@@ -230,7 +230,7 @@ def scopes_of(rows: Rows, below: Below, now: int) -> list[Scope]:
 def read_past(
     rows: Rows, scope: Scope, at: int, conditions: Sequence[Condition] | None, now: int
 ) -> tuple[Feed, list[Entry]]:
-    """Return the scope as it was believed at *at*: all its entries then, without vectors."""
+    """Return all entries of a scope as believed at *at*, without vectors."""
     row = rows.scope(scope)
     feed = Feed(scope=scope, now=now, seq=0, epoch=0, reset=True, entries=(), removed=())
     if row is None:
@@ -265,7 +265,7 @@ def read_past(
 
 
 def message_entry(row: MessageRow, vector: bytes | None) -> FeedEntry:
-    """Return a message as the feed gives it."""
+    """Return a message as a feed entry."""
     return FeedEntry(
         row.uid, row.seq, "message", row.thread, row.session, row.position, row.time, row.name,
         row.role, None, "active", None, None, None, row.terms, vector,
@@ -273,7 +273,7 @@ def message_entry(row: MessageRow, vector: bytes | None) -> FeedEntry:
 
 
 def memory_entry(row: MemoryRow, vector: bytes | None) -> FeedEntry:
-    """Return a memory as the feed gives it: it is a thread and session of its own."""
+    """Return a memory as a feed entry: a thread and session of its own."""
     moments = (row.valid_from, row.said_at)
     time = next((each for each in moments if each is not None), row.updated_at)
     return FeedEntry(
@@ -284,7 +284,7 @@ def memory_entry(row: MemoryRow, vector: bytes | None) -> FeedEntry:
 
 
 def read_unembedded(rows: Rows, scope_id: int, embedder: str) -> Unembedded | None:
-    """Return the next entries of a scope for *embedder* to look at, ``None`` if there are none."""
+    """Return the next entries of a scope to embed, ``None`` if there are none."""
     scope = rows.scope_by_id(scope_id)
     after = rows.embedded_seq(scope_id, embedder)
     if scope is None or after >= scope.seq:
@@ -306,7 +306,7 @@ def read_unembedded(rows: Rows, scope_id: int, embedder: str) -> Unembedded | No
 
 
 def read_backlog(rows: Rows, embedder: str, limit: int) -> int:
-    """Count the entries that have no vector of *embedder* yet, up to *limit*."""
+    """Count the entries without a vector of *embedder*, up to *limit*."""
     count = 0
     for scope_id in rows.unembedded_scopes(embedder, limit):
         after = rows.embedded_seq(scope_id, embedder)
@@ -324,7 +324,7 @@ def _text_of(row: MessageRow) -> str:
 def plan_embedded(
     rows: Rows, scope_id: int, embedder: str, done: Sequence[Embedded], until: int
 ) -> PlannedWrite[int]:
-    """Keep the vectors of entries whose text is still the one embedded; raise their seq."""
+    """Store vectors of entries whose text has not changed, and advance their seq."""
     scope = rows.scope_by_id(scope_id)
     if scope is None:
         return PlannedWrite(NOTHING, 0)

@@ -1,8 +1,8 @@
 """
-What goes, and what comes back, with the memories that others were derived from.
+Remove derived memories with their sources, and reinstate the memories they had replaced.
 
-A derived memory names versions of its sources as evidence. When a source goes, so does what
-rests on it; and what that had replaced is in force again, so that nothing else is lost.
+A derived memory cites versions of its sources as evidence. When a source is erased, everything
+derived from it is too, and the memories that this had replaced are reinstated.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ Named = set[tuple[str, str]]
 
 
 def row_evidence(row: MemoryRow | RevisionRow) -> Named:
-    """Return the (thread, message) pairs that a version names as evidence."""
+    """Return the (thread, message) pairs in the evidence of a version."""
     return {(each[0], each[1]) for found in json.loads(row.evidence).values() for each in found}
 
 
 def row_remainder(
     row: MemoryRow | RevisionRow, erased: AbstractSet[tuple[str, str]]
 ) -> Remainder | None:
-    """Return what is left of a version after the *erased*, ``None`` if nothing is."""
+    """Return what remains of a version without the *erased* evidence, ``None`` if nothing."""
     return remainder_of(json.loads(row.value), row_sources(row), erased)
 
 
 def row_sources(row: MemoryRow | RevisionRow) -> Sources:
-    """Return the evidence of a version as it is stored, by pointer."""
+    """Return the stored evidence of a version, by pointer."""
     return {
         pointer: tuple(tuple(each) for each in found)
         for pointer, found in json.loads(row.evidence).items()
@@ -50,7 +50,7 @@ def row_sources(row: MemoryRow | RevisionRow) -> Sources:
 
 
 def version_names(row: MemoryRow, after: int = 0, until: int | None = None) -> Named:
-    """Return how evidence names the versions after *after* up to *until*, the present one."""
+    """Return the evidence names of the versions after *after* up to *until* (the current one)."""
     last = row.version if until is None else until
     return {
         (MEMORY_THREAD, version_name(row.type, row.key, each))
@@ -62,10 +62,10 @@ def lost_versions(
     row: MemoryRow, past: Sequence[RevisionRow], erased: AbstractSet[tuple[str, str]]
 ) -> Named:
     """
-    Return the names of the versions of a memory that say less, or nothing, after the *erased*.
+    Return the names of a memory's versions that lose content with the *erased* evidence.
 
-    A version that an earlier erase rewrote has another number since: what names a number
-    that is gone means the version after it.
+    An earlier erase may have renumbered a version: a name with a missing number means the version
+    after it.
     """
     if row_remainder(row, erased) is None:
         return version_names(row)
@@ -84,10 +84,9 @@ def resting_on(
     rows: Rows, scope_id: int, erased: Named, spared: AbstractSet[int]
 ) -> list[MemoryRow]:
     """
-    Return the memories of which a version rests on the *erased*, through others as well.
+    Return the memories with a version derived, directly or not, from the *erased*.
 
-    The versions that are lost on the way are added to *erased*; of the *spared* entries nothing
-    is asked.
+    Versions lost on the way are added to *erased*; *spared* entries are ignored.
     """
     found: dict[int, MemoryRow] = {}
     waiting = sorted(erased)
@@ -103,7 +102,7 @@ def resting_on(
 
 
 def replaced_by(rows: Rows, gone: Iterable[MemoryRow]) -> list[MemoryRow]:
-    """Return the memories that ended only because those that are *gone* took their place."""
+    """Return the memories that ended only because one of *gone* replaced them."""
     found: dict[int, MemoryRow] = {}
     for row in gone:
         for thread, name in sorted(row_evidence(row)):
@@ -115,12 +114,12 @@ def replaced_by(rows: Rows, gone: Iterable[MemoryRow]) -> list[MemoryRow]:
 
 
 def is_merged(row: MemoryRow) -> bool:
-    """Say whether a memory ended because another one took its content over."""
+    """Return True if a memory ended because another one took over its content."""
     return row.valid_until is not None and row.cause.startswith(MERGED)
 
 
 def reopened(row: MemoryRow, seq: int, now: int) -> MemoryRow:
-    """Return a memory in force again, after what had taken its place went."""
+    """Return a memory reinstated after its replacement was erased."""
     return replace(
         row,
         valid_until=None,

@@ -1,8 +1,8 @@
 """
-The erase ledger: what was erased, as keyed digests, so that no backup brings it back.
+The erase ledger: keyed digests of everything erased, so that no backup restores it.
 
-An entry names nothing. Whoever holds an address, such as a scope and the id of a thread, and the
-entry's key can tell whether it was erased; from the entry alone nobody learns the address.
+Given an address, such as a scope and a thread id, and the entry's key, one can test whether it was
+erased. The entry alone does not reveal the address.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _COUNTS: Final = ("messages", "memories", "revised", "erased_at")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
-    """One erase: its *digests*, made with *key*, are of all that it named; times are in µs."""
+    """One erase: *digests*, made with *key*, of every name it erased; times are in µs."""
 
     id: str
     key: bytes = field(repr=False)
@@ -48,12 +48,12 @@ class LedgerEntry:
 
 
 def target_digests(key: bytes, scope: Scope, target: EraseTarget) -> bytes:
-    """Return the digests of what an erase names, one after the other: of messages one each."""
+    """Return the concatenated digests of the names in an erase target, one per message."""
     return b"".join(digest_of_target(key, scope, each) for each in _each(target))
 
 
 def digest_of_target(key: bytes, scope: Scope, target: EraseTarget) -> bytes:
-    """Return the digest of one name; *target* names one message at most."""
+    """Return the digest of a target that names at most one message."""
     return keyed_digest(key, scope, repr(target))
 
 
@@ -66,7 +66,7 @@ def _each(target: EraseTarget) -> Iterator[EraseTarget]:
 
 
 def entry_of(row: ReceiptRow, key: bytes) -> LedgerEntry:
-    """Return the entry that a receipt of the store with *key* stands for."""
+    """Return the ledger entry of a receipt in the store with *key*."""
     target = row.target
     if len(target) % _DIGEST_BYTES:  # it came from another store, with the key of that
         key, target = target[1 : 1 + _KEY_BYTES], target[1 + _KEY_BYTES :]
@@ -84,7 +84,7 @@ def entry_of(row: ReceiptRow, key: bytes) -> LedgerEntry:
 
 
 def row_of(entry: LedgerEntry, *, unclean: bool) -> ReceiptRow:
-    """Return *entry* as a receipt that any store can keep, clean but for what is *unclean* here."""
+    """Return *entry* as a receipt row for any store; clean unless *unclean*."""
     clean_at = entry.erased_at if entry.clean_at is None else entry.clean_at
     return ReceiptRow(
         id=entry.id,
@@ -111,10 +111,10 @@ def entry_record(entry: LedgerEntry) -> JsonObject:
 
 def read_entry(record: JsonObject) -> LedgerEntry:
     """
-    Return the entry that `entry_record` wrote.
+    Return the entry that `entry_record` encoded.
 
     Raises:
-        UsageError: It is none.
+        UsageError: *record* is not a ledger entry.
     """
     try:
         counts = {name: int(str(record[name])) for name in _COUNTS}
@@ -138,9 +138,9 @@ def read_entry(record: JsonObject) -> LedgerEntry:
 
 def named_in(entries: Iterable[LedgerEntry], records: Sequence[JsonObject]) -> list[EraseTarget]:
     """
-    Return what of a scope *entries* say was erased; *records* are all that it holds.
+    Return the erase targets that *entries* name among *records*, all records of a scope.
 
-    If it is the scope, or one above with all below, that is the only target.
+    If the scope itself was erased, or an ancestor with everything below, that is the only target.
     """
     if not records:
         return []
@@ -167,7 +167,7 @@ def _names_scope(key: bytes, digests: set[bytes], scope: Scope) -> bool:
 
 
 def _candidates(records: Sequence[JsonObject]) -> list[EraseTarget]:
-    """Return all that *records* have an address of: also messages that are only evidence."""
+    """Return every address in *records* as a target, including messages cited as evidence."""
     found: dict[tuple[str, str, str], EraseTarget] = {}
 
     def note_message(thread: str, message: str) -> None:
@@ -196,10 +196,10 @@ def _candidates(records: Sequence[JsonObject]) -> list[EraseTarget]:
 
 def cited_in(version: JsonObject) -> Iterator[tuple[str, str]]:
     """
-    Yield (thread, message) of the evidence in the record of a version of a memory.
+    Yield the (thread, message) pairs cited in the record of a memory version.
 
     Raises:
-        UsageError: It is no evidence.
+        UsageError: The evidence is malformed.
     """
     for cited in evidence_in(version).values():
         for each in cited:
@@ -208,10 +208,10 @@ def cited_in(version: JsonObject) -> Iterator[tuple[str, str]]:
 
 def evidence_in(version: JsonObject) -> EvidenceMap:
     """
-    Return the evidence in the record of a version of a memory.
+    Return the evidence in the record of a memory version.
 
     Raises:
-        UsageError: It is none.
+        UsageError: The evidence is malformed.
     """
     written = check_object(version.get("evidence"), "a memory's evidence")
     try:

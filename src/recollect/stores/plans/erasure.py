@@ -1,4 +1,4 @@
-"""Erasing: what is gone at commit, what it takes along, and the receipt that proves it."""
+"""Erasure: what a target removes at commit, everything derived from it, and the receipt."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ from recollect.text.terms import encode_terms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseScope:
-    """Everything of a scope; with *below* also of every scope below it."""
+    """Everything in a scope; with *below*, also in every scope below it."""
 
     below: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseThread:
-    """A thread with its messages, and what memories owe to them alone."""
+    """A thread with its messages, and everything derived from them alone."""
 
     thread: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseMessages:
-    """Some messages of a thread, and what memories owe to them alone."""
+    """Some messages of a thread, and everything derived from them alone."""
 
     thread: str
     messages: Sequence[str]
@@ -68,7 +68,7 @@ class EraseMessages:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseMemory:
-    """One memory with all its revisions; with *expected* only if it is at that version."""
+    """One memory with all its revisions; with *expected*, only if it is at that version."""
 
     type: str
     key: str
@@ -77,7 +77,7 @@ class EraseMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseSource:
-    """All messages that came from one source, and what memories owe to them alone."""
+    """All messages from one source, and everything derived from them alone."""
 
     source: str
 
@@ -85,10 +85,10 @@ class EraseSource:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseExpired:
     """
-    Memories that have expired: all, or of some *types*; with *below* of every scope below too.
+    Expired memories: all, or of some *types*; with *below*, in every scope below too.
 
-    No read returns them anyway: this takes them from the store, with their history. Where
-    there are none, no receipt is kept.
+    Reads never return expired memories; this removes them from the store, with their history. If
+    there are none, no receipt is stored.
     """
 
     types: Sequence[str] = ()
@@ -103,10 +103,10 @@ EraseTarget: TypeAlias = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseReceipt:
     """
-    What an erase did.
+    The result of an erase.
 
-    From *erased_at* on no read returns any of it. At *clean_at* its bytes were gone from
-    the store's files as well; ``None`` while that is still to be done.
+    From *erased_at* on no read returns any of it. *clean_at* is when its bytes were removed from
+    the store's files as well; ``None`` while that is pending.
     """
 
     id: str
@@ -119,7 +119,7 @@ class EraseReceipt:
 
 
 def check_target(target: EraseTarget) -> EraseTarget:
-    """Return *target* if its names can name something."""
+    """Return *target*; raise if its names are invalid."""
     match target:
         case EraseScope():
             pass
@@ -145,7 +145,7 @@ def check_target(target: EraseTarget) -> EraseTarget:
 
 
 def receipt_of(row: ReceiptRow) -> EraseReceipt:
-    """Return the receipt that *row* keeps."""
+    """Return the receipt that *row* stores."""
     return EraseReceipt(
         id=row.id,
         messages=row.messages,
@@ -158,7 +158,7 @@ def receipt_of(row: ReceiptRow) -> EraseReceipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Doomed:
-    """What an erase takes; *named* are (thread, message) pairs, also of messages gone before."""
+    """Everything an erase removes; *named* are (thread, message) pairs, even missing ones."""
 
     messages: Sequence[MessageRow] = ()
     threads: Sequence[ThreadRow] = ()
@@ -172,11 +172,11 @@ def plan_erase(
     rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow
 ) -> PlannedWrite[ReceiptRow]:
     """
-    Erase *target* from *scope*, with everything that rests on it alone.
+    Erase *target* from *scope*, with everything derived from it alone.
 
-    Every scope touched gets a new epoch, so that no formation, index or cursor that
-    began before can bring anything back. What formations noted of it goes as well: of their
-    receipts only the counts stay. Nothing to erase is a receipt of zeros.
+    Every affected scope gets a new epoch, so that no formation, index or cursor started before can
+    bring anything back. Formation receipts are blanked; only their counts stay. If there is nothing
+    to erase, the receipt's counts are zero.
     """
     if isinstance(target, EraseScope | EraseExpired) and target.below:
         found = list(rows.scopes_below(scope, None))
@@ -188,7 +188,7 @@ def plan_erase(
         part, receipt = _effect_of(rows, row, doomed, receipt)
         parts.append(part)
     if isinstance(target, EraseExpired) and not (receipt.messages or receipt.memories):
-        # It is asked again and again, in vain as a rule: that leaves no trace.
+        # Called periodically and mostly with nothing to do: then it leaves no receipt.
         return PlannedWrite(Effect(), replace(receipt, clean_at=receipt.erased_at))
     return PlannedWrite(replace(together(parts), receipts=[receipt]), receipt)
 
@@ -246,7 +246,7 @@ def _effect_of(
     revised, waiting = _revised(rows, scope, doomed)
     back = _back_in_force(rows, scope, doomed, revised, receipt.erased_at)
     gone: list[MessageRow | MemoryRow] = [*doomed.messages, *doomed.memories]
-    # Also where nothing is left to erase: a receipt may quote what was removed before.
+    # Even with nothing left to erase: a receipt may quote messages removed earlier.
     blanked = blanked_formations(rows, scope.id, doomed.gone_threads)
     if not (gone or doomed.threads or _changes_anything(revised)):
         return Effect(formations=blanked), counted
@@ -271,7 +271,7 @@ def _effect_of(
 
 
 def _dropped(rows: Rows, scope: ScopeRow, now: int) -> Effect:
-    """Drop a scope with its name; that its keys were used is remembered without it."""
+    """Drop a scope with its name; its used idempotency keys are kept outside of any scope."""
     return Effect(
         dropped_scopes=[scope.id],
         idempotency=spent_keys(rows, scope.id, now),
@@ -287,9 +287,9 @@ def _changes_anything(revised: Effect) -> bool:
 
 def _is_emptied(rows: Rows, scope: ScopeRow, effect: Effect) -> bool:
     """
-    Say whether the scope holds nothing after *effect*: then its name goes too.
+    Return True if *effect* leaves the scope empty, so that its name is deleted as well.
 
-    What was erased before blocks nothing any more where no words are left.
+    Digests of earlier erases do not keep a scope alive once it has no content.
     """
     dropped = {row.id for row in effect.dropped_threads}
     threads = rows.threads(scope.id, None, len(dropped) + 1)
@@ -308,7 +308,7 @@ def _removal(scope: ScopeRow, row: MessageRow | MemoryRow) -> Removal:
 def _threads_after(
     rows: Rows, scope: ScopeRow, doomed: _Doomed, waiting: Waiting, now: int
 ) -> list[ThreadRow]:
-    """Return the threads that lose messages but stay, and those with messages to form again."""
+    """Return threads that lose messages but stay, and threads with messages to form again."""
     shortened = {row.id: row for row in _shortened(rows, scope, doomed)}
     gone = {row.id for row in doomed.threads}
     left = {thread: types for thread, types in waiting.items() if thread not in gone}
@@ -317,7 +317,7 @@ def _threads_after(
 
 
 def _shortened(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> list[ThreadRow]:
-    """Return the rows of the threads that lose messages but stay."""
+    """Return the rows of threads that lose messages but stay."""
     dropped = {row.number for row in doomed.threads}
     lost: dict[int, list[MessageRow]] = {}
     for row in doomed.messages:
@@ -329,9 +329,9 @@ def _shortened(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> list[ThreadRow]:
 
 def _revised(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> tuple[Effect, Waiting]:
     """
-    Return what becomes of the memories, and of their revisions, that rest on lost messages.
+    Return the effect on memories and revisions whose evidence is erased.
 
-    Of a memory that is erased itself nothing is formed again.
+    A memory that is itself erased is not formed again.
     """
     ids = rows.thread_ids(scope.id, sorted({row.thread for row in doomed.messages}))
     erased = {(ids[row.thread], row.id) for row in doomed.messages} | set(doomed.named)
@@ -352,7 +352,7 @@ def _revised(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> tuple[Effect, Wait
 def _back_in_force(
     rows: Rows, scope: ScopeRow, doomed: _Doomed, revised: Effect, now: int
 ) -> Effect:
-    """Put in force again what only a memory had replaced that the erase took along."""
+    """Reinstate the memories that only an erased memory had replaced."""
     taken = rows.memories_by_uid(scope.id, [each.uid for each in revised.removed])
     left_out = {row.uid for row in (*taken, *doomed.memories)}
     rewritten = {row.uid: row for row in revised.memories}
@@ -412,7 +412,7 @@ def _rests(row: MemoryRow | RevisionRow, erased: set[tuple[str, str]]) -> bool:
 
 
 def _revision_with(row: RevisionRow, left: Remainder) -> RevisionRow:
-    # A cause may quote what is gone: a doubt about a word, a pointer with a name in it.
+    # A cause may quote erased content: a doubt about a word, a pointer with a name in it.
     is_told = left.value == json.loads(row.value) or row.cause.startswith(MERGED)
     return replace(
         row,

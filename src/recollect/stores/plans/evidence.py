@@ -1,4 +1,4 @@
-"""Evidence as it is stored: JSON text, checked when it is written."""
+"""Encoding of evidence as JSON text, validated when it is written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_EVIDENCE: Final = "{}"
 
 
 def encode_evidence(evidence: EvidenceMap) -> str:
-    """Return *evidence* as JSON text: pointer to a list of [thread, message, quote, group]."""
+    """Return *evidence* as JSON: each pointer maps to a list of [thread, message, quote, group]."""
     if not isinstance(evidence, Mapping):
         msg = f"evidence maps JSON pointers to lists of Evidence; it is not {evidence!r}"
         raise UsageError(msg)
@@ -57,7 +57,7 @@ def _check_evidence(each: Evidence) -> list[str | int | None]:
 
 
 def decode_evidence(text: str) -> dict[str, tuple[Evidence, ...]]:
-    """Return what `encode_evidence` wrote."""
+    """Return the evidence that `encode_evidence` encoded."""
     if text == NO_EVIDENCE:
         return {}
     return {
@@ -70,7 +70,7 @@ def decode_evidence(text: str) -> dict[str, tuple[Evidence, ...]]:
 
 
 def evidence_messages(text: str) -> set[tuple[str, str]]:
-    """Return the (thread, message) pairs that stored evidence names."""
+    """Return the (thread, message) pairs in stored evidence."""
     if text == NO_EVIDENCE:
         return set()
     return {(each[0], each[1]) for found in json.loads(text).values() for each in found}

@@ -1,4 +1,4 @@
-"""Moving the expiry of memories that are in use, without making versions of it."""
+"""Prolong memories that are in use: move their expiry without a new version."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recollect.stores.validation import check_id, check_position, check_time
 
 @dataclass(frozen=True, slots=True)
 class PreparedProlong:
-    """A `ProlongMemory` that was checked."""
+    """A validated `ProlongMemory`."""
 
     type: str
     key: str
@@ -25,10 +25,10 @@ class PreparedProlong:
 
 def prepare_prolong(prolong: ProlongMemory) -> PreparedProlong:
     """
-    Check *prolong* and return the form in which it is carried out.
+    Validate *prolong* and return its prepared form.
 
     Raises:
-        UsageError: A field is not allowed; the error says which.
+        UsageError: A field is invalid; the message names it.
     """
     if not isinstance(prolong, ProlongMemory):
         msg = f"what moves an expiry is a ProlongMemory, not {prolong!r}"
@@ -44,7 +44,7 @@ def prepare_prolong(prolong: ProlongMemory) -> PreparedProlong:
 def plan_prolong(
     rows: Rows, scope: Scope, prolongs: Sequence[PreparedProlong], *, now: int
 ) -> PlannedWrite[int]:
-    """Move the expiry of those versions that are there, and expire at all; say how many."""
+    """Move the expiry of the versions that exist and expire; the result is how many."""
     row = rows.scope(scope)
     moved: dict[int, MemoryRow] = {}
     for each in prolongs if row else ():

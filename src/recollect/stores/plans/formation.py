@@ -1,9 +1,9 @@
 """
-The backlog of formation: signals, claims, leases and commits, without a queue to lose.
+The formation backlog: due times, claims, leases and commits, without a separate queue.
 
-A thread's row says how far it is formed and when the rest is due; a scope's row holds the
-one lease under which it is being formed, with a fence that rises with every claim. Effect
-and watermark are one transaction, so a crash repeats work and never an effect.
+A thread's row records how far it is formed and when the rest is due. A scope's row holds its single
+lease, with a fence that increases with every claim. Effect and watermark are committed in one
+transaction, so a crash may repeat work but never an effect.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ DUE_THREADS_MAX: Final = 100
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Debounce:
     """
-    How long formation waits after a message, and at most after the first that waits.
+    How long formation waits after a message, and at most after the first pending one.
 
-    With an infinite *quiet_s* a message makes nothing due: it waits for another, or for
-    `Store.signal`; with an infinite *max_wait_s* talk postpones as long as it goes on. As
-    soon as *messages* positions, or *tokens* (estimated), wait, they are due at once.
+    With an infinite *quiet_s* a message alone makes nothing due: it waits for the other limits or
+    for `Store.signal`. With an infinite *max_wait_s* every new message postpones the due time. Once
+    *messages* messages or *tokens* (estimated) are pending, they are due at once.
     """
 
     quiet_s: float = 10.0
@@ -64,7 +64,7 @@ class Debounce:
 
 
 def check_debounce(given: object) -> Debounce:
-    """Return *given* if it is a debounce, the default one for ``None``."""
+    """Return *given* if it is a `Debounce`, and the default one for ``None``."""
     if given is None:
         return Debounce()
     if not isinstance(given, Debounce):
@@ -76,10 +76,10 @@ def check_debounce(given: object) -> Debounce:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueThread:
     """
-    A thread to be formed: its messages after *formed* up to *last*, and those in *again*.
+    A thread to form: its messages after *formed* up to *last*, and those in *again*.
 
-    *lanes* are its types that do not stand at its watermark. With *types* it is to be formed
-    for these lanes alone, and *formed*, *attempts* and *again* are theirs.
+    *lanes* are the types whose progress differs from the watermark. With *types*, only these lanes
+    are to be formed, and *formed*, *attempts* and *again* are theirs.
     """
 
     thread: str
@@ -94,7 +94,7 @@ class DueThread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """The right to form a scope until *until*; *fence* tells it from every other claim."""
+    """The right to form a scope until *until*; *fence* identifies the claim."""
 
     scope: Scope
     owner: str
@@ -106,7 +106,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A worker's wish, at *now*, for the lease of whatever is longest due."""
+    """A worker's request, at *now*, for a lease on the longest due scope."""
 
     owner: str
     lease_s: float
@@ -116,14 +116,14 @@ class Claim:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formed:
     """
-    What one formation did, or tried: per thread the position it came to, and what it cost.
+    The result of one formation run: the position reached in each thread, and its cost.
 
-    *again* names, by thread, positions that had been dead and were formed again. A *dead*
-    one gives up the positions in *failed*: its watermarks pass them, and they wait no more
-    until the formation is re-driven.
+    *again* lists, by thread, positions given up earlier and now formed. A *dead* formation gives up
+    the positions in *failed*: its watermarks move past them, and they are not retried until the
+    formation is redriven.
 
-    One of *types* forms these alone: the positions are those of their lanes, and the watermarks
-    stay. *left_out* are types that this one did not form: they stay where they stood.
+    With *types*, only these are formed: the positions belong to their lanes, and the watermarks do
+    not move. *left_out* are types that this run did not form; their progress does not move.
     """
 
     watermarks: Mapping[str, int]
@@ -140,9 +140,9 @@ class Formed:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
     """
-    How a lease is given back, and what the attempt that failed under it had cost.
+    How a lease is released, and the cost of the attempt that failed under it.
 
-    With *types* it is their lanes that failed or are postponed, not the threads.
+    With *types*, their lanes failed or are postponed, not the threads.
     """
 
     failed: Sequence[str] = ()
@@ -154,10 +154,11 @@ class Release:
 
 def check_formed(formed: Formed, allowed: Sequence[FormationStatus]) -> Formed:
     """
-    Return *formed* if its status is one of *allowed*, and its figures are figures.
+    Return *formed* if its status is in *allowed* and its figures are valid.
 
     Raises:
-        UsageError: They are not, or it gives messages up without being dead.
+        UsageError: The status or a figure is invalid, or messages are given up without status
+            ``dead``.
     """
     if formed.status not in allowed:
         msg = f"this formation cannot be {formed.status!r}: use one of {', '.join(allowed)}"
@@ -181,11 +182,11 @@ def signalled(
     thread: ThreadRow, added: int, now: int, debounce: Debounce, *, tokens: int = 0
 ) -> ThreadRow:
     """
-    Return the thread after *added* messages: its formation is due when talk has paused.
+    Return the thread after *added* messages, with its new due time.
 
-    A new message moves the due time, up to ``max_wait_s`` after the first that waits, and
-    never shortens a backoff. Where enough waits, it is due at once. *tokens* are those of
-    the added messages.
+    A new message postpones the due time, up to ``max_wait_s`` after the first pending one, and
+    never shortens a backoff. Once enough is pending, it is due at once. *tokens* are those of the
+    added messages.
     """
     if not added:
         return thread
@@ -205,7 +206,7 @@ def signalled(
 
 
 def _due(thread: ThreadRow, first: int, now: int, debounce: Debounce) -> int:
-    """Return when talk that waits since *first* is due, if nothing more is said after *now*."""
+    """Return when messages pending since *first* are due if none follow after *now*."""
     due = now + round(debounce.quiet_s * MICROSECONDS)
     if debounce.max_wait_s < math.inf:
         due = min(due, first + round(debounce.max_wait_s * MICROSECONDS))
@@ -213,7 +214,7 @@ def _due(thread: ThreadRow, first: int, now: int, debounce: Debounce) -> int:
 
 
 def is_due(thread: ThreadRow, now: int) -> bool:
-    """Say whether the thread's waiting messages may be formed at *now*."""
+    """Return True if the thread's pending messages may be formed at *now*."""
     return (
         thread.state == "active"
         and thread.due is not None
@@ -224,7 +225,7 @@ def is_due(thread: ThreadRow, now: int) -> bool:
 
 
 def is_leased(scope: ScopeRow, now: int) -> bool:
-    """Say whether somebody else's claim on the scope still holds at *now*."""
+    """Return True if a claim on the scope is still valid at *now*."""
     return scope.lease_owner is not None and (scope.lease_until or 0) > now
 
 
@@ -238,9 +239,9 @@ def plan_claim(
     idle: bool = False,
 ) -> PlannedWrite[Lease | None]:
     """
-    Lease the scope of the thread that is longest due, or *only* one, with its due threads.
+    Lease the scope of the longest due thread, or *only* one, with its due threads.
 
-    With *idle* that one is leased even if nothing in it is due.
+    With *idle*, *only* is leased even if nothing in it is due.
     """
     if only is None:
         planned = plan_claims(rows, [Claim(owner=owner, lease_s=lease_s, now=now)])
@@ -257,9 +258,9 @@ def plan_claim(
 
 def plan_claims(rows: Rows, claims: Sequence[Claim]) -> PlannedWrite[list[Lease | None]]:
     """
-    Lease a scope for each of *claims*, as if they were made one after the other.
+    Lease a scope for each of *claims*, in order, in one transaction.
 
-    Those for which nothing is left get ``None``. The time is that of the latest.
+    A claim for which nothing is left gets ``None``. The time used is that of the latest claim.
     """
     now = max(each.now for each in claims)
     leased: list[ScopeRow] = []
@@ -276,7 +277,7 @@ def plan_claims(rows: Rows, claims: Sequence[Claim]) -> PlannedWrite[list[Lease 
 
 
 def _due_scopes(rows: Rows, now: int, wanted: int) -> list[ScopeRow]:
-    """Return scopes with due threads, the longest due first; fewer than wanted are all."""
+    """Return scopes with due threads, longest due first; fewer than *wanted* means that is all."""
     limit = wanted
     while True:
         found = rows.due_threads(now, limit)
@@ -289,7 +290,7 @@ def _due_scopes(rows: Rows, now: int, wanted: int) -> list[ScopeRow]:
 def claimed_scope(
     scope: ScopeRow, due: Sequence[ThreadRow], *, owner: str, lease_s: float, now: int
 ) -> tuple[ScopeRow, Lease]:
-    """Return the scope under a new lease, and that lease."""
+    """Return the scope row under a new lease, and that lease."""
     until = now + round(lease_s * MICROSECONDS)
     claimed = replace(scope, fence=scope.fence + 1, lease_owner=owner, lease_until=until)
     threads = tuple(
@@ -317,13 +318,13 @@ def claimed_scope(
 
 def check_lease(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
     """
-    Return *scope* if *lease* is still the last claim on it and nothing was erased since.
+    Return *scope* if *lease* is still its last claim and nothing was erased since.
 
-    A lease that ran out is still good as long as nobody else claimed the scope: only the
-    fence decides, never a clock.
+    An expired lease remains valid until another worker claims the scope: only the fence decides,
+    never a clock.
 
     Raises:
-        LeaseLostError: It is not.
+        LeaseLostError: The lease is no longer valid.
     """
     if scope is None or scope.epoch != lease.epoch:
         msg = f"memory of {lease.scope!r} was erased while it was being formed: drop the result"
@@ -338,7 +339,7 @@ def check_lease(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
 
 
 def plan_extension(rows: Rows, lease: Lease, lease_s: float, now: int) -> PlannedWrite[Lease]:
-    """Let the lease hold until *lease_s* from now."""
+    """Extend the lease to *lease_s* seconds from now."""
     scope = check_lease(rows.scope(lease.scope), lease)
     until = now + round(lease_s * MICROSECONDS)
     extended = replace(lease, until=to_datetime(until))
@@ -348,7 +349,7 @@ def plan_extension(rows: Rows, lease: Lease, lease_s: float, now: int) -> Planne
 def plan_release(
     rows: Rows, lease: Lease, release: Release, *, ids: Ids, now: int
 ) -> PlannedWrite[None]:
-    """Give the lease back; *failed* and *postponed* threads are not due before *retry_s*."""
+    """Release the lease; *failed* and *postponed* threads are not due before *retry_s*."""
     scope = check_lease(rows.scope(lease.scope), lease)
     not_before = now + round(release.retry_s * MICROSECONDS)
     threads = []
@@ -370,12 +371,12 @@ def _put_off(thread: ThreadRow, release: Release, not_before: int) -> ThreadRow:
 
 
 def failed_thread(thread: ThreadRow, not_before: int) -> ThreadRow:
-    """Return the thread after a formation that failed: it is not due before *not_before*."""
+    """Return the thread after a failed formation: not due before *not_before*."""
     return replace(postponed_thread(thread, not_before), attempts=thread.attempts + 1)
 
 
 def postponed_thread(thread: ThreadRow, not_before: int) -> ThreadRow:
-    """Return the thread put off, for no fault of its own, until *not_before*."""
+    """Return the thread postponed until *not_before*, without counting a failure."""
     due = None if thread.due is None else max(thread.due, not_before)
     return replace(thread, not_before=not_before, due=due)
 
@@ -388,12 +389,13 @@ def plan_commit(
     rows: Rows, lease: Lease, writes: Sequence[PreparedWrite], formed: Formed, *, ids: Ids, now: int
 ) -> PlannedWrite[tuple[MemoryRow | None, ...]]:
     """
-    Store a formation: its memory writes, the watermarks, its receipt; and end the lease.
+    Store a formation's writes, watermarks and receipt, and end the lease.
 
     Raises:
-        LeaseLostError: The lease is not the last claim, or something was erased meanwhile.
-        UsageError: A position lies outside its thread, or is given up beyond its watermark.
-        VersionConflictError: A memory was changed meanwhile; the lease still holds.
+        LeaseLostError: The lease is not the last claim, or something was erased since.
+        UsageError: A position lies outside its thread, or a position given up lies beyond the
+            watermark.
+        VersionConflictError: A memory has changed since; the lease remains valid.
     """
     scope = check_lease(rows.scope(lease.scope), lease)
     planned = plan_writes(rows, scope, writes, ids=ids, now=now)
@@ -411,7 +413,7 @@ def plan_commit(
 def formation_row(
     scope: ScopeRow, lease: Lease, formed: Formed, *, ids: Ids, now: int
 ) -> FormationRow:
-    """Return what is kept of a formation."""
+    """Return the stored record of a formation."""
     failed = {thread: sorted(set(positions)) for thread, positions in formed.failed.items()}
     return FormationRow(
         scope_id=scope.id,
@@ -431,7 +433,7 @@ def formation_row(
 
 
 def _after_formation(thread: ThreadRow, formed: Formed, now: int) -> ThreadRow:
-    """Return a thread that a formation names: moved on, with less that waits again."""
+    """Return a thread after a formation: its progress moved, its retries reduced."""
     failed = formed.failed.get(thread.id, ())
     again = formed.again.get(thread.id, ())
     if formed.types:
@@ -459,9 +461,9 @@ def _thread_to_form(rows: Rows, scope: ScopeRow, thread: str) -> ThreadRow:
 
 def formed_thread(thread: ThreadRow, position: int, now: int) -> ThreadRow:
     """
-    Return the thread formed up to *position*; what came after it keeps its due time.
+    Return the thread formed up to *position*; later messages keep their due time.
 
-    The tokens that wait become less by the share of the positions that were formed.
+    The pending tokens are reduced in proportion to the positions formed.
 
     Raises:
         UsageError: *position* lies before the watermark or after the last message.
@@ -485,7 +487,7 @@ def formed_thread(thread: ThreadRow, position: int, now: int) -> ThreadRow:
 
 
 def plan_signal(thread: ThreadRow, now: int) -> PlannedWrite[bool]:
-    """Make what waits in the thread due at once, whatever it was waiting for."""
+    """Make the thread's pending messages due at once; the result is False if there are none."""
     if not is_waiting(thread):
         return PlannedWrite(NOTHING, result=False)
     return PlannedWrite(Effect(threads=[replace(thread, due=now, not_before=None)]), result=True)

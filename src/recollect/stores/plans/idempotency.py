@@ -1,8 +1,8 @@
 """
-What writing requests share: the scope that they open, the key under which they repeat.
+Idempotency keys, and opening the scope of a writing request.
 
-Of a key no more is kept than a digest, made with a secret of the store, beside the uids of what
-was written. So a key outlives an erase of its scope, and tells nothing of what was erased.
+Only a digest of a key, made with a secret of the store, is stored, with the uids of what was
+written. So a key outlives an erase of its scope, and reveals nothing about what was erased.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ GONE: Final = '"gone"'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Idempotency:
-    """A caller's key for a request by its *name*; digests of the *key* and of what was asked."""
+    """A caller's key for a request called *name*; digests of the *key* and of the request."""
 
     name: str
     key: str
@@ -34,7 +34,7 @@ class Idempotency:
 
 
 def idempotency_of(secret: bytes, key: str, scope: Scope, *request: object) -> Idempotency:
-    """Return the key with a digest of the *request* made under it in *scope*."""
+    """Return the key with a digest of the *request* made with it in *scope*."""
     name = check_id(key, "an idempotency key")
     return Idempotency(
         name=name,
@@ -44,7 +44,7 @@ def idempotency_of(secret: bytes, key: str, scope: Scope, *request: object) -> I
 
 
 def opened(rows: Rows, scope: Scope, now: int) -> ScopeRow:
-    """Return the row of *scope*, a new one if it has none."""
+    """Return the row of *scope*, a new one if it does not exist."""
     found = rows.scope(scope)
     if found:
         return found
@@ -54,7 +54,7 @@ def opened(rows: Rows, scope: Scope, now: int) -> ScopeRow:
 def key_row(
     scope: ScopeRow, idempotency: Idempotency, uids: Sequence[int], now: int
 ) -> IdempotencyRow:
-    """Return what is kept of a request that wrote the entries *uids* under a key."""
+    """Return the row that records which entries a request wrote under its key."""
     return IdempotencyRow(
         scope_id=scope.id,
         key=idempotency.key,
@@ -68,11 +68,11 @@ def uids_under_key(
     rows: Rows, scope: ScopeRow, idempotency: Idempotency | None, now: int
 ) -> list[int] | None:
     """
-    Return what was written under a key, if this same request was made in the last ``KEY_S``.
+    Return what the same request wrote under this key in the last ``KEY_S``, if it was made.
 
     Raises:
-        ConflictError: The key was used for another request.
-        GoneError: All that the request wrote was erased since.
+        ConflictError: The key was used for a different request.
+        GoneError: Everything the request wrote has been erased since.
     """
     if idempotency is None:
         return None
@@ -95,7 +95,7 @@ def uids_under_key(
 
 
 def _places(scope: ScopeRow, now: int) -> tuple[int, ...]:
-    """Return where a key may stand: outside of any scope only if the scope was erased lately."""
+    """Return where a key may be stored: outside of any scope only for recent scopes."""
     return (scope.id, NO_SCOPE) if scope.created_at >= old_before(now) else (scope.id,)
 
 
@@ -103,9 +103,9 @@ def blanked_keys(
     rows: Rows, scope_id: int, erased: Collection[int], now: int
 ) -> list[IdempotencyRow]:
     """
-    Return the keys of a scope that wrote one of the *erased* uids, as they are without these.
+    Return the keys of a scope without the *erased* uids.
 
-    A key of which nothing is left is gone, and stays so for ``KEY_S`` after the erase.
+    A key with no uids left is marked as gone for ``KEY_S`` after the erase.
     """
     found = []
     for row in rows.keys_of(scope_id):
@@ -119,7 +119,7 @@ def blanked_keys(
 
 
 def spent_keys(rows: Rows, scope_id: int, now: int) -> list[IdempotencyRow]:
-    """Return the keys of a scope that is erased whole, as they stand outside of any scope."""
+    """Return the keys of a wholly erased scope, as stored outside of any scope."""
     return [
         replace(row, scope_id=NO_SCOPE, result=GONE, kept_at=now)
         for row in rows.keys_of(scope_id)

@@ -1,8 +1,8 @@
 """
-Idempotency keys on their way into another store: a backup that is restored, or a copy.
+Transfer idempotency keys into another store, with a restored backup or a copy.
 
-They are digests made with a secret. A store that was filled from another one has taken over the
-secret of that one, and knows the keys again that were used there.
+Keys are digests made with a secret. A store filled from another one takes over its secret, and so
+recognises the keys used there.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _FOR_EVER: Final = 1 << 62
 
 
 def read_secret(rows: Rows) -> bytes | None:
-    """Return the secret that was taken over from another store, ``None`` if none was."""
+    """Return the secret taken over from another store, ``None`` if there is none."""
     found = rows.idempotency([NO_SCOPE], TAKEN_OVER)
     return found.digest if found else None
 
 
 def plan_secret(rows: Rows, secret: bytes) -> PlannedWrite[bool]:
-    """Take over *secret*, if the store holds nothing yet; say whether it is the store's now."""
+    """Take over *secret* if the store is empty; the result is True if it is in use now."""
     if (there := read_secret(rows)) is not None:
         return PlannedWrite(NOTHING, there == secret)
     if next(rows.scopes_below((), None), None) or rows.keys_of(NO_SCOPE):
@@ -48,10 +48,10 @@ def plan_secret(rows: Rows, secret: bytes) -> PlannedWrite[bool]:
 
 def read_requests(rows: Rows, scope: Scope | None, now: int) -> Iterator[JsonObject]:
     """
-    Yield a record for each key of a scope; without one, of those that no scope will carry.
+    Yield a record per key of a scope; without a scope, of keys outside any archive.
 
-    These are the scopes that were erased whole, and those of which all was deleted: an archive has
-    nothing of either, and their keys would be good for a second time where it is restored.
+    Those are keys of scopes that were erased whole or emptied: an archive has no records of them,
+    and without this their keys could be used a second time after a restore.
     """
     if scope is None:
         yield from _records_of(rows, NO_SCOPE, None, now)
@@ -77,7 +77,7 @@ def _records_of(rows: Rows, scope_id: int, scope: Scope | None, now: int) -> Ite
 
 
 def _names_of(rows: Rows, scope_id: int, result: str) -> list[Json]:
-    """Return what a request wrote as [thread, message id] or [type, key, "memory"]."""
+    """Return what a request wrote, as [thread, message id] or [type, key, "memory"]."""
     uids: list[int] = json.loads(result)
     messages = {row.uid: row for row in rows.messages_by_uid(scope_id, uids)} if uids else {}
     memories = {row.uid: row for row in rows.memories_by_uid(scope_id, uids)} if uids else {}
@@ -95,12 +95,13 @@ def plan_requests(
     rows: Rows, scope: Scope | None, records: Sequence[JsonObject]
 ) -> PlannedWrite[int]:
     """
-    Keep what `read_requests` told of another store; say how many keys are known by it now.
+    Store the records of `read_requests`; the result is how many keys are known now.
 
-    What is gone here stays so. Of a scope that is named and not there, only what is gone is kept.
+    Keys marked as gone here stay so. For a scope that does not exist here, only keys marked as gone
+    are stored.
 
     Raises:
-        UsageError: A record is none of these.
+        UsageError: A record is malformed.
     """
     found = None if scope is None else rows.scope(scope)
     scope_id = found.id if found else NO_SCOPE

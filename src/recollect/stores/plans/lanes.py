@@ -1,9 +1,9 @@
 """
-Lanes: how far the types with a schedule of their own were formed in a thread.
+Lanes: the formation progress, in a thread, of types with their own schedule.
 
-A type without a lane stands at the thread's watermark. One gets a lane by whatever moves the
-watermark without it, or it without the watermark; the lane is kept in the thread's row, so that
-it moves in the transaction of the formation and goes with the thread.
+A type without a lane is at the thread's watermark. It gets a lane when either moves without the
+other. Lanes are stored in the thread's row, so that they move in the formation's transaction and
+are deleted with the thread.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def lanes_of(thread: ThreadRow) -> dict[str, Lane]:
 
 
 def lane_of(thread: ThreadRow, type_: str) -> Lane:
-    """Return the place of a type in a thread."""
+    """Return the progress of a type in a thread."""
     return lanes_of(thread).get(type_, Lane(formed=thread.formed))
 
 
 def with_lanes(thread: ThreadRow, lanes: Mapping[str, Lane]) -> ThreadRow:
-    """Return the thread with exactly *lanes*, but for those that say no more than its watermark."""
+    """Return the thread with exactly *lanes*, omitting those equal to its watermark."""
     at_watermark = Lane(formed=thread.formed)
     kept = {name: each for name, each in sorted(lanes.items()) if each != at_watermark}
     plain = with_again(replace(thread, again="[]"), again_of(thread))
@@ -52,7 +52,7 @@ def with_lanes(thread: ThreadRow, lanes: Mapping[str, Lane]) -> ThreadRow:
 
 
 def lanes_record(lanes: Mapping[str, Lane]) -> dict[str, Json]:
-    """Return lanes as JSON; what is at its default is left out."""
+    """Return lanes as JSON, omitting default values."""
     return {name: _lane_record(each) for name, each in lanes.items()}
 
 
@@ -69,10 +69,10 @@ def _lane_record(lane: Lane) -> dict[str, Json]:
 
 def restored_lanes(record: Json, last: int) -> dict[str, Lane]:
     """
-    Return the lanes of a thread as an archive's record tells of them.
+    Return the lanes of a thread from an archive record.
 
     Raises:
-        UsageError: A field is not what it must be.
+        UsageError: A field is invalid.
     """
     found = {}
     for name, each in _objects(record).items():
@@ -101,7 +101,7 @@ def _objects(record: Json) -> dict[str, Mapping[str, Json]]:
 
 
 def joined_lanes(thread: ThreadRow, formed: int, lanes: Mapping[str, Lane]) -> ThreadRow:
-    """Return *thread* moved on to where a copy of it stood, type by type: at *formed*, *lanes*."""
+    """Return *thread* advanced, type by type, to the progress of a copy: *formed* and *lanes*."""
     own = lanes_of(thread)
     moved = replace(thread, formed=max(thread.formed, formed))
     joined = {}
@@ -113,7 +113,7 @@ def joined_lanes(thread: ThreadRow, formed: int, lanes: Mapping[str, Lane]) -> T
 
 
 def left_lanes(before: ThreadRow, after: ThreadRow, types: Sequence[str]) -> ThreadRow:
-    """Return *after*, the thread *before* moved on, with *types* left where they stood in it."""
+    """Return *after*, with *types* left at the progress they had in *before*."""
     if not types and before.again == "[]":
         return after
     stood = {name: lane_of(before, name) for name in types}
@@ -129,11 +129,11 @@ def formed_lanes(
     failed: Sequence[int] = (),
 ) -> ThreadRow:
     """
-    Return the thread in which *types* were formed up to *until*, the watermark as it was.
+    Return the thread with *types* formed up to *until*, and the watermark unchanged.
 
     Raises:
-        UsageError: *until* lies before a type's place or after the last message, or it does
-            not pass what *failed*.
+        UsageError: *until* lies before a type's progress or after the last message, or does not
+            pass a *failed* position.
     """
     lanes = lanes_of(thread)
     for name in types:
@@ -156,7 +156,7 @@ def formed_lanes(
 def put_off_lanes(
     thread: ThreadRow, types: Sequence[str], not_before: datetime, *, failures: int
 ) -> ThreadRow:
-    """Return the thread whose *types* are not formed before *not_before*."""
+    """Return the thread with *types* postponed until *not_before*."""
     lanes = lanes_of(thread)
     for name in types:
         lane = lane_of(thread, name)
@@ -165,7 +165,7 @@ def put_off_lanes(
 
 
 def redriven_lanes(thread: ThreadRow, types: Sequence[str], positions: Sequence[int]) -> ThreadRow:
-    """Return the thread of which *positions* wait to be formed again, for *types* alone."""
+    """Return the thread with *positions* pending again for *types* alone."""
     lanes = lanes_of(thread)
     for name in types:
         lane = lane_of(thread, name)
@@ -174,7 +174,7 @@ def redriven_lanes(thread: ThreadRow, types: Sequence[str], positions: Sequence[
 
 
 def lanes_without(thread: ThreadRow, positions: Iterable[int]) -> ThreadRow:
-    """Return the thread of which *positions* do not wait to be formed again for any lane."""
+    """Return the thread with *positions* no longer pending in any lane."""
     lanes, gone = lanes_of(thread), set(positions)
     if not lanes:
         return thread

@@ -1,4 +1,4 @@
-"""Memories and their history: what putting, ending and deleting mean, and which version is read."""
+"""Memories and their history: put, end and delete, and which version is current."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _STATES: Final = frozenset(get_args(MemoryState))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedPut:
-    """A `PutMemory` that was checked, in the form in which it is kept."""
+    """A validated `PutMemory`, in stored form."""
 
     type: str
     key: str
@@ -81,7 +81,7 @@ class PreparedPut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedEnd:
-    """An `EndMemory` that was checked."""
+    """A validated `EndMemory`."""
 
     type: str
     key: str
@@ -101,10 +101,10 @@ _SHOWN: Final = maker_of(Memory)
 
 def prepare_write(write: Write | PreparedWrite) -> PreparedWrite:
     """
-    Check *write* and return the form in which it is carried out; that of a prepared one is itself.
+    Validate *write* and return its prepared form; a prepared write is returned as it is.
 
     Raises:
-        UsageError: A field is not allowed; the error says which.
+        UsageError: A field is invalid; the message names it.
     """
     if isinstance(write, PutMemory):
         return prepare_put(write)
@@ -136,10 +136,10 @@ def prepare_put(
     write: PutMemory, text_of: Callable[[JsonObject], str] = memory_text
 ) -> PreparedPut:
     """
-    Do the same for a put; if it gives no text, *text_of* says what of its value is searched.
+    Like `prepare_write` for a put; *text_of* supplies the text if it has none.
 
     Raises:
-        UsageError: A field is not allowed; the error says which.
+        UsageError: A field is invalid; the message names it.
     """
     _check_address(write)
     value = check_object(write.value, f"the value of {write.type}/{write.key}")
@@ -163,7 +163,7 @@ def _moment(time: datetime | None, what: str) -> int | None:
 
 
 def check_validity(valid_from: int | None, valid_until: int | None, address: str) -> None:
-    """Refuse a validity that ends before it begins."""
+    """Reject a validity that ends before it begins."""
     if valid_from is not None and valid_until is not None and valid_until < valid_from:
         msg = (
             f"{address} would be valid until {to_datetime(valid_until).isoformat()}, before it "
@@ -182,7 +182,7 @@ def plan_writes(
     said: Mapping[Cited, int] | None = None,
 ) -> PlannedWrite[tuple[MemoryRow | None, ...]]:
     """
-    Carry out *writes* in order, each seeing the ones before it; answer each with its memory's row.
+    Apply *writes* in order, each seeing the ones before; the result is one row per write.
 
     Args:
         said: The times of messages that the same transaction writes.
@@ -202,7 +202,7 @@ def plan_writes(
 
 
 class _Staged:
-    """The memories of one transaction as they will be, write by write."""
+    """The memories of one transaction as the writes so far leave them."""
 
     def __init__(
         self, rows: Rows, scope: ScopeRow, ids: Ids, now: int, said: Mapping[Cited, int]
@@ -220,17 +220,17 @@ class _Staged:
         self._words: dict[Evidence, Words] = {}
 
     def look_up(self, addresses: Sequence[tuple[str, str]]) -> None:
-        """Read what stands at *addresses*, which are about to be written, all at once."""
+        """Read the memories at *addresses*, which are about to be written, in one query."""
         self._looked_up = frozenset(addresses)
         found = self._rows.memories_at(self._scope.id, addresses)
         self._found = {(row.type, row.key): row for row in found}
 
     def look_up_messages(self, puts: Iterable[PreparedPut]) -> None:
-        """Read when the messages were said that *puts* rest on, all at once."""
+        """Read the times of the messages that *puts* cite, in one query."""
         self._times.look_up(each for put in puts for each in evidence_messages(put.evidence))
 
     def carry_out(self, write: PreparedWrite) -> MemoryRow | None:
-        """Carry out one write and return the memory as it is then."""
+        """Apply one write and return the resulting memory."""
         address = (write.type, write.key)
         current = self._read(address)
         check_version(self._scope.segments, write, current)
@@ -252,7 +252,7 @@ class _Staged:
         return after
 
     def _check_sources(self, write: PreparedPut, current: MemoryRow | None) -> None:
-        """Refuse what newly names memories as its sources that are not there, or not in force."""
+        """Raise if a newly cited source memory does not exist or is not in force."""
         if MEMORY_THREAD not in write.evidence:
             return
         known = evidence_messages(current.evidence) if current else set()
@@ -270,7 +270,7 @@ class _Staged:
                 raise VersionConflictError(address, named[2], actual)
 
     def _founded(self, write: PreparedPut, current: MemoryRow | None) -> PreparedPut:
-        """Return *write*, resting also on what the words rest on that it takes over."""
+        """Return *write* with the evidence of any words it takes over added to its own."""
         if current is None or current.evidence == NO_EVIDENCE or current.type in BESIDE_TYPES:
             return write
         if (current.value, current.evidence) == (write.value, write.evidence):
@@ -287,12 +287,12 @@ class _Staged:
         return replace(write, evidence=encode_evidence(kept))
 
     def _documents(self, current: MemoryRow) -> list[Founded]:
-        """Return the newest versions of a memory before the present one, newest first."""
+        """Return the newest versions of a memory before the current one, newest first."""
         newest = reversed(self._past(current)[-CARRIED_VERSIONS_MAX:])
         return [Founded(json.loads(e.value), decode_evidence(e.evidence)) for e in newest]
 
     def _is_restored(self, write: PreparedPut, current: MemoryRow) -> bool:
-        """Return True if a version before said so, and rested on just that."""
+        """Return True if an earlier version had this value and just this evidence."""
         said = write.value, write.evidence
         return any((each.value, each.evidence) == said for each in self._past(current))
 
@@ -301,7 +301,7 @@ class _Staged:
         return [*self._rows.revisions(self._scope.id, current.uid), *staged]
 
     def _said(self, evidence: Evidence) -> Words:
-        """Return the words of what evidence names, as far as it is there."""
+        """Return the words of the cited message or memory, if it exists."""
         if evidence not in self._words:
             self._words[evidence] = quoted(evidence) | self._words_of(evidence)
         return self._words[evidence]
@@ -324,7 +324,7 @@ class _Staged:
         return NO_WORDS.union(*map(words_of, texts))
 
     def _follow(self, gone: MemoryRow) -> None:
-        """Take along what was derived from a memory, and put in force again what that replaced."""
+        """Remove what was derived from a memory, and reinstate what that had replaced."""
         erased = version_names(gone)
         waiting, taken = sorted(erased), list[MemoryRow]()
         while waiting:
@@ -344,7 +344,7 @@ class _Staged:
                 self._current[row.type, row.key] = reopened(ended, self._scope.seq, self._now)
 
     def _without(self, row: MemoryRow, erased: set[tuple[str, str]]) -> list[MemoryRow]:
-        """Take from a memory what rests on the *erased*; return it if nothing is left."""
+        """Remove the *erased* evidence from a memory; return it if nothing is left."""
         left = row_remainder(row, erased)
         if left is None:
             self._remove(row)
@@ -370,7 +370,7 @@ class _Staged:
         return []
 
     def _read(self, address: tuple[str, str]) -> MemoryRow | None:
-        """Return the present version; an expired one counts as gone, and goes."""
+        """Return the current version; an expired memory is removed and counts as missing."""
         if address not in self._current:
             found = self._stored(address)
             if found and is_expired(found, self._now):
@@ -380,7 +380,7 @@ class _Staged:
         return self._current[address]
 
     def _standing(self, type_: str, key: str) -> MemoryRow | None:
-        """Return the memory at an address as it is by now; an expired one stays where it is."""
+        """Return the memory at an address as it is now, even if expired."""
         address = (type_, key)
         return self._current[address] if address in self._current else self._stored(address)
 
@@ -425,7 +425,7 @@ class _Staged:
         ))  # fmt: skip
 
     def effect(self) -> Effect:
-        """Return what all writes together want written."""
+        """Return the combined effect of all writes."""
         scope, old = compacted(self._scope) if self._gone else (self._scope, [])
         return Effect(
             scopes=[scope],
@@ -441,30 +441,30 @@ def _present_name(row: MemoryRow) -> str:
 
 
 def check_version(scope: Scope, write: PreparedWrite, current: MemoryRow | None) -> None:
-    """Refuse a write that expects another version than the present one (0 for none)."""
+    """Raise if a write expects another version than the current one (0 for none)."""
     actual = current.version if current else 0
     if write.expected is not None and write.expected != actual:
         raise VersionConflictError(f"{write.type}/{write.key} in {scope!r}", write.expected, actual)
 
 
 def is_expired(row: MemoryRow, now: int) -> bool:
-    """Say whether the memory is past its expiry at *now*."""
+    """Return True if the memory is past its expiry at *now*."""
     return row.expires_at is not None and row.expires_at <= now
 
 
 def is_shown(row: MemoryRow, now: int) -> bool:
-    """Say whether the memory is in force at *now*: active, and not past its expiry."""
+    """Return True if the memory is in force at *now*: active, and not past its expiry."""
     return row.state == "active" and not is_expired(row, now)
 
 
 def is_valid(row: MemoryRow | RevisionRow, at: int) -> bool:
-    """Say whether the memory is true in the world at *at*."""
+    """Return True if the memory is true in the world at *at*."""
     begun = row.valid_from is None or row.valid_from <= at
     return begun and (row.valid_until is None or at < row.valid_until)
 
 
 def revision_row(row: MemoryRow, until: int) -> RevisionRow:
-    """Return the present version of a memory as a past one, believed until *until*."""
+    """Return the current version of a memory as a past one, believed until *until*."""
     return _REVISION((
         row.scope_id, row.uid, row.version, row.value, row.text, row.valid_from, row.valid_until,
         row.evidence, row.trust, row.state, row.cause, row.updated_at, max(until, row.updated_at),
@@ -472,7 +472,7 @@ def revision_row(row: MemoryRow, until: int) -> RevisionRow:
 
 
 def memory_of(row: MemoryRow, scope: Scope) -> Memory:
-    """Return the memory that *row* keeps."""
+    """Return the memory stored in *row*."""
     return _SHOWN((
         scope, row.type, row.key, decode_json(row.value), row.text, row.version,
         to_datetime(row.created_at), to_datetime(row.updated_at), _time(row.valid_from),
@@ -482,7 +482,7 @@ def memory_of(row: MemoryRow, scope: Scope) -> Memory:
 
 
 def memories_of(rows: Sequence[MemoryRow | None], scope: Scope) -> tuple[Memory | None, ...]:
-    """Return the memories that *rows* keep, ``None`` for each that is none."""
+    """Return the memories stored in *rows*, ``None`` for each missing one."""
     return tuple(None if row is None else memory_of(row, scope) for row in rows)
 
 
@@ -491,7 +491,7 @@ def _time(moment: int | None) -> datetime | None:
 
 
 def revisions_of(row: MemoryRow, past: Sequence[RevisionRow]) -> tuple[Revision, ...]:
-    """Return all versions of a memory, oldest first, the present one last."""
+    """Return all versions of a memory, oldest first, the current one last."""
     present = revision_row(row, row.updated_at)
     versions = [_revision(each, to_datetime(each.believed_until)) for each in past]
     return (*versions, _revision(present, None))
@@ -514,7 +514,7 @@ def _revision(row: RevisionRow, until: datetime | None) -> Revision:
 
 
 def believed_at(row: MemoryRow, past: Sequence[RevisionRow], at: int) -> MemoryRow | None:
-    """Return the memory as it was believed at *at*, as if it were the present version."""
+    """Return the memory as it was believed at *at*, as if it were the current version."""
     if row.updated_at <= at:
         return row
     for revision in past:
@@ -544,7 +544,7 @@ def plan_apply(
     ids: Ids,
     now: int,
 ) -> PlannedWrite[tuple[MemoryRow | None, ...]]:
-    """Carry out *writes*, unless that was done before under the same key; see `plan_writes`."""
+    """Apply *writes*, unless that was done under the same key; see `plan_writes`."""
     row = opened(rows, scope, now)
     if uids_under_key(rows, row, idempotency, now) is not None:
         found = [rows.memory(row.id, write.type, write.key) for write in writes]
@@ -567,7 +567,7 @@ def plan_apply_each(
     rows: Rows, writes: Mapping[Scope, Sequence[PreparedWrite]], *, ids: Ids, now: int
 ) -> PlannedWrite[None]:
     """Carry out the writes of several scopes; see `plan_writes`."""
-    # In one order, whoever writes: two that lock the same scopes never wait for each other.
+    # Lock scopes in one global order, so that two writers cannot deadlock.
     ordered = {scope: writes[scope] for scope in sorted(writes)}
     rows.expect(
         {scope: [(each.type, each.key) for each in of_scope] for scope, of_scope in ordered.items()}
@@ -580,5 +580,5 @@ def plan_apply_each(
 
 
 def unexpired(row: MemoryRow | None, scope: Scope, now: int) -> Memory | None:
-    """Return the memory that *row* keeps, ``None`` if there is none or it has expired."""
+    """Return the memory stored in *row*, ``None`` if it is missing or has expired."""
     return None if row is None or is_expired(row, now) else memory_of(row, scope)

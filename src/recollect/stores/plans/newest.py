@@ -1,4 +1,4 @@
-"""The newest memories: found by the times of their updates, so that only those wanted are read."""
+"""The newest memories, found by their update times, so that only those wanted are read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def updates_of(memories: Iterable[MemoryRow], now: int) -> list[tuple[int, int]]
 
 
 def scopes_within(rows: Rows, prefix: Scope, *, below: bool) -> list[ScopeRow]:
-    """Return *prefix*, if it is there, and with *below* all scopes below it, by their segments."""
+    """Return *prefix* if it exists, with *below* all scopes below it, by their segments."""
     if below:
         return list(rows.scopes_below(prefix, None))
     own = rows.scope(prefix)

@@ -1,4 +1,4 @@
-"""What a deletion leaves to be removed from outside stores of vectors, noted with it; pure."""
+"""Record the entries that external vector stores have to remove after a deletion; pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def plan_noting(
     rows: Rows, plan: Plan[ResultT], name: str, *, ids: Ids, now: int
 ) -> PlannedWrite[ResultT]:
     """
-    Carry out a deletion, and note what each outside store has to remove because of it.
+    Run a deletion, and record what each external vector store has to remove for it.
 
     Args:
         name: The id of the erase's receipt, or another id where there is none.
@@ -58,7 +58,7 @@ def plan_noting(
 
 
 def _uids_of(rows: Rows, effect: Effect) -> Iterator[str]:
-    """Yield the ids of what an effect takes, or rewrites: what it said stands outside as well."""
+    """Yield the ids of the entries that an effect removes or rewrites."""
     yield from (str(row.uid) for row in effect.removed)
     yield from (str(row.uid) for row in effect.memories)
     for scope_id in effect.dropped_scopes:
@@ -73,7 +73,7 @@ def _left(name: str, receipt: str, uids: Sequence[str], start: int) -> PutMemory
 
 
 def receipts_left(rows: Rows) -> frozenset[str]:
-    """Return the ids of the receipts of which an outside store has still to remove something."""
+    """Return the ids of receipts for which an external store still has to remove entries."""
     here = rows.scope(OUTSIDE_SCOPE)
     if here is None:
         return frozenset()

@@ -1,4 +1,4 @@
-"""What of a thread waits to be formed: its positions, its tokens, and how long a wait may be."""
+"""The pending messages of a thread: positions, tokens and limits of waiting."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RECKONED_MESSAGES_MAX: Final = 100
 
 def check_wait(wait_s: object, what: str, *, may_be_endless: bool = False) -> float:
     """
-    Return *wait_s* if it is a wait; *what* names it in the error.
+    Return *wait_s* if it is a valid wait; *what* names it in the error.
 
     Raises:
         UsageError: It is negative, no number, or longer than ``WAIT_S_MAX``.
@@ -61,62 +61,62 @@ def again_of(thread: ThreadRow) -> tuple[int, ...]:
 
 
 def lanes_text(thread: ThreadRow) -> Mapping[str, dict[str, Any]]:
-    """Return the lanes of the thread as they are kept, after the positions in `again`."""
+    """Return the lanes of the thread as stored, after the positions in `again`."""
     found = json.loads(thread.again)
     return found[-1][LANES] if found and isinstance(found[-1], dict) else {}
 
 
 def with_again(thread: ThreadRow, positions: Iterable[int]) -> ThreadRow:
-    """Return the thread of which exactly *positions* wait to be formed again."""
+    """Return the thread with exactly *positions* pending again."""
     lanes = lanes_text(thread)
     listed = [*sorted(set(positions)), *([{LANES: lanes}] if lanes else [])]
     return replace(thread, again=json.dumps(listed, separators=(",", ":")))
 
 
 def without_again(thread: ThreadRow, positions: Iterable[int]) -> ThreadRow:
-    """Return the thread of which *positions* do not wait to be formed again."""
+    """Return the thread with *positions* no longer pending again."""
     if thread.again == "[]":
         return thread
     return with_again(thread, set(again_of(thread)).difference(positions))
 
 
 def is_waiting(thread: ThreadRow) -> bool:
-    """Say whether anything of the thread waits for its due time, now or later."""
+    """Return True if messages of the thread are pending, due now or later."""
     return thread.formed < thread.last or (thread.again != "[]" and bool(again_of(thread)))
 
 
 def is_backlogged(thread: ThreadRow, now: int) -> bool:
-    """Return True if an active thread is due, or was and a failure put it off since."""
+    """Return True if an active thread is due, or was and is backing off after a failure."""
     if thread.state != "active" or thread.due is None or not is_waiting(thread):
         return False
     return thread.due <= max(now, thread.not_before or 0)
 
 
 def is_pending(thread: ThreadRow) -> bool:
-    """Say whether anything of the thread waits, be it for a lane alone."""
+    """Return True if messages of the thread are pending, even for a lane alone."""
     return thread.formed < thread.last or thread.again != "[]"
 
 
 def is_enough(thread: ThreadRow, messages: int | None, tokens: int | None) -> bool:
-    """Say whether so many *messages* or *tokens* of the thread wait; ``None`` is never enough."""
+    """Return True if *messages* messages or *tokens* tokens are pending; ``None`` never is."""
     return (messages is not None and thread.last - thread.formed >= messages) or (
         tokens is not None and thread.waiting_tokens >= tokens
     )
 
 
 def idle_if_done(thread: ThreadRow) -> ThreadRow:
-    """Return the thread without a due time if nothing of it waits."""
+    """Return the thread without a due time if no message is pending."""
     return thread if is_waiting(thread) else replace(thread, due=None, first_pending_at=None)
 
 
 def due_at_once(thread: ThreadRow, now: int) -> ThreadRow:
-    """Return the thread due now, unless it was before; and never before its backoff has ended."""
+    """Return the thread due now, unless it already was, and not before its backoff ends."""
     due = now if thread.due is None else min(thread.due, now)
     return replace(thread, due=max(due, thread.not_before or 0))
 
 
 def reckoned_thread(rows: Rows, thread: ThreadRow) -> ThreadRow:
-    """Return the thread with the tokens of what waits counted anew, where that is little."""
+    """Return the thread with its pending tokens recounted if that is cheap."""
     if thread.formed == thread.last:
         return thread
     limit = RECKONED_MESSAGES_MAX + 1

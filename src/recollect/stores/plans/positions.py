@@ -1,4 +1,4 @@
-"""Messages of a thread against what its row says of them: none may be missing."""
+"""Check the messages of a thread against its row, so that missing ones are detected."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def all_messages_of(rows: Rows, thread: ThreadRow) -> Sequence[MessageRow]:
 
 def _check(thread: ThreadRow, found: Sequence[MessageRow], places: range, limit: int) -> None:
     """
-    Compare messages with the positions at which they may be, both in the order that was asked for.
+    Compare messages with the positions where they may be, both in the order requested.
 
     A thread of which nothing was removed has one at each position; else at most as many positions
     are empty as messages were removed.

@@ -1,4 +1,4 @@
-"""Changes that rest on what was read before: on settings, or on what a scope held; pure."""
+"""Preconditions of a change on data read earlier: settings, or the contents of a scope; pure."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ ResultT = TypeVar("ResultT")
 
 def plan_under_stamp(rows: Rows, plan: Plan[ResultT], stamp: int) -> PlannedWrite[ResultT]:
     """
-    Carry out *plan* if the store's settings are still those of *stamp*.
+    Run *plan* if the store's settings still have this *stamp*.
 
     Raises:
-        StaleReadError: They are not, or the store keeps no stamp.
+        StaleReadError: The settings have changed, or the store has no stamp.
     """
     if rows.settings_stamp != stamp:
         msg = (
@@ -29,10 +29,11 @@ def plan_under_stamp(rows: Rows, plan: Plan[ResultT], stamp: int) -> PlannedWrit
 
 def plan_provided(rows: Rows, plan: Plan[ResultT], proviso: Proviso) -> PlannedWrite[ResultT]:
     """
-    Carry out *plan* if *proviso* raises nothing.
+    Run *plan* if *proviso* does not raise.
 
-    It is asked last, as late as can be: also because on Redis the first scope that is read
-    settles for whom a writer waits. What *plan* refuses tells nothing to whom *proviso* refuses.
+    The proviso runs last, as late as possible, also because on Redis the first scope read decides
+    which writers to wait for. If it raises, its error replaces an error of *plan*, which could
+    reveal data.
     """
     try:
         planned = plan(rows)
@@ -45,10 +46,10 @@ def plan_provided(rows: Rows, plan: Plan[ResultT], proviso: Proviso) -> PlannedW
 
 def plan_since(rows: Rows, plan: Plan[ResultT], scope: Scope, epoch: int) -> PlannedWrite[ResultT]:
     """
-    Carry out *plan* if nothing was erased in *scope* since it had *epoch*.
+    Run *plan* if nothing was erased in *scope* since *epoch*.
 
     Raises:
-        StaleReadError: Something was.
+        StaleReadError: Something was erased since.
     """
     found = rows.scope(scope)
     if (found.epoch if found else 0) != epoch:
@@ -58,6 +59,6 @@ def plan_since(rows: Rows, plan: Plan[ResultT], scope: Scope, epoch: int) -> Pla
 
 
 def changes_settings(effect: Effect) -> bool:
-    """Say whether an effect may change a setting: one too often rather than one too few."""
+    """Return True if an effect may change a setting; false positives are allowed."""
     gone = effect.removed or effect.dropped_revisions or effect.dropped_scopes
     return bool(gone) or any(each.type in SETTING_TYPES for each in effect.memories)

@@ -1,4 +1,4 @@
-"""What formations leave behind: their receipts, what they spent, and the messages they gave up."""
+"""Receipts of formations: their cost, and the messages they gave up."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Place = tuple[int, int, str]
 
 
 def formation_of(row: FormationRow, scope: Scope) -> Formation:
-    """Return the formation that *row* keeps."""
+    """Return the formation stored in *row*."""
     failed = json.loads(row.failed)
     return Formation(
         scope=scope,
@@ -47,7 +47,7 @@ def formation_of(row: FormationRow, scope: Scope) -> Formation:
 
 
 def place_of(row: FormationRow) -> Place:
-    """Return where a formation stands among those of its scope."""
+    """Return the sort key of a formation among those of its scope."""
     return row.committed_at, row.fence, row.id
 
 
@@ -78,10 +78,10 @@ def formation_record(row: FormationRow, scope: Scope) -> JsonObject:
 
 def restored_formation(given: RecordFields, scope_id: int) -> FormationRow:
     """
-    Return the formation that an archive's record tells of.
+    Return the formation row described by an archive record.
 
     Raises:
-        UsageError: A field is not what it must be.
+        UsageError: A field is invalid.
     """
     watermarks, failed = given.by_thread("watermarks"), given.by_thread("failed")
     for thread in watermarks:
@@ -106,10 +106,10 @@ def blanked_formations(
     rows: Rows, scope_id: int, gone_threads: Collection[str]
 ) -> list[FormationRow]:
     """
-    Return the formations of a scope that say more than they may after an erase, without that.
+    Return the formations of a scope with everything blanked that an erase removes.
 
-    What they cost and how often they did what stays, and the positions in threads other than
-    *gone_threads*: a redrive finds by itself which messages there still are.
+    Costs and counts of actions stay, and so do positions in threads other than *gone_threads*: a
+    redrive skips messages that no longer exist.
     """
     found = []
     for row in each_formation(rows, scope_id):
@@ -126,13 +126,13 @@ def blanked_formations(
 
 
 def types_of(receipt: str) -> tuple[str, ...]:
-    """Return the types for which alone a formation formed, none if it was for all."""
+    """Return the types to which a formation was limited, none if it formed all."""
     found = json.loads(receipt).get(LANES)
     return tuple(map(str, found)) if isinstance(found, list) else ()
 
 
 def _blanked(receipt: str) -> str:
-    """Return of a receipt what is no word of anybody: its lanes, and how often what was done."""
+    """Return a receipt without content: its lanes and its counts of actions."""
     left: dict[str, Json] = {}
     if types := types_of(receipt):
         left[LANES] = list(types)
@@ -161,10 +161,10 @@ def _without(by_thread: str, gone_threads: Collection[str]) -> str:
 
 def plan_redrive(rows: Rows, scope: Scope, formation_id: str, now: int) -> PlannedWrite[int]:
     """
-    Let the messages that a dead formation gave up wait again; say how many there still are.
+    Make the messages that a dead formation gave up pending again; the result is how many.
 
     Raises:
-        NotFoundError: There is no such formation.
+        NotFoundError: The formation does not exist.
         UsageError: It is not dead, or was re-driven before.
     """
     scope_row = rows.scope(scope)
@@ -191,7 +191,7 @@ def plan_redrive(rows: Rows, scope: Scope, formation_id: str, now: int) -> Plann
 
 
 def _live(rows: Rows, scope: ScopeRow, thread: ThreadRow, positions: list[int]) -> list[int]:
-    """Return those of *positions* at which a message still stands."""
+    """Return those of *positions* that still have a message."""
     return [
         position
         for position in positions

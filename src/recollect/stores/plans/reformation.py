@@ -1,8 +1,8 @@
 """
-Forming anew: what an erase takes along with erased words is formed again of those that are left.
+Form again what an erase removed although part of its evidence remains.
 
-A value that rests on several messages together goes with any of them. The others wait to be
-formed once more, in the transaction of the erase: so what they say by themselves comes back.
+A value supported by several messages together is removed with any of them. The others become
+pending again in the transaction of the erase, so that what they say by themselves is formed again.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Waiting = dict[str, dict[str, set[str]]]
 
 def left_to_form(memories: Iterable[MemoryRow], erased: AbstractSet[tuple[str, str]]) -> Waiting:
     """
-    Return the messages of which *memories* lose what they say because others are erased.
+    Return the messages whose *memories* lose content because other evidence is erased.
 
-    Only formed memories quote. A derived memory does not count: what it was derived from is in
-    force again. Neither does one that was refused.
+    Only formed memories quote. Derived memories do not count, as their sources are reinstated; nor
+    do rejected ones.
     """
     found: Waiting = {}
     for row in memories:
@@ -47,9 +47,9 @@ def waiting_again(
     rows: Rows, scope_id: int, threads: Mapping[str, ThreadRow], waiting: Waiting, now: int
 ) -> list[ThreadRow]:
     """
-    Return the threads in which messages wait to be formed again, due at once.
+    Return the threads with messages to form again, due at once.
 
-    What was never formed waits anyway. A type with a schedule of its own waits for that.
+    Messages never formed are pending anyway. A type with its own schedule follows that.
 
     Args:
         threads: The threads as the erase leaves them, if it changes them.

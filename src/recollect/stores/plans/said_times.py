@@ -1,4 +1,4 @@
-"""The time of a memory that tells none itself: that of the newest message it rests on."""
+"""The *said_at* time of a memory: the time of the newest message in its evidence."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _NOTHING_SAID: Final[Mapping[Cited, int]] = {}
 
 class SaidTimes:
     """
-    The times (µs) of the messages of a scope, each thread asked once for all that are looked up.
+    The times (µs) of messages of a scope, with one query per thread for each lookup.
 
     Args:
         said: Times of messages that this transaction is about to write.
-        memory: How to find the memory at (type, key) that a derived one was made of; as it is
-            stored, if not given.
+        memory: Finds the memory at (type, key) that a derived one cites; reads the store by
+            default.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class SaidTimes:
         self._memory = memory or self._stored
 
     def look_up(self, cited: Iterable[Cited]) -> None:
-        """Read the times of those messages among *cited* that are not known yet."""
+        """Read the times of those *cited* messages that are not known yet."""
         waiting: dict[str, list[str]] = defaultdict(list)
         for thread, message in sorted(set(cited) - self._said.keys()):
             if thread != MEMORY_THREAD:
@@ -59,9 +59,9 @@ class SaidTimes:
 
     def newest(self, cited: Iterable[Cited]) -> int | None:
         """
-        Return when the newest of the messages *cited* was said, ``None`` if none of them is there.
+        Return the time of the newest *cited* message, ``None`` if none of them exists.
 
-        Of a memory that was cited it is the time of the newest message that this one rests on.
+        For a cited memory, it is the time of the newest message in that memory's evidence.
         """
         cited = list(cited)
         self.look_up(cited)
@@ -80,7 +80,7 @@ class SaidTimes:
 
 
 def dated_anew(rows: Rows, scope_id: int, moved: Mapping[Cited, int]) -> list[MemoryRow]:
-    """Return the memories that get another time when the messages *moved* get theirs."""
+    """Return the memories whose *said_at* changes with the times of the messages *moved*."""
     times = SaidTimes(rows, scope_id, said=moved)
     found = rows.memories_resting_on(scope_id, sorted(moved))
     dated = [(row, times.newest(row_evidence(row))) for row in found]
@@ -95,7 +95,7 @@ def plan_said_times(
     rows: Rows, scope: Scope, after: tuple[str, str] | None = None, *, limit: int
 ) -> PlannedWrite[tuple[str, str] | None]:
     """
-    Date memories that were written by a release which did not; *limit* of them are looked at.
+    Set *said_at* of memories written by older releases; *limit* of them per call.
 
     Returns:
         The address (type, key) after which to go on, ``None`` if there are no more.

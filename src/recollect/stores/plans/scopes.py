@@ -1,4 +1,4 @@
-"""Which scopes hold something, found by a look into each."""
+"""Find non-empty scopes by looking into each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recollect.stores.unit_of_work import Rows
 def scopes_holding(
     rows: Rows, type_: str, now: int, prefix: Scope, after: Scope | None
 ) -> Iterator[Scope]:
-    """Yield what `Rows.scopes_holding` does, for backends that have no statement for it."""
+    """Implement `Rows.scopes_holding` for backends without a statement for it."""
     for scope in rows.scopes_below(prefix, after):
         memories = rows.memories(scope.id, type_, None, "active")
         if any(not is_expired(row, now) for row in memories):
@@ -21,5 +21,5 @@ def scopes_holding(
 
 
 def holds_anything(rows: Rows, scope: ScopeRow) -> bool:
-    """Say whether a scope holds a thread or a memory."""
+    """Return True if a scope has a thread or a memory."""
     return bool(rows.threads(scope.id, None, 1)) or any(rows.memories(scope.id, None, None))

@@ -1,4 +1,4 @@
-"""Threads and messages: what appending, removing, replacing and reading mean."""
+"""Threads and messages: append, remove, replace and read."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SESSION_GAP_S: Final = 1_800
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedMessage:
-    """A message that was checked, in the form in which it is kept."""
+    """A validated message, in stored form."""
 
     id: str
     role: Role
@@ -63,10 +63,10 @@ class PreparedMessage:
 
 def prepare_message(message: NewMessage, now: int, ids: Ids) -> PreparedMessage:
     """
-    Check *message* and return the form in which it is kept.
+    Validate *message* and return its stored form.
 
     Raises:
-        UsageError: A field is not allowed; the error says which.
+        UsageError: A field is not allowed; the message tells which.
     """
     if not isinstance(message, NewMessage):
         msg = f"a message is a NewMessage, not {message!r}"
@@ -99,7 +99,7 @@ def prepare_message(message: NewMessage, now: int, ids: Ids) -> PreparedMessage:
 
 
 def _digest_of(message: NewMessage, content: str | None) -> bytes:
-    """Return a digest of what the caller gave; what the store fills in does not count."""
+    """Return a digest of the caller's fields, without those the store filled in."""
     time = None if message.time is None else message.time.timestamp()
     given = (message.role, message.text, message.name, time, message.session, message.source)
     return request_digest(given, content, dict(message.metadata))
@@ -253,7 +253,7 @@ def session_after(previous: MessageRow | None, time: int, position: int) -> str:
 
 
 def message_of(row: MessageRow, thread: str) -> Message:
-    """Return the message that *row* keeps, of the thread with the id *thread*."""
+    """Return the message stored in *row*, of the thread with the id *thread*."""
     return Message(
         thread=thread,
         id=row.id,
@@ -304,10 +304,10 @@ def thread_of(rows: Rows, row: ThreadRow, scope: Scope) -> Thread:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadChanges:
     """
-    What a reader of a thread missed; *seq* and *epoch* are where it stands afterwards.
+    The changes of a thread that a reader missed; *seq* and *epoch* are its new position.
 
-    *messages* are those that were appended or replaced, by position, and *count* is how many
-    the thread holds now. After a *reset* the reader forgets what it had: *messages* are all.
+    *messages* are those appended or replaced, by position, and *count* is the thread's number of
+    messages. With *reset* the reader has to start over: *messages* are all.
     """
 
     seq: int
@@ -318,7 +318,7 @@ class ThreadChanges:
 
 
 def read_changes(rows: Rows, scope: Scope, thread: str, seen: tuple[int, int]) -> ThreadChanges:
-    """Return what changed in a thread since (seq, epoch); see `ThreadChanges`."""
+    """Return the changes of a thread since (seq, epoch); see `ThreadChanges`."""
     scope_row = rows.scope(scope)
     thread_row = rows.thread(scope_row.id, thread) if scope_row else None
     if scope_row is None or thread_row is None:
@@ -383,7 +383,7 @@ def _removed(scope: ScopeRow, thread: ThreadRow, found: Sequence[MessageRow]) ->
 
 
 def thread_without(thread: ThreadRow, gone: Sequence[MessageRow]) -> ThreadRow:
-    """Return the thread without the messages *gone*, which wait to be formed no more."""
+    """Return the thread without the messages *gone*, which are no longer pending."""
     waited = [estimated_tokens(row.text) for row in gone if row.position > thread.formed]
     shorter = replace(
         thread,
@@ -396,7 +396,7 @@ def thread_without(thread: ThreadRow, gone: Sequence[MessageRow]) -> ThreadRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replacement:
-    """A request to put *message* in the place of the one with its id."""
+    """A request to replace the message that has the same id."""
 
     scope: Scope
     thread: str
@@ -407,12 +407,12 @@ class Replacement:
 
 def plan_replacement(rows: Rows, request: Replacement) -> PlannedWrite[Message]:
     """
-    Put other content in the place of the message with the same id.
+    Replace the message with the same id.
 
     Raises:
-        NotFoundError: There is no such message.
+        NotFoundError: The message does not exist.
         ConflictError: The key was used for another request.
-        GoneError: What was replaced under the key was erased since.
+        GoneError: The message replaced under the key has been erased since.
     """
     scope, thread, message, now = request.scope, request.thread, request.message, request.now
     here = opened(rows, scope, now) if request.idempotency else None

@@ -1,10 +1,10 @@
 """
-Undo: what one change did to the memories of a scope, and how it is taken back, exactly.
+Undo: record what one change did to the memories of a scope, and revert it exactly.
 
-Whoever wants to undo a change has it noted (`Store.noting`): in its own transaction, whatever it
-does besides what it was asked for, such as the memories that go with one that is deleted. Of what
-stays, its history has the rest; what went away is in the note with all its versions. A note is
-good as long as nobody has changed what the change wrote, or erased anything in the scope.
+A change to be undone is recorded in its own transaction (`Store.noting`), including side effects
+such as derived memories removed with a deleted one. Memories that still exist are reverted from
+their history; removed ones are in the record with all their versions. A record is valid until what
+the change wrote is changed again, or anything in the scope is erased.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ _REMOVED: Final = "removed"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undo:
     """
-    What one change did to memories of *scope*, as `Store.undo` takes it back.
+    The record of one change to memories of *scope*, as `Store.undo` takes it.
 
-    *epoch* is that of the scope when it was made; each of *changes* says what became of one
-    memory. It can be kept as JSON; what was removed by the change stands in it in full.
+    *epoch* is the epoch of the scope at the time of the change; each of *changes* describes one
+    memory. It can be stored as JSON, and contains removed memories in full.
     """
 
     scope: Scope
@@ -67,10 +67,10 @@ class Undo:
     @classmethod
     def of_json(cls, record: Json) -> Undo:
         """
-        Return what `as_json` made *record* of.
+        Return the `Undo` that `as_json` encoded.
 
         Raises:
-            UsageError: It did not.
+            UsageError: *record* is not an undo record.
         """
         if not isinstance(record, Mapping) or not isinstance(record.get("changes"), list):
             msg = f"an undo is what a change was noted in, not {str(record)[:80]!r}"
@@ -86,9 +86,9 @@ class Undo:
 
 class UndoLog:
     """
-    Keeps what is needed to undo the last change that was made through a view of a store.
+    Holds the record needed to undo the last change made through a view of a store.
 
-    With *bytes_max* a change is refused of which that would be more, as JSON.
+    With *bytes_max*, a change whose record would be larger (as JSON) is refused.
     """
 
     def __init__(self, *, bytes_max: int | None = None) -> None:
@@ -98,10 +98,10 @@ class UndoLog:
 
     def note(self, undo: Undo | None) -> None:
         """
-        Keep what a change is about to do.
+        Store the record of a change about to happen.
 
         Raises:
-            LimitError: It is too much.
+            LimitError: The record is larger than *bytes_max*.
         """
         size = len(json.dumps(undo.as_json(), ensure_ascii=False).encode()) if undo else 0
         if self._bytes_max is not None and size > self._bytes_max:
@@ -112,7 +112,7 @@ class UndoLog:
 def plan_noted(
     rows: Rows, plan: Plan[ResultT], *, scope: Scope, log: UndoLog, now: int
 ) -> PlannedWrite[ResultT]:
-    """Carry out *plan*, and note in *log* what it changes of the memories of *scope*."""
+    """Run *plan*, and record in *log* what it changes in the memories of *scope*."""
     planned = plan(rows)
     log.note(undo_of(rows, scope, planned.effect, now))
     return planned
@@ -121,7 +121,7 @@ def plan_noted(
 def plan_undoable(
     rows: Rows, plan: Plan[ResultT], *, scope: Scope, now: int
 ) -> PlannedWrite[ResultT]:
-    """Carry out *plan*; the receipts of formations that it writes say how to take it back."""
+    """Run *plan*; the formation receipts that it writes contain its undo record."""
     planned = plan(rows)
     undo = undo_of(rows, scope, planned.effect, now)
     if undo is None:
@@ -135,9 +135,9 @@ def plan_undoable(
 
 def undo_of(rows: Rows, scope: Scope, effect: Effect, now: int) -> Undo | None:
     """
-    Return what *effect* is about to change of the memories of *scope*; ``None`` if nothing.
+    Return the undo record of *effect* for the memories of *scope*; ``None`` if it has none.
 
-    Neither is there anything to take back of an erase, nor of what keeps no versions.
+    An erase cannot be undone, nor can changes of types without versions.
     """
     written = next((row for row in effect.scopes if row.segments == scope), None)
     row = written or rows.scope(scope)
@@ -148,7 +148,7 @@ def undo_of(rows: Rows, scope: Scope, effect: Effect, now: int) -> Undo | None:
 
 
 def _changed(rows: Rows, scope: ScopeRow, effect: Effect) -> Iterator[JsonObject]:
-    """Yield what becomes of memories that stand after *effect*."""
+    """Yield the records of memories that still exist after *effect*."""
     for row in effect.memories:
         if row.scope_id != scope.id or row.type in UNREVISED_TYPES:
             continue
@@ -162,7 +162,7 @@ def _changed(rows: Rows, scope: ScopeRow, effect: Effect) -> Iterator[JsonObject
 
 
 def _removed(rows: Rows, scope: ScopeRow, effect: Effect, now: int) -> Iterator[JsonObject]:
-    """Yield the memories that are there before *effect*, and not after it."""
+    """Yield the memories that exist before *effect* but not after it."""
     uids = [each.uid for each in effect.removed if each.scope_id == scope.id]
     for row in rows.memories_by_uid(scope.id, uids):
         if row.type in UNREVISED_TYPES or is_expired(row, now):
@@ -173,10 +173,10 @@ def _removed(rows: Rows, scope: ScopeRow, effect: Effect, now: int) -> Iterator[
 
 def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int) -> PlannedWrite[None]:
     """
-    Take a change back: all of it, or nothing.
+    Revert a change completely, or not at all.
 
-    What it changed is in force again as it was, as its next version; what it made is removed;
-    what it removed is there again with all its versions.
+    Memories it changed get their former value as a new version, memories it created are removed,
+    and memories it removed are restored with all versions.
 
     Raises:
         StaleReadError: Something was erased in the scope since, and might come back.
@@ -196,13 +196,13 @@ def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int) -> PlannedWrite[Non
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, UsageError):
             raise
-        msg = f"this undo is none: a change in it lacks or distorts {error}"
+        msg = f"this undo record is malformed: check the field {error}"
         raise UsageError(msg) from error
     return PlannedWrite(undoing.effect(), None)
 
 
 class _Undoing:
-    """The rows of one transaction, as they are when all of a change is taken back."""
+    """The rows of one transaction that reverts a change."""
 
     def __init__(self, rows: Rows, scope: ScopeRow, ids: Ids, now: int) -> None:
         self._rows = rows
@@ -215,7 +215,7 @@ class _Undoing:
         self._times = SaidTimes(rows, scope.id, memory=self._standing)
 
     def take_back(self, change: RecordFields) -> None:
-        """Take back what became of one memory."""
+        """Revert the change of one memory."""
         address = check_id(change.text("type"), "a type"), check_id(change.text("key"), "a key")
         did = change.one_of("did", (_MADE, _CHANGED, _REMOVED))
         current = self._rows.memory(self._scope.id, *address)
@@ -274,11 +274,11 @@ class _Undoing:
         )
 
     def _standing(self, type_: str, key: str) -> MemoryRow | None:
-        """Return the memory at an address as it is by now."""
+        """Return the memory at an address as it is now."""
         return self._memories.get((type_, key)) or self._rows.memory(self._scope.id, type_, key)
 
     def effect(self) -> Effect:
-        """Return what all of it together wants written."""
+        """Return the combined effect of the whole undo."""
         self._check_unused()
         scope, old = compacted(self._scope) if self._removed else (self._scope, [])
         gone = [
@@ -293,7 +293,7 @@ class _Undoing:
         )
 
     def _check_unused(self) -> None:
-        """Refuse to remove what something else was derived from since."""
+        """Raise if something was derived since from a memory to be removed."""
         names = {name for row in self._removed.values() for name in version_names(row)}
         mine = {row.uid for row in (*self._removed.values(), *self._memories.values())}
         for row in self._rows.memories_resting_on(self._scope.id, sorted(names)):

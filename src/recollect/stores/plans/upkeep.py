@@ -1,4 +1,4 @@
-"""What goes by itself, with later writes of its scope: old idempotency keys, old tombstones."""
+"""Housekeeping done with later writes of a scope: old idempotency keys and tombstones."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ CHANGES_FOLLOWED_MAX: Final = 10_000
 
 
 def is_old(row: IdempotencyRow, now: int) -> bool:
-    """Say whether the request kept in *row* is too long ago to be repeated."""
+    """Return True if the key in *row* has expired."""
     return row.kept_at < old_before(now)
 
 
 def old_before(now: int) -> int:
-    """Return the moment before which a key was used too long ago at *now*."""
+    """Return the time before which keys have expired at *now*."""
     return now - KEY_S * MICROSECONDS
 
 
 def compacted(scope: ScopeRow) -> tuple[ScopeRow, list[tuple[int, int]]]:
     """
-    Return *scope* without its oldest tombstones, and up to where they go, if it is time.
+    Return *scope* without its oldest tombstones, and their ranges, if it is time.
 
-    They go in batches, once as many changes again have happened: so that compacting costs
-    little per change. The last ``CHANGES_FOLLOWED_MAX`` changes can always be followed.
+    Tombstones are removed in batches, so that compaction costs little per change. The last
+    ``CHANGES_FOLLOWED_MAX`` changes can always be followed.
     """
     if scope.seq - scope.compacted < 2 * CHANGES_FOLLOWED_MAX:
         return scope, []

@@ -1,4 +1,4 @@
-"""Opening a database: whether it is fit, and making it a store if it is new."""
+"""Open a database: check that it is suitable, and create the schema in a new one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SERVER_VERSION_MIN: Final = 150_000
 
 def open_database(location: PostgresLocation) -> tuple[PatientConnection, bytes]:
     """
-    Connect, and make the database a store if it is none yet.
+    Connect, and create the schema if the database has none.
 
     Returns:
         The connection, and the store's own random key.
@@ -51,7 +51,7 @@ def open_database(location: PostgresLocation) -> tuple[PatientConnection, bytes]
 
 def finish_upgrade(location: PostgresLocation, steps: Steps = STEPS) -> int:
     """
-    Take away what only releases before this one need; return how many steps that took.
+    Apply the steps that break older releases; return how many there were.
 
     Raises:
         StoreError: As `open_database` does; or the schema was changed by hand.

@@ -1,8 +1,8 @@
 """
-The tables of the database in which LangGraph's saver keeps the checkpoints of graphs.
+The tables in which LangGraph's saver keeps checkpoints of graphs.
 
-They are a copy of the talk, so that whoever erases from the store erases here as well. They
-stand where the saver made them: in the first schema of this user's search path.
+They contain copies of the conversation, so every erase covers them as well. They are where the
+saver created them: in the first schema of this user's search path.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ def erase_checkpoints(location: PostgresLocation, threads: CheckpointThreads) ->
 
 def rewrite_checkpoints(connection: psycopg.Connection[Any], location: PostgresLocation) -> None:
     """
-    Write the tables of the checkpoints anew, where there are any.
+    Rewrite the checkpoint tables, if there are any.
 
     Raises:
         StoreReadOnlyError: This user does not own them.
-        psycopg.Error: PostgreSQL failed; what was written anew stays so.
+        psycopg.Error: PostgreSQL failed; what was rewritten stays so.
     """
     tables = _tables(connection)
     if not tables:

@@ -1,4 +1,4 @@
-"""The one thread that claims: workers that ask at the same time are served together."""
+"""The claiming thread: concurrent claims of this process share one transaction."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ CLAIMS_MAX: Final = 64
 
 class Claimer:
     """
-    Claims for whoever asks, in the order in which they came.
+    Serves claims in order of arrival.
 
-    Who comes while a transaction is under way waits for the next one, together with all
-    others who do: what is due is then looked for once, and written by one commit. Other
-    processes are not waited for; their claims pass over what this one has locked.
+    Claims that arrive during a transaction wait for the next one and share it, so that due threads
+    are looked up once and leased in one commit. Other processes do not wait; their claims skip the
+    rows that this one has locked.
     """
 
     def __init__(self, name: str, workshop: PostgresUnits) -> None:
@@ -33,7 +33,7 @@ class Claimer:
 
     def claim(self, claim: Claim) -> asyncio.Future[Any]:
         """
-        Put *claim* in line; the answer is a lease, ``None`` if nothing is due.
+        Queue *claim*; the future's result is a lease, ``None`` if nothing is due.
 
         Raises:
             StoreClosedError: The claimer was closed.
@@ -48,7 +48,7 @@ class Claimer:
         return future
 
     def close(self) -> None:
-        """Take in no more claims; the thread serves who waits, and ends."""
+        """Accept no more claims; the thread serves the queued ones and ends."""
         self._line.close(threads=1)
 
     def join(self) -> None:

@@ -1,4 +1,4 @@
-"""The connections of a store: opened when they are needed, and kept for the next transaction."""
+"""The pool of connections of a store, opened on demand."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AGE_S_MAX: Final = 3_600.0
 
 class PatientConnection(psycopg.Connection[tuple[Any, ...]]):
     """
-    A connection that waits for an answer no longer than *answer_s*, and is of no use after that.
+    A connection that waits for an answer at most *answer_s* seconds, then closes.
 
     The server's own limits do not help where its answer, or the question, is held up for good.
     """
@@ -55,7 +55,7 @@ class PatientConnection(psycopg.Connection[tuple[Any, ...]]):
 
 def connect(location: PostgresLocation) -> PatientConnection:
     """
-    Open a connection whose transactions are begun and ended by their own statements.
+    Open a connection in autocommit mode, whose transactions are explicit statements.
 
     Raises:
         psycopg.Error: There is no server, or it refuses.
@@ -65,7 +65,7 @@ def connect(location: PostgresLocation) -> PatientConnection:
     )
     ((process,),) = connection.execute(SESSION["process"]).fetchall()
     if process == connection.info.backend_pid:
-        # A prepared statement belongs to a session, which behind a pooler is somebody else's
+        # A prepared statement belongs to a session, which behind a pooler is another client's
         # next. A pooler that gives sessions away has process numbers of its own making, as it
         # must tell from them later whose statement is to be cancelled.
         connection.prepare_threshold = PREPARED_FROM
@@ -74,10 +74,10 @@ def connect(location: PostgresLocation) -> PatientConnection:
 
 class Connections:
     """
-    The idle connections, the last used on top; each is in one thread's hands at a time.
+    The idle connections, the most recently used on top; each is used by one thread.
 
-    There are never more than threads that ask. One is given back only when no transaction
-    is open on it: whatever a caller did meanwhile, the next one finds it clean.
+    There are never more than there are threads. A connection is returned only with no transaction
+    open, so that the next user finds it clean.
     """
 
     def __init__(self, location: PostgresLocation) -> None:
@@ -111,7 +111,7 @@ class Connections:
         return made, now
 
     def give_back(self, connection: Connection, opened_at: float) -> None:
-        """Keep a connection for the next one who asks, if it is as new."""
+        """Return a connection to the pool if it is in good state."""
         is_clean = connection.info.transaction_status == TransactionStatus.IDLE
         with self._turn:
             if is_clean and not self._is_closed:
@@ -120,20 +120,20 @@ class Connections:
         let_go(connection)
 
     def forget(self) -> None:
-        """Close all idle connections: one of their kind was found broken."""
+        """Close all idle connections, after one of them was found broken."""
         with self._turn:
             idle, self._idle = self._idle, []
         for connection, _, _ in idle:
             let_go(connection)
 
     def close(self) -> None:
-        """Close all idle connections, and from now on every one that is given back."""
+        """Close all idle connections, and every one that is returned later."""
         with self._turn:
             self._is_closed = True
         self.forget()
 
 
 def let_go(connection: Connection) -> None:
-    """Close *connection*, whatever it was doing."""
+    """Close *connection*, whatever its state."""
     with suppress(psycopg.Error):
         connection.close()

@@ -1,4 +1,4 @@
-"""Where the driver's errors stop: each becomes one of ours, with the place and what to do next."""
+"""Translate psycopg's errors into ours, with the place and the remedy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOG: Final = package_logger("recollect.stores.postgres")
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """What some SQLSTATEs, or classes of them, are for us, and what a person can do about it."""
+    """Maps SQLSTATEs, or classes of them, to an error class and advice."""
 
     states: tuple[str, ...]
     ours: type[StoreError]
@@ -105,10 +105,10 @@ _REFUSED: Final = (
 @contextmanager
 def store_errors(name: str) -> Iterator[None]:
     """
-    Let no error of the driver escape: it becomes the cause of one of ours.
+    Translate every error of the driver into one of ours, with the original as its cause.
 
     Raises:
-        StoreError: PostgreSQL failed; the class says how.
+        StoreError: PostgreSQL failed; the class tells how.
         UsageError: A value was given that no stored row can have.
     """
     try:
@@ -132,7 +132,7 @@ def _noted(name: str, cause: Exception, error: StoreError) -> StoreError:
 
 
 def store_error(name: str, error: psycopg.Error) -> StoreError:
-    """Return what *error* means for the store *name*."""
+    """Return our error for *error* of the store *name*."""
     failure = _failure_of(error)
     return failure.ours(f"{name}: {failure.advice} ({type(error).__name__}: {_said(error)})")
 
@@ -154,11 +154,11 @@ def _refusal(error: psycopg.Error) -> str | None:
 
 
 def _said(error: psycopg.Error) -> str:
-    """Return the server's own sentence, without the statement and the values that it quotes."""
+    """Return the server's message without the statement and values that it quotes."""
     first = error.diag.message_primary or str(error)
     return " ".join(first.split())
 
 
 def is_lost(connection: psycopg.Connection[tuple[object, ...]]) -> bool:
-    """Say whether the connection can only be thrown away."""
+    """Return True if the connection is unusable."""
     return connection.broken or connection.closed

@@ -1,4 +1,4 @@
-"""Carrying out an `Effect` in a PostgreSQL transaction: few statements, however many rows."""
+"""Apply an `Effect` in a PostgreSQL transaction, with few statements for many rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _Key: TypeAlias = Callable[[Any], object]
 
 
 def _values_of(row: type) -> _Values:
-    """Return what takes the values out of a row, in the order of its fields."""
+    """Return a function that extracts a row's values in the order of its fields."""
     return attrgetter(*(field.name for field in fields(row)))
 
 
@@ -46,7 +46,7 @@ _EMPTY_SCOPE: Final = tuple(
 
 
 def write_effect(transaction: Transaction, effect: Effect) -> None:
-    """Have all of *effect* carried out, scope by scope, in the order that `Effect` states."""
+    """Apply *effect*, scope by scope, in the order that `Effect` defines."""
     for scope_id, part in _by_scope(effect).items():
         _ScopeWrites(transaction, scope_id).write(part)
     if columns := _columns(effect.receipts, _values_of(ReceiptRow), attrgetter("id")):
@@ -60,7 +60,7 @@ def write_effect(transaction: Transaction, effect: Effect) -> None:
 
 
 def _by_scope(effect: Effect) -> dict[int, Effect]:
-    """Return the parts of an effect, each of one scope."""
+    """Return the parts of an effect by scope id."""
     parts: defaultdict[int, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for name in Effect.__slots__:
         for each in getattr(effect, name) if name not in _OF_NO_SCOPE else ():
@@ -77,13 +77,13 @@ def _scope_of(each: Any) -> int:
 
 
 def _columns(rows: Iterable[Any], values_of: _Values, key_of: _Key) -> list[list[object]]:
-    """Return the values of rows by column; of two rows with the same key the later one stands."""
+    """Return the values of rows by column; of rows with the same key the last one wins."""
     last = {key_of(row): values_of(row) for row in rows}
     return [list(column) for column in zip(*last.values(), strict=True)]
 
 
 class _ScopeWrites:
-    """The statements of one scope's part of an effect, behind its wall."""
+    """The statements for one scope's part of an effect, under its row security."""
 
     def __init__(self, transaction: Transaction, scope_id: int) -> None:
         self._transaction = transaction
@@ -112,7 +112,7 @@ class _ScopeWrites:
         self._transaction.tell(WRITES[name], (self._scope_id, *values), inside(self._scope_id))
 
     def _tell_columns(self, name: str, rows: Sequence[Sequence[object]]) -> None:
-        """Run a statement whose arrays come before the scope."""
+        """Queue a statement whose parameters are arrays, then the scope."""
         if rows:
             columns = [list(column) for column in zip(*rows, strict=True)]
             wall = inside(self._scope_id)
@@ -157,7 +157,7 @@ class _ScopeWrites:
         self._put("put_evidence", sorted(links), tuple, tuple)
 
     def _link_anew(self, effect: Effect) -> None:
-        """Link only what the versions that are left rest on; an erase took some away."""
+        """Rewrite the evidence links of versions after an erase."""
         touched = {uid for _, uid, _ in effect.dropped_revisions}
         touched |= {row.uid for row in effect.memories} | {row.uid for row in effect.revisions}
         if not touched:

@@ -1,4 +1,4 @@
-"""Which database, how it is called in an error, and how patient the store is with it."""
+"""The address of a database, its display name, and its timeouts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KEPT_ALIVE: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresLocation:
-    """A database and the limits of waiting for it; *name* says which, without any secret."""
+    """A database and its timeouts; *name* identifies it without secrets."""
 
     parameters: dict[str, Any]
     name: str
@@ -42,7 +42,7 @@ class PostgresLocation:
     answer_s: float = ANSWER_S
 
     def limits(self) -> tuple[str, str, str]:
-        """Return the server's limits: of a statement, of a lock, of doing nothing."""
+        """Return the server's timeouts: of a statement, of a lock, and of idling."""
         return (
             _milliseconds(self.statement_s),
             _milliseconds(self.lock_wait_s),

@@ -1,10 +1,9 @@
 """
-The schema, step by step: numbered SQL files, each one transaction with its version.
+Schema migrations: numbered SQL files, each one transaction with its version.
 
-A step ``NNNN_pre_name.sql`` only adds: it is done when a release that needs it opens the
-database, and the release before goes on working. A step ``NNNN_post_name.sql`` takes away
-what no release from its own number on needs: it is done when somebody says that none older
-is left.
+A step ``NNNN_pre_name.sql`` only adds: it is applied when a release that needs it opens the
+database, and the previous release keeps working. A step ``NNNN_post_name.sql`` removes what no
+release from its number on needs: it is applied by an operator once no older release is left.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ TRIES_MAX: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
-    """The steps by their numbers, and the schema that all steps before a release lead to."""
+    """The migration steps by number, and the schema they lead to."""
 
     pre: Mapping[int, LiteralString]
     post: Mapping[int, LiteralString]
@@ -60,7 +59,7 @@ SCHEMA_VERSION: Final = STEPS.version
 
 @dataclass(frozen=True, slots=True)
 class SchemaVersion:
-    """How far the schema of a database is, and which release it requires at least."""
+    """The version of a database's schema, and the oldest release that can use it."""
 
     version: int
     requires: int
@@ -96,8 +95,8 @@ def migrate(connection: Connection, name: str, *, post: bool = False, steps: Ste
     """
     Bring the schema up to date, and compare it with what it should be; all or nothing.
 
-    Several programs may do this at once: who comes second finds it done. A deadlock with
-    those who work meanwhile is tried again.
+    Several programs may do this at once; the later ones find it done. Deadlocks with concurrent
+    work are retried.
 
     Args:
         post: Also do the steps after which releases before this one no longer work.

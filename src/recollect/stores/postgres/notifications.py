@@ -1,8 +1,8 @@
 """
-Calling those who wait for work, over NOTIFY and LISTEN.
+Wake waiting workers with NOTIFY and LISTEN.
 
-A call is not part of the transaction that it is about: PostgreSQL lets only one transaction
-at a time commit together with one.
+NOTIFY is sent outside the transaction it announces: PostgreSQL serialises the commits of
+transactions that contain one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from recollect.stores.server.notifications import LOOK_UP_S, Listener
 
 
 def call_out(connection: Connection) -> None:
-    """Call every listener of the database, outside any transaction; they look for themselves."""
+    """Notify every listener of the database, outside any transaction."""
     try:
         connection.execute(SESSION["ring"])
     except psycopg.Error as error:
@@ -30,7 +30,7 @@ def call_out(connection: Connection) -> None:
 
 
 class PostgresListener(Listener):
-    """Hears the calls in one database."""
+    """Receives the notifications of one database."""
 
     name = "recollect-postgres-listener"
     errors = psycopg.Error
@@ -38,12 +38,12 @@ class PostgresListener(Listener):
     def __init__(
         self, location: PostgresLocation, heard: Callable[[], None], monitor: TaskMonitor
     ) -> None:
-        """Begin to listen; *heard* is called on the listener's thread, and must not block."""
+        """Start listening; *heard* is called on the listener's thread and must not block."""
         self._location = location
         super().__init__(heard, monitor)
 
     def listen(self) -> None:
-        """Hear calls over a connection of its own."""
+        """Receive notifications on a dedicated connection."""
         connection = connect(self._location)
         try:
             self._hear_from(connection)
@@ -56,7 +56,7 @@ class PostgresListener(Listener):
             return
         connection.execute(SESSION["listen"])
         self.ready()
-        # What was called while nobody listened is found by looking.
+        # Polling finds whatever was announced while not listening.
         self.hear()
         while not self.closed.is_set():
             for _ in connection.notifies(timeout=LOOK_UP_S, stop_after=1):

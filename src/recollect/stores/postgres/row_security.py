@@ -1,4 +1,4 @@
-"""The wall that a transaction puts around itself: which rows the server shows it at all; pure."""
+"""Row-level security: which rows the server shows to a transaction; pure."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from recollect.stores.scope_paths import range_below, range_of
 @dataclass(frozen=True, slots=True)
 class Wall:
     """
-    What row-level security lets through.
+    The rows that row-level security lets through.
 
-    It is the rows of the scope with one id; or the rows of the scopes whose paths lie in
-    one range, to find them, and with *sweep* what waits in them; or, if *first* stands
-    without an *end*, the chain of the audit of that name.
+    One of: the rows of the scope with one id; the scopes whose paths lie in a range, with *sweep*
+    also their pending threads; or, if *first* is given without *end*, the audit chain of that name.
     """
 
     scope: str = ""
@@ -34,32 +33,32 @@ CLOSED: Final = Wall()
 
 
 def inside(scope_id: int) -> Wall:
-    """Return the wall around one scope."""
+    """Return the wall that shows one scope."""
     return Wall(scope=str(scope_id))
 
 
 def finding(scope: Scope) -> Wall:
-    """Return the wall behind which exactly *scope* can be found by its path."""
+    """Return the wall that lets exactly *scope* be found by its path."""
     return _between(range_of(scope))
 
 
 def around(scope: Scope, scope_id: int) -> Wall:
-    """Return the wall behind which *scope* can be found, and is seen if it has this id."""
+    """Return the wall that lets *scope* be found, and shows it if it has this id."""
     return replace(finding(scope), scope=str(scope_id))
 
 
 def finding_below(prefix: Scope) -> Wall:
-    """Return the wall behind which *prefix* and all below it can be found."""
+    """Return the wall that lets *prefix* and all scopes below be found."""
     return _between(range_below(prefix))
 
 
 def chained(chain: bytes) -> Wall:
-    """Return the wall behind which one chain of the audit is seen, and no scope."""
+    """Return the wall that shows one audit chain and no scope."""
     return Wall(first=chain.hex())
 
 
 def sweeping(first: bytes, end: bytes) -> Wall:
-    """Return the wall behind which is seen what waits in the scopes of a range of paths."""
+    """Return the wall that shows the pending threads in a range of scope paths."""
     return _between((first, end), sweep="on")
 
 

@@ -1,4 +1,4 @@
-"""`Rows` over a PostgreSQL transaction: every answer an index read of constant SQL."""
+"""`Rows` over a PostgreSQL transaction: constant SQL, answered from indexes."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ _CLAIMED: Final[LiteralString] = " FOR UPDATE OF s SKIP LOCKED"
 
 class PostgresRows:
     """
-    What one transaction can read; valid until it ends.
+    The reads of one transaction; valid until it ends.
 
-    In a writing transaction every scope that is read is locked, so that what is read of it
-    by several statements is of one moment; a reading one has one snapshot for all.
+    A write transaction locks every scope it reads, so that several statements see the same state; a
+    read transaction has one snapshot.
     """
 
     settings_stamp: int | None = None
@@ -86,7 +86,7 @@ class PostgresRows:
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
         self._lock: LiteralString = _LOCKED if transaction.writing else ""
-        # What was answered before; nobody else changes it while the transaction lasts.
+        # Cached answers: the scope is locked, so they cannot change during the transaction.
         self._scopes: dict[Scope, ScopeRow] = {}
         self._thread_ids: dict[tuple[int, int], str] = {}
         self._messages: dict[tuple[int, int], MessageRow | None] = {}
@@ -96,14 +96,14 @@ class PostgresRows:
 
     @property
     def seen(self) -> Collection[ScopeRow]:
-        """Return the scopes that were found by their names."""
+        """The scopes that were found by name."""
         return self._scopes.values()
 
     def foresee(self, ids: Mapping[Scope, int], likely: Mapping[Scope, Sequence[int]]) -> None:
         """
-        Read some entries of scopes by the ids that these likely have, and end the transaction.
+        Prefetch entries of scopes by their expected ids, and end the transaction.
 
-        All is asked in one trip; afterwards nothing else can be asked.
+        This takes one round trip; afterwards no other query is possible.
 
         Raises:
             TransactionOverError: A scope has another id, or none.
@@ -359,7 +359,7 @@ class PostgresRows:
         return live
 
     def _look_again(self, locked: Collection[int], now: int) -> None:
-        """Read, in one trip, what is due in scopes that are now locked."""
+        """Read, in one round trip, the due threads of scopes that are now locked."""
         statement, limit = QUERIES["due_threads_of"], DUE_THREADS_MAX
         answers = self._transaction.ask_all(
             [(statement, (id_, now, now, limit), inside(id_)) for id_ in locked]
@@ -440,13 +440,13 @@ class PostgresRows:
 
 
 def _asked_at(scope_id: int, addresses: Sequence[tuple[str, str]]) -> Question:
-    """Return what asks for the memories at (type, key) in a scope; at least one."""
+    """Return the query for the memories at (type, key) in a scope; at least one."""
     types, keys = zip(*addresses, strict=True)
     return QUERIES["memories_at"], (scope_id, list(types), list(keys)), inside(scope_id)
 
 
 def _key_of(scope: Scope) -> tuple[bytes, bytes]:
-    """Return by what a scope is found: the digest of its path, and the path."""
+    """Return the lookup key of a scope: the digest of its path, and the path."""
     path = stored_path(scope)
     return sha256(path).digest(), path
 

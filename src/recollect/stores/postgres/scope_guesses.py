@@ -1,4 +1,4 @@
-"""What this process last saw of scopes: a guess, by which a reading begins with its end."""
+"""Cache of recently seen scopes, used to prefetch optimistically."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ KNOWN_SCOPES_MAX: Final = 10_000
 
 class KnownScopes:
     """
-    The scopes seen last, as they were then; safe to share between threads.
+    The scopes last seen by this process; thread-safe.
 
-    Nothing may rest on it: every scope may have changed since, or be gone.
+    Only a hint: every scope may have changed since, or be gone.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The store on a PostgreSQL server: the same library for many machines."""
+"""Store on a PostgreSQL server, shared by many machines."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class PostgresStore(Store):
     """
     A store in one PostgreSQL database, shared by all services and workers of many machines.
 
-    What was acknowledged survives what the server's own commits survive: with its default
-    ``synchronous_commit``, a power loss. Writes of one scope wait for each other, those of
-    different scopes do not. The time is the database's. No state is left in a session between
-    transactions, so that a pooler in transaction mode may stand before the server.
+    Acknowledged writes are as durable as the server's commits: with the default
+    ``synchronous_commit`` they survive a power loss. Writes in one scope are serialised, those in
+    different scopes run concurrently. The time is the database's. Sessions have no state between
+    transactions, so that a pooler in transaction mode works.
 
-    A call that is cancelled ends on its own: whether it was carried out is left open.
+    A cancelled call still finishes in its thread: whether it took effect is unknown.
 
     A store belongs to the process that opened it; after a fork the child opens its own.
     """
@@ -54,16 +54,16 @@ class PostgresStore(Store):
         **limits: float,
     ) -> None:
         """
-        Open the database at *url*; one without our schema becomes a store.
+        Open the database at *url*; the schema is created if it is missing.
 
         Args:
-            clock: Where the present moment comes from; the database by default.
-            limits: ``connections_max``, and how long to wait at most: for a statement
-                (``statement_s``), for another transaction (``lock_wait_s``), for a
-                connection (``turn_wait_s``), for any answer (``answer_s``).
+            clock: Where the current time comes from; the database by default.
+            limits: ``connections_max``, and timeouts in seconds: of a statement (``statement_s``),
+                for a lock (``lock_wait_s``), for a connection (``turn_wait_s``), for any answer
+                (``answer_s``).
 
         Raises:
-            StoreError: The database cannot be opened; the class says why.
+            StoreError: The database cannot be opened; the class tells why.
         """
         location = location_of(url).with_limits(**limits)
         shared = ServerClock()
@@ -85,7 +85,7 @@ class PostgresStore(Store):
 
     async def aclose(self) -> None:
         """
-        Answer every call that waits, then close the connections; again is nothing.
+        Finish queued calls, then close the connections; idempotent.
 
         Raises:
             StoreClosedError: The store belongs to another process.
@@ -100,10 +100,10 @@ class PostgresStore(Store):
 
     def listen(self, heard: Callable[[], None]) -> PostgresListener:
         """
-        Call *heard* when any process may have made something due at once, until it is closed.
+        Call *heard* when a thread may have become due, until the subscription is closed.
 
-        It is a hint: calls may be lost, and behind a pooler none comes. *heard* runs on a
-        thread of the store, and must not block.
+        Only a hint: calls may be lost, and behind a pooler none arrive. *heard* runs on a thread of
+        the store and must not block.
 
         Raises:
             StoreClosedError: The store was closed.

@@ -1,4 +1,4 @@
-"""One transaction on a connection: how it begins, asks behind its wall, writes and ends."""
+"""One transaction on a connection: begin, query, write, end."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _BEGUN: Final = SESSION["settle"] + ", " + SESSION["enter"].removeprefix("SELECT
 
 
 class TransactionOverError(Exception):
-    """Something was asked of a transaction that has been ended; no caller ever sees this."""
+    """A query was sent to a transaction that has ended; internal."""
 
 
 class Transaction:
     """
     One transaction, begun together with its first statement.
 
-    What the server need not answer before the next statement is sent goes with that one:
-    a read of one statement costs two trips to the server, a write three.
+    Statements without a result are sent together with the next one: a read of one statement takes
+    two round trips, a write three.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Transaction:
         self._ahead: list[tuple[LiteralString, Bound]] = [(begin, ())]
 
     def ask(self, statement: LiteralString, values: Bound, wall: Wall = CLOSED) -> list[Stored]:
-        """Return the rows that a statement gives behind *wall*."""
+        """Return the rows of a query under *wall*."""
         if self._is_over:
             raise TransactionOverError
         self._enter(wall)
@@ -66,7 +66,7 @@ class Transaction:
 
     def ask_all(self, questions: Sequence[Question], *, last: bool = False) -> list[list[Stored]]:
         """
-        Return the rows that several statements give, in one trip.
+        Return the rows of several queries, in one round trip.
 
         Args:
             last: End the transaction with them.
@@ -86,12 +86,12 @@ class Transaction:
         return [cursor.fetchall() for cursor in cursors]
 
     def tell(self, statement: LiteralString, values: Bound, wall: Wall = CLOSED) -> None:
-        """Have a statement run before the next that is asked, or before the commit."""
+        """Queue a statement, to be sent with the next query or the commit."""
         self._enter(wall)
         self._ahead.append((statement, values))
 
     def commit(self) -> None:
-        """Send what is left, and commit."""
+        """Send the queued statements, and commit."""
         if self._wall is None or self._is_over:
             return  # nothing was ever sent, or it was the last
         self.is_commit_sent = True
@@ -103,7 +103,7 @@ class Transaction:
             raise psycopg.InternalError(msg)
 
     def roll_back(self) -> None:
-        """End the transaction, if the server has one, without a trace."""
+        """Roll the transaction back, if the server has begun it."""
         self._ahead.clear()
         if self._connection.info.transaction_status != _IDLE:
             self._connection.execute(SESSION["roll_back"])

@@ -1,4 +1,4 @@
-"""Units of work: a plan or query on one connection, run again where that is safe."""
+"""Units of work: run a plan or query on one connection, and retry it where that is safe."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def moment_us(connection: Connection) -> int:
 
 
 class PostgresUnits:
-    """Runs plans and queries, each in one transaction on a connection that nobody else has."""
+    """Runs plans and queries, each in one transaction on its own connection."""
 
     def __init__(self, location: PostgresLocation, clock: ServerClock | None, bell: Bell) -> None:
         self._location = location
@@ -71,14 +71,14 @@ class PostgresUnits:
 
     def carry_out(self, plan: Plan[ResultT]) -> ResultT:
         """
-        Run *plan*, and commit what it wants written.
+        Run *plan*, and commit its effect.
 
-        After a deadlock, a serialisation failure, or a connection that was lost before COMMIT
-        was sent, nothing of it happened: it is run again. After one that was lost later, only
-        if the plan keeps an idempotency key, by which it will see whether it was carried out.
+        After a deadlock, a serialisation failure or a connection lost before COMMIT was sent,
+        nothing has happened and the plan is retried. After a connection lost later, it is retried
+        only if the plan has an idempotency key, which tells whether it was committed.
 
         Raises:
-            StoreError: PostgreSQL failed; the class says how.
+            StoreError: PostgreSQL failed; the class tells how.
         """
         return self._repeated(plan, writing=True)
 
@@ -87,7 +87,7 @@ class PostgresUnits:
         Run *query* on one snapshot of the database.
 
         Raises:
-            StoreError: PostgreSQL failed; the class says how.
+            StoreError: PostgreSQL failed; the class tells how.
         """
         return self._repeated(_looking(query), writing=False)
 
@@ -96,7 +96,7 @@ class PostgresUnits:
         Run *query* on a snapshot; in one trip, if the scopes that it reads have not changed.
 
         Raises:
-            StoreError: PostgreSQL failed; the class says how.
+            StoreError: PostgreSQL failed; the class tells how.
         """
         # Where the scopes have changed, this was in vain: nothing was fetched but their rows.
         with suppress(TransactionOverError):
@@ -139,7 +139,7 @@ class PostgresUnits:
 
 
 class _Unit(Generic[ResultT]):
-    """One attempt at a plan, and how far it came."""
+    """One attempt at a plan, and how far it got."""
 
     def __init__(self, plan: _Work[ResultT], *, writing: bool) -> None:
         self._plan = plan
@@ -172,14 +172,14 @@ class _Unit(Generic[ResultT]):
 
     @property
     def is_commit_unknown(self) -> bool:
-        """Say whether it may have been committed, with nothing by which to find out."""
+        """Return True if it may have been committed and there is no way to find out."""
         # An erase rewrites keys, but was made under none.
         has_key = bool(self.effect.idempotency) and not self.effect.receipts
         wrote = self.effect != NOTHING
         return self.is_lost and self._is_commit_sent and wrote and not has_key
 
     def may_be_repeated(self, error: psycopg.Error) -> bool:
-        """Say whether running it again may help, and does no harm."""
+        """Return True if a retry may succeed and does no harm."""
         return error.sqlstate in AGAIN or self.is_lost
 
 

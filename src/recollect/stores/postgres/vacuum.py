@@ -1,10 +1,9 @@
 """
-Making deleted bytes vanish from the tables and indexes, not only from the rows.
+Remove deleted bytes from the files of tables and indexes.
 
-A row that was deleted stays in its page until ``VACUUM`` takes it out, and then its bytes
-stay in the free space of the page until another row is written over them. So every table is
-written anew, one partition after the other, and the old files are removed. What that does not
-reach is the write-ahead log (`docs/decisions/0011-postgresql.md`).
+A deleted row stays in its page until ``VACUUM`` removes it, and its bytes stay in free space until
+they are overwritten. So every table is rewritten, one partition after the other, and the old files
+are removed. This does not reach the write-ahead log (`docs/decisions/0011-postgresql.md`).
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ _REWRITE = sql.SQL("VACUUM (FULL) recollect.")
 
 def remove_deleted_bytes(location: PostgresLocation) -> None:
     """
-    Write every table anew; each is locked while that lasts, the others are not.
+    Rewrite every table; each is locked only while it is rewritten.
 
-    Those in which graphs keep their checkpoints are among them.
+    This includes the checkpoint tables of graphs.
 
     Raises:
         StoreReadOnlyError: This user does not own the tables.
-        StoreError: PostgreSQL failed; what was written anew stays so.
+        StoreError: PostgreSQL failed; what was rewritten stays so.
     """
     with store_errors(location.name):
         connection = connect(location)

@@ -1,4 +1,4 @@
-"""Opening a database of a server: whether it is fit, and making it a store if it is new."""
+"""Open a database of a Redis server: check that it is suitable, and initialise a new one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NO_EVICTION: Final = ("noeviction", "volatile-")
 
 def open_server(server: RedisConnections, durability: Durability) -> bytes:
     """
-    See that the server is fit, and make its database a store if it is none yet.
+    Check that the server is suitable, and initialise its database if it is new.
 
     Returns:
         The store's own random key.
@@ -39,7 +39,7 @@ def open_server(server: RedisConnections, durability: Durability) -> bytes:
         StoreVersionError: The server is too old, or a later release made the store.
         StoreReadOnlyError: It is a replica, or this user may not do what is needed.
         StoreUnavailableError: There is no server, or it takes no more connections.
-        StoreError: Its settings would lose what was acknowledged, or it failed otherwise.
+        StoreError: Its settings could lose acknowledged writes, or it failed otherwise.
     """
     with store_errors(server.name):
         client = server.client
@@ -70,7 +70,7 @@ def _check_server(client: Client, name: str) -> None:
 
 def setting_of(client: Client, setting: str) -> str | None:
     """
-    Return a setting of the server, ``None`` if the server does not tell.
+    Return a setting of the server, ``None`` if the server does not disclose it.
 
     Raises:
         redis.RedisError: It does not answer.

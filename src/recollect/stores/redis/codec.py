@@ -1,4 +1,4 @@
-"""Rows as bytes: a JSON array of their fields in order, and their binary fields after it."""
+"""Encode rows as bytes: a JSON array of their fields, followed by their binary fields."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _END: Final = b"\n"
 
 
 class DamagedError(Exception):
-    """What a key holds is not what was written."""
+    """The content of a key is malformed."""
 
 
 class Codec(Generic[RowT]):
     """
-    Writes and reads the rows of one class.
+    Encodes and decodes the rows of one class.
 
-    *added* of its last fields are newer than the others: an earlier release wrote rows without
-    them, which are read with the fields' defaults.
+    The last *added* fields are newer than the others: rows of an earlier release lack them and get
+    the defaults.
     """
 
     def __init__(self, row: Callable[..., RowT], *, added: int = 0) -> None:
@@ -59,7 +59,7 @@ class Codec(Generic[RowT]):
 
     def decode(self, stored: bytes, **changed: Any) -> RowT:
         """
-        Return the row that *stored* keeps, with some fields *changed*.
+        Return the row encoded in *stored*, with some fields *changed*.
 
         Raises:
             DamagedError: These bytes are no such row.
@@ -103,7 +103,7 @@ def encode_scope(row: ScopeRow) -> bytes:
 
 def decode_scope(stored: bytes, epoch_min: int = 0) -> ScopeRow:
     """
-    Return the scope that *stored* keeps, at *epoch_min* at least.
+    Return the scope encoded in *stored*, with an epoch of at least *epoch_min*.
 
     Raises:
         DamagedError: These bytes are no scope.
@@ -128,7 +128,7 @@ def decode_audited(stored: bytes, chain: bytes) -> AuditRow:
 
 
 def encode_head(row: AuditRow) -> bytes:
-    """Return what is kept of the last row of a chain apart from the rows."""
+    """Return the stored head of a chain: number and hash of its last row."""
     return b"%d\n%s" % (row.n, row.hash)
 
 

@@ -1,4 +1,4 @@
-"""The commands of one commit, gathered: what goes first, then what is put."""
+"""Collect the commands of one commit: removals first, then writes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Commands:
     """
     Commands on one key each, in order.
 
-    Removals come first. A server that is full refuses a commit whose first command takes
-    room, and runs one that has begun to its end: so what only removes is possible there.
+    Removals come first. A full server rejects a commit whose first command needs memory, but runs
+    one it has begun to its end, so that pure removals still work there.
     """
 
     def __init__(self) -> None:

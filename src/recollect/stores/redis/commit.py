@@ -1,4 +1,4 @@
-"""Sending a commit: once, as far as the store is concerned, however often it is sent."""
+"""Send a commit so that it takes effect once, however often it is sent."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def written_by(effect: Effect, reading: OptimisticReads) -> list[str]:
 
 
 def takes_room(effect: Effect) -> bool:
-    """Say whether a full server must refuse *effect*: whether it does anything but remove."""
+    """Return True if a full server must reject *effect*, as it does more than remove."""
     frees = (effect.removed, effect.dropped_scopes, effect.dropped_threads, effect.receipts)
     return not any(frees)
 
 
 class Commit:
-    """What was seen, what is to change, under a token by which the server knows it again."""
+    """The versions read and the commands to run, with a token that identifies the commit."""
 
     def __init__(
         self,
@@ -63,10 +63,11 @@ class Commit:
         takes_room: bool = True,
     ) -> None:
         """
-        Put the function's arguments together; without anything *written* it only compares.
+        Assemble the function's arguments; without *written* it only compares versions.
 
-        A server that is full refuses a function whose first write takes room, and runs to its
-        end one whose first write takes none. So what *takes_room* begins with one that does.
+        A full server rejects a function whose first write needs memory, but runs one to its end
+        whose first write needs none. So with *takes_room* the first command is one that needs
+        memory.
         """
         opening = [("SET", key, b"") for key in written[:1] if takes_room]
         self.is_writing: Final = bool(written)
@@ -95,10 +96,10 @@ class Commit:
 
     def send(self, server: RedisConnections, late_at: float) -> Literal["done", "moved"]:
         """
-        Carry it out, or learn that something that was seen is no longer so.
+        Send it; return ``"moved"`` if a version that was read has changed.
 
-        It may be sent again: the server knows by the token that it was carried out, and
-        by the versions, which are never the same again, that it cannot be any more.
+        It may be sent again: the server recognises the token of a commit it has run, and versions
+        never repeat, so that an outdated commit cannot run.
 
         Raises:
             redis.RedisError: The server refused; nothing was written.
@@ -133,7 +134,7 @@ class Commit:
 
 
 def outrun(name: str) -> StoreUnavailableError:
-    """Return what to raise when others always were quicker."""
+    """Return the error for a unit of work that lost every race."""
     return StoreUnavailableError(
         f"{name}: others wrote in the same place again and again, and nothing was written: "
         "try again"

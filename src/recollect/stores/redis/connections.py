@@ -1,4 +1,4 @@
-"""The connections to one server, and how it is noticed that the server runs anew."""
+"""The connections to one server, and the detection of its restarts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recollect.stores.redis.scripts import SCRIPTS
 
 def run_of(client: Client) -> str:
     """
-    Return the name that the running server gave itself; another one after every start.
+    Return the server's run id, which changes with every start.
 
     Raises:
         redis.RedisError: It does not answer.
@@ -27,13 +27,13 @@ def run_of(client: Client) -> str:
 
 class RedisConnections:
     """
-    A client of the server at one place: as many connections as threads ask.
+    A client of one server, with as many connections as threads use.
 
-    Nothing is sent twice by the driver: whoever asked knows what may be repeated.
+    The driver's retries are off: only the caller knows what may be repeated.
     """
 
     def __init__(self, location: RedisLocation) -> None:
-        """Make a client; nothing is sent yet."""
+        """Create a client without connecting."""
         self.name: Final = location.name
         self.identity = b""
         """By which every commit sees that the store is still the one that was opened."""
@@ -57,9 +57,9 @@ class RedisConnections:
 
     def watch_restarts(self) -> None:
         """
-        From now on notice with every new connection whether the server was started anew.
+        Check with every new connection whether the server was restarted.
 
-        A store that is not relaxed does not: its server has lost nothing by that.
+        Only a relaxed store does so; with full durability a restart loses nothing.
 
         Raises:
             redis.RedisError: It does not answer.
@@ -82,7 +82,7 @@ class RedisConnections:
         return int(seconds) * 1_000_000 + int(microseconds)
 
     def close(self) -> None:
-        """Let all connections go."""
+        """Close all connections."""
         self._pool.disconnect()
 
     def _connected(self, connection: Any) -> None:

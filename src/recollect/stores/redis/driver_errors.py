@@ -1,4 +1,4 @@
-"""Where the driver's errors stop: each becomes one of ours, with the place and what to do next."""
+"""Translate redis-py's errors into ours, with the place and the remedy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOG: Final = package_logger("recollect.stores.redis")
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """What answers that begin with some words are for us, and what a person can do about it."""
+    """Maps the first words of an error reply to an error class and advice."""
 
     words: tuple[str, ...]
     ours: type[StoreError]
@@ -92,7 +92,7 @@ _FAILURES: Final = (
     _Failure(
         ("WRONGTYPE",),
         StoreCorruptError,
-        "its keys were changed by somebody else: restore it from a backup",
+        "its keys were changed by another program: restore it from a backup",
     ),
 )
 _LOST: Final = _Failure(
@@ -110,10 +110,10 @@ _SAID_MAX: Final = 200
 @contextmanager
 def store_errors(name: str) -> Iterator[None]:
     """
-    Let no error of the driver escape: it becomes the cause of one of ours.
+    Translate every error of the driver into one of ours, with the original as its cause.
 
     Raises:
-        StoreError: Redis failed; the class says how.
+        StoreError: Redis failed; the class tells how.
         UsageError: A value was given that no stored row can have.
     """
     try:
@@ -134,7 +134,7 @@ def _noted(name: str, cause: Exception, error: StoreError) -> StoreError:
 
 
 def store_error(name: str, error: exceptions.RedisError) -> StoreError:
-    """Return what *error* means for the store *name*."""
+    """Return our error for *error* of the store *name*."""
     said = " ".join(str(error).split())[:_SAID_MAX]
     fitting = (each for each in _FAILURES if any(word in said for word in each.words))
     is_lost = isinstance(error, _UNREACHABLE) and not isinstance(

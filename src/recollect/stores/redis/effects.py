@@ -1,4 +1,4 @@
-"""From an `Effect` to the commands that carry it out, in one commit."""
+"""Translate an `Effect` into the commands of one commit."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def scopes_of(effect: Effect) -> set[int]:
 
 def commands_of(effect: Effect, rows: RedisRows) -> Commands:
     """
-    Return the commands that carry out *effect*, with what has to be read for them read.
+    Return the commands that apply *effect*, after the reads they need.
 
-    What is read here is guarded as what the plan read: the commit compares it too.
+    These reads are guarded like those of the plan: the commit compares their versions too.
 
     Raises:
         redis.RedisError: The server refused, or did not answer.
@@ -72,7 +72,7 @@ def commands_of(effect: Effect, rows: RedisRows) -> Commands:
 
 
 def _audit(commands: Commands, rows: RedisRows, effect: Effect) -> None:
-    """Add rows to their chains, and take the actors' names out of chains."""
+    """Append rows to their chains, and remove actors' names from chains."""
     unnamed = set(effect.unnamed)
     for chain in sorted(unnamed | {row.chain for row in effect.audit}):
         rows.reading.ask_guarded(keys.version_of_chain(chain))
@@ -110,7 +110,7 @@ def _of(scope_id: int, given: Iterable[ItemT]) -> list[ItemT]:
 
 
 class _Writes:
-    """What one effect does in one scope."""
+    """The commands of one effect in one scope."""
 
     def __init__(self, commands: Commands, rows: RedisRows, scope_id: int, effect: Effect) -> None:
         self._commands = commands
@@ -160,7 +160,7 @@ class _Writes:
             self._list(scope, row)
 
     def _unlist(self, scope: ScopeRow, old: ThreadRow | None, new: ThreadRow | None) -> None:
-        """Take a thread out of the indexes in which it does not stand as before."""
+        """Remove a thread from the indexes where its entry has changed."""
         if old is None:
             return
         if old.due is not None and (new is None or _due_of(new) != old.due):
@@ -318,7 +318,7 @@ class _Writes:
             put.put_fields(self._key("embedded"), [(embedder.encode(), seq)])
 
     def _requests(self) -> None:
-        """Keep requests under their keys, and forget old ones."""
+        """Store idempotency keys, and drop old ones."""
         put, names, times = self._commands, self._key("keys"), self._key("key_times")
         for _, before in _of(self._id, self._effect.old_keys):
             end = b"(" + keys.number(before)
@@ -334,5 +334,5 @@ class _Writes:
 
 
 def _due_of(row: ThreadRow) -> int | None:
-    """Return since when a thread may be claimed, ``None`` if not at any time as it stands."""
+    """Return the time from which a thread may be claimed, ``None`` if it may not."""
     return row.due if row.state == "active" and is_waiting(row) else None

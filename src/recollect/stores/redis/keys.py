@@ -1,5 +1,5 @@
 """
-What the keys of the store are called, and how what they hold is ordered; pure.
+The names of the store's keys, and the order of their members; pure.
 
 No name of a scope, thread or memory is part of a key: scopes have numbers, chains of the audit
 keyed hashes, and everything else is a field or a member, which are bytes of any kind. All keys
@@ -56,7 +56,7 @@ def version_of(scope_id: int) -> str:
 
 def of_chain(chain: bytes, kind: str) -> str:
     """
-    Return the key of one kind of what an audit chain has; it outlives the scope.
+    Return the key of one kind of data of an audit chain; it outlives the scope.
 
     >>> of_chain(bytes([10, 255]), "rows")
     '{recollect}:audit:0aff:rows'
@@ -86,18 +86,18 @@ def value_of(written: bytes) -> int:
 
 
 def framed(text: str) -> bytes:
-    """Return *text* with its length before it: no other text's bytes begin so."""
+    """Return *text* with its length before it, so that encodings are prefix-free."""
     encoded = text.encode()
     return len(encoded).to_bytes(4, "big") + encoded
 
 
 def beginning_with(prefix: bytes) -> tuple[bytes, bytes]:
-    """Return the range of the members that begin with *prefix*, which ends in no 0xFF."""
+    """Return the range of members that begin with *prefix*, which must not end in 0xFF."""
     return b"[" + prefix, b"(" + prefix[:-1] + bytes([prefix[-1] + 1])
 
 
 def after(place: bytes) -> bytes:
-    """Return the bound after all members that begin with *place* and a number at most."""
+    """Return the bound after all members that begin with *place*, optionally with a number."""
     return b"(" + place + _BEYOND
 
 
@@ -129,7 +129,7 @@ def due_members(thread: ThreadRow) -> tuple[bytes, bytes]:
 
 
 def waiting_member(scope: ScopeRow, thread_id: str) -> bytes:
-    """Return the member by which a thread of which something waits is found."""
+    """Return the member of a thread with pending messages."""
     return stored_path(scope.segments) + b"\0" + thread_id.encode()
 
 

@@ -1,4 +1,4 @@
-"""Which server, how it is called in an error, and how patient the store is with it."""
+"""The address of a Redis server, its display name, and its timeouts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OPTION: Final = "durability"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedisLocation:
-    """A database of a server and the limits of waiting for it; *name* holds no secret."""
+    """A database of a server and its timeouts; *name* contains no secret."""
 
     url: str
     name: str

@@ -1,4 +1,4 @@
-"""Bringing the rows of a database forward that an earlier release wrote, scope by scope."""
+"""Migrate the rows of an earlier release, scope by scope."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ MEMORIES_AT_ONCE: Final = 500
 
 def migrate(server: RedisConnections, workshop: RedisUnits) -> None:
     """
-    Rewrite what an earlier release wrote, if any of it is left; cut short, it begins anew.
+    Rewrite rows of an earlier release, if any are left; restartable.
 
-    Several programs may do this at once. A release before this one does not open the database
-    from then on.
+    Several programs may do this at once. Older releases cannot open the database afterwards.
 
     Raises:
         StoreError: Redis failed, or others wrote in the same place for too long.
@@ -48,5 +47,5 @@ def _scopes(rows: Rows) -> list[Scope]:
 
 
 def _untold(effect: Effect) -> None:
-    """Wake nobody: nothing becomes due."""
+    """Notify no one: nothing becomes due."""
     del effect

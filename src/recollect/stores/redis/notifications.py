@@ -1,4 +1,4 @@
-"""Calling those who wait for work, over PUBLISH and SUBSCRIBE."""
+"""Wake waiting workers with PUBLISH and SUBSCRIBE."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recollect.stores.server.notifications import LOOK_UP_S, Listener
 
 
 def call_out(server: RedisConnections) -> None:
-    """Call every listener of the database; they look for themselves if that fails."""
+    """Notify every listener of the database; a failure is harmless, as workers also poll."""
     try:
         server.client.publish(server.channel, b"")
     except RedisError as error:
@@ -22,7 +22,7 @@ def call_out(server: RedisConnections) -> None:
 
 
 class RedisListener(Listener):
-    """Hears the calls in one database."""
+    """Receives the notifications of one database."""
 
     name = "recollect-redis-listener"
     errors = RedisError
@@ -30,12 +30,12 @@ class RedisListener(Listener):
     def __init__(
         self, server: RedisConnections, heard: Callable[[], None], monitor: TaskMonitor
     ) -> None:
-        """Begin to listen; *heard* is called on the listener's thread, and must not block."""
+        """Start listening; *heard* is called on the listener's thread and must not block."""
         self._server = server
         super().__init__(heard, monitor)
 
     def listen(self) -> None:
-        """Hear calls over a connection of its own."""
+        """Receive notifications on a dedicated connection."""
         with self._server.client.pubsub() as calls:
             calls.subscribe(self._server.channel)
             while not self.closed.is_set():
@@ -44,5 +44,5 @@ class RedisListener(Listener):
                     continue
                 if found["type"] == "subscribe":
                     self.ready()
-                # What was called while nobody listened is found by looking.
+                # Polling finds whatever was announced while not listening.
                 self.hear()

@@ -1,4 +1,4 @@
-"""Reading for one unit of work: commands to the server, and what must still hold at its end."""
+"""Optimistic reads of one unit of work, with the versions to compare at its end."""
 
 from __future__ import annotations
 
@@ -42,15 +42,14 @@ def run_script(
 
 class OptimisticReads:
     """
-    The commands of one unit of work, and the versions of what it saw.
+    Sends the commands of one unit of work, and collects the versions of what it read.
 
-    Before the first row of a scope is read, its version is; at the end the versions are
-    compared, by the same function that writes. So everything that was read is of one moment,
-    though it took several trips.
+    The version of a scope is read before its first row, and compared at the end by the function
+    that writes. So all reads are consistent although they took several round trips.
     """
 
     def __init__(self, client: Client, generation: int, before: Callable[[bytes], None]) -> None:
-        """Begin; *before* is called with the name of each place before it is read."""
+        """Start; *before* is called with the name of each place before it is read."""
         self.client: Final = client
         self._before: Final = before
         self.generation: Final = generation
@@ -60,11 +59,11 @@ class OptimisticReads:
         """By key, the version that was seen, empty if there was none."""
 
     def ask(self, scope_id: int, *commands: Command) -> list[Any]:
-        """Return the answers to commands on one scope, in one trip."""
+        """Return the replies to commands on one scope, in one round trip."""
         return self.ask_guarded(keys.version_of(scope_id), *commands)
 
     def ask_guarded(self, guard: str, *commands: Command) -> list[Any]:
-        """Return the answers to commands on what changes only together with the key *guard*."""
+        """Return replies on data that changes only together with the key *guard*."""
         if guard in self.versions:
             return self._send(commands)
         seen, *answers = self._send((("GET", guard), *commands))
@@ -72,13 +71,13 @@ class OptimisticReads:
         return answers
 
     def script(self, name: str, script_keys: Sequence[str], *values: Value) -> Any:
-        """Run one of our functions; whoever looks for what is due waits for others who do."""
+        """Run a Lua function; concurrent searches for due threads wait for each other."""
         if name == "due":
             self._before(b"")
         return run_script(self.client, name, script_keys, values)
 
     def saw(self, scope_id: int, version: bytes) -> None:
-        """Note the version of a scope that was read together with its rows."""
+        """Record the version of a scope that was read together with its rows."""
         self.versions.setdefault(keys.version_of(scope_id), version)
 
     def scope(self, segments: Scope) -> ScopeRow | None:
@@ -93,7 +92,7 @@ class OptimisticReads:
         return self.row_of(found[2])
 
     def row_of(self, stored: bytes) -> ScopeRow:
-        """Return a scope from its bytes; a restart that may have lost writes is an epoch."""
+        """Return a decoded scope; a restart that may have lost writes raises its epoch."""
         return decode_scope(stored, self.generation)
 
     def _send(self, commands: Sequence[Command]) -> list[Any]:

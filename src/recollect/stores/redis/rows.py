@@ -51,9 +51,9 @@ _LAST: Final = b"+"
 
 class RedisRows:
     """
-    What one unit of work can read; whether it was of one moment shows at its end.
+    The reads of one unit of work; their consistency is checked at its end.
 
-    In a writing one the numbers that it takes stay taken, whatever becomes of it.
+    Numbers that a writing unit allocates stay used even if it fails.
     """
 
     settings_stamp: int | None = None
@@ -63,7 +63,7 @@ class RedisRows:
         self.reading: Final = reading
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
-        """Do nothing: each is read when it is asked for."""
+        """Do nothing: rows are read on demand."""
 
     def new_number(self) -> int:
         return int(self.reading.script("number", [keys.NUMBER, f"{keys.NUMBER}:none"]))
@@ -466,7 +466,7 @@ class RedisRows:
         return self.reading.ask(scope_id, (command, keys.of_scope(scope_id, kind), *values))
 
     def _fields(self, scope_id: int, kind: str, wanted: Sequence[bytes]) -> Iterator[bytes]:
-        """Return the fields of a hash that there are, in the order wanted."""
+        """Return the existing fields of a hash, in the order requested."""
         for page in _pages(wanted):
             (found,) = self._of(scope_id, "HMGET", kind, *page)
             yield from (each for each in found if each is not None)

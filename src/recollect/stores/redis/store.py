@@ -1,4 +1,4 @@
-"""The store on a Redis server: the same library for many machines, in a server's memory."""
+"""Store on a Redis or Valkey server, in the server's memory, shared by many machines."""
 
 from __future__ import annotations
 
@@ -30,12 +30,11 @@ class RedisStore(Store):
     """
     A store in one database of a Redis or Valkey server, shared by many machines.
 
-    What was acknowledged survives a power loss of the server, unless it was opened as
-    ``relaxed``. All of it must fit into the server's memory. Nothing is locked: a unit of
-    work counts if what it read was of one moment, and is run again if not. The time is the
-    server's.
+    Acknowledged writes survive a power loss of the server, unless it was opened as ``relaxed``. All
+    data must fit into the server's memory. Concurrency is optimistic: a unit of work commits only
+    if its reads were consistent, and is retried otherwise. The time is the server's.
 
-    A call that is cancelled ends on its own: whether it was carried out is left open.
+    A cancelled call still finishes in its thread: whether it took effect is unknown.
 
     A store belongs to the process that opened it; after a fork the child opens its own.
     """
@@ -50,17 +49,17 @@ class RedisStore(Store):
         **limits: float,
     ) -> None:
         """
-        Open the database at *url*; one without our keys becomes a store.
+        Open the database at *url*; a database without our keys is initialised.
 
         Args:
-            clock: Where the present moment comes from; the server by default.
+            clock: Where the current time comes from; the server by default.
             durability: What an acknowledged write survives; ``?durability=`` in *url* wins.
-            limits: ``connections_max``, and how long to wait at most: for others in the same
-                scope (``patience_s``), for a connection (``turn_wait_s``), for any answer
-                (``answer_s``), for a new connection (``connect_s``).
+            limits: ``connections_max``, and timeouts in seconds: for concurrent writers of a scope
+                (``patience_s``), for a connection (``turn_wait_s``), for any answer (``answer_s``),
+                to connect (``connect_s``).
 
         Raises:
-            StoreError: The database cannot be opened; the class says why.
+            StoreError: The database cannot be opened; the class tells why.
         """
         location = location_of(url, durability).with_limits(**limits)
         shared = ServerClock()
@@ -91,7 +90,7 @@ class RedisStore(Store):
 
     async def aclose(self) -> None:
         """
-        Answer every call that waits, then close the connections; again is nothing.
+        Finish queued calls, then close the connections; idempotent.
 
         Raises:
             StoreClosedError: The store belongs to another process.
@@ -104,10 +103,9 @@ class RedisStore(Store):
 
     def listen(self, heard: Callable[[], None]) -> RedisListener:
         """
-        Call *heard* when any process may have made something due at once, until it is closed.
+        Call *heard* when a thread may have become due, until the subscription is closed.
 
-        It is a hint: calls may be lost. *heard* runs on a thread of the store, and must not
-        block.
+        Only a hint: calls may be lost. *heard* runs on a thread of the store and must not block.
 
         Raises:
             StoreClosedError: The store was closed.

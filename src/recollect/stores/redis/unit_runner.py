@@ -1,9 +1,9 @@
 """
-Units of work: a plan or query is run on what is there, and counts only if that was of one moment.
+Units of work: run a plan or query optimistically, and retry it if its reads were inconsistent.
 
-Nothing is locked while a plan runs. One Lua function then compares the versions of all that
-it saw and carries out what it wants written, or says that others were quicker: then the plan
-is run again. Who has been outrun several times holds what it works on, for one attempt.
+Nothing is locked while a plan runs. One Lua function then compares the versions of everything it
+read and applies its effect, or reports a conflict: then the plan is retried. After several
+conflicts a unit holds the scopes it works on for one attempt.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ class RedisUnits:
     """Runs plans and queries, each as if it were alone with the server."""
 
     def __init__(self, server: RedisConnections, *, patience_s: float) -> None:
-        """Give up after *patience_s* of being outrun."""
+        """Set the time after which a unit that keeps losing races gives up."""
         self._server = server
         self._patience_s = patience_s
         self._turns: Final = tuple(Lock() for _ in range(_LANES))
 
     def carry_out(self, plan: Plan[ResultT], written: Callable[[Effect], None]) -> ResultT:
         """
-        Run *plan*, and commit what it wants written; tell *written* what was.
+        Run *plan*, and commit its effect; call *written* with the effect.
 
         Raises:
             StoreError: Redis failed, or others wrote in the same place for too long.
@@ -72,7 +72,7 @@ class RedisUnits:
 
     def look(self, query: Query[ResultT]) -> ResultT:
         """
-        Run *query* on rows of one moment.
+        Run *query* on consistent rows.
 
         Raises:
             StoreError: Redis failed, or others wrote in the same place for too long.
@@ -104,10 +104,10 @@ class RedisUnits:
 
     @contextmanager
     def _held(self, unit: _Unit[ResultT] | None, late_at: float) -> Iterator[None]:
-        """Hold what *unit* saw in its last attempt; others wait with their commits meanwhile."""
+        """Hold the scopes that *unit* read in its last attempt; other commits wait."""
         client, taken = self._server.client, list[str]()
         try:
-            # In one order for everybody, so that nobody waits for whom he keeps waiting.
+            # Take holds in one global order, so that units cannot deadlock.
             for each in sorted(unit.seen if unit else ()):
                 key = f"{each}:hold"
                 while unit and not client.set(key, unit.hold, nx=True, px=int(HOLD_S * 1_000)):
@@ -127,7 +127,7 @@ class RedisUnits:
 
 
 class _Unit(Generic[ResultT]):
-    """A plan, and what came of its last attempt."""
+    """A plan, and the result of its last attempt."""
 
     result: ResultT
 
@@ -140,7 +140,7 @@ class _Unit(Generic[ResultT]):
         """The keys of the versions that it read."""
 
     def run(self, server: RedisConnections, late_at: float) -> bool:
-        """Attempt it once; say whether it counts."""
+        """Try once; return False on a conflict."""
         turn = _Turn(self._turns)
         reading = OptimisticReads(server.client, server.generation, turn.take)
         try:
@@ -182,7 +182,7 @@ class _Turn:
     """
     A thread's turn to write in a scope, among the threads of its store.
 
-    It is a courtesy, on which nothing rests: who reads where another one is writing is outrun.
+    Only an optimisation: a unit that reads while another one writes would have to be retried.
     """
 
     def __init__(self, turns: Sequence[Lock]) -> None:
@@ -190,14 +190,14 @@ class _Turn:
         self._taken: Lock | None = None
 
     def take(self, place: bytes) -> None:
-        """Wait for the turn of the first place that is read; for no other, and not for ever."""
+        """Wait, for a limited time, for the turn of the first place that is read."""
         if self._turns and self._taken is None:
             turn = self._turns[hash(place) % len(self._turns)]
             if turn.acquire(timeout=TURN_S):
                 self._taken = turn
 
     def give_back(self) -> None:
-        """Let the next one have it."""
+        """Release the turn."""
         if self._taken:
             self._taken.release()
             self._taken = None

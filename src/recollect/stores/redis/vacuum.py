@@ -1,8 +1,8 @@
 """
-Making deleted bytes vanish from the server's files, not only from its memory.
+Remove deleted bytes from the server's files.
 
-The append-only file keeps every command until it is written anew, and a snapshot keeps what
-was there when it was made. So both are written anew, and awaited.
+The append-only file keeps every command until it is rewritten, and a snapshot keeps what was there
+when it was made. So both are rewritten, and awaited.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _RUNNING: Final = (
 
 def remove_deleted_bytes(server: RedisConnections) -> None:
     """
-    Have the append-only file and the snapshot written anew, and wait until they are.
+    Have the server rewrite its append-only file and snapshot, and wait for both.
 
     Raises:
         StoreUnavailableError: It took too long, or the server could not write.
@@ -64,7 +64,7 @@ def _write_anew(server: RedisConnections, late_at: float, command: str, status: 
 
 
 def _idle(server: RedisConnections, late_at: float) -> dict[str, Any]:
-    """Wait until the server writes no file, and return what it says of them."""
+    """Wait until the server is not writing a file, and return its persistence info."""
     while True:
         said: dict[str, Any] = server.client.info("persistence")
         if not any(said.get(each) for each in _RUNNING):

@@ -1,1 +1,1 @@
-"""What the stores on a server share, whichever server it is: its time, and turns at it."""
+"""Parts shared by the stores on a server: its clock, threads and notifications."""

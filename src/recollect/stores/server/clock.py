@@ -16,9 +16,9 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 class ServerClock:
     """
-    Tells the time of the server, within half a trip to it, whatever this machine's clock says.
+    Tells the server's time, to within half a round trip, independent of the local clock.
 
-    A wrong or jumping clock of a worker makes nothing due too early, and ends no lease.
+    A wrong or jumping clock of a worker neither makes threads due too early nor ends a lease.
     """
 
     def __init__(self) -> None:
@@ -26,12 +26,12 @@ class ServerClock:
         self._read = (0, 0.0)
 
     def now(self) -> datetime:
-        """Return the present moment of the server."""
+        """Return the current time of the server."""
         moment_us, read_at_s = self._read
         return _EPOCH + timedelta(microseconds=moment_us + (timer_s() - read_at_s) * 1_000_000)
 
     def is_old(self) -> bool:
-        """Say whether it is time to compare again."""
+        """Return True if the clocks should be compared again."""
         return timer_s() - self._read[1] > COMPARED_EVERY_S
 
     def compare(self, moment_us: Callable[[], int]) -> None:

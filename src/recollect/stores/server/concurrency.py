@@ -1,4 +1,4 @@
-"""Turns at a server: each unit of work on a thread of its own, and no more than connections."""
+"""Threads for units of work, limited to the number of connections."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ ResultT = TypeVar("ResultT")
 
 
 class Place(Protocol):
-    """Where a server is, and how long a caller waits for a turn."""
+    """The address of a server, its number of connections, and the wait for one."""
 
     @property
     def name(self) -> str:
-        """What errors call it."""
+        """The display name, for errors."""
 
     @property
     def connections_max(self) -> int:
-        """So many units of work at a time."""
+        """The most units of work at a time."""
 
     @property
     def turn_wait_s(self) -> float:
-        """Who waited longer is sent away."""
+        """The longest wait for a connection, in seconds."""
 
 
 class StoreThreads:
@@ -43,10 +43,9 @@ class StoreThreads:
 
     async def run(self, work: Callable[[], ResultT]) -> ResultT:
         """
-        Run *work* on a thread: one hop for a whole unit of work.
+        Run *work*, a whole unit of work, on a thread.
 
-        Nobody can take its connection away from it: a caller that is cancelled leaves, and
-        the thread brings the work to its end.
+        If the caller is cancelled, the thread still finishes the work and keeps its connection.
 
         Raises:
             StoreClosedError: The store was closed, or belongs to another process.
@@ -73,11 +72,11 @@ class StoreThreads:
 
     @property
     def is_over(self) -> bool:
-        """Say whether the store was closed."""
+        """Whether the store was closed."""
         return self._threads is None
 
     async def end(self) -> bool:
-        """Let every call that waits be answered; say whether it had not ended before."""
+        """Finish all queued calls; return False if the threads had ended before."""
         self.check_process()
         threads, self._threads = self._threads, None
         if threads is None:
@@ -86,7 +85,7 @@ class StoreThreads:
         return True
 
     def check_open(self) -> ThreadPoolExecutor:
-        """Return the threads; refuse when they ended."""
+        """Return the threads; raise if they have ended."""
         self.check_process()
         if self._threads is None:
             msg = f"{self._place.name}: this store was closed: open another"
@@ -94,7 +93,7 @@ class StoreThreads:
         return self._threads
 
     def check_process(self) -> None:
-        """Refuse work in another process."""
+        """Raise if called in another process."""
         if os.getpid() != self.process:
             msg = (
                 f"{self._place.name}: this store belongs to process {self.process}, which "

@@ -1,4 +1,4 @@
-"""Calling those who wait for work, in whatever process: a hint, without which nothing is lost."""
+"""Wake workers in any process: a hint that may be lost without harm."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _AGAIN_S: Final = 1.0
 
 
 class Bell:
-    """Says when a commit that made something due at once is to be called out."""
+    """Decides when a commit that made something due is announced."""
 
     def __init__(self, moment: Callable[[], int]) -> None:
         self._moment = moment
         self._rung_at_s = -RING_EVERY_S
 
     def rings(self, effect: Effect) -> bool:
-        """Say whether to call out now; it then counts as done."""
+        """Return True if listeners should be notified now, which is then counted as done."""
         due = [each.due for each in effect.threads if each.due is not None]
         if not due or min(due) > self._moment() or timer_s() < self._rung_at_s + RING_EVERY_S:
             return False
@@ -38,7 +38,7 @@ class Bell:
 
 
 class Listener(ABC):
-    """Hears calls, on a thread and a connection of its own, until it is closed."""
+    """Receives notifications on its own thread and connection, until it is closed."""
 
     name: ClassVar[str]
     """The name of the thread."""
@@ -46,7 +46,7 @@ class Listener(ABC):
     """What a lost connection raises; another is made then."""
 
     def __init__(self, heard: Callable[[], None], monitor: TaskMonitor) -> None:
-        """Begin to listen; *heard* is called on the listener's thread, and must not block."""
+        """Start listening; *heard* is called on the listener's thread and must not block."""
         self._heard = heard
         self._monitor = monitor
         self.closed = Event()
@@ -56,7 +56,7 @@ class Listener(ABC):
         self._thread.start()
 
     def close(self) -> None:
-        """Hear nothing more; the thread ends by itself."""
+        """Stop listening; the thread ends by itself."""
         self.closed.set()
 
     def join(self) -> None:
@@ -64,7 +64,7 @@ class Listener(ABC):
         self._thread.join()
 
     def ready(self) -> None:
-        """Record that calls are heard from now on."""
+        """Record that notifications are received from now on."""
         self.is_ready.set()
         self._monitor.succeeded()
 

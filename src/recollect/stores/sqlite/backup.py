@@ -29,7 +29,7 @@ def back_up_file(path: str, copy: Path) -> None:
     No page is in it that the store does not use any more.
 
     Raises:
-        StoreError: It cannot be read or written; the class says why.
+        StoreError: It cannot be read or written; the class tells why.
     """
     location = SqliteLocation(path=path, vfs=None, durability="full", lock_wait_s=LOCK_WAIT_S)
     with store_errors(path):
@@ -68,7 +68,7 @@ def _opened(copy: Path) -> apsw.Connection:
 
 
 def put_in_place(copy: Path, path: Path) -> None:
-    """Give *copy* the name *path*, durably; refuse if there is something."""
+    """Rename *copy* to *path*, durably; raise if *path* exists."""
     if path.exists():
         msg = f"{str(path)!r} exists: name a store that does not, and move it there afterwards"
         raise UsageError(msg)

@@ -75,15 +75,15 @@ def _settle_checksums(
     connection: apsw.Connection, location: SqliteLocation, reserved: int | None
 ) -> None:
     """
-    Have a new file keep checksums of pages, where the driver can; refuse to write without them.
+    Enable page checksums for a new file, if the driver can; raise if an old file needs them.
 
     Args:
-        connection: A connection that has not read yet.
+        connection: A connection before its first read.
         location: The file.
-        reserved: How many bytes its pages reserve, ``None`` for a file that is new.
+        reserved: The bytes reserved per page, ``None`` for a new file.
 
     Raises:
-        StoreVersionError: The file keeps them, and this driver cannot.
+        StoreVersionError: The file has them, and this driver does not support them.
     """
     if are_compared(connection):
         if reserved is None:
@@ -100,7 +100,7 @@ def _settle_checksums(
 
 def _check_header(location: SqliteLocation) -> int | None:
     """
-    Refuse a file that is not ours before SQLite touches it: it stays as it is, byte for byte.
+    Reject a file that is not ours before SQLite touches it: it stays as it is, byte for byte.
 
     Returns:
         How many bytes its pages reserve; ``None`` if nothing is in it yet.
@@ -128,7 +128,7 @@ def _check_header(location: SqliteLocation) -> int | None:
 
 def _check_log(connection: apsw.Connection, location: SqliteLocation) -> None:
     """
-    Refuse a file beside which the log of another store stands, before that becomes its content.
+    Reject a file beside which the log of another store stands, before that becomes its content.
 
     Raises:
         StoreCorruptError: With the log, and without, it is not the same store.
@@ -170,5 +170,5 @@ def _secret(connection: apsw.Connection) -> bytes | None:
 
 
 def _is_being_made(header: bytes, path: str) -> bool:
-    """Say whether the machine stopped while the file was being made: SQLite will undo that."""
+    """Return True if the machine stopped while the file was being made: SQLite will undo that."""
     return not any(header) and Path(f"{path}-journal").exists()

@@ -1,10 +1,10 @@
 """
-The file beside the store in which LangGraph's saver keeps the checkpoints of graphs.
+The file beside the store in which LangGraph's saver keeps checkpoints.
 
-They are a copy of the talk, so that whoever erases from the store erases here as well, in any
-process. The saver opens its file with Python's own ``sqlite3``, and so does this: two SQLite
-libraries in one process would take each other's locks away. Where that library has the
-checkpoint race of write-ahead logs, the file is kept without such a log.
+They contain copies of the conversation, so every erase covers them as well, from any process. The
+saver opens its file with Python's own ``sqlite3``, and so does this module: two SQLite libraries in
+one process would drop each other's locks. If that library has the write-ahead log's checkpoint
+race, the file does not use a write-ahead log.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ def file_beside(path: str | os.PathLike[str]) -> str:
 
 def connect(file: str, *, lock_wait_s: float = LOCK_WAIT_S) -> sqlite3.Connection:
     """
-    Open the file of the checkpoints; one that does not exist is made, for its owner alone.
+    Open the checkpoint file; a missing one is created, readable by its owner only.
 
-    The connection may be used by one thread after another.
+    The connection may be used by several threads, one at a time.
 
     Raises:
-        StoreError: The folder does not exist, or SQLite failed; the class says how.
+        StoreError: The folder does not exist, or SQLite failed; the class tells how.
     """
     if not Path(file).parent.is_dir():
         msg = f"there is no folder {str(Path(file).parent)!r}: make it, then open it again"
@@ -132,10 +132,10 @@ def remove_erased_bytes(file: str, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
 @contextmanager
 def saver_errors(file: str) -> Iterator[None]:
     """
-    Let no error of the driver escape: it becomes the cause of one of ours.
+    Translate every error of the driver into one of ours, with the original as its cause.
 
     Raises:
-        StoreError: SQLite failed; the class says how.
+        StoreError: SQLite failed; the class tells how.
     """
     try:
         yield
@@ -157,7 +157,7 @@ def _is_fit(version: str) -> bool:
 
 
 def _use_journal(connection: sqlite3.Connection, wanted: str) -> None:
-    """Switch to the journal *wanted*, unless somebody has the file open with another one."""
+    """Switch to the journal mode *wanted*, unless the file is in use with another one."""
     try:
         ((mode,),) = connection.execute("PRAGMA journal_mode").fetchall()
         # Of the two that are no log, that of this connection alone counts.

@@ -24,9 +24,9 @@ class DamagedRowError(ValueError):
 
 def checksum_of(row: type) -> Callable[[Stored], int]:
     """
-    Return what takes the CRC-32 of a row's values, which stand in the order of its fields.
+    Return a function for the CRC-32 of a row's values, in the order of its fields.
 
-    The *seq* of an entry is left out: it rises alone when a vector arrives.
+    The *seq* of an entry is omitted: it changes alone when a vector arrives.
     """
     kept = [(at, each.type) for at, each in enumerate(fields(row)) if each.name != "seq"]
     texts = itemgetter(*(at for at, kind in kept if kind not in _BYTES))
@@ -59,12 +59,12 @@ def row_checksum(*values: object) -> int:
 
 def checker_of(row: type, table: str, *key: str) -> Callable[[Stored], Stored]:
     """
-    Return what takes the checksum, which stands last, off a row, if it is right.
+    Return a function that verifies a row's checksum, its last value, and removes it.
 
     Args:
         row: The class of the row.
-        table: The table that it stands in, for the error.
-        key: The fields that name it there, for the error.
+        table: Its table, for the error.
+        key: The fields that identify it, for the error.
     """
     sum_of = checksum_of(row)
     places = [[each.name for each in fields(row)].index(name) for name in key]

@@ -30,7 +30,7 @@ _WAL_BYTES_MAX: Final = 64 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqliteLocation:
-    """Which file, through which of SQLite's file layers, how durably, how patiently."""
+    """A store's file, its VFS, durability and lock timeout."""
 
     path: str
     vfs: str | None
@@ -49,9 +49,9 @@ class SqliteLocation:
 
 class Patience:
     """
-    What a connection does while another has the lock: short random pauses, up to a limit.
+    Waits for a lock with short random pauses, up to a limit.
 
-    SQLite's own pauses grow to 100 ms, in which busier processes take every turn.
+    SQLite's own pauses grow to 100 ms, so that busier processes would win every time.
     """
 
     def __init__(self, limit_s: float) -> None:
@@ -91,7 +91,7 @@ def new_connection(
     connection.set_busy_handler(Patience(location.lock_wait_s))
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-    # One plan whatever is bound: otherwise every new limit or range is planned anew.
+    # Ignore bound values when planning: otherwise each new limit or range is replanned.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.pragma("page_size", PAGE_BYTES)
     connection.pragma("synchronous", "NORMAL" if location.durability == "relaxed" else "FULL")

@@ -1,4 +1,4 @@
-"""Where the driver's errors stop: each becomes one of ours, with the file and what to do next."""
+"""Translate APSW's errors into ours, with the file and the remedy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LOG: Final = package_logger("recollect.stores.sqlite")
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """What some of the driver's errors are for us, and what a person can do about it."""
+    """Maps driver errors to an error class and advice."""
 
     errors: tuple[type[apsw.Error], ...]
     ours: type[StoreError]
@@ -86,10 +86,10 @@ _FAILURES: Final = (
 @contextmanager
 def store_errors(path: str) -> Iterator[None]:
     """
-    Let no error of the driver escape: it becomes the cause of one of ours.
+    Translate every error of the driver into one of ours, with the original as its cause.
 
     Raises:
-        StoreError: SQLite failed, or a stored row is damaged; the class says how.
+        StoreError: SQLite failed, or a stored row is damaged; the class tells how.
         UsageError: A value was given that no stored row can have.
     """
     try:
@@ -116,7 +116,7 @@ def noted(path: str, cause: Exception, error: StoreError) -> StoreError:
 
 
 def store_error(path: str, error: apsw.Error) -> StoreError:
-    """Return what *error* means for the store in the file *path*."""
+    """Return our error for *error* of the store in the file *path*."""
     failure = next(each for each in _FAILURES if isinstance(error, each.errors))
     # The shared memory beside the file could not grow, which SQLite calls an I/O error.
     if getattr(error, "extendedresult", None) == apsw.SQLITE_IOERR_SHMSIZE:

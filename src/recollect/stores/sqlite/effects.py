@@ -32,12 +32,12 @@ _Values: TypeAlias = Callable[[object], tuple[object, ...]]
 
 
 def _values_of(row: type) -> _Values:
-    """Return what takes the values out of a row, in the order of its fields."""
+    """Return a function that extracts a row's values in the order of its fields."""
     return attrgetter(*(field.name for field in fields(row)))
 
 
 def _checked_values_of(row: type) -> _Values:
-    """Return what takes the values out of a row, with their checksum after them."""
+    """Return a function that extracts a row's values, followed by their checksum."""
     values_of, sum_of = _values_of(row), checksum_of(row)
 
     def checked(given: object) -> tuple[object, ...]:
@@ -160,7 +160,7 @@ class _Writes:
                 self.run("put_evidence", (row.scope_id, thread, message, row.uid))
 
     def _link_anew(self, effect: Effect) -> None:
-        """Link only what the versions that are left rest on; an erase took some away."""
+        """Rewrite the evidence links of versions after an erase."""
         rows = SQLiteRows(self._connection)
         touched = {(scope_id, uid) for scope_id, uid, _ in effect.dropped_revisions}
         touched |= {(row.scope_id, row.uid) for row in effect.memories}

@@ -1,4 +1,4 @@
-"""Which SQLite libraries are fit to hold what may not be lost; pure."""
+"""Reject SQLite libraries with known data-loss bugs; pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIXED_BRANCHES: Final[tuple[EngineVersion, ...]] = ((3, 50, 7), (3, 44, 6))
 
 def check_engine(version: EngineVersion) -> None:
     """
-    Refuse a SQLite library whose WAL can lose commits (3.7.0 to 3.51.2), or that has none.
+    Reject a SQLite library whose WAL can lose commits (3.7.0 to 3.51.2), or that has none.
 
     The branches 3.50 and 3.44 were repaired in 3.50.7 and 3.44.6.
 

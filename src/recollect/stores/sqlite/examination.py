@@ -1,7 +1,7 @@
 """
-What is wrong in a store's file: its pages, each row, and what rows owe to each other.
+Examine a store's file: its pages, each row, and references between rows.
 
-Everything is read, in one transaction; nothing is written.
+Everything is read in one transaction; nothing is written.
 """
 
 from __future__ import annotations
@@ -128,10 +128,10 @@ def examine(connection: apsw.Connection) -> Iterator[str]:
 @contextmanager
 def decoding(connection: apsw.Connection) -> Iterator[None]:
     """
-    Have an error that a damaged row caused say which row it was.
+    Name the damaged row in an error that it caused.
 
     Raises:
-        DamagedRowError: Something failed inside, and there is a row that cannot be decoded.
+        DamagedRowError: The block failed, and a row cannot be decoded.
     """
     try:
         yield
@@ -145,7 +145,7 @@ def decoding(connection: apsw.Connection) -> Iterator[None]:
 
 
 def _cause_of(error: Exception, connection: apsw.Connection) -> str | None:
-    """Return what is wrong with the rows, as far as that may have caused *error*."""
+    """Return the damage to rows that may have caused *error*, if any."""
     found = unreadable_rows(connection)
     if isinstance(error, LookupError):
         # A row names another one, such as a message its thread, that an index no longer lists.

@@ -1,4 +1,4 @@
-"""Which file it was that was opened, to notice when its name leads elsewhere."""
+"""Identity of an opened file, to notice when its name points elsewhere."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ class Identity:
     """
     The file and its log, as they were when the store was opened.
 
-    A file that is deleted or renamed while it is open can still be written, through its
-    open descriptor: what is acknowledged then is gone with it. While a store is open
-    nobody else removes its log.
+    A file deleted or renamed while open can still be written through its descriptor: writes
+    acknowledged then would be lost. While a store is open, no other process removes its log.
     """
 
     def __init__(self, path: str) -> None:

@@ -1,5 +1,5 @@
 """
-Where the pages of a SQLite file hold nothing; pure.
+Locate unused space in the pages of a SQLite file; pure.
 
 Page numbers count from 0 here. Source: https://sqlite.org/fileformat2.html, sections 1.3
 (file header), 1.5 (free pages) and 1.6 (pages of rows and keys).
@@ -24,9 +24,9 @@ _CONTENT_AT_64_KIB: Final = 65_536
 
 def gap_of(page: bytes, number: int) -> range:
     """
-    Return where a page of rows holds nothing: between the cell pointers and the cells.
+    Return the unused range of a page of rows: between the cell pointers and the cells.
 
-    An empty range if it is another kind of page, or not well formed.
+    Empty for other kinds of page, or malformed ones.
 
     >>> page = bytes([0x0D, 0, 0, 0, 1, 0, 14, 0, 0, 14, 7, 7, 7, 7, 1, 1])
     >>> gap_of(page, number=3)
@@ -43,7 +43,7 @@ def gap_of(page: bytes, number: int) -> range:
 
 def page_size(header: bytes) -> int:
     r"""
-    Return how many bytes a page has, by the header of its file.
+    Return the page size in bytes, from the file header.
 
     >>> page_size(bytes(16) + b"\x10\x00"), page_size(bytes(16) + b"\x00\x01")
     (4096, 65536)

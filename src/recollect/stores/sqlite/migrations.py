@@ -33,7 +33,7 @@ SCHEMA_VERSION: Final = len(STEPS)
 
 def check_mark(application_id: int, path: str) -> None:
     """
-    Refuse a database that does not bear our mark.
+    Reject a database that does not bear our mark.
 
     Raises:
         StoreCorruptError: It is another application's.
@@ -74,12 +74,12 @@ def _has_tables(connection: apsw.Connection) -> bool:
 
 def migrate(connection: apsw.Connection, path: str) -> None:
     """
-    Bring the schema up to date; each step is done whole or not at all.
+    Bring the schema up to date; each step is atomic.
 
-    Several processes may do this at once: who comes second finds the step done.
+    Several processes may do this at once; later ones find the step done.
 
     Raises:
-        StoreCorruptError: It is another application's.
+        StoreCorruptError: The file belongs to another application.
         StoreVersionError: A later release wrote it.
     """
     while _version_at_once(connection, path) < SCHEMA_VERSION:

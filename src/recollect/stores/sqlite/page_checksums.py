@@ -1,9 +1,9 @@
 """
-Checksums of pages: each page of a new file ends with one, which is compared whenever it is read.
+Page checksums: each page of a new file ends with one, verified on every read.
 
-SQLite's file layer ``cksumvfs`` (https://www.sqlite.org/cksumvfs.html) computes and compares them;
-the wheels of the driver bring it. Of a page that does not match nothing is read: the driver raises
-an I/O error with the code ``SQLITE_IOERR_DATA``. The log has checksums of its own.
+SQLite's VFS ``cksumvfs`` (https://www.sqlite.org/cksumvfs.html), included in the driver's wheels,
+computes and verifies them. A mismatched page is not read: the driver raises an I/O error with the
+code ``SQLITE_IOERR_DATA``. The log has its own checksums.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def has_checksum(page: bytes) -> bool:
 
 def _coefficients_of(count: int) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return what each of *count* words is multiplied by in the two sums of a checksum.
+    Return the factors of *count* words in the two sums of a checksum.
 
     ``cksumvfs`` adds the words in pairs (x, y): first += x + second, then second += y + first.
     A pair is thus multiplied by a power of [[1, 1], [1, 2]], modulo 2 to the power of 32.

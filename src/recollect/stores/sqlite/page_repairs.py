@@ -35,7 +35,7 @@ _HEADER_BYTES: Final = 100
 
 
 def location_of(path: str) -> SqliteLocation:
-    """Return where the file at *path* is, for work on it as a whole."""
+    """Return the location of the file at *path*, for work on it as a whole."""
     return SqliteLocation(path=path, vfs=None, durability="full", lock_wait_s=LOCK_WAIT_S)
 
 
@@ -53,13 +53,13 @@ def mismatching_pages(path: str) -> list[int]:
 
 def accept_pages(path: str) -> int:
     """
-    Give each page that does not match its checksum the one of what it holds now; return how many.
+    Recompute the checksum of every mismatched page; return how many there were.
 
-    Nothing else of the file changes. No other program may have it open.
+    Nothing else in the file changes. No other program may have it open.
 
     Raises:
-        StoreUnavailableError: Another connection writes all the time, or kept the log.
-        StoreError: SQLite failed; what was done stays done.
+        StoreUnavailableError: Another connection keeps writing, or holds the log.
+        StoreError: SQLite failed; pages already changed stay changed.
     """
     # Below the layer that would refuse to read these very pages.
     plain = replace(location_of(path), vfs=_plain_layer())
@@ -81,12 +81,12 @@ def accept_pages(path: str) -> int:
 
 def add_checksums(path: str) -> bool:
     """
-    Have a file that keeps no checksums of pages keep them from now on; return whether it had none.
+    Enable page checksums for a file; return False if it had them already.
 
-    All of it is written anew, as by ``VACUUM``, which takes as much room again.
+    Rewrites the whole file, like ``VACUUM``, which needs as much space again.
 
     Raises:
-        StoreError: SQLite failed, or its driver has no such checksums; nothing changed then.
+        StoreError: SQLite failed, or the driver does not support checksums; nothing has changed.
     """
     if keeps_checksums(path):
         return False

@@ -1,9 +1,9 @@
 """
-Pages that are rewritten in place, with their checksums, so that a power loss leaves each whole.
+Rewrite pages in place, with checksums, so that a power loss leaves no torn page.
 
-A page whose sectors are part old and part new does not match its checksum. So the new pages are
-first put down in a file of their own (``-rewrites``), and that reaches the disk; only then are they
-written to their places. Whoever opens the store next repeats what was cut off.
+A torn page does not match its checksum. So the new pages are first written and synced to a separate
+file (``-rewrites``), and only then to their places. The next process to open the store repeats
+interrupted writes.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ _BESIDE: Final = (
 
 def rewrite_pages(location: SqliteLocation, pages: Pages) -> None:
     """
-    Write *pages* to their places; nobody else may write to the file meanwhile.
+    Write *pages* to their places; no other process may write to the file meanwhile.
 
     Raises:
-        apsw.Error: SQLite's file layer failed. Without room nothing was changed.
+        apsw.Error: SQLite's VFS failed. With a full disk nothing was changed.
     """
     with closing(_File(open_raw(location, apsw.SQLITE_OPEN_READWRITE))) as file:
         old = {number: file.page(number, len(page)) for number, page in pages.items()}
@@ -58,11 +58,10 @@ def rewrite_pages(location: SqliteLocation, pages: Pages) -> None:
 
 def repeat_rewrites(location: SqliteLocation) -> None:
     """
-    Finish what a power loss cut off in `rewrite_pages`, if it did; before the file is read.
+    Finish a `rewrite_pages` interrupted by a power loss; call before reading the file.
 
-    It is done by who opens the store first; while others have it open, nothing is repeated.
-    Only a page that does not match its checksum, and of which each sector is as it was before or
-    as it was to be, is written: whatever else is wrong with a page is left for others to find.
+    Only the first process to open the store does it. Only pages with a wrong checksum whose sectors
+    each match either the old or the new page are written: other damage is left to be detected.
     """
     wait, tried = Patience(_ALONE_WAIT_S), 0
     while Path(_beside(location)).exists():
@@ -78,9 +77,9 @@ def repeat_rewrites(location: SqliteLocation) -> None:
 
 def discard_rewrites(location: SqliteLocation) -> None:
     """
-    Remove what a killed process left beside the file; nobody else may be rewriting.
+    Remove the file of a killed process; no other process may be rewriting.
 
-    Pages that a power loss cut off are finished by then: the store is open.
+    Interrupted pages were finished when the store was opened.
     """
     if Path(_beside(location)).exists():
         _take_up(location)
@@ -119,7 +118,7 @@ def _repeat(location: SqliteLocation) -> None:
 
 
 def encode_rewrites(old: Pages, new: Pages) -> bytes:
-    """Return what is put down before *old* pages become *new* ones: sums of these, and those."""
+    """Encode a rewrite of *old* to *new* pages: checksums of the old, and the new ones."""
     size = len(next(iter(new.values()), b""))
     parts = [_HEAD.pack(_MAGIC, size, len(new))]
     for number, page in new.items():

@@ -1,4 +1,4 @@
-"""Who reads: a few threads, and callers in place, each with a connection of its own."""
+"""Read connections: one per reader thread, and one per caller in place."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Readers:
 
     def run(self, query: Query[Any]) -> asyncio.Future[Any]:
         """
-        Put *query* in line.
+        Queue *query*.
 
         Raises:
             StoreClosedError: The readers were closed.
@@ -144,7 +144,7 @@ class Readers:
             self._counting.notify_all()
 
     def close(self) -> None:
-        """Take in no more queries; the threads finish what waits, and end."""
+        """Accept no more queries; the threads finish the queued ones, and end."""
         with self._counting:
             self._is_closed = True
             while self._idle:
@@ -177,7 +177,7 @@ class Readers:
         reader = self._run_once(calls, reader)
         again = [call for call in calls if is_mismatch(call.error)]
         if again:
-            # Cleaning may have been rewriting that page, of which half was read.
+            # Cleaning may have been rewriting that page while it was read.
             for call in again:
                 call.error = None
             sleep(_PAUSE_S)

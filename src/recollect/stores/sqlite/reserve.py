@@ -16,21 +16,20 @@ RESERVE_BYTES: Final = 4 << 20
 
 class Reserve:
     """
-    A file of zeros beside the store, given up when an erase meets a full disk.
+    A file of zeros beside the store, released when an erase meets a full disk.
 
-    Deleting rows writes their pages to the log, and carrying the log over into the file
-    may make that grow: both need room at first. With the reserve gone the log can be
-    carried over and begun anew, and the erase written into it. An erase that changes more
-    pages than log and reserve hold together still fails: somebody has to make room. The
-    reserve is taken with the first write after the store was opened, and again after
-    bytes were cleaned, if the disk has room for it then.
+    Deleting rows writes their pages to the log, and a checkpoint may grow the file: both need space
+    at first. With the reserve released, the log can be checkpointed and restarted, and the erase
+    written to it. An erase that changes more pages than log and reserve hold together still fails
+    until space is freed. The reserve is allocated with the first write after opening, and again
+    after cleaning, if the disk has space.
     """
 
     def __init__(self, store_path: str) -> None:
         self._file = Path(f"{store_path}-reserve")
 
     def release(self) -> bool:
-        """Give the room back to the disk; say whether there was any."""
+        """Release the space; return True if there was any."""
         try:
             self._file.unlink()
         except OSError:
@@ -38,7 +37,7 @@ class Reserve:
         return True
 
     def fill(self) -> None:
-        """Take the room, if the disk has it."""
+        """Allocate the space, if the disk has it."""
         try:
             if not self._file.exists() or self._file.stat().st_size < RESERVE_BYTES:
                 self._allocate()

@@ -76,7 +76,7 @@ def revision_row(row: Stored) -> RevisionRow:
 
 
 class SQLiteRows:
-    """What one transaction on a connection can read; valid until it ends."""
+    """The reads of one transaction on a connection; valid until it ends."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class SQLiteRows:
         self._open: set[apsw.Cursor] = set()
 
     def close(self) -> None:
-        """End the iterations that nobody finished; they would hold the transaction open."""
+        """Close unfinished iterations, which would hold the transaction open."""
         while self._open:
             self._open.pop().close(force=True)
 
@@ -108,7 +108,7 @@ class SQLiteRows:
         return ReadMoment(self._reader, int(self._connection.pragma("data_version")))
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
-        """Do nothing: each is read when it is asked for."""
+        """Do nothing: rows are read on demand."""
 
     def new_number(self) -> int:
         return int(self._one("new_number", ())[0])

@@ -1,4 +1,4 @@
-"""The stamp of a file's settings: counted by its writer, told to whoever reads in this process."""
+"""The stamp of a file's settings: counted by its writer, read by this process."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Stamps:
             self._connection, self._version = connection, version
 
     def note(self, effect: Effect) -> None:
-        """Take note of what the transaction writes."""
+        """Record what the transaction writes."""
         if changes_settings(effect):
             self.present += 1
 
     def end(self) -> None:
-        """Tell the stamp, now that the transaction is over, in whichever way."""
+        """Publish the stamp, now that the transaction is over."""
         self._told = self.present, self._looked_at_s
 
     def told(self) -> int | None:

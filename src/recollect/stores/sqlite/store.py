@@ -75,7 +75,7 @@ class SQLiteStore(Store):
             vfs: The name of the SQLite file layer to use, registered by the caller.
 
         Raises:
-            StoreError: The file cannot be opened; the class says why.
+            StoreError: The file cannot be opened; the class tells why.
         """
         super().__init__(clock=clock, ids=ids)
         if durability not in get_args(Durability):
@@ -107,7 +107,7 @@ class SQLiteStore(Store):
 
     async def aclose(self) -> None:
         """
-        Answer every call that waits, then close the file; again is nothing.
+        Finish queued calls, then close the file; idempotent.
 
         Raises:
             StoreClosedError: The store belongs to another process.

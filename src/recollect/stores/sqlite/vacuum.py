@@ -68,9 +68,9 @@ def at_rest(
     holder: apsw.Connection, cutter: apsw.Connection, location: SqliteLocation
 ) -> Iterator[None]:
     """
-    Keep the file as it is for a while: the log empty, and nobody able to add to it.
+    Freeze the file: the log empty, and no process able to write to it.
 
-    With nothing in the log no checkpoint of any process writes to the file either.
+    With an empty log no checkpoint writes to the file either.
     """
     wait = Patience(location.lock_wait_s)
     tried = 0

@@ -51,12 +51,11 @@ ResultT = TypeVar("ResultT")
 
 class Writer:
     """
-    Carries out plans in the order in which they came, many in one commit.
+    Runs plans in order of arrival, many per commit (group commit).
 
-    Whoever comes while a commit is on its way to the disk waits for the next one,
-    together with all others who do; whoever comes alone is served at once. Each plan has
-    its own savepoint: what it raises concerns its caller alone. What goes wrong with the
-    commit concerns its whole group, of which nothing is written then.
+    Plans that arrive during a commit share the next one; a plan that arrives alone is run at once.
+    Each plan has its own savepoint, so that its errors affect only its caller. If the commit fails,
+    nothing of its group is written, and all callers get the error.
     """
 
     def __init__(
@@ -81,9 +80,9 @@ class Writer:
 
     def carry_out(self, work: Work) -> asyncio.Future[Any]:
         """
-        Put *work* in line; the answer comes when it is durable.
+        Queue *work*; the future completes when it is durable.
 
-        A caller that no longer awaits it leaves open whether it is done.
+        If the caller is cancelled, whether it took effect is unknown.
 
         Raises:
             StoreClosedError: The writer was closed.
@@ -92,7 +91,7 @@ class Writer:
 
     def carry_out_here(self, plan: Plan[ResultT]) -> ResultT:
         """
-        Do the same for a thread without an event loop, and wait for the answer.
+        Like `carry_out`, for a thread without an event loop; blocks.
 
         Raises:
             StoreClosedError: The writer was closed.
@@ -101,7 +100,7 @@ class Writer:
         return result
 
     def close(self) -> None:
-        """Take in no more work; the thread finishes what waits, closes its connection and ends."""
+        """Accept no more work; the thread finishes the queue, closes its connection and ends."""
         self._line.close(threads=1)
 
     def join(self) -> None:
@@ -157,10 +156,10 @@ class Writer:
 
     def _commit_singly(self, calls: list[ThreadCall[Work]]) -> None:
         """
-        Carry out *calls* on a full disk, or in a damaged file, each in a commit of its own.
+        Commit *calls* one by one, on a full disk or in a damaged file.
 
-        One that is too large must not keep out small ones, and least of all an erase. Nor must one
-        that meets a damaged page; it may have met a page that another process was just cleaning.
+        A call that is too large, or meets a damaged page, must not make the others fail, least of
+        all an erase. The page may also have been one that another process was just cleaning.
         """
         for call in calls:
             single = CallOutcome()
@@ -284,5 +283,5 @@ class Writer:
 
 
 def _frees_room(effect: Effect) -> bool:
-    """Say whether an effect is one of erasing, which a full disk must not prevent."""
+    """Return True if an effect is one of erasing, which a full disk must not prevent."""
     return bool(effect.removed or effect.dropped_scopes or effect.receipts)

@@ -1,4 +1,4 @@
-"""`CallersMemoryTools`: the memory tools of whoever calls an agent, never of what a model says."""
+"""`CallersMemoryTools`: memory tools in the scope and thread of an agent's caller."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from recollect.sync.object_home import AnyRecollect
 
 class CallersMemoryTools:
     """
-    The memory tools of whoever calls an agent: `MemoryTools` in the scope and thread of the run.
+    `MemoryTools` in the scope and thread of the current run.
 
-    Over a `Recollect` they are reached from any thread and loop, as `RecollectStore` is.
+    Over a `Recollect` they work from any thread and loop, like `RecollectStore`.
     """
 
     def __init__(

@@ -39,19 +39,19 @@ class CompactedState(AgentState[Any]):
 
 class CompactionMiddleware(RequestMiddleware):
     """
-    Shows an agent's model a long talk without its older part, or with a summary in its place.
+    Shortens a long conversation for an agent's model, by cutting or summarising it.
 
-    The agent's state keeps every message: what is left out, and the summary, stand beside them
-    (and so in its checkpoints). Between two compactions each request begins as the one before, so
-    that a provider's prompt cache serves it. A call of a tool and its results are never parted,
-    and the person's last message stays. The summary is extended, never made of a summary's rest.
+    The agent's state keeps every message; the cut and the summary are stored beside them (and so in
+    its checkpoints). Between two compactions each request starts like the previous one, so that a
+    provider's prompt cache applies. Tool calls are never separated from their results, and the
+    user's last message stays. The summary is extended with the messages newly cut.
 
     Args:
-        model: What summarises: as for `recollect.open`, or a LangChain model; ``None`` to cut
-            the older part off.
-        trigger_messages, trigger_tokens: When: at so many messages, or tokens, of a request.
-        keep, keep_tokens: How much of the end stays as it is; see `CompactionLimits`.
-        counter: How tokens are counted; an estimate by default.
+        model: The summarising model: as for `recollect.open`, or a LangChain model; ``None`` to cut
+            without a summary.
+        trigger_messages, trigger_tokens: Compact when a request has this many messages, or tokens.
+        keep, keep_tokens: How much of the end is kept; see `CompactionLimits`.
+        counter: Counts tokens; an estimate by default.
 
     Raises:
         UsageError: There is no trigger, or a number is below 1.
@@ -129,7 +129,7 @@ class CompactionMiddleware(RequestMiddleware):
 
 
 def compaction_in(state: Any) -> Compaction | None:
-    """Return what of its talk a state leaves out; ``None`` for nothing."""
+    """Return the compaction recorded in a state; ``None`` if there is none."""
     kept = state.get(COMPACTED)
     if not isinstance(kept, Mapping) or not kept.get("through"):
         return None

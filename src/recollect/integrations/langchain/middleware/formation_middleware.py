@@ -36,19 +36,19 @@ _KINDS = frozenset({"human", "ai", "tool", "function", "chat"})
 
 class FormationMiddleware(AgentMiddleware[Any, Any, Any]):
     """
-    Keeps the turns of an agent in a thread, of which memories are formed when talk pauses.
+    Stores the turns of an agent in a thread, for formation.
 
-    A person's message is on disk before the agent answers, so that its tools can quote it
-    (`MemoryTools`); what the agent said and its tools returned, at the end of the turn. Each
-    message is kept once, by its id; one that was changed since takes the place of the old one.
-    Summaries, and blocks of data that recall put into a message, are never formed.
+    The user's message is durable before the agent answers, so that its tools can quote it
+    (`MemoryTools`); the agent's messages and tool results follow at the end of the turn. Each
+    message is stored once, by id; a changed message replaces the old one. Summaries, and blocks
+    that recall inserted into a message, are never formed.
 
     Args:
         memory: A `SyncRecollect`, or a `Recollect`; then an agent on its loop is awaited.
-        scope: Whose memory it is, or a function of the `GraphCaller`; never of what a model says.
+        scope: The scope, or a function of the `GraphCaller`; never taken from model output.
         thread: The thread, or a function of the `GraphCaller`; by default the run's ``thread_id``.
-        settings: How the thread is formed, see `Recollect.append`.
-        debounce: How long formation waits; by default as the settings say.
+        settings: Formation settings of the thread, see `Recollect.append`.
+        debounce: How long formation waits; by default from the settings.
     """
 
     def __init__(
@@ -113,10 +113,10 @@ class FormationMiddleware(AgentMiddleware[Any, Any, Any]):
 
 def turn_in(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     """
-    Return the messages of the last turn: what a person said last, and all that came of it.
+    Return the messages of the last turn, from the user's message on.
 
-    Several messages of persons in a row are one turn, as where an earlier run failed. What a
-    program gives as the talk before is not kept again.
+    Consecutive user messages are one turn, as after a failed run. Earlier messages passed in by the
+    program are not stored again.
     """
     last = asked_in(messages)
     if last is None:

@@ -1,4 +1,4 @@
-"""Where in a request something stands that changes from turn to turn: as late as it can. Pure."""
+"""Place content that changes per turn as late as possible in a request; pure."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ LC_SOURCE = "lc_source"
 
 
 def asked_in(messages: Sequence[BaseMessage]) -> int | None:
-    """Return the place of the last message of a person; ``None`` if nobody said anything."""
+    """Return the index of the last user message; ``None`` if there is none."""
     places = (at for at in reversed(range(len(messages))) if is_said(messages[at]))
     return next((at for at in places if isinstance(messages[at], HumanMessage)), None)
 
 
 def is_said(message: BaseMessage) -> bool:
-    """Say whether somebody said *message*: it is no summary, ours or LangChain's."""
+    """Return True if *message* is not a summary, ours or LangChain's."""
     return not is_summary(message) and LC_SOURCE not in message.additional_kwargs
 
 
 def words_of(message: BaseMessage) -> str:
-    """Return what a message says, without blocks of data that were put into it."""
+    """Return the text of a message without inserted blocks of data."""
     return without_recalled(text_of(message)).strip()
 
 
 def query_of(message: BaseMessage) -> str:
-    """Return what *message* says as a query that recall takes: of a long one the beginning."""
+    """Return *message* as a recall query, cut to the allowed length."""
     return query_in(words_of(message))
 
 

@@ -43,7 +43,7 @@ CONSIDERED: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallOptions:
-    """How a block is made; see `RecallMiddleware` for each field."""
+    """Options for a block; see `RecallMiddleware` for each field."""
 
     budget_tokens: int
     limit: int
@@ -56,26 +56,25 @@ class RecallOptions:
 
 class RecallMiddleware(RequestMiddleware):
     """
-    Shows an agent's model what is remembered and bears on the person's last message.
+    Shows an agent's model the memories relevant to the user's last message.
 
-    The block of data (see `render_block`) stands before the words of that message: the system
-    text and the talk before it are byte for byte as they were, and a second call of the same turn
-    begins as the first one, unless the memory has changed in between. The agent's state is never
-    changed. What the request shows already is not shown again. No model is called.
+    The block (see `render_block`) precedes the text of that message: the system text and earlier
+    messages stay byte for byte the same, and a second call of the same turn starts like the first,
+    unless the memory has changed. The agent's state is never changed. Messages that the request
+    contains already are not repeated. No model is called.
 
     Args:
         memory: A `SyncRecollect`, or a `Recollect`; then an agent on its loop is awaited.
-        scope: Whose memory it is, or a function of the `Caller`; never of what a model says.
-        budget_tokens: The whole block costs no more, by *count_tokens*.
-        limit: At most so many entries, the documents among them.
-        documents: The types of which the documents are shown whatever is asked: type/type, and
-            those of several speakers.
-        where, below: What else may be found, as for `Recollect.recall`.
-        secret: What the block's marker is made with; give one where the calls of a turn may
-            come to different processes.
+        scope: The scope, or a function of the `Caller`; never taken from model output.
+        budget_tokens: Most tokens of the whole block, by *count_tokens*.
+        limit: Most entries, documents included.
+        documents: Types whose documents are always shown: type/type, and those of each speaker.
+        where, below: Filters, as for `Recollect.recall`.
+        secret: The secret for the block's marker; set it if the calls of one turn may reach
+            different processes.
 
     Raises:
-        UsageError: *scope* is neither, or the budget or the limit is below 1.
+        UsageError: *scope* is invalid, or the budget or the limit is below 1.
     """
 
     def __init__(
@@ -123,7 +122,7 @@ class RecallMiddleware(RequestMiddleware):
 async def _block(
     memory: Recollect, *, scope: Scope, messages: Sequence[BaseMessage], manner: RecallOptions
 ) -> str:
-    """Return what to show, ``""`` for nothing."""
+    """Return the block to show, ``""`` if there is nothing."""
     place = asked_in(messages)
     if place is None:
         return ""
@@ -153,7 +152,7 @@ async def _documents(memory: Recollect, scope: Scope, names: Sequence[str]) -> l
 
 
 def unseen(found: Sequence[Recalled], messages: Sequence[BaseMessage]) -> list[Recalled]:
-    """Return what was *found* without the messages whose words stand in *messages* already."""
+    """Return *found* without messages whose text occurs in *messages* already."""
     said = {_plain(readable(words_of(each))) for each in messages}
     return [
         each
