@@ -14,7 +14,6 @@ from recollect.formation.config import FormationSettings
 from recollect.formation.types import load_types
 from recollect.formation.types.builtin import FACT, NOTE, USER
 from recollect.formation.types.memory_type import TYPES_MAX
-from recollect.memory import facade as app
 from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids, ToolCall
 from recollect.recall.query import Where
@@ -412,7 +411,7 @@ async def test_a_store_that_forgets_what_it_forgot_is_noticed(
     async def nothing(*_: object) -> None:
         """Note nothing."""
 
-    monkeypatch.setattr(app, "note_forgotten", nothing)
+    monkeypatch.setattr("recollect.lifecycle.forgotten.note_forgotten", nothing)
     await forgotten(tools, memory)
 
     await memory.form(ADA)

@@ -80,6 +80,8 @@ CHANGES: dict[str, Change] = {
     "resume": lambda m: m.resume(ADA),
     "retry": lambda m: m.retry(ADA, formation_id="none"),
     "recall": lambda m: m.recall(ADA, "boat"),
+    "context": lambda m: m.context(ADA, "boat"),
+    "caught_up": lambda m: m.caught_up(ADA),
     "nearest": lambda m: m.nearest(ADA, "boat", type_="Note"),
     "settled": lambda m: m.settled(ADA),
     "erase": lambda m: m.erase(ADA, EraseScope()),

@@ -69,7 +69,7 @@ class ContextCalls:
         Args:
             scope: Whose memory it is.
             query: What the next turn is about, in its own words; one that is empty, or asks for
-                nothing, gets the profile. Only its first ``QUERY_CHARACTERS_MAX`` count.
+                nothing, gets the profile. A long one is cut.
             thread: The conversation that the prompt is part of; it need not exist.
             recent: What the prompt shows already, and is not shown again: so many of the newest
                 messages of *thread*, or the texts themselves.
@@ -78,14 +78,14 @@ class ContextCalls:
             budget_tokens: What text, history, instructions and examples may cost together, as
                 they are rendered, by the memory's token counter. A budget in which nothing fits
                 gives an empty context.
-            min_score: Only entries whose `Recalled.relevance` is at least so much. ``None`` leaves
-                everything out if nothing reaches the level at which idle talk was told from
-                questions, and nothing otherwise.
+            min_score: Only entries whose `Recalled.relevance` is at least so much. With ``None``
+                everything is left out where no entry is likelier to bear than to idle talk.
             profile: Whether the documents in force are part of it.
-            instructions: A text that is counted with it; see `recollect.agents.instructions`.
+            instructions: A text that is counted with it.
             examples: Further such texts.
             below: Search the scopes below as well.
-            where: Which entries may be found; what has ended only if this or the query says so.
+            where: Which entries may be found. Unless it says so, what has ended is found only
+                where the query asks for what was or has changed.
             asked_at: The moment that the query means by "now".
 
         Raises:

@@ -50,6 +50,10 @@ PROFILE_SHARE: Final = 0.5
 LINE_TOKENS_MIN: Final = 12
 PASSED_OVER_MAX: Final = 40
 """Once so many in a row found no room, none behind them is tried."""
+COUNTER_ERRORS: Final = (
+    *(ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError),
+)
+"""What a tokenizer may raise that somebody else wrote."""
 INDENTED: Final = 0.9
 """What an excerpt may cost of the room that is left: its lines will be indented."""
 TAIL_BELOW: Final = 0.0007
@@ -190,7 +194,7 @@ def _checked(count: TokenCounter) -> TokenCounter:
     def checked(text: str) -> int:
         try:
             tokens: object = count(text)
-        except Exception as error:
+        except COUNTER_ERRORS as error:
             what = f"the token counter failed on a text of {len(text)} characters: {error!r}"
             raise UsageError(what) from error
         if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0:

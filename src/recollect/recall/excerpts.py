@@ -18,7 +18,7 @@ from typing import Final
 
 from recollect.ports import TokenCounter
 from recollect.text.analysis import terms_of
-from recollect.text.passages import PassageSpan, passages_of
+from recollect.text.passages import TextPassage, passages_of
 from recollect.text.terms import term_hash
 
 GAP: Final = "[…]"
@@ -79,7 +79,7 @@ def with_places(weights: Mapping[int, float], query: str) -> Mapping[int, float]
 
 
 def _best_first(
-    text: str, passages: Sequence[PassageSpan], weights: Mapping[int, float]
+    text: str, passages: Sequence[TextPassage], weights: Mapping[int, float]
 ) -> list[int]:
     alone = [
         _score(_terms(text[each.start : each.end]), weights) - _LATER * at
@@ -103,7 +103,7 @@ def _terms(passage: str) -> Counter[int]:
     return Counter(map(term_hash, terms_of(passage)))
 
 
-def _joined(text: str, passages: Sequence[PassageSpan], chosen: set[int]) -> str:
+def _joined(text: str, passages: Sequence[TextPassage], chosen: set[int]) -> str:
     """Return the *chosen* passages in the order of the text, with marks for what is left out."""
     parts: list[str] = []
     before = -1

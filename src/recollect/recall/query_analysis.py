@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import Final
 
 from recollect.text.analysis import STOP_WORDS, UNSPACED, fold, is_first_person, terms_of
+from recollect.text.chinese_scripts import simplified
 from recollect.text.days import Days
-from recollect.text.scripts import simplified
 from recollect.text.terms import query_hashes
 from recollect.text.time_expressions import asks_when, days_meant
 

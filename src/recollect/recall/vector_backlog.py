@@ -16,6 +16,7 @@ from recollect.observability.logs import package_logger
 from recollect.ports import Embedder, Vector
 from recollect.records import Scope
 from recollect.stores.contract.base import Store
+from recollect.stores.in_place import has_loop
 from recollect.stores.plans.changes import Embedded, Unembedded
 from recollect.stores.system_clock import timer_s
 
@@ -103,7 +104,7 @@ class Embedding:
         """
         end_s = timer_s() + wait_s
         while self._is_behind(scope, below=below):
-            if not self._is_running or self.last_error or timer_s() >= end_s:
+            if not has_loop() or not self._is_running or self.last_error or timer_s() >= end_s:
                 return False
             await anyio.sleep(LOOK_AGAIN_S)
         return True

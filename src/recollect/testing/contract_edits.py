@@ -182,4 +182,4 @@ class EditContract(Contract):
 
         after = await store.thread(ADA, TALK)
         assert before is not None
-        assert replace(before, count=1) == after
+        assert replace(before, count=1, waiting=1) == after

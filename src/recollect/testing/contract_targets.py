@@ -52,7 +52,7 @@ class TargetContract(Contract):
         assert (1, 0, 0) == counts(receipt)
         assert [("m1", 1), ("m3", 3)] == [(each.id, each.position) for each in rows]
         assert before is not None
-        assert replace(before, count=2) == await store.thread(ADA, TALK)
+        assert replace(before, count=2, waiting=2) == await store.thread(ADA, TALK)
 
     async def test_a_thread_is_erased(self, store: Store) -> None:
         """Erasing a thread takes its messages, and what memories owe to them alone."""

@@ -19,7 +19,7 @@ from typing import Final
 
 import Stemmer
 
-from recollect.text.scripts import simplified
+from recollect.text.chinese_scripts import simplified
 
 ANALYSER_VERSION: Final = 2
 """Raised whenever the same text would give other terms; stored terms carry it."""

@@ -31,7 +31,7 @@ _LIST_NUMBER: Final = re.compile(r"\s*(?:\d{1,3}[.)]|[*\u2022-])\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class PassageSpan:
+class TextPassage:
     """A stretch of a text, from *start* to *end*, without white space around it."""
 
     start: int
@@ -41,7 +41,7 @@ class PassageSpan:
         return self.end - self.start
 
 
-def passages_of(text: str) -> tuple[PassageSpan, ...]:
+def passages_of(text: str) -> tuple[TextPassage, ...]:
     """
     Return the passages of *text* in order; together they hold all that is not white space.
 
@@ -51,19 +51,19 @@ def passages_of(text: str) -> tuple[PassageSpan, ...]:
     if len(text) <= WHOLE_CHARACTERS_MAX:
         whole = _trimmed(text, 0, len(text))
         return (whole,) if whole else ()
-    joined: list[PassageSpan] = []
+    joined: list[TextPassage] = []
     for unit in _units(text):
         if joined and _belongs(text, joined[-1], unit):
-            joined[-1] = PassageSpan(joined[-1].start, unit.end)
+            joined[-1] = TextPassage(joined[-1].start, unit.end)
         else:
             joined.append(unit)
     if len(joined) > 1 and len(joined[-1]) < _TAIL_MIN:
         last = joined.pop()
-        joined[-1] = PassageSpan(joined[-1].start, last.end)
+        joined[-1] = TextPassage(joined[-1].start, last.end)
     return tuple(joined)
 
 
-def _belongs(text: str, passage: PassageSpan, unit: PassageSpan) -> bool:
+def _belongs(text: str, passage: TextPassage, unit: TextPassage) -> bool:
     """Return True if *unit* continues *passage*: it fits, or it is what a heading announces."""
     length = unit.end - passage.start
     if length <= PASSAGE_CHARACTERS:
@@ -72,7 +72,7 @@ def _belongs(text: str, passage: PassageSpan, unit: PassageSpan) -> bool:
     return is_heading and length <= UNIT_CHARACTERS_MAX
 
 
-def _units(text: str) -> Iterator[PassageSpan]:
+def _units(text: str) -> Iterator[TextPassage]:
     """Yield sentences, list items and lines, each no longer than ``UNIT_CHARACTERS_MAX``."""
     start = 0
     for found in (*_BREAK.finditer(text), None):
@@ -84,7 +84,7 @@ def _units(text: str) -> Iterator[PassageSpan]:
         start = end
 
 
-def _cut(text: str, start: int, end: int) -> Iterator[PassageSpan]:
+def _cut(text: str, start: int, end: int) -> Iterator[TextPassage]:
     while end - start > UNIT_CHARACTERS_MAX:
         space = text.rfind(" ", start + _CUT_FROM, start + PASSAGE_CHARACTERS)
         cut = space if space > 0 else start + PASSAGE_CHARACTERS
@@ -95,9 +95,9 @@ def _cut(text: str, start: int, end: int) -> Iterator[PassageSpan]:
         yield unit
 
 
-def _trimmed(text: str, start: int, end: int) -> PassageSpan | None:
+def _trimmed(text: str, start: int, end: int) -> TextPassage | None:
     """Return the stretch without white space at its ends, ``None`` if nothing else is in it."""
     part = text[start:end]
     length = len(part.strip())
     begin = start + len(part) - len(part.lstrip())
-    return PassageSpan(begin, begin + length) if length else None
+    return TextPassage(begin, begin + length) if length else None

@@ -20,7 +20,7 @@ from recollect.text.analysis import (
     is_first_person,
     terms_of,
 )
-from recollect.text.scripts import simplified
+from recollect.text.chinese_scripts import simplified
 from recollect.text.time_expressions import has_time_expression
 
 HEADER: Final = struct.Struct("<HHI")
