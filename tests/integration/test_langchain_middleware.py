@@ -287,11 +287,11 @@ def test_what_is_no_memory_is_refused(other: Any) -> None:
 
 def test_a_scope_that_is_none_is_refused(memory: SyncRecollect, reader: Reader) -> None:
     with pytest.raises(UsageError):
-        RecallMiddleware(memory, "ada")  # type: ignore[arg-type]
+        RecallMiddleware(memory, 7)  # type: ignore[arg-type]
     agent = new_agent(
         reader,
         tools=[],
-        middleware=[RecallMiddleware(memory, lambda _: "ada")],  # type: ignore[arg-type,return-value]
+        middleware=[RecallMiddleware(memory, lambda _: 7)],  # type: ignore[arg-type,return-value]
     )
     with pytest.raises(UsageError):
         agent.invoke(turn("Hello"))

@@ -482,13 +482,8 @@ class Client:
         expected: int | None = None,
     ) -> Memory:
         """See `Recollect.reject`."""
-        answer = await self._write(
-            "POST",
-            scope,
-            *("memories", type_, key, "reject"),
-            body={"pointer": pointer},
-            headers=expecting(expected),
-        )
+        path, body = ("memories", type_, key, "reject"), {"pointer": pointer}
+        answer = await self._write("POST", scope, *path, body=body, headers=expecting(expected))
         return memory_of(answer.json)
 
     async def approve(

@@ -85,7 +85,8 @@ class ContextCalls:
             instructions: A text that is counted with it; see `recollect.agents.instructions`.
             examples: Further such texts.
             below: Search the scopes below as well.
-            where: Which entries may be found; what has ended only if this or the query says so.
+            where: Which entries may be found. Unless it says so, what has ended is found only
+                where the query asks for what was or has changed.
             asked_at: The moment that the query means by "now".
 
         Raises:
