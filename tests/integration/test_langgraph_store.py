@@ -531,7 +531,7 @@ def test_an_operation_may_be_refused(store: RecollectStore, op: Any) -> None:
     "given",
     [
         {"root": ()},
-        {"root": "app"},
+        {"root": ""},
         {"memory": 5},
         {"index": {"embed": HashedEmbedder()}},
         {"index": {"fields": "text"}},

@@ -144,7 +144,14 @@ async def test_a_changed_mode_is_refused_when_it_is_met_and_nothing_is_lost(
 
         assert thread is not None
         assert ("postponed", True, 0) == (result.end, thread.pending, thread.attempts)
-        for said in ("'Trip'", "'patch'", "'insert'", "2 memories", "migrate_type", "migrate Trip"):
+        for said in (
+            "'Trip'",
+            "'patch'",
+            "'insert'",
+            "2 memories",
+            "migrate_type",
+            "migrate-type Trip",
+        ):
             assert said in result.reason
         assert before == await in_force(memory, clock)
         assert not (await memory.formations(ADA, status="failed")).rows

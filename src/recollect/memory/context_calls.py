@@ -78,9 +78,8 @@ class ContextCalls:
             budget_tokens: What text, history, instructions and examples may cost together, as
                 they are rendered, by the memory's token counter. A budget in which nothing fits
                 gives an empty context.
-            min_score: Only entries whose `Recalled.relevance` is at least so much. ``None`` leaves
-                everything out if nothing reaches the level at which idle talk was told from
-                questions, and nothing otherwise.
+            min_score: Only entries whose `Recalled.relevance` is at least so much. With ``None``
+                everything is left out where no entry is likelier to bear than to idle talk.
             profile: Whether the documents in force are part of it.
             instructions: A text that is counted with it; see `recollect.agents.instructions`.
             examples: Further such texts.

@@ -227,10 +227,10 @@ class IdentityContract(Contract):
             await store.scopes(suffix=pattern)
 
     @pytest.mark.parametrize(
-        "scope", [(), "ada", b"ada", None, ("ada", None), ("ada", True), ("ada", 1.0), (("a",),)]
+        "scope", [(), "", b"ada", None, ("ada", None), ("ada", True), ("ada", 1.0), (("a",),)]
     )
     async def test_a_scope_is_a_tuple_of_texts(self, store: Store, scope: object) -> None:
-        """Every call refuses a scope that is not a tuple of texts."""
+        """Every call refuses a scope that is neither a text nor a tuple of texts."""
         wrong = cast("Scope", scope)
 
         with pytest.raises(UsageError):

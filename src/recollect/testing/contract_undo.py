@@ -132,7 +132,7 @@ class UndoContract(Contract):
 
         with pytest.raises(UsageError, match="not in"):
             await store.undo(BOB, undo)
-        with pytest.raises(UsageError, match="lacks or distorts"):
+        with pytest.raises(UsageError, match="malformed"):
             await store.undo(ADA, other)
         with pytest.raises(UsageError, match="noted"):
             await store.undo(ADA, undo.as_json())  # type: ignore[arg-type]

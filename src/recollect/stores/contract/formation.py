@@ -36,6 +36,7 @@ from recollect.stores.unit_of_work import PlannedWrite, Rows
 from recollect.stores.validation import (
     check_id,
     check_ids,
+    check_list,
     check_moment,
     check_page,
     check_position,
@@ -359,7 +360,8 @@ def _read_cursor(cursor: str | None) -> tuple[Scope, str] | None:
         return None
     try:
         scope, thread = json.loads(cursor)
-        return check_scope(scope), check_id(thread, "a thread id")
+        segments = tuple(check_list(scope, "segment"))
+        return check_scope(segments), check_id(thread, "a thread id")
     except (ValueError, TypeError) as error:
         raise UsageError(_NO_CURSOR.replace("CURSOR", repr(cursor))) from error
 

@@ -16,6 +16,7 @@ from recollect.stores.rows import ScopeRow
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import (
     check_id,
+    check_list,
     check_page,
     check_position,
     check_scope,
@@ -95,7 +96,7 @@ def _read_cursor(cursor: str | None) -> Scope | None:
     if cursor is None:
         return None
     try:
-        return check_scope(json.loads(cursor))
+        return check_scope(tuple(check_list(json.loads(cursor), "segment")))
     except ValueError as error:
         msg = f"{cursor!r} is not a cursor of this listing: pass on what the last page returned"
         raise UsageError(msg) from error
