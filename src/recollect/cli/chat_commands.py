@@ -19,12 +19,13 @@ from recollect.cli.chat_tables import (
 from recollect.cli.commands.erase import preview_of, print_receipt
 from recollect.cli.commands.recall import parts_of, words_of
 from recollect.cli.commands.worker import outcome_lines, summed_up
-from recollect.cli.formation_tables import countdown, summed_counts, waiting_of
+from recollect.cli.formation_tables import countdown, summed_counts
+from recollect.cli.layout import minute, who_of
 from recollect.cli.output import counted, print_entry, print_table
 from recollect.errors import NotFoundError, UsageError
 from recollect.memory.pagination import each_memory
 from recollect.records import BESIDE_TYPES
-from recollect.wire.records import minute, who_of
+from recollect.wire.threads import pending_messages
 
 if TYPE_CHECKING:
     from recollect.chat import Chatbot, KnownMemories
@@ -145,7 +146,7 @@ class ChatCommands:
 
     def waiting(self) -> int:
         """Return how many messages of the scope wait to be formed."""
-        return sum(waiting_of(each) for each in self._waiting_threads())
+        return sum(pending_messages(each) for each in self._waiting_threads())
 
     def _waiting_threads(self) -> Sequence[Thread]:
         page = self._call(lambda: self._memory.pending(self._bot.scope, limit=PENDING_THREADS))
@@ -257,7 +258,7 @@ class ChatCommands:
     def _pending(self, _: str) -> None:
         threads = self._waiting_threads()
         now = self._now()
-        rows = [(each.id, waiting_of(each), countdown(each, now)) for each in threads]
+        rows = [(each.id, pending_messages(each), countdown(each, now)) for each in threads]
         if rows:
             print_table(("thread", "waiting", "formed"), rows, right=("waiting",))
         else:

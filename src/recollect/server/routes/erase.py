@@ -13,7 +13,6 @@ from recollect.errors import ConflictError, UsageError
 from recollect.observability.spans import memory_span
 from recollect.records import Json, JsonObject, PutMemory, Scope
 from recollect.server.authorization import RESERVED
-from recollect.server.http.responses import answer_receipt
 from recollect.server.http.scope_access import Below, Erasing, Reach
 from recollect.server.langgraph.run_records import forget_erased
 from recollect.server.schemas.requests import ConfirmationRequest, EraseRequest
@@ -25,7 +24,7 @@ from recollect.stores.plans.erasure import (
     check_target,
 )
 from recollect.stores.validation import to_datetime
-from recollect.wire.records import moment
+from recollect.wire.erasures import ErasePreview, preview_to_json, receipt_to_json
 
 router: Final = APIRouter(prefix="/v1/erase", tags=["erase"])
 CONFIRM_S: Final = 600.0
@@ -49,7 +48,8 @@ async def preview(reach: Erasing, asked: EraseRequest) -> dict[str, Any]:
         "until": expires_at.isoformat(),
     }
     token = reach.service.signer.token(held, _CONFIRMATION, reach.principal.key_id, reach.scope)
-    return {"counts": asdict(counts), "confirm": token, "expires_at": moment(expires_at)}
+    shown = ErasePreview(**asdict(counts), confirm=token, expires_at=expires_at)
+    return preview_to_json(shown)
 
 
 @router.post("", summary="Erase what was previewed")
@@ -75,7 +75,7 @@ async def erase(reach: Erasing, asked: ConfirmationRequest) -> dict[str, Any]:
     elif isinstance(target, EraseThread):
         await forget_erased(memory, reach.scope, thread=target.thread)
     await _keep(reach, receipt)
-    return answer_receipt(receipt)
+    return receipt_to_json(receipt)
 
 
 def _confirmed(reach: Reach, token: str) -> tuple[EraseTarget, Preview]:
@@ -140,4 +140,4 @@ async def receipts(
         if cursor is None:
             break
     found = [each for each in await memory.receipts(unclean=unclean) if each.id in ours]
-    return {"receipts": [answer_receipt(each) for each in reversed(found)], "cursor": None}
+    return {"receipts": [receipt_to_json(each) for each in reversed(found)], "cursor": None}

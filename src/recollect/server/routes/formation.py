@@ -9,7 +9,6 @@ from fastapi import APIRouter, Response
 from recollect.errors import NotFoundError
 from recollect.records import Formation, FormationStatus, Page, Scope, Thread
 from recollect.server.http.path_names import NamedRoute
-from recollect.server.http.responses import answer_formation, answer_waiting
 from recollect.server.http.scope_access import (
     LIMIT,
     Below,
@@ -22,7 +21,9 @@ from recollect.server.http.scope_access import (
 from recollect.server.routes.threads import existing_thread
 from recollect.server.schemas.requests import RetryRequest, ThreadRequest
 from recollect.stores.validation import to_datetime
-from recollect.wire.records import moment
+from recollect.wire.elements import time_to_json
+from recollect.wire.formations import formation_to_json
+from recollect.wire.threads import pending_to_json
 from recollect.worker.formation_run import Result
 
 router: Final = APIRouter(prefix="/v1", tags=["formation"], route_class=NamedRoute)
@@ -44,7 +45,7 @@ async def pending(
     found, after = await reach.walked(_PENDING, page_of, cursor=cursor, limit=limit, below=below)
     now = to_datetime(memory.store.now())
     return {
-        "pending": [answer_waiting(reach, each, now) for each in found],
+        "pending": [pending_to_json(each, now, reach.relative) for each in found],
         "paused": bool(found) and all(each.state == "paused" for each in found),
         "breaker": _breaker(reach),
         "cursor": after,
@@ -61,7 +62,7 @@ def _breaker(reach: Reach) -> dict[str, Any] | None:
     return {
         "open": breaker.is_open(now),
         "outages": breaker.outages,
-        "open_until": moment(breaker.open_until),
+        "open_until": time_to_json(breaker.open_until),
         "reason": breaker.reason if _is_admin(reach) else "",
     }
 
@@ -83,7 +84,7 @@ async def run(reach: Writing, asked: ThreadRequest | None = None) -> dict[str, A
     page = await memory.formations(reach.scope, limit=_PAGE)
     new = [each for each in page.rows if each.id not in before]
     return {
-        "formations": [answer_formation(reach, each, whole=False) for each in new],
+        "formations": [formation_to_json(each, reach.relative, whole=False) for each in new],
         "ends": [_end(reach, each) for each in results],
     }
 
@@ -146,7 +147,7 @@ async def formations(
 
     found, after = await reach.walked(_FORMATIONS, page_of, cursor=cursor, limit=limit, below=below)
     return {
-        "formations": [answer_formation(reach, each, whole=False) for each in found],
+        "formations": [formation_to_json(each, reach.relative, whole=False) for each in found],
         "cursor": after,
     }
 
@@ -158,4 +159,4 @@ async def formation(reach: Reading, formation: str) -> dict[str, Any]:
     if found is None:
         msg = f"there is no formation {formation!r} in this scope: GET /v1/formations lists them"
         raise NotFoundError(msg)
-    return answer_formation(reach, found, whole=True)
+    return formation_to_json(found, reach.relative)

@@ -11,29 +11,16 @@ from recollect.server.authorization import Key, check_bound, check_giving
 from recollect.server.http.path_names import NamedRoute
 from recollect.server.http.scope_access import Administering, Reach
 from recollect.server.schemas.requests import KeyRequest, RotationRequest
-from recollect.wire.records import moment
+from recollect.wire.administration import key_to_json
 
 router: Final = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=NamedRoute)
-
-
-def answer_key(reach: Reach, key: Key) -> dict[str, Any]:
-    """Return what is known of a key."""
-    return {
-        "id": key.id,
-        "name": key.name,
-        "scope": reach.relative(key.scope),
-        "permissions": sorted(key.permissions),
-        "created_at": moment(key.created_at),
-        "expires_at": moment(key.expires_at),
-        "last_used_at": moment(key.last_used_at),
-    }
 
 
 @router.get("", summary="The keys of a scope and below it")
 async def keys(reach: Administering) -> dict[str, Any]:
     """Return the keys that are bound to the scope or below it, oldest first."""
     found = await reach.service.keys.all(reach.scope)
-    return {"keys": [answer_key(reach, each) for each in found], "cursor": None}
+    return {"keys": [key_to_json(each, reach.relative) for each in found], "cursor": None}
 
 
 @router.post("", summary="Make a key", status_code=201)
@@ -44,7 +31,7 @@ async def create(reach: Administering, asked: KeyRequest) -> dict[str, Any]:
     key, secret = await reach.keys.create(
         asked.name, bound, permissions, expires_at=asked.expires_at
     )
-    return answer_key(reach, key) | {"key": secret}
+    return key_to_json(key, reach.relative) | {"key": secret}
 
 
 async def _administered(reach: Reach, id_: str) -> Key:
@@ -79,4 +66,4 @@ async def rotate(
     await _administered(reach, id)
     overlap_s = asked.overlap_s if asked else 0.0
     key, secret = await reach.keys.rotate(id, overlap_s=overlap_s)
-    return answer_key(reach, key) | {"key": secret}
+    return key_to_json(key, reach.relative) | {"key": secret}

@@ -25,7 +25,6 @@ from recollect.records import (
 )
 from recollect.server.http.etags import IfMatch, IfNoneMatch, etag_of, expected_version
 from recollect.server.http.path_names import NamedRoute
-from recollect.server.http.responses import answer_memory
 from recollect.server.http.scope_access import (
     LIMIT,
     Below,
@@ -46,7 +45,8 @@ from recollect.server.schemas.requests import (
 )
 from recollect.server.undo import Undoable, WantsUndo
 from recollect.stores.validation import ID_CHARACTERS_MAX
-from recollect.wire.records import moment, revision_record
+from recollect.wire.elements import time_to_json
+from recollect.wire.memories import memory_to_json, revision_to_json
 
 router: Final = APIRouter(prefix="/v1", tags=["memories"], route_class=NamedRoute)
 TypeName = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["Fact"])]
@@ -76,7 +76,7 @@ async def memories(
     if q is not None:
         found = await _ranked(reach, q, type, conditions, valid_at, below=below, limit=limit)
         told = [each for each in found if state in {None, each.state}]
-        return {"memories": [answer_memory(reach, each) for each in told], "cursor": None}
+        return {"memories": [memory_to_json(each, reach.relative) for each in told], "cursor": None}
     memory = reach.memory
 
     async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Memory]:
@@ -98,7 +98,7 @@ async def memories(
     found, after = await reach.walked(
         _MEMORIES, page_of, cursor=cursor, limit=limit, below=below, wanted=wanted
     )
-    return {"memories": [answer_memory(reach, each) for each in found], "cursor": after}
+    return {"memories": [memory_to_json(each, reach.relative) for each in found], "cursor": after}
 
 
 def read_filter_json(written: str | None) -> JsonObject | None:
@@ -161,7 +161,7 @@ async def existing_memory(reach: Reach, type_: str, key: str) -> Memory:
 def answered(reach: Reach, memory: Memory, response: Response) -> dict[str, Json]:
     """Return a memory, and its version as the ETag."""
     response.headers["etag"] = etag_of(memory.version)
-    return answer_memory(reach, memory)
+    return memory_to_json(memory, reach.relative)
 
 
 @router.get(_ADDRESS, summary="One memory")
@@ -188,19 +188,8 @@ async def put(
     Asked again under the same `Idempotency-Key` nothing is written, and the memory is answered as
     it is by then.
     """
-    value = cast("JsonObject", asked.value)
-    await check_value(reach, type, value)
-    write = PutMemory(
-        type=type,
-        key=key,
-        value=value,
-        text=asked.text,
-        expected=expected_version(if_match, if_none_match),
-        valid_from=asked.valid_from,
-        valid_until=asked.valid_until,
-        expires_at=asked.expires_at,
-        evidence=asked.evidence_map(),
-    )
+    write = asked.put(type, key, expected_version(if_match, if_none_match))
+    await check_value(reach, type, write.value)
     change = Undoable(reach, undo)
     with memory_span("upsert_memory"):
         (written,) = await change.memory.apply(
@@ -245,7 +234,7 @@ async def history(reach: Reading, type: TypeName, key: Key) -> dict[str, Any]:
     """Return every version of a memory with what it rested on, newest first."""
     await existing_memory(reach, type, key)
     found = await reach.memory.history(reach.scope, type, key)
-    return {"revisions": [revision_record(each) for each in reversed(found)]}
+    return {"revisions": [revision_to_json(each) for each in reversed(found)]}
 
 
 @router.post(f"{_ADDRESS}/reject", summary="Refuse a memory for good")
@@ -330,7 +319,12 @@ async def recalls(reach: Reading, type: TypeName, key: Key) -> dict[str, Any]:
     found = reach.service.recalled.of(reach.scope, type, key)
     return {
         "recalls": [
-            {"at": moment(each.at), "query": each.query, "rank": each.rank, "score": each.score}
+            {
+                "at": time_to_json(each.at),
+                "query": each.query,
+                "rank": each.rank,
+                "score": each.score,
+            }
             for each in found
         ]
     }

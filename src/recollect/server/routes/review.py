@@ -8,7 +8,6 @@ from fastapi import APIRouter, Response
 
 from recollect.records import Memory, Page, Scope
 from recollect.server.http.path_names import NamedRoute
-from recollect.server.http.responses import answer_memory
 from recollect.server.http.scope_access import (
     LIMIT,
     Below,
@@ -20,6 +19,7 @@ from recollect.server.http.scope_access import (
 from recollect.server.routes.memories import Key, TypeName, answered, existing_memory
 from recollect.server.schemas.requests import VerdictRequest
 from recollect.server.undo import Undoable, WantsUndo
+from recollect.wire.memories import memory_to_json
 
 router: Final = APIRouter(prefix="/v1", tags=["review"], route_class=NamedRoute)
 _REVIEW: Final = "review"
@@ -36,7 +36,7 @@ async def review(
         return await memory.memories(scope, state="quarantined", cursor=at, limit=rows)
 
     found, after = await reach.walked(_REVIEW, page_of, cursor=cursor, limit=limit, below=below)
-    return {"memories": [answer_memory(reach, each) for each in found], "cursor": after}
+    return {"memories": [memory_to_json(each, reach.relative) for each in found], "cursor": after}
 
 
 @router.post("/review/{type}/{key}", summary="Approve or reject what waits")
