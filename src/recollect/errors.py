@@ -100,6 +100,22 @@ class GoneError(RecollectError):
     code = "gone"
 
 
+class RepeatedRequestError(ConflictError):
+    """
+    The request was carried out before under its idempotency key: nothing is done again.
+
+    *memories* are the addresses (type, key) of what it wrote that is still there, *count* is how
+    many messages and memories it wrote or removed.
+    """
+
+    code = "repeated_request"
+
+    def __init__(self, memories: tuple[tuple[str, str], ...] = (), count: int = 0) -> None:
+        self.memories = memories
+        self.count = count
+        super().__init__("the request was carried out before under its idempotency key")
+
+
 class StaleReadError(ConflictError):
     """A change rested on what has changed, or was erased, since it was read; nothing is written."""
 
@@ -319,6 +335,7 @@ EXIT_STATUS: Final[dict[str, int]] = {
     "not_found": 3,
     "conflict": 4,
     "gone": 4,
+    "repeated_request": 4,
     "version_conflict": 4,
     "lease_lost": 4,
     "proposal_refused": 4,

@@ -7,12 +7,15 @@ from typing import Any, Final
 from fastapi import APIRouter, Response
 
 from recollect.errors import NotFoundError
+from recollect.memory.facade import Recollect
 from recollect.records import Formation, FormationStatus, Page, Scope, Thread
 from recollect.server.http.path_names import NamedRoute
+from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
     LIMIT,
     Below,
     CursorParameter,
+    IdempotencyKey,
     Limit,
     Reach,
     Reading,
@@ -100,35 +103,69 @@ def _is_admin(reach: Reach) -> bool:
 
 
 @router.post("/formation/pause", summary="Hold formation up", status_code=204)
-async def pause(reach: Writing, asked: ThreadRequest | None = None) -> Response:
+async def pause(
+    reach: Writing,
+    asked: ThreadRequest | None = None,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
     """Let a thread, or all threads that the scope has now, not be formed."""
-    await reach.memory.pause(reach.scope, asked.thread if asked else None)
-    return Response(status_code=204)
+    thread = asked.thread if asked else None
+
+    async def act(memory: Recollect) -> Response:
+        await memory.pause(reach.scope, thread)
+        return await _done()
+
+    return await RepeatableRequest(reach, idempotency_key, "pause", thread).answer(act, _done)
 
 
 @router.post("/formation/resume", summary="Let formation go on", status_code=204)
-async def resume(reach: Writing, asked: ThreadRequest | None = None) -> Response:
+async def resume(
+    reach: Writing,
+    asked: ThreadRequest | None = None,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
     """Let a thread, or all threads of the scope, be formed again."""
-    await reach.memory.resume(reach.scope, asked.thread if asked else None)
+    thread = asked.thread if asked else None
+
+    async def act(memory: Recollect) -> Response:
+        await memory.resume(reach.scope, thread)
+        return await _done()
+
+    return await RepeatableRequest(reach, idempotency_key, "resume", thread).answer(act, _done)
+
+
+async def _done(_: object = None) -> Response:
     return Response(status_code=204)
 
 
 @router.post("/formation/retry", summary="Try again what failed", status_code=204)
-async def retry(reach: Writing, asked: RetryRequest) -> Response:
+async def retry(
+    reach: Writing, asked: RetryRequest, idempotency_key: IdempotencyKey = None
+) -> Response:
     """Make what waits in a thread due at once, with the messages that were given up."""
+
+    async def act(memory: Recollect) -> Response:
+        await existing_thread(reach, asked.thread)
+        await _redrive_all(reach, asked.thread)
+        # The last change has the key: a retry that was cut off before it is made again whole.
+        await memory.signal(reach.scope, asked.thread)
+        return await _done()
+
+    return await RepeatableRequest(reach, idempotency_key, "retry", asked.thread).answer(act, _done)
+
+
+async def _redrive_all(reach: Reach, thread: str) -> None:
+    """Let all messages of a thread that were given up wait again."""
     memory = reach.memory
-    await existing_thread(reach, asked.thread)
     cursor: str | None = None
     while True:
         page = await memory.formations(reach.scope, status="dead", cursor=cursor, limit=_PAGE)
         for each in page.rows:
-            if asked.thread in each.failed:
+            if thread in each.failed:
                 await memory.redrive(reach.scope, each.id)
         cursor = page.cursor
         if cursor is None:
-            break
-    await memory.signal(reach.scope, asked.thread)
-    return Response(status_code=204)
+            return
 
 
 @router.get("/formations", summary="What formation did")

@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.formation.strict_json import NotJsonError, read_json
+from recollect.memory.facade import Recollect
 from recollect.observability.spans import memory_span
 from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
 from recollect.records import (
@@ -25,6 +26,7 @@ from recollect.records import (
 )
 from recollect.server.http.etags import IfMatch, IfNoneMatch, etag_of, expected_version
 from recollect.server.http.path_names import NamedRoute
+from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
     LIMIT,
     Below,
@@ -245,14 +247,24 @@ async def reject(
     response: Response,
     asked: RejectRequest | None = None,
     if_match: IfMatch = None,
+    idempotency_key: IdempotencyKey = None,
     undo: WantsUndo = False,
 ) -> dict[str, Any]:
     """Refuse a memory, or a part of it: it stays visible, and is not formed again."""
-    await existing_memory(reach, type, key)
     expected, pointer = expected_version(if_match), asked.pointer if asked else ""
     change = Undoable(reach, undo)
-    await change.memory.reject(reach.scope, type, key, pointer=pointer, expected=expected)
-    return change.told(answered(reach, await existing_memory(reach, type, key), response))
+
+    async def act(memory: Recollect) -> dict[str, Any]:
+        await existing_memory(reach, type, key)
+        noted = change.noting(memory)
+        await noted.reject(reach.scope, type, key, pointer=pointer, expected=expected)
+        return await again()
+
+    async def again(_: object = None) -> dict[str, Any]:
+        return change.told(answered(reach, await existing_memory(reach, type, key), response))
+
+    request = RepeatableRequest(reach, idempotency_key, "reject", type, key, pointer, expected)
+    return await request.answer(act, again)
 
 
 @router.post(f"{_ADDRESS}/restore", summary="Put an earlier version in force again")
@@ -263,22 +275,48 @@ async def restore(
     asked: RestoreRequest,
     response: Response,
     if_match: IfMatch = None,
+    idempotency_key: IdempotencyKey = None,
     undo: WantsUndo = False,
 ) -> dict[str, Any]:
     """Write an earlier version again as the newest; nothing of the history is lost."""
-    standing = await existing_memory(reach, type, key)
-    expected = expected_version(if_match) or standing.version
-    revisions = await reach.memory.history(reach.scope, type, key)
-    found = next((each for each in revisions if each.version == asked.version), None)
+    expected = expected_version(if_match)
+    change = Undoable(reach, undo)
+
+    async def act(memory: Recollect) -> dict[str, Any]:
+        write = await _restoring(reach, type, key, asked.version, expected)
+        await change.noting(memory).apply(reach.scope, [write])
+        return await again()
+
+    async def again(_: object = None) -> dict[str, Any]:
+        return change.told(answered(reach, await existing_memory(reach, type, key), response))
+
+    request = RepeatableRequest(
+        reach, idempotency_key, "restore", type, key, asked.version, expected
+    )
+    return await request.answer(act, again)
+
+
+async def _restoring(
+    reach: Reach, type_: str, key: str, version: int, expected: int | None
+) -> PutMemory:
+    """
+    Return what writes an earlier version of a memory again.
+
+    Raises:
+        NotFoundError: There is no such memory, or no such version of it.
+    """
+    standing = await existing_memory(reach, type_, key)
+    revisions = await reach.memory.history(reach.scope, type_, key)
+    found = next((each for each in revisions if each.version == version), None)
     if found is None:
-        msg = f"{type}/{key} has no version {asked.version}; it has 1 to {standing.version}"
+        msg = f"{type_}/{key} has no version {version}; it has 1 to {standing.version}"
         raise NotFoundError(msg)
-    write = PutMemory(
-        type=type,
+    return PutMemory(
+        type=type_,
         key=key,
         value=found.value,
         text=found.text,
-        expected=expected,
+        expected=expected or standing.version,
         valid_from=found.valid_from,
         valid_until=found.valid_until,
         expires_at=standing.expires_at,
@@ -287,9 +325,6 @@ async def restore(
         state=found.state,
         cause=f"restored {found.version}",
     )
-    change = Undoable(reach, undo)
-    await change.memory.apply(reach.scope, [write])
-    return change.told(answered(reach, await existing_memory(reach, type, key), response))
 
 
 @router.post(f"{_ADDRESS}/end", summary="Say since when it is no longer true")

@@ -6,12 +6,16 @@ from typing import Any, Final
 
 from fastapi import APIRouter, Response
 
+from recollect.errors import RepeatedRequestError
+from recollect.memory.facade import Recollect
 from recollect.records import Memory, Page, Scope
 from recollect.server.http.path_names import NamedRoute
+from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
     LIMIT,
     Below,
     CursorParameter,
+    IdempotencyKey,
     Limit,
     Reading,
     Writing,
@@ -46,6 +50,7 @@ async def decide(
     key: Key,
     asked: VerdictRequest,
     response: Response,
+    idempotency_key: IdempotencyKey = None,
     undo: WantsUndo = False,
 ) -> dict[str, Any]:
     """
@@ -53,12 +58,21 @@ async def decide(
 
     The answer is the memory that is in force now, or that is refused.
     """
-    await existing_memory(reach, type, key)
     change = Undoable(reach, undo)
-    memory = change.memory
-    if asked.decision == "approve":
-        written = await memory.approve(reach.scope, type, key, expected=asked.version)
-    else:
-        written = await memory.reject(reach.scope, type, key, expected=asked.version)
-    found = next(each for each in written if each is not None)
-    return change.told(answered(reach, found, response))
+
+    async def act(memory: Recollect) -> dict[str, Any]:
+        await existing_memory(reach, type, key)
+        noted = change.noting(memory)
+        decide = noted.approve if asked.decision == "approve" else noted.reject
+        written = await decide(reach.scope, type, key, expected=asked.version)
+        found = next(each for each in written if each is not None)
+        return change.told(answered(reach, found, response))
+
+    async def again(repeated: RepeatedRequestError) -> dict[str, Any]:
+        address = repeated.memories[0] if repeated.memories else (type, key)
+        return change.told(answered(reach, await existing_memory(reach, *address), response))
+
+    request = RepeatableRequest(
+        reach, idempotency_key, "review", type, key, asked.decision, asked.version
+    )
+    return await request.answer(act, again)

@@ -7,10 +7,12 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Path, Query, Response
 
-from recollect.errors import NotFoundError, UsageError
+from recollect.errors import NotFoundError, RepeatedRequestError, UsageError
+from recollect.memory.facade import Recollect
 from recollect.observability.spans import memory_span
 from recollect.records import JsonObject, Page, Scope, Thread
 from recollect.server.http.path_names import NamedRoute
+from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
     LIMIT,
     Below,
@@ -157,9 +159,23 @@ async def put_message(
 
 
 @router.delete("/threads/{thread}/messages/{message}", summary="Remove a message", status_code=204)
-async def delete_message(reach: Writing, thread: ThreadId, message: MessageId) -> Response:
+async def delete_message(
+    reach: Writing, thread: ThreadId, message: MessageId, idempotency_key: IdempotencyKey = None
+) -> Response:
     """Remove a message from its thread; to remove what rests on it as well, erase it."""
-    if not await reach.memory.remove(reach.scope, thread, [message]):
-        msg = f"there is no message {message!r} in the thread {thread!r} of this scope"
-        raise NotFoundError(msg)
-    return Response(status_code=204)
+
+    def answered(count: int) -> Response:
+        if not count:
+            msg = f"there is no message {message!r} in the thread {thread!r} of this scope"
+            raise NotFoundError(msg)
+        return Response(status_code=204)
+
+    async def act(memory: Recollect) -> Response:
+        return answered(await memory.remove(reach.scope, thread, [message]))
+
+    async def again(repeated: RepeatedRequestError) -> Response:
+        return answered(repeated.count)
+
+    return await RepeatableRequest(reach, idempotency_key, "remove", thread, message).answer(
+        act, again
+    )

@@ -12,12 +12,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from recollect.errors import ConflictError, GoneError
+from recollect.errors import ConflictError, GoneError, RepeatedRequestError
 from recollect.records import Scope
 from recollect.stores.digests import keyed_digest, request_digest
 from recollect.stores.plans.upkeep import is_old, old_before
-from recollect.stores.rows import NO_SCOPE, IdempotencyRow, ScopeRow
-from recollect.stores.unit_of_work import Rows
+from recollect.stores.rows import NO_SCOPE, IdempotencyRow, MemoryRow, MessageRow, ScopeRow
+from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Removal, ResultT, Rows
 from recollect.stores.validation import check_id
 
 GONE: Final = '"gone"'
@@ -33,12 +33,18 @@ class Idempotency:
     digest: bytes
 
 
-def idempotency_of(secret: bytes, key: str, scope: Scope, *request: object) -> Idempotency:
-    """Return the key with a digest of the *request* made under it in *scope*."""
+def idempotency_of(
+    secret: bytes, key: str, scope: Scope, *request: object, owner: Scope = ()
+) -> Idempotency:
+    """
+    Return the key with a digest of the *request* made under it in *scope*.
+
+    Where several share a scope, *owner* tells their keys apart.
+    """
     name = check_id(key, "an idempotency key")
     return Idempotency(
         name=name,
-        key=keyed_digest(secret, "key", scope, name).hex(),
+        key=keyed_digest(secret, "key", scope, name, *owner).hex(),
         digest=keyed_digest(secret, "request", request_digest(scope, *request).hex()),
     )
 
@@ -64,6 +70,52 @@ def key_row(
     )
 
 
+def check_not_repeated(rows: Rows, scope: Scope, idempotency: Idempotency, now: int) -> None:
+    """
+    Return if nothing was done in *scope* under the key yet.
+
+    Raises:
+        RepeatedRequestError: This request was carried out.
+        ConflictError: The key was used for another request.
+        GoneError: All that the request wrote was erased since.
+    """
+    row = rows.scope(scope)
+    uids = _uids_at(rows, _places(row, now) if row else (NO_SCOPE,), idempotency, now)
+    if uids is not None:
+        found = rows.memories_by_uid(row.id, uids) if row and uids else ()
+        memories = tuple((each.type, each.key) for each in found)
+        raise RepeatedRequestError(memories, len(uids))
+
+
+def plan_once(
+    rows: Rows, plan: Plan[ResultT], *, scope: Scope, idempotency: Idempotency, now: int
+) -> PlannedWrite[ResultT]:
+    """
+    Carry out *plan*, which changes *scope*, and keep the key with it; see `check_not_repeated`.
+
+    The key is kept also where there was nothing to change: a late repetition finds it all the
+    same, and does not undo what others did meanwhile.
+    """
+    check_not_repeated(rows, scope, idempotency, now)
+    planned = plan(rows)
+    effect = planned.effect
+    changed = [each for each in effect.scopes if each.segments == scope]
+    row = changed[0] if changed else opened(rows, scope, now)
+    kept = replace(
+        effect,
+        scopes=effect.scopes if changed else [*effect.scopes, row],
+        idempotency=[*effect.idempotency, key_row(row, idempotency, _uids_of(effect, row), now)],
+        old_keys=[*effect.old_keys, (row.id, old_before(now))],
+    )
+    return PlannedWrite(kept, planned.result)
+
+
+def _uids_of(effect: Effect, scope: ScopeRow) -> list[int]:
+    """Return the entries of a scope that an effect writes, or if there are none, removes."""
+    rows: Sequence[MessageRow | MemoryRow | Removal] = (*effect.messages, *effect.memories)
+    return [each.uid for each in rows or effect.removed if each.scope_id == scope.id]
+
+
 def uids_under_key(
     rows: Rows, scope: ScopeRow, idempotency: Idempotency | None, now: int
 ) -> list[int] | None:
@@ -74,9 +126,14 @@ def uids_under_key(
         ConflictError: The key was used for another request.
         GoneError: All that the request wrote was erased since.
     """
-    if idempotency is None:
-        return None
-    kept = rows.idempotency(_places(scope, now), idempotency.key)
+    return None if idempotency is None else _uids_at(rows, _places(scope, now), idempotency, now)
+
+
+def _uids_at(
+    rows: Rows, places: Sequence[int], idempotency: Idempotency, now: int
+) -> list[int] | None:
+    """Do as `uids_under_key`, for a key that may stand in *places*."""
+    kept = rows.idempotency(places, idempotency.key)
     if kept is None or is_old(kept, now):
         return None
     if kept.digest != idempotency.digest:
