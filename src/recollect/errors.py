@@ -109,11 +109,8 @@ class RepeatedRequestError(ConflictError):
     """
 
     code = "repeated_request"
-
-    def __init__(self, memories: tuple[tuple[str, str], ...] = (), count: int = 0) -> None:
-        self.memories = memories
-        self.count = count
-        super().__init__("the request was carried out before under its idempotency key")
+    memories: tuple[tuple[str, str], ...] = ()
+    count: int = 0
 
 
 class StaleReadError(ConflictError):

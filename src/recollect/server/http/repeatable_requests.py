@@ -51,7 +51,7 @@ class RepeatableRequest:
         memory = reach.service.memory
         as_caller = reach.acting if is_audited else _unchanged
         if self._key is None:
-            return await act(as_caller(memory))
+            return await act(reach.memory if is_audited else memory)
         # A scope of the service's own is shared by all callers.
         owner = () if scope is None else reach.scope
         store = memory.store.once(self._key, *self._request, owner=owner)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 
 from recollect.errors import GoneError, NotFoundError
 from recollect.memory.facade import Recollect
@@ -24,6 +24,13 @@ from recollect.server.http.scope_access import Administering, IdempotencyKey, Re
 from recollect.server.schemas.requests import KeyRequest, RotationRequest
 from recollect.wire.administration import key_to_json
 
+
+async def caller_key(request: Request) -> str:
+    """Return the API key that a request came with, empty where none is asked for."""
+    return "" if request.app.state.service.everybody else key_in(request.headers)
+
+
+CallerKey = Annotated[str, Depends(caller_key)]
 router: Final = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=NamedRoute)
 
 
@@ -38,13 +45,13 @@ async def keys(reach: Administering) -> dict[str, Any]:
 async def create(
     reach: Administering,
     asked: KeyRequest,
-    request: Request,
+    caller: CallerKey,
     idempotency_key: IdempotencyKey = None,
 ) -> dict[str, Any]:
     """Make a key that may do at most what the caller's may; it is shown in this answer alone."""
     bound = check_bound((*reach.scope, *asked.scope))
     permissions = check_giving(reach.principal, asked.permissions)
-    source = _source(reach, request, idempotency_key, "create")
+    source = _source(reach, caller, idempotency_key, "create")
 
     async def act(memory: Recollect) -> dict[str, Any]:
         key, secret = await reach.keys_in(memory, source).create(
@@ -59,9 +66,7 @@ async def create(
     return await keyed.answer(act, again, scope=KEYS_SCOPE)
 
 
-def _source(
-    reach: Reach, request: Request, idempotency_key: str | None, operation: str
-) -> SecretSource:
+def _source(reach: Reach, caller: str, idempotency_key: str | None, operation: str) -> SecretSource:
     """
     Return where the secret of a new key comes from.
 
@@ -71,7 +76,6 @@ def _source(
     """
     if idempotency_key is None:
         return random_secret
-    caller = "" if reach.service.everybody else key_in(request.headers)
     purpose = ("api key", operation, caller, *reach.scope, idempotency_key)
 
     def derived(use: str, id_: str, version: int) -> bytes:
@@ -132,13 +136,13 @@ async def revoke(reach: Administering, id: str, idempotency_key: IdempotencyKey 
 async def rotate(
     reach: Administering,
     id: str,
-    request: Request,
+    caller: CallerKey,
     asked: RotationRequest | None = None,
     idempotency_key: IdempotencyKey = None,
 ) -> dict[str, Any]:
     """Give a key another secret, shown in this answer alone; the old one is good a while longer."""
     overlap_s = asked.overlap_s if asked else 0.0
-    source = _source(reach, request, idempotency_key, "rotate")
+    source = _source(reach, caller, idempotency_key, "rotate")
 
     async def act(memory: Recollect) -> dict[str, Any]:
         await _administered(reach, id)

@@ -83,8 +83,10 @@ def check_not_repeated(rows: Rows, scope: Scope, idempotency: Idempotency, now: 
     uids = _uids_at(rows, _places(row, now) if row else (NO_SCOPE,), idempotency, now)
     if uids is not None:
         found = rows.memories_by_uid(row.id, uids) if row and uids else ()
-        memories = tuple((each.type, each.key) for each in found)
-        raise RepeatedRequestError(memories, len(uids))
+        msg = f"the request was carried out before under the key {idempotency.name!r}"
+        error = RepeatedRequestError(msg)
+        error.memories, error.count = tuple((each.type, each.key) for each in found), len(uids)
+        raise error
 
 
 def plan_once(
