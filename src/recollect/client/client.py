@@ -73,9 +73,9 @@ class Client:
     A service's memory, used as `Recollect` is: enter it with ``async with``.
 
     Scopes are relative to that of the key, ``()`` being the key's own; so are those of the
-    records that come back. A read, and a write that the service knows again (`append`, `replace`
-    and `put` by an idempotency key, `delete` by the version that it expects), is made again when
-    the connection breaks or the service asks for patience (429, 503). No other write is.
+    records that come back. A read, and a write that the service knows again (`append`, `replace`,
+    `put` and `remember` by an idempotency key, `delete` by the version that it expects), is made
+    again when the connection breaks or the service asks for patience (429, 503). No other write is.
 
     Every method raises the errors of `recollect.errors`: those that the service answers, and
     `StoreUnavailableError` if it cannot be reached.
@@ -199,13 +199,9 @@ class Client:
             "assistant": assistant,
         }
         headers = {"idempotency-key": idempotency_key} if idempotency_key else made_key()
+        path = ("threads", thread, "messages")
         answer = await self._write(
-            "POST",
-            scope,
-            *("threads", thread, "messages"),
-            body=body,
-            headers=headers,
-            is_repeatable=True,
+            "POST", scope, *path, body=body, headers=headers, is_repeatable=True
         )
         return tuple(message_from_json(each) for each in answer.json["messages"])
 
@@ -261,13 +257,9 @@ class Client:
         new = new_message(message)
         path = ("threads", thread, "messages", new.id or "")
         headers = {"idempotency-key": idempotency_key} if idempotency_key else made_key()
+        body = new_message_to_json(new)
         answer = await self._write(
-            "PUT",
-            scope,
-            *path,
-            body=new_message_to_json(new),
-            headers=headers,
-            is_repeatable=True,
+            "PUT", scope, *path, body=body, headers=headers, is_repeatable=True
         )
         return message_from_json(answer.json)
 
@@ -300,13 +292,10 @@ class Client:
             expires_at=expires_at,
             evidence=evidence or {},
         )
+        path, body = ("memories", type_, key), put_to_json(put)
+        headers = {**expecting(expected), **made_key()}
         answer = await self._write(
-            "PUT",
-            scope,
-            *("memories", type_, key),
-            body=put_to_json(put),
-            headers={**expecting(expected), **made_key()},
-            is_repeatable=True,
+            "PUT", scope, *path, body=body, headers=headers, is_repeatable=True
         )
         return memory_from_json(answer.json)
 
