@@ -100,6 +100,20 @@ class GoneError(RecollectError):
     code = "gone"
 
 
+class RepeatedRequestError(ConflictError):
+    """
+    The request was carried out before under its idempotency key: nothing is done again.
+
+    *memories* are the addresses (type, key) of what it wrote that is still there, *count* is how
+    many messages and memories it wrote or removed, or if it did neither, the number that it
+    answered: of threads that it paused, of messages that it lets wait again.
+    """
+
+    code = "repeated_request"
+    memories: tuple[tuple[str, str], ...] = ()
+    count: int = 0
+
+
 class StaleReadError(ConflictError):
     """The data that a change was based on has changed or been erased; nothing is written."""
 
@@ -319,6 +333,7 @@ EXIT_STATUS: Final[dict[str, int]] = {
     "not_found": 3,
     "conflict": 4,
     "gone": 4,
+    "repeated_request": 4,
     "version_conflict": 4,
     "lease_lost": 4,
     "proposal_refused": 4,

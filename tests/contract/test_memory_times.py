@@ -15,7 +15,7 @@ from recollect.recall.rendering import Record, read_block
 from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
-from recollect.wire.records import memory_record
+from recollect.wire.memories import memory_to_json
 
 ADA: Scope = ("users", "ada")
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -115,7 +115,7 @@ async def test_every_door_tells_the_time(memory: Recollect) -> None:
 
     assert {MARCH, JUNE} == {each.said_at for each in notes} == {each.time for each in notes}
     assert all(NOW < each.updated_at for each in notes)
-    written = {json.loads(json.dumps(memory_record(each)))["said_at"] for each in notes}
+    written = {json.loads(json.dumps(memory_to_json(each)))["said_at"] for each in notes}
     assert {"2023-03-04T09:00:00Z", "2023-06-07T09:00:00Z"} == written
     assert {e.time.isoformat() for e in notes} == {
         each["since"] for each in shown_of(notes, 1_000) if isinstance(each, dict)

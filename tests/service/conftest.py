@@ -11,8 +11,10 @@ import httpx
 import pytest
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
+from pydantic import TypeAdapter
 
-from recollect.server.http.openapi import ANSWERS, operations
+from recollect.server.http.api_operations import OPERATIONS
+from recollect.server.http.openapi import operations
 from recollect.server.testing import Served, serving
 from recollect.testing.postgres_server import empty_store, shared_database
 from recollect.testing.redis_server import shared_server as shared_redis
@@ -79,9 +81,9 @@ def hold_to_document(answer: httpx.Response) -> None:
     method, route, operation = found
     documented = operation["responses"]
     assert str(answer.status_code) in documented, (method, route, answer.status_code)
-    model = ANSWERS.get((method, route))
-    if model is not None and answer.is_success:
-        model.model_validate_json(answer.read(), strict=True)
+    form = OPERATIONS[method, route].answer
+    if form is not None and answer.is_success:
+        TypeAdapter(form).validate_json(answer.read(), strict=True)
 
 
 @pytest.fixture

@@ -163,7 +163,7 @@ def test_the_audit_is_read_page_by_page(served: Served, client: httpx.Client) ->
     assert [5, 4, 3, 2, 1] == [each["n"] for each in rows]
     assert [each["hash"] for each in rows[1:]] == [each["previous"] for each in rows[:-1]]
     assert {served.key.split("_")[1]} == {each["actor"] for each in rows}
-    assert "memory Note/n4" == rows[0]["subject"]
+    assert "memory Note/n4" == rows[0]["description"]
     elsewhere = client.get("/v1/audit", params={"scope": "x", "cursor": "AAAA"})
     assert 422 == elsewhere.status_code
 

@@ -219,9 +219,10 @@ def test_erasing_takes_two_steps_and_leaves_nothing(client: httpx.Client) -> Non
     receipt = client.post("/v1/erase", params=scope, json={"confirm": shown["confirm"]}).json()
     again = client.post("/v1/erase", params=scope, json={"confirm": shown["confirm"]})
 
-    assert {"messages": 1, "memories": 1, "revised": 0} == shown["counts"]
+    counts = {"messages": 1, "memories": 1, "revised": 0}
     assert 422 == elsewhere.status_code
-    assert shown["counts"] == receipt["counts"]
+    assert counts.items() <= shown.items()
+    assert counts.items() <= receipt.items()
     assert "conflict" == problem(again)["code"]
     assert 404 == client.get("/v1/memories/Note/s", params=scope).status_code
     receipts = client.get("/v1/erase/receipts", params=scope).json()["receipts"]

@@ -66,7 +66,7 @@ def test_what_waits_is_listed_with_its_countdown(store: str) -> None:
     below = invoke(store, "formation", "list", "--below", "--table")
 
     (waiting,) = own["pending"]
-    assert ("talk", 1) == (waiting["thread"], waiting["waiting"])
+    assert ("talk", 1) == (waiting["thread"], waiting["messages"])
     assert 0 < waiting["due_in_s"] <= 10
     assert [] == own["formations"]
     assert "users/ada/work" in below.stdout
@@ -140,7 +140,7 @@ def test_what_was_given_up_can_be_retried(store: str) -> None:
     assert "1 message waits to be formed again\n" == retried.stdout
     assert EXIT_STATUS["usage"] == again.exit_code
     assert [1] == [
-        each["waiting"]
+        each["messages"]
         for each in json.loads(invoke(store, "formation", "list", *bo).stdout)["pending"]
     ]
 
@@ -182,7 +182,7 @@ def test_what_waits_for_a_schedule_is_listed_as_that(store: str) -> None:
     (waiting,) = json.loads(invoke(store, "formation", "list").stdout)["pending"]
     table = invoke(store, "formation", "list", "--table")
 
-    assert (1, None) == (waiting["waiting"], waiting["due"])
+    assert (1, None) == (waiting["messages"], waiting["due"])
     assert "at the times of Note" in table.stdout
 
 

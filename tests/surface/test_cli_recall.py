@@ -61,7 +61,12 @@ def invoke(store: str, *arguments: str) -> Result:
 
 def sources(result: Result) -> list[str]:
     """Return the sources of the entries that were recalled, best first."""
-    return [entry["source"] for entry in json.loads(result.stdout)["entries"]]
+    return [
+        f"{each['thread']}/{each['id']}"
+        if each["kind"] == "message"
+        else f"{each['type']}/{each['key']}"
+        for each in json.loads(result.stdout)["entries"]
+    ]
 
 
 def acts_on_terminal(printed: str) -> bool:
@@ -74,9 +79,9 @@ def test_recall_gives_entries_with_their_reasons(store: str) -> None:
     document = json.loads(invoke(store, "recall", "What is the cat called?").stdout)
 
     best = document["entries"][0]
-    assert (1, "chat/m2", "user") == (best["rank"], best["source"], best["who"])
+    assert ("chat", "m2", "user") == (best["thread"], best["id"], best["role"])
     assert "The cat is called Tom." == best["content"]["text"]
-    assert best["score"] == pytest.approx(sum(best["signals"].values()), abs=0.01)
+    assert best["score"] == pytest.approx(sum(each["part"] for each in best["signals"]))
     assert 4 == document["eligible"]
     assert 0 < document["ms"]["again"]
 
@@ -190,7 +195,7 @@ def test_threads_are_listed(store: str) -> None:
     itself = json.loads(invoke(store, "threads").stdout)["threads"]
     below = json.loads(invoke(store, "threads", "--below").stdout)["threads"]
 
-    assert [("chat", 3)] == [(each["id"], each["messages"]) for each in itself]
+    assert [("chat", 3)] == [(each["id"], each["count"]) for each in itself]
     assert ["chat", "desk"] == [each["id"] for each in below]
     assert "3 waiting" in invoke(store, "threads", "--table").stdout
 

@@ -20,11 +20,11 @@ from recollect.cli.commands.erase import preview_of, print_receipt
 from recollect.cli.commands.recall import print_entries
 from recollect.cli.commands.worker import outcome_lines, summed_up
 from recollect.cli.formation_tables import countdown, summed_counts
+from recollect.cli.layout import minute
 from recollect.cli.output import counted, print_table
 from recollect.errors import NotFoundError, UsageError
 from recollect.memory.pagination import each_memory
 from recollect.records import BESIDE_TYPES
-from recollect.wire.records import minute
 
 if TYPE_CHECKING:
     from recollect.chat import Chatbot, KnownMemories

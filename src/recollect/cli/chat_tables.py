@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from recollect.cli.commands.recall import words_of
+from recollect.cli.layout import minute, who_of
 from recollect.cli.output import INDENT, print_entry, print_line, short
 from recollect.records import Evidence, EvidenceMap, Memory, Message, Revision, Scope
-from recollect.wire.records import minute, who_of
 
 if TYPE_CHECKING:
     from recollect.chat import KnownMemories

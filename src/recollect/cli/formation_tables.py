@@ -9,9 +9,9 @@ from typing import Final, TypeGuard
 
 import click
 
+from recollect.cli.layout import minute
 from recollect.cli.output import counted, print_line, print_table, short
 from recollect.records import Formation, Json, JsonObject, Thread
-from recollect.wire.records import minute, moment, scope_list
 
 ERASED: Final = "its receipt went with what was erased"
 _RECEIPT_CHARACTERS: Final = 4_000
@@ -46,39 +46,6 @@ def _duration(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.1f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6_000 else f"{seconds / 3_600:.0f} h"
-
-
-def pending_record(thread: Thread, now: datetime) -> dict[str, Json]:
-    """Return the pending formation of a thread."""
-    due_in_s = None if thread.due is None else round((thread.due - now).total_seconds(), 3)
-    return {
-        "scope": scope_list(thread.scope),
-        "thread": thread.id,
-        "waiting": thread.waiting,
-        "state": thread.state,
-        "due": moment(thread.due),
-        "due_in_s": due_in_s,
-        "attempts": thread.attempts,
-    }
-
-
-def formation_record(formation: Formation, *, is_whole: bool) -> dict[str, Json]:
-    """Return a formation; its prompts and answers only if it is to be *whole*."""
-    receipt = formation.receipt
-    if not is_whole:
-        left_out = ("exchanges", "outcomes", "refused")
-        receipt = {name: each for name, each in receipt.items() if name not in left_out}
-    return {
-        "scope": scope_list(formation.scope),
-        "id": formation.id,
-        "status": formation.status,
-        "at": moment(formation.at),
-        "calls": formation.calls,
-        "tokens": formation.tokens,
-        "watermarks": dict(formation.watermarks),
-        "failed": {thread: list(each) for thread, each in formation.failed.items()},
-        "receipt": receipt,
-    }
 
 
 def summed_counts(formation: Formation) -> str:

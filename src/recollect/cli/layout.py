@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Final, TypeAlias
+
+from recollect.records import Memory, Message
 
 Span: TypeAlias = tuple[int, int]
 """Where a piece of a text starts and ends."""
@@ -108,3 +111,15 @@ def fitted(widths: Sequence[int], available: int) -> list[int]:
     while most > _COLUMN_MIN and sum(min(each, most) for each in widths) > available:
         most -= 1
     return [min(each, most) for each in widths]
+
+
+def minute(time: datetime | None) -> str:
+    """Return a time as tables show it, to the minute, in UTC; nothing for none."""
+    return "" if time is None else time.strftime("%Y-%m-%d %H:%M")
+
+
+def who_of(content: Message | Memory) -> str:
+    """Return the speaker of a message, or the label of a memory."""
+    if isinstance(content, Message):
+        return content.name or content.role
+    return content.label

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from recollect.client.client import Client
-from recollect.client.response_records import Answerer, ErasePreview
 from recollect.client.sync_client import SyncClient
+from recollect.wire.administration import Answerer
+from recollect.wire.erasures import ErasePreview
 
 __all__ = ["Answerer", "Client", "ErasePreview", "SyncClient"]

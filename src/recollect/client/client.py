@@ -20,25 +20,7 @@ from recollect.client.http_requests import (
     path_of,
 )
 from recollect.client.problem_errors import error_of
-from recollect.client.request_params import expecting, made_key, target_sent, where_sent
-from recollect.client.response_records import (
-    Answerer,
-    ErasePreview,
-    answerer_of,
-    audit_entry_of,
-    evidence_sent,
-    formation_of,
-    health_of,
-    memory_of,
-    message_of,
-    message_sent,
-    preview_of,
-    recall_of,
-    receipt_of,
-    revision_of,
-    thread_of,
-    written,
-)
+from recollect.client.request_headers import expecting, made_key
 from recollect.errors import ConflictError, NotFoundError, StoreClosedError, UsageError
 from recollect.messages.new_message import NewMessageLike, new_message, new_messages
 from recollect.observability.health import Health
@@ -53,6 +35,7 @@ from recollect.records import (
     MemoryState,
     Message,
     Page,
+    PutMemory,
     Revision,
     Scope,
     ScopeLike,
@@ -61,7 +44,22 @@ from recollect.records import (
 )
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
 from recollect.stores.plans.erasure import EraseReceipt, EraseTarget
+from recollect.wire.administration import Answerer, answerer_from_json
+from recollect.wire.audits import audit_entry_from_json, verdict_from_json
+from recollect.wire.elements import time_to_json
+from recollect.wire.erasures import (
+    ErasePreview,
+    preview_from_json,
+    receipt_from_json,
+    target_to_json,
+)
+from recollect.wire.formations import formation_from_json
+from recollect.wire.health import health_from_json
+from recollect.wire.memories import memory_from_json, put_to_json, revision_from_json
+from recollect.wire.messages import message_from_json, new_message_to_json
+from recollect.wire.recalls import recall_from_json, where_to_json
 from recollect.wire.record_digests import END
+from recollect.wire.threads import thread_from_json
 from recollect.worker.formation_run import FormationResult
 
 TIMEOUT_S: Final = 60.0
@@ -75,9 +73,9 @@ class Client:
     A remote memory with the API of `Recollect`; enter it with ``async with``.
 
     Scopes are relative to that of the key, ``()`` being the key's own; so are those of the
-    records that come back. A read, and a write that the service knows again (`append`, `replace`
-    and `put` by an idempotency key, `delete` by the version that it expects), is made again when
-    the connection breaks or the service asks for patience (429, 503). No other write is.
+    records that come back. A read, and a write that the service knows again (`append`, `replace`,
+    `put` and `remember` by an idempotency key, `delete` by the version that it expects), is made
+    again when the connection breaks or the service asks for patience (429, 503). No other write is.
 
     Every method raises the errors of `recollect.errors`: those that the service reports, and
     `StoreUnavailableError` if it cannot be reached.
@@ -175,7 +173,7 @@ class Client:
 
     async def me(self) -> Answerer:
         """Return the client's key, permissions and scope, and the service's configuration."""
-        return answerer_of(await self._read((), "me"))
+        return answerer_from_json(await self._read((), "me"))
 
     # Keep
 
@@ -196,39 +194,35 @@ class Client:
         that of `Debounce`, *assistant* names the thread's assistant.
         """
         body = {
-            "messages": [message_sent(each) for each in new_messages(messages)],
+            "messages": [new_message_to_json(each) for each in new_messages(messages)],
             "quiet_s": quiet_s,
             "assistant": assistant,
         }
         headers = {"idempotency-key": idempotency_key} if idempotency_key else made_key()
+        path = ("threads", thread, "messages")
         answer = await self._write(
-            "POST",
-            scope,
-            *("threads", thread, "messages"),
-            body=body,
-            headers=headers,
-            is_repeatable=True,
+            "POST", scope, *path, body=body, headers=headers, is_repeatable=True
         )
-        return tuple(message_of(each) for each in answer.json["messages"])
+        return tuple(message_from_json(each) for each in answer.json["messages"])
 
     async def threads(
         self, scope: ScopeLike, *, cursor: str | None = None, limit: int = 100
     ) -> Page[Thread]:
         """See `Recollect.threads`."""
         told = await self._read(scope, "threads", cursor=cursor, limit=limit)
-        return Page(rows=tuple(map(thread_of, told["threads"])), cursor=told["cursor"])
+        return Page(rows=tuple(map(thread_from_json, told["threads"])), cursor=told["cursor"])
 
     async def thread(self, scope: ScopeLike, thread: str) -> Thread | None:
         """See `Recollect.thread`."""
         told = await self._found(scope, "threads", thread)
-        return None if told is None else thread_of(told)
+        return None if told is None else thread_from_json(told)
 
     async def messages(
         self, scope: ScopeLike, thread: str, *, after: int = 0, limit: int = 100
     ) -> Page[Message]:
         """See `Recollect.messages`."""
         told = await self._found(scope, "threads", thread, "messages", after=after, limit=limit)
-        rows = tuple(map(message_of, told["messages"])) if told else ()
+        rows = tuple(map(message_from_json, told["messages"])) if told else ()
         is_more = bool(told and told["cursor"])
         return Page(rows=rows, cursor=str(rows[-1].position) if is_more else None)
 
@@ -238,7 +232,7 @@ class Client:
         """See `Recollect.last_messages`."""
         path = ("threads", thread, "messages")
         told = await self._found(scope, *path, last=limit, before=before)
-        return tuple(map(message_of, told["messages"])) if told else ()
+        return tuple(map(message_from_json, told["messages"])) if told else ()
 
     async def remove(self, scope: ScopeLike, thread: str, messages: Sequence[str]) -> int:
         """Remove messages of a thread, one request each; see `Recollect.remove`."""
@@ -263,10 +257,11 @@ class Client:
         new = new_message(message)
         path = ("threads", thread, "messages", new.id or "")
         headers = {"idempotency-key": idempotency_key} if idempotency_key else made_key()
+        body = new_message_to_json(new)
         answer = await self._write(
-            "PUT", scope, *path, body=message_sent(new), headers=headers, is_repeatable=True
+            "PUT", scope, *path, body=body, headers=headers, is_repeatable=True
         )
-        return message_of(answer.json)
+        return message_from_json(answer.json)
 
     # Memories
 
@@ -288,29 +283,31 @@ class Client:
 
         If an earlier attempt had succeeded, the current memory is returned.
         """
-        times = {"valid_from": valid_from, "valid_until": valid_until, "expires_at": expires_at}
-        body = {
-            "value": value,
-            **{name: written(each) for name, each in times.items()},
-            "evidence": evidence_sent(evidence or {}),
-        }
-        answer = await self._write(
-            "PUT",
-            scope,
-            *("memories", type_, key),
-            body=body,
-            headers={**expecting(expected), **made_key()},
-            is_repeatable=True,
+        put = PutMemory(
+            type=type_,
+            key=key,
+            value=value,
+            valid_from=valid_from,
+            valid_until=valid_until,
+            expires_at=expires_at,
+            evidence=evidence or {},
         )
-        return memory_of(answer.json)
+        path, body = ("memories", type_, key), put_to_json(put)
+        headers = {**expecting(expected), **made_key()}
+        answer = await self._write(
+            "PUT", scope, *path, body=body, headers=headers, is_repeatable=True
+        )
+        return memory_from_json(answer.json)
 
     async def remember(
         self, scope: ScopeLike, text: str, *, context: str = "", trust: Trust = "user"
     ) -> Memory:
         """See `Recollect.remember`; it is made again if the connection breaks."""
         body = {"text": text, "context": context, "trust": trust}
-        answer = await self._write("POST", scope, "remember", body=body, is_repeatable=True)
-        return memory_of(answer.json)
+        answer = await self._write(
+            "POST", scope, "remember", body=body, headers=made_key(), is_repeatable=True
+        )
+        return memory_from_json(answer.json)
 
     async def end(
         self,
@@ -323,13 +320,14 @@ class Client:
     ) -> Memory:
         """See `Recollect.end`."""
         path, headers = ("memories", type_, key, "end"), expecting(expected)
-        body = {"at": written(at)}
-        return memory_of((await self._write("POST", scope, *path, body=body, headers=headers)).json)
+        body = {"at": time_to_json(at)}
+        answer = await self._write("POST", scope, *path, body=body, headers=headers)
+        return memory_from_json(answer.json)
 
     async def get(self, scope: ScopeLike, type_: str, key: str) -> Memory | None:
         """See `Recollect.get`."""
         told = await self._found(scope, "memories", type_, key)
-        return None if told is None else memory_of(told)
+        return None if told is None else memory_from_json(told)
 
     async def memories(
         self,
@@ -349,16 +347,16 @@ class Client:
             type=type_,
             state=state,
             filter=None if filter_ is None else json.dumps(filter_),
-            valid_at=written(valid_at),
+            valid_at=time_to_json(valid_at),
             cursor=cursor,
             limit=limit,
         )
-        return Page(rows=tuple(map(memory_of, told["memories"])), cursor=told["cursor"])
+        return Page(rows=tuple(map(memory_from_json, told["memories"])), cursor=told["cursor"])
 
     async def history(self, scope: ScopeLike, type_: str, key: str) -> tuple[Revision, ...]:
         """See `Recollect.history`."""
         told = await self._found(scope, "memories", type_, key, "history")
-        return tuple(map(revision_of, reversed(told["revisions"]))) if told else ()
+        return tuple(map(revision_from_json, reversed(told["revisions"]))) if told else ()
 
     async def delete(
         self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
@@ -399,14 +397,14 @@ class Client:
             "limit": limit,
             "budget_tokens": budget_tokens,
             "below": below,
-            "asked_at": written(asked_at),
+            "asked_at": time_to_json(asked_at),
             "min_score": min_score,
-            **where_sent(where or Where()),
+            **where_to_json(where or Where()),
             "render": False,
             "whole": True,
         }
         answer = await self._write("POST", scope, "recall", body=body, is_repeatable=True)
-        return recall_of(answer.json, query)
+        return recall_from_json(answer.json)
 
     # Formation
 
@@ -435,7 +433,7 @@ class Client:
         told = await self._read(
             scope or (), "formation", "pending", below=all_below, cursor=cursor, limit=limit
         )
-        return Page(rows=tuple(map(thread_of, told["pending"])), cursor=told["cursor"])
+        return Page(rows=tuple(map(thread_from_json, told["pending"])), cursor=told["cursor"])
 
     async def formations(
         self,
@@ -447,12 +445,12 @@ class Client:
     ) -> Page[Formation]:
         """See `Recollect.formations`; receipts come without prompts and answers."""
         told = await self._read(scope, "formations", status=status, cursor=cursor, limit=limit)
-        return Page(rows=tuple(map(formation_of, told["formations"])), cursor=told["cursor"])
+        return Page(rows=tuple(map(formation_from_json, told["formations"])), cursor=told["cursor"])
 
     async def formation(self, scope: ScopeLike, formation_id: str) -> Formation | None:
         """See `Recollect.formation`."""
         told = await self._found(scope, "formations", formation_id)
-        return None if told is None else formation_of(told)
+        return None if told is None else formation_from_json(told)
 
     async def pause(self, scope: ScopeLike, thread: str | None = None) -> int:
         """See `Recollect.pause`."""
@@ -482,9 +480,14 @@ class Client:
         expected: int | None = None,
     ) -> Memory:
         """See `Recollect.reject`."""
-        path, body = ("memories", type_, key, "reject"), {"pointer": pointer}
-        answer = await self._write("POST", scope, *path, body=body, headers=expecting(expected))
-        return memory_of(answer.json)
+        answer = await self._write(
+            "POST",
+            scope,
+            *("memories", type_, key, "reject"),
+            body={"pointer": pointer},
+            headers=expecting(expected),
+        )
+        return memory_from_json(answer.json)
 
     async def approve(
         self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
@@ -492,15 +495,15 @@ class Client:
         """See `Recollect.approve`."""
         path = ("memories", type_, key, "approve")
         answer = await self._write("POST", scope, *path, headers=expecting(expected))
-        return memory_of(answer.json)
+        return memory_from_json(answer.json)
 
     # Forget
 
     async def preview_erase(self, scope: ScopeLike, target: EraseTarget) -> ErasePreview:
         """Return what an erase would remove; `confirm_erase` carries it out within ten minutes."""
-        body = {"target": target_sent(target)}
+        body = {"target": target_to_json(target)}
         answer = await self._write("POST", scope, "erase", "preview", body=body, is_repeatable=True)
-        return preview_of(answer.json)
+        return preview_from_json(answer.json)
 
     async def confirm_erase(self, scope: ScopeLike, preview: ErasePreview) -> EraseReceipt:
         """
@@ -510,7 +513,7 @@ class Client:
             ConflictError: It would take something else by now: preview it again.
         """
         answer = await self._write("POST", scope, "erase", body={"confirm": preview.confirm})
-        return receipt_of(answer.json)
+        return receipt_from_json(answer.json)
 
     async def erase(self, scope: ScopeLike, target: EraseTarget) -> EraseReceipt:
         """Preview and confirm in one; see `Recollect.erase`."""
@@ -521,7 +524,7 @@ class Client:
     ) -> list[EraseReceipt]:
         """Return the receipts of what was erased in a scope through the service, by time."""
         told = await self._read(scope, "erase", "receipts", below=below, unclean=unclean)
-        return [receipt_of(each) for each in reversed(told["receipts"])]
+        return [receipt_from_json(each) for each in reversed(told["receipts"])]
 
     # Export and import
 
@@ -575,7 +578,7 @@ class Client:
 
         The tasks are those of the responding process. Needs the permission ``admin``.
         """
-        return health_of(await self._read((), "health"))
+        return health_from_json(await self._read((), "health"))
 
     # Audit
 
@@ -584,7 +587,7 @@ class Client:
     ) -> Page[AuditEntry]:
         """See `Recollect.audit`."""
         told = await self._read(scope, "audit", cursor=cursor, limit=limit)
-        return Page(rows=tuple(map(audit_entry_of, told["audit"])), cursor=told["cursor"])
+        return Page(rows=tuple(map(audit_entry_from_json, told["audit"])), cursor=told["cursor"])
 
     async def verify_audit(
         self, scope: ScopeLike, *, noted: tuple[int, str] | None = None
@@ -592,5 +595,4 @@ class Client:
         """See `Recollect.verify_audit`."""
         n, hash_ = noted or (None, None)
         told = await self._read(scope, "audit", "verify", n=n, hash=hash_)
-        told.pop("ok")
-        return AuditVerdict(**told)
+        return verdict_from_json(told)

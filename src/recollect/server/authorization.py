@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import re
@@ -11,7 +12,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias, cast, get_args
 
-from recollect.errors import ForbiddenError, NotFoundError, UnknownKeyError, UsageError
+from recollect.errors import (
+    ForbiddenError,
+    GoneError,
+    NotFoundError,
+    UnknownKeyError,
+    UsageError,
+)
 from recollect.memory.settings_cache import SettingsCache
 from recollect.records import (
     SERVICE_KEY,
@@ -29,6 +36,7 @@ from recollect.stores.validation import check_id, check_scope, check_time, to_da
 
 Permission: TypeAlias = Literal["read", "write", "erase", "below", "admin"]
 PERMISSIONS: Final[tuple[Permission, ...]] = get_args(Permission)
+ID_CHARACTERS: Final = 16
 
 RESERVED: Final = "recollect:service"
 """The first segment of the scopes in which the service keeps what is its own."""
@@ -191,6 +199,15 @@ def check_permissions(permissions: Collection[str]) -> frozenset[Permission]:
     return frozenset(cast("Collection[Permission]", permissions))
 
 
+SecretSource: TypeAlias = Callable[[str, str, int], bytes]
+"""Returns 32 bytes for a use, the id of a key, and its version before them."""
+
+
+def random_secret(_use: str, _id: str, _version: int) -> bytes:
+    """Return random bytes, whatever they are for."""
+    return secrets.token_bytes(32)
+
+
 class Keys:
     """
     The API keys of a service, kept in its store.
@@ -199,10 +216,23 @@ class Keys:
     whether the key is wrong in its first or in its last character.
     """
 
-    def __init__(self, store: Store, changed: Callable[[], None] = lambda: None) -> None:
-        """Keep keys in *store*; *changed* is called when one was revoked or rotated."""
+    def __init__(
+        self,
+        store: Store,
+        changed: Callable[[], None] = lambda: None,
+        secrets_of: SecretSource = random_secret,
+    ) -> None:
+        """
+        Keep keys in *store*.
+
+        Args:
+            store: Where they are kept.
+            changed: It is called when one was revoked or rotated.
+            secrets_of: Makes their ids and secrets.
+        """
         self._store = store
         self._changed = changed
+        self._secrets_of = secrets_of
         self._standing = SettingsCache[tuple[Key, Memory | None]](store)
 
     async def principal(self, key: str) -> Principal:
@@ -259,8 +289,8 @@ class Keys:
             if expires_at <= now:
                 msg = f"expires_at {expires_at.isoformat()} is past: give a later time, or none"
                 raise UsageError(msg)
-        id_ = secrets.token_hex(8)
-        secret = _new_key(id_)
+        id_ = self._secrets_of("id", "", 0).hex()[:ID_CHARACTERS]
+        secret = self._new_key(id_, 0)
         key = Key(
             id=id_,
             name=check_id(name, "a key's name"),
@@ -289,7 +319,7 @@ class Keys:
             )
             raise UsageError(msg)
         old = await self.key(id_)
-        secret = _new_key(id_)
+        secret = self._new_key(id_, old.version)
         until = to_datetime(self._store.now()) + timedelta(seconds=overlap_s)
         rotated = replace(
             old,
@@ -300,6 +330,23 @@ class Keys:
         await self._keep(rotated)
         self._changed()
         return rotated, secret
+
+    def made_again(self, key: Key) -> str:
+        """
+        Return the secret of a key that `create` or `rotate` made of the same source of secrets.
+
+        Raises:
+            GoneError: It was rotated since, or made of another source.
+        """
+        secret = self._new_key(key.id, key.version - 1)
+        if not hmac.compare_digest(digest_of(secret), key.digest):
+            msg = f"the key {key.id!r} has another secret by now: rotate it under a new key"
+            raise GoneError(msg)
+        return secret
+
+    def _new_key(self, id_: str, version: int) -> str:
+        token = base64.urlsafe_b64encode(self._secrets_of("secret", id_, version)).decode()
+        return f"{KEY_PREFIX}_{id_}_{token.rstrip('=')}"
 
     async def revoke(self, id_: str) -> None:
         """Revoke a key at once; an unknown id is ignored."""
@@ -386,10 +433,6 @@ def _id_in(key: str) -> str | None:
 def _is_to_be_noted(used: Memory | None, now: datetime) -> bool:
     """Return True if that a key is used was last noted so long ago that it is again."""
     return used is None or now - used.updated_at >= timedelta(seconds=USED_EVERY_S)
-
-
-def _new_key(id_: str) -> str:
-    return f"{KEY_PREFIX}_{id_}_{secrets.token_urlsafe(32)}"
 
 
 def _value_of(key: Key) -> JsonObject:

@@ -50,10 +50,14 @@ class Undoable:
         Raises:
             ForbiddenError: The key may not read the data that the token would contain.
         """
+        return self.noting(self.reach.memory)
+
+    def noting(self, memory: Recollect) -> Recollect:
+        """Do as `memory`, for a view of the memory."""
         if not self.is_wanted:
-            return self.reach.memory
+            return memory
         self.reach.may("read")
-        return self.reach.memory.noting(self._log)
+        return memory.noting(self._log)
 
     @property
     def token(self) -> str | None:

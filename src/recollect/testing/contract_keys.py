@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.errors import ConflictError, NotFoundError, UsageError, VersionConflictError
+from recollect.errors import (
+    ConflictError,
+    NotFoundError,
+    RepeatedRequestError,
+    UsageError,
+    VersionConflictError,
+)
 from recollect.records import DeleteMemory, NewMessage
 from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.plans.upkeep import KEY_S
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
@@ -159,6 +166,23 @@ class IdempotencyContract(Contract):
             await store.append(ADA, TALK, [said("m3")], idempotency_key="k")
 
         assert ["m1", "m2"] == await ids_in(store)
+
+    async def test_a_repetition_is_told_the_number_that_was_answered(self, store: Store) -> None:
+        """Of a change that writes no entry, and of several changes that were made without a key."""
+        await store.append(ADA, TALK, [said("m1")])
+        pausing, counted = store.once("pause", "pause"), store.once("retry", "retry")
+        assert 1 == await pausing.pause(ADA, TALK)
+        await counted.note_count(ADA, 7)
+
+        with pytest.raises(RepeatedRequestError) as paused:
+            await pausing.pause(ADA, TALK)
+        with pytest.raises(RepeatedRequestError) as retried:
+            await counted.check_not_repeated(ADA)
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+        with pytest.raises(RepeatedRequestError) as erased:
+            await counted.note_count(ADA, 8)
+
+        assert [1, 7, 7] == [each.value.count for each in (paused, retried, erased)]
 
     @pytest.mark.parametrize("key", ILLEGAL_IDS, ids=ascii)
     async def test_a_key_is_an_id(self, store: Store, key: str) -> None:

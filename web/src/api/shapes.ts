@@ -119,6 +119,7 @@ export interface RecallEntry {
 }
 
 export interface RecallAnswer {
+  query: string;
   entries: RecallEntry[];
   dropped: RecallEntry[];
   tokens: number;
@@ -225,17 +226,22 @@ export type EraseTarget =
   | { memory: { type: string; key: string } }
   | { source: string };
 
-export interface ErasePreview {
-  counts: Record<string, number>;
+/** How much an erase takes; *revised* are memories that lose a part. */
+export interface EraseCounts {
+  messages: number;
+  memories: number;
+  revised: number;
+}
+
+export interface ErasePreview extends EraseCounts {
   confirm: string;
   expires_at: string;
 }
 
-export interface EraseReceipt {
+export interface EraseReceipt extends EraseCounts {
   id: string;
-  at: string;
+  erased_at: string;
   clean_at: string | null;
-  counts: Record<string, number>;
 }
 
 export interface Imported {
@@ -248,7 +254,7 @@ export interface AuditRow {
   at: string;
   actor: string;
   action: string;
-  subject: string;
+  description: string;
   hash: string;
 }
 

@@ -3,7 +3,7 @@
 import { useState, type ReactNode } from "react";
 import { api, storeKey, storedKey } from "../api/client";
 import { isGone, mayBeDone } from "../api/problem";
-import type { ErasePreview, EraseReceipt, EraseTarget, Imported, Json, JsonObject, Key } from "../api/shapes";
+import type { EraseCounts, ErasePreview, EraseReceipt, EraseTarget, Imported, Json, JsonObject, Key } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked, useChanges, usePages } from "../lib/asking";
 import { forgetDrafts } from "../lib/drafts";
@@ -307,7 +307,7 @@ function Erase() {
       </form>
       <Failure error={receipts.error} again={receipts.again} />
       {receipts.value && receipts.value.receipts.length > 0 && (
-        <ul className="uses">{receipts.value.receipts.slice(0, 5).map((each) => <li key={each.id}><span>{counted(each.counts)}</span><span className="faint"><When at={each.at} /> · {each.clean_at ? t("erase.clean") : t("erase.unclean")}</span></li>)}</ul>
+        <ul className="uses">{receipts.value.receipts.slice(0, 5).map((each) => <li key={each.id}><span>{counted(countsOf(each))}</span><span className="faint"><When at={each.erased_at} /> · {each.clean_at ? t("erase.clean") : t("erase.unclean")}</span></li>)}</ul>
       )}
       {preview && <Confirm preview={preview} receipts={receipts.value?.receipts ?? []} close={() => setPreview(null)} done={() => { setPreview(null); setOne(""); setOther(""); receipts.again(); }} />}
     </Part>
@@ -321,6 +321,8 @@ function targetOf(kind: TargetKind, one: string, other: string): EraseTarget {
   return kind === "thread" ? { thread: one } : { source: one };
 }
 
+const countsOf = ({ messages, memories, revised }: EraseCounts): Record<string, number> => ({ messages, memories, revised });
+
 const counted = (counts: Record<string, number>): string => Object.entries(counts).map(([name, count]) => `${count} ${name.replaceAll("_", " ")}`).join(" · ");
 
 function Confirm({ preview, receipts, close, done }: { preview: ErasePreview; receipts: readonly EraseReceipt[]; close: () => void; done: () => void }) {
@@ -333,7 +335,7 @@ function Confirm({ preview, receipts, close, done }: { preview: ErasePreview; re
     const known = new Set(receipts.map((each) => each.id));
     void act.run({
       request: () => api.erase(scope, preview.confirm),
-      outcome: async () => (await api.receipts(scope)).receipts.find((each) => !known.has(each.id) && isSame(each.counts, preview.counts)),
+      outcome: async () => (await api.receipts(scope)).receipts.find((each) => !known.has(each.id) && isSame(countsOf(each), countsOf(preview))),
       succeed: (receipt) => {
         tell(t("erase.done", { id: receipt.id }));
         done();
@@ -342,7 +344,7 @@ function Confirm({ preview, receipts, close, done }: { preview: ErasePreview; re
   };
   return (
     <Dialog title={t("erase.sure")} close={close} act={() => typed === word && erase()}>
-      <dl className="facts counts">{Object.entries(preview.counts).map(([name, count]) => <div key={name}><dt>{name.replaceAll("_", " ")}</dt><dd>{count}</dd></div>)}</dl>
+      <dl className="facts counts">{Object.entries(countsOf(preview)).map(([name, count]) => <div key={name}><dt>{name.replaceAll("_", " ")}</dt><dd>{count}</dd></div>)}</dl>
       <p className="notice wrong-notice">{t("erase.warning")}</p>
       <Field label={t("erase.type_word", { word })}>{(id) => <input id={id} autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />}</Field>
       <ActFailure act={act} />
@@ -373,7 +375,7 @@ function Audit() {
           <summary>{t("audit.rows")}</summary>
           <div className="scrolled" tabIndex={0} role="region" aria-label={t("audit")}>
             <table className="plain-table">
-              <tbody>{audit.rows.map((row) => <tr key={row.n}><td className="faint">{row.n}</td><td><When at={row.at} /></td><td>{row.actor}</td><td>{row.action}</td><td>{row.subject}</td></tr>)}</tbody>
+              <tbody>{audit.rows.map((row) => <tr key={row.n}><td className="faint">{row.n}</td><td><When at={row.at} /></td><td>{row.actor}</td><td>{row.action}</td><td>{row.description}</td></tr>)}</tbody>
             </table>
           </div>
           <More hasMore={audit.hasMore} isLoading={audit.isLoading} more={audit.more} error={audit.moreError} />

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from recollect.cli.layout import minute
 from recollect.cli.options import Target, memory_options, written_scope
 from recollect.cli.output import counted, note, print_json, print_table
 from recollect.cli.store_choice import opened, run
 from recollect.errors import UsageError
 from recollect.memory.pagination import PAGE_ROWS
-from recollect.wire.records import minute, moment
 
 if TYPE_CHECKING:
-    from recollect.records import JsonObject
     from recollect.stores.plans.audit import AuditEntry
 
 _LIST_EXAMPLE: Final = """
@@ -55,6 +54,8 @@ def list_(target: Target, limit: int) -> None:
 
 
 async def _list(target: Target, limit: int) -> None:
+    from recollect.wire.audits import audit_entry_to_json, describe_subject
+
     found: list[AuditEntry] = []
     cursor: str | None = None
     async with opened(target) as memory:
@@ -66,11 +67,13 @@ async def _list(target: Target, limit: int) -> None:
             if cursor is None:
                 break
     if target.is_json:
-        print_json({"audit": [audit_record(each) for each in found], "is_more": cursor is not None})
+        print_json(
+            {"audit": [audit_entry_to_json(each) for each in found], "is_more": cursor is not None}
+        )
         return
     if found:
         rows_shown = [
-            (each.n, minute(each.at), _actor_of(each), each.action, subject_of(each))
+            (each.n, minute(each.at), _actor_of(each), each.action, describe_subject(each))
             for each in found
         ]
         print_table(("n", "at (UTC)", "actor", "action", "subject"), rows_shown, right=("n",))
@@ -81,29 +84,6 @@ async def _list(target: Target, limit: int) -> None:
 def _actor_of(entry: AuditEntry) -> str:
     """Return the actor; once the scope was erased, the beginning of the keyed hash."""
     return entry.actor if entry.actor is not None else f"({entry.actor_key[:8]})"
-
-
-def subject_of(entry: AuditEntry) -> str:
-    """Return what a change concerned: the remaining names, and the number of unnamed objects."""
-    listed = sum(len(found) for found in entry.subject.values() if isinstance(found, list))
-    kinds = ", ".join(entry.subject)
-    return ", ".join(entry.names) if entry.names else f"{listed} without a name: {kinds}"
-
-
-def audit_record(entry: AuditEntry) -> JsonObject:
-    """Return an audited change as JSON; times in UTC, hashes in hexadecimal."""
-    return {
-        "n": entry.n,
-        "at": moment(entry.at),
-        "actor": entry.actor,
-        "actor_key": entry.actor_key,
-        "action": entry.action,
-        "subject": entry.subject,
-        "names": list(entry.names),
-        "digest": entry.digest,
-        "previous": entry.previous,
-        "hash": entry.hash,
-    }
 
 
 @audit.command("verify", epilog=_VERIFY_EXAMPLE, short_help="Say whether the record is whole.")
@@ -140,18 +120,12 @@ def read_noted(written: str | None) -> tuple[int, str] | None:
 
 
 async def _verify(target: Target, noted: tuple[int, str] | None) -> bool:
+    from recollect.wire.audits import verdict_to_json
+
     async with opened(target) as memory:
         verdict = await memory.verify_audit(target.scope, noted=noted)
     if target.is_json:
-        print_json(
-            {
-                "ok": verdict.ok,
-                "rows": verdict.rows,
-                "head": verdict.head,
-                "broken_at": verdict.broken_at,
-                "reason": verdict.reason,
-            }
-        )
+        print_json(verdict_to_json(verdict))
     elif verdict.ok:
         click.echo(f"whole: {counted(verdict.rows, 'row')}")
         if verdict.head:

@@ -19,7 +19,6 @@ from recollect.cli.store_choice import opened, run, store_file
 from recollect.errors import EXIT_STATUS, RecollectError, StoreUnavailableError
 from recollect.memory.pagination import each_thread, scopes_of
 from recollect.records import Json
-from recollect.wire.records import receipt_record
 
 if TYPE_CHECKING:
     from recollect.memory.facade import Recollect
@@ -290,11 +289,13 @@ async def _clean(findings: Findings, memory: Recollect) -> None:
 
 
 async def _examine_receipts(findings: Findings, memory: Recollect) -> None:
+    from recollect.wire.erasures import receipt_to_json
+
     receipts = await memory.receipts()
     unclean = [receipt for receipt in receipts if receipt.clean_at is None]
     findings.sections["erasing"] = {
         "receipts": len(receipts),
-        "unclean": [receipt_record(receipt) for receipt in unclean],
+        "unclean": [receipt_to_json(receipt) for receipt in unclean],
     }
     findings.problems += [("error", _said_of(receipt)) for receipt in unclean]
 

@@ -16,7 +16,7 @@ from recollect.errors import UsageError
 from recollect.memory.pagination import each_memory, each_message, each_thread, scopes_of
 from recollect.records import Memory, Scope
 from recollect.stores.remainder import MEMORY_THREAD, remainder_of, version_name
-from recollect.wire.records import moment, receipt_record
+from recollect.wire.elements import time_to_json
 
 if TYPE_CHECKING:
     from recollect.memory.facade import Recollect
@@ -120,7 +120,9 @@ async def _erase(target: Target, what: EraseTarget, *, is_confirmed: bool) -> No
             click.confirm(f"{place} would lose {preview}. Erase?", abort=True, err=True)
         receipt = await memory.erase(target.scope, what)
     if target.is_json:
-        print_json(receipt_record(receipt))
+        from recollect.wire.erasures import receipt_to_json
+
+        print_json(receipt_to_json(receipt))
     else:
         print_receipt(receipt)
     if receipt.clean_at is None:
@@ -134,8 +136,8 @@ def print_receipt(receipt: EraseReceipt) -> None:
     """Print a receipt in words."""
     went = Preview(messages=receipt.messages, memories=receipt.memories, revised=receipt.revised)
     click.echo(f"erased {went}")
-    click.echo(f"receipt {receipt.id}, erased at {moment(receipt.erased_at)}")
-    click.echo(f"bytes gone at {moment(receipt.clean_at) or 'not yet'}")
+    click.echo(f"receipt {receipt.id}, erased at {time_to_json(receipt.erased_at)}")
+    click.echo(f"bytes gone at {time_to_json(receipt.clean_at) or 'not yet'}")
 
 
 async def preview_of(memory: Recollect, scope: Scope, what: EraseTarget) -> Preview:

@@ -12,11 +12,10 @@ from recollect.cli.commands.worker import outcome_lines, result_record, summed_u
 from recollect.cli.formation_config import FormationOptions, forming_options
 from recollect.cli.formation_tables import (
     countdown,
-    formation_record,
-    pending_record,
     print_formation,
     summed_counts,
 )
+from recollect.cli.layout import minute
 from recollect.cli.memory_choice import opened_model, opened_to_form
 from recollect.cli.options import Target, memory_options, scope_from, written_scope
 from recollect.cli.output import counted, note, print_entry, print_json, print_table, visible
@@ -24,7 +23,9 @@ from recollect.cli.store_choice import opened, run
 from recollect.errors import EXIT_STATUS, NotFoundError, UsageError
 from recollect.memory.pagination import scopes_of
 from recollect.records import Formation, FormationStatus, Json, Scope, Thread
-from recollect.wire.records import minute, scope_list
+from recollect.wire.elements import scope_to_json
+from recollect.wire.formations import formation_to_json
+from recollect.wire.threads import pending_to_json
 
 if TYPE_CHECKING:
     from recollect.formation.types import UpdateMode
@@ -109,8 +110,8 @@ async def _list(target: Target, status: FormationStatus | None, limit: int, *, b
     if target.is_json:
         print_json(
             {
-                "pending": [pending_record(each, now) for each in page.rows],
-                "formations": [formation_record(each, is_whole=False) for each in shown],
+                "pending": [pending_to_json(each, now) for each in page.rows],
+                "formations": [formation_to_json(each, whole=False) for each in shown],
                 "is_more": page.cursor is not None or len(found) > limit,
             }
         )
@@ -166,7 +167,7 @@ async def _show(target: Target, id_: str) -> None:
         )
         raise NotFoundError(msg)
     if target.is_json:
-        print_json(formation_record(found, is_whole=True))
+        print_json(formation_to_json(found))
     else:
         print_formation(found)
 
@@ -183,7 +184,7 @@ def form(
     scope = _scope(target, scope_)
     results = run(lambda: _form(target, scope, thread, forming))
     if target.is_json:
-        print_json({"scope": scope_list(scope), "results": [_record(each) for each in results]})
+        print_json({"scope": scope_to_json(scope), "results": [_record(each) for each in results]})
     else:
         for each in results:
             click.echo(f"{each.end}: {summed_up(each) or each.reason}")
@@ -241,7 +242,7 @@ async def _steer(target: Target, scope: Scope, thread: str | None, done: str) ->
         steered = memory.pause if done == "paused" else memory.resume
         count = await steered(scope, thread)
     if target.is_json:
-        print_json({"scope": scope_list(scope), "thread": thread, done: count})
+        print_json({"scope": scope_to_json(scope), "thread": thread, done: count})
     else:
         click.echo(f"{done} {counted(count, 'thread')}")
 
@@ -289,7 +290,7 @@ async def _retry(target: Target, scope: Scope, thread: str | None, id_: str | No
     async with opened(target) as memory:
         count = await memory.retry(scope, thread, formation_id=id_)
     if target.is_json:
-        print_json({"scope": scope_list(scope), "thread": thread, "id": id_, "messages": count})
+        print_json({"scope": scope_to_json(scope), "thread": thread, "id": id_, "messages": count})
     else:
         wait = "waits" if count == 1 else "wait"
         click.echo(f"{counted(count, 'message')} {wait} to be formed again")

@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from recollect.cli.layout import minute
 from recollect.cli.options import MomentOption, Target, memory_options, split_address, written_scope
 from recollect.cli.output import counted, note, print_entry, print_json, print_table
 from recollect.cli.store_choice import opened, run
 from recollect.errors import NotFoundError, UsageError
 from recollect.memory.pagination import PAGE_ROWS, each_memory, each_thread, scopes_of
 from recollect.records import BESIDE_TYPES, Json, JsonObject, Memory, Message, Revision, Thread
-from recollect.wire.records import (
-    memory_record,
-    message_record,
-    minute,
-    revision_record,
-    thread_record,
-)
+from recollect.wire.elements import time_to_json
+from recollect.wire.memories import memory_to_json, revision_to_json
+from recollect.wire.messages import message_to_json
+from recollect.wire.threads import thread_to_json
 
 if TYPE_CHECKING:
-    pass
+    from recollect.memory.facade import Recollect
 
 _THREADS_EXAMPLE: Final = """
 \b
@@ -60,6 +58,7 @@ async def _threads(target: Target, limit: int, *, below: bool) -> None:
     found: list[tuple[Thread, Message | None]] = []
     is_more = False
     async with opened(target) as memory:
+        now = _now(memory)
         for scope in await scopes_of(memory, target.scope, below=below):
             async for each in each_thread(memory, scope):
                 if is_more := len(found) == limit:
@@ -67,7 +66,7 @@ async def _threads(target: Target, limit: int, *, below: bool) -> None:
                 newest = await memory.last_messages(scope, each.id, limit=1)
                 found.append((each, newest[0] if newest else None))
     if target.is_json:
-        print_json({"threads": [thread_record(*each) for each in found], "is_more": is_more})
+        print_json({"threads": [_thread_record(*each, now) for each in found], "is_more": is_more})
         return
     rows = [
         (
@@ -83,6 +82,17 @@ async def _threads(target: Target, limit: int, *, below: bool) -> None:
     if rows:
         print_table(columns, rows, right=("messages",))
     _note_end(len(rows), "thread", is_more=is_more)
+
+
+def _now(memory: Recollect) -> datetime:
+    from recollect.stores.validation import to_datetime
+
+    return to_datetime(memory.store.now())
+
+
+def _thread_record(thread: Thread, newest: Message | None, now: datetime) -> dict[str, Json]:
+    """Return a thread with the time of its newest message."""
+    return {**thread_to_json(thread, now), "newest": time_to_json(newest.time if newest else None)}
 
 
 def _formation(thread: Thread) -> str:
@@ -105,11 +115,12 @@ async def _messages(target: Target, thread: str, limit: int) -> None:
             )
             raise NotFoundError(msg)
         shown = await memory.last_messages(target.scope, thread, limit=min(limit, PAGE_ROWS))
+        now = _now(memory)
     if target.is_json:
         print_json(
             {
-                "thread": thread_record(found, shown[-1] if shown else None),
-                "messages": [message_record(each) for each in shown],
+                "thread": _thread_record(found, shown[-1] if shown else None, now),
+                "messages": [message_to_json(each) for each in shown],
                 "is_more": found.count > len(shown),
             }
         )
@@ -182,7 +193,7 @@ async def _memories(
                     break
                 found.append(each)
     if target.is_json:
-        print_json({"memories": [memory_record(each) for each in found], "is_more": is_more})
+        print_json({"memories": [memory_to_json(each) for each in found], "is_more": is_more})
         return
     for each in found:
         address = (f"{each.type}/{each.key}", "bold cyan")
@@ -208,7 +219,7 @@ async def _history(target: Target, type_: str, key: str) -> None:
             "`recollect memories` lists those that there are"
         )
         raise NotFoundError(msg)
-    records: list[Json] = [revision_record(each) for each in versions]
+    records: list[Json] = [revision_to_json(each) for each in versions]
     if target.is_json:
         print_json({"type": type_, "key": key, "versions": records})
         return

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 import click
 
+from recollect.cli.layout import minute, who_of
 from recollect.cli.options import MomentOption, Target, memory_options, written_scope
 from recollect.cli.output import counted, note, print_entry, print_json, print_line
 from recollect.cli.store_choice import opened, run
 from recollect.records import Memory
 from recollect.text.searchable import message_text
-from recollect.wire.records import minute, recall_record, who_of
 
 if TYPE_CHECKING:
     from recollect.memory.facade import Recollect
@@ -107,6 +107,7 @@ async def _recall(
     render: bool,
 ) -> None:
     from recollect.recall.query import Where
+    from recollect.wire.recalls import recall_to_json
 
     async with opened(target) as memory:
         asked = Where(**where)  # type: ignore[arg-type]
@@ -118,7 +119,7 @@ async def _recall(
         click.echo(found.render())
     elif target.is_json:
         ms = {"first": round(first_ms, 3), "again": round(again_ms, 3)}
-        print_json({**recall_record(found), "ms": ms})
+        print_json({**recall_to_json(found), "ms": ms})
     else:
         _print(found, first_ms, again_ms)
 

@@ -18,7 +18,7 @@ from recollect.cli.options import Target, memory_options, written_scope
 from recollect.cli.output import counted, note, visible
 from recollect.cli.store_choice import run
 from recollect.errors import UsageError
-from recollect.wire.records import moment, scope_list
+from recollect.wire.elements import scope_to_json, time_to_json
 
 if TYPE_CHECKING:
     from recollect.memory.facade import Recollect
@@ -89,7 +89,7 @@ class Printer:
         told = result.reason if self._is_verbose or result.end == "postponed" else ""
         at = datetime.now(UTC)
         if self._is_json:
-            record: dict[str, Json] = {"at": moment(at), "scope": scope_list(scope)}
+            record: dict[str, Json] = {"at": time_to_json(at), "scope": scope_to_json(scope)}
             record |= result_record(result, is_verbose=self._is_verbose)
             click.echo(json.dumps({**record, "reason": told or None}))
             return

@@ -61,7 +61,7 @@ class Authenticating:
         if self._may_assume(scope):
             if service.everybody is not None:
                 return service.everybody, service.memory.store.settings_stamp()
-            if assumed := service.keys.assumed(_key_in(headers)):
+            if assumed := service.keys.assumed(key_in(headers)):
                 return assumed
         return await authenticated(service, headers), None
 
@@ -99,10 +99,10 @@ async def authenticated(service: Service, headers: Headers) -> Principal:
     """
     if service.everybody is not None:
         return service.everybody
-    return await service.keys.principal(_key_in(headers))
+    return await service.keys.principal(key_in(headers))
 
 
-def _key_in(headers: Headers) -> str:
+def key_in(headers: Headers) -> str:
     """Return the key that a request came with."""
     given = headers.getlist("x-api-key")
     for each in headers.getlist("authorization"):

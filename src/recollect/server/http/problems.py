@@ -35,6 +35,7 @@ STATUS: Final[Mapping[str, int]] = {
     "not_found": 404,
     "conflict": 409,
     "gone": 410,
+    "repeated_request": 409,
     "version_conflict": 412,
     "lease_lost": 409,
     "proposal_refused": 409,

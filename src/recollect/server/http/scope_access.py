@@ -11,7 +11,15 @@ from fastapi import Depends, Header, Query, Request
 from recollect.memory.facade import Recollect
 from recollect.memory.pagination import scopes_of
 from recollect.records import Json, Page, Scope
-from recollect.server.authorization import Keys, Permission, Principal, granted, relative
+from recollect.server.authorization import (
+    Keys,
+    Permission,
+    Principal,
+    SecretSource,
+    granted,
+    random_secret,
+    relative,
+)
 from recollect.server.http.state import Service
 from recollect.server.key_checks import proviso_of
 from recollect.stores.validation import ID_CHARACTERS_MAX, SEGMENTS_MAX
@@ -70,13 +78,21 @@ class Reach:
     @property
     def memory(self) -> Recollect:
         """Return the memory as who asks uses it: what changes through it is audited."""
+        return self.acting(self.service.memory)
+
+    def acting(self, memory: Recollect) -> Recollect:
+        """Return *memory*, a view of the service's, as who asks uses it."""
         proviso = proviso_of(self.principal, self.service.now) if self.stamp is None else None
-        return self.service.memory.acting(self.principal.actor, stamp=self.stamp, proviso=proviso)
+        return memory.acting(self.principal.actor, stamp=self.stamp, proviso=proviso)
 
     @property
     def keys(self) -> Keys:
         """Return the keys as who asks administers them: each change is audited."""
-        return Keys(self.memory.store, self.service.key_watch.note_change)
+        return self.keys_in(self.memory)
+
+    def keys_in(self, memory: Recollect, secrets_of: SecretSource = random_secret) -> Keys:
+        """Do as `keys`, for a view of the memory, with secrets of a source."""
+        return Keys(memory.store, self.service.key_watch.note_change, secrets_of)
 
     def relative(self, scope: Scope) -> list[Json]:
         """Return a scope as who asks names it."""

@@ -54,6 +54,11 @@ class Signer:
             raise UsageError(msg)
         return cast("Json", json.loads(body))
 
+    def derived(self, *purpose: str) -> bytes:
+        """Return 32 bytes that are always the same for a *purpose*, and tell nothing of it."""
+        about = json.dumps(["derived", *purpose]).encode()
+        return hmac.new(self._key, about, hashlib.sha256).digest()
+
     def _signature(self, body: bytes, purpose: Sequence[str | Sequence[str]]) -> bytes:
         about = json.dumps([each if isinstance(each, str) else list(each) for each in purpose])
         signed = hmac.new(self._key, about.encode() + b"\0" + body, hashlib.sha256)

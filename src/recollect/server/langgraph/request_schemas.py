@@ -22,7 +22,7 @@ class Passed(BaseModel):
     model_config = ConfigDict(extra="ignore", str_max_length=1_000_000)
 
 
-class ItemRequest(Passed):
+class ItemRequest(Passed, title="LangGraphPutItemRequest"):
     """An item to be put."""
 
     namespace: Labels
@@ -32,14 +32,14 @@ class ItemRequest(Passed):
     ttl: float | None = None
 
 
-class ItemAddressRequest(Passed):
+class ItemAddressRequest(Passed, title="LangGraphItemAddress"):
     """An item to be deleted."""
 
     namespace: Labels = Field(default_factory=list)
     key: str | None = None
 
 
-class SearchRequest(Passed):
+class SearchRequest(Passed, title="LangGraphSearchItemsRequest"):
     """A search among items."""
 
     namespace_prefix: Labels | None = None
@@ -50,7 +50,7 @@ class SearchRequest(Passed):
     refresh_ttl: bool | None = None
 
 
-class NamespacesRequest(Passed):
+class NamespacesRequest(Passed, title="LangGraphNamespacesRequest"):
     """A listing of namespaces."""
 
     prefix: Labels | None = None
@@ -60,7 +60,7 @@ class NamespacesRequest(Passed):
     offset: Offset = 0
 
 
-class ThreadMadeRequest(Passed):
+class ThreadMadeRequest(Passed, title="LangGraphCreateThreadRequest"):
     """A thread to create."""
 
     thread_id: str | None = None
@@ -68,13 +68,13 @@ class ThreadMadeRequest(Passed):
     if_exists: Literal["raise", "do_nothing"] = "raise"
 
 
-class ThreadChangeRequest(Passed):
+class ThreadChangeRequest(Passed, title="LangGraphUpdateThreadRequest"):
     """A change of a thread's metadata."""
 
     metadata: Object = Field(default_factory=dict)
 
 
-class ThreadSearchRequest(Passed):
+class ThreadSearchRequest(Passed, title="LangGraphSearchThreadsRequest"):
     """A search among threads."""
 
     metadata: Object | None = None
@@ -84,7 +84,7 @@ class ThreadSearchRequest(Passed):
     offset: Offset = 0
 
 
-class RunRequest(Passed):
+class RunRequest(Passed, title="LangGraphRunRequest"):
     """A run: messages that are kept now, and formed when talk has paused."""
 
     assistant_id: Id
@@ -99,7 +99,7 @@ class RunRequest(Passed):
     after_seconds: float | None = Field(default=None, ge=0, le=86_400)
 
 
-class AssistantsRequest(Passed):
+class AssistantsRequest(Passed, title="LangGraphSearchAssistantsRequest"):
     """A listing of assistants."""
 
     graph_id: str | None = None

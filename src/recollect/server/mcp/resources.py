@@ -12,7 +12,8 @@ from recollect.recall.rendering import visible
 from recollect.records import Json
 from recollect.server.mcp.callers import McpCaller
 from recollect.server.mcp.tool_calls import Tools
-from recollect.wire.records import memory_record, message_record, revision_record
+from recollect.wire.memories import memory_to_json, revision_to_json
+from recollect.wire.messages import message_to_json
 
 SCHEME: Final = "recollect"
 PROFILE_URI: Final = f"{SCHEME}://profile"
@@ -55,7 +56,7 @@ async def read_resource(caller: McpCaller, tools: Tools, uri: str) -> str:
             msg = f"there is no thread {thread!r}"
             raise NotFoundError(msg)
         newest = await caller.memory.last_messages(scope, thread, limit=MESSAGES_SHOWN)
-        messages: list[Json] = [message_record(each) for each in newest]
+        messages: list[Json] = [message_to_json(each) for each in newest]
         return _written({"thread": thread, "messages": messages})
     if found := _MEMORY.fullmatch(uri):
         type_, key = unquote(found[1]), unquote(found[2])
@@ -64,8 +65,8 @@ async def read_resource(caller: McpCaller, tools: Tools, uri: str) -> str:
             msg = f"there is no memory {type_}/{key}"
             raise NotFoundError(msg)
         revisions = await caller.memory.history(scope, type_, key)
-        history: list[Json] = [revision_record(each) for each in reversed(revisions)]
-        shown = {name: each for name, each in memory_record(memory).items() if name != "scope"}
+        history: list[Json] = [revision_to_json(each) for each in reversed(revisions)]
+        shown = {name: each for name, each in memory_to_json(memory).items() if name != "scope"}
         return _written({"memory": shown, "history": history})
     msg = f"there is nothing at {uri[:200]!r}: it is {PROFILE_URI}, or as the templates say"
     raise NotFoundError(msg)

@@ -6,10 +6,9 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 
-from recollect.cli.commands.audit import audit_record, subject_of
 from recollect.errors import UsageError
 from recollect.server.http.scope_access import LIMIT, Administering, CursorParameter, Limit
-from recollect.stores.plans.audit import AuditEntry
+from recollect.wire.audits import audit_entry_to_json, verdict_to_json
 
 router: Final = APIRouter(prefix="/v1/audit", tags=["audit"])
 _AUDIT: Final = "audit"
@@ -23,21 +22,16 @@ async def audit(
     """
     Return the audited changes of exactly this scope, the newest first; each is a row of a chain.
 
-    Of what was erased no name is left. *subject* says in words what *ids* and *names* list.
+    Of what was erased no name is left. *description* says in words what *subject* and *names* list.
     """
     inner = reach.after(_AUDIT, cursor)
     page = await reach.memory.audit(
         reach.scope, cursor=inner if isinstance(inner, str) else None, limit=limit
     )
     return {
-        "audit": [answer_row(each) for each in page.rows],
+        "audit": [audit_entry_to_json(each) for each in page.rows],
         "cursor": reach.cursor(_AUDIT, page.cursor),
     }
-
-
-def answer_row(entry: AuditEntry) -> dict[str, Any]:
-    """Return an audited change."""
-    return {**audit_record(entry), "subject": subject_of(entry), "ids": entry.subject}
 
 
 @router.get("/verify", summary="Whether the audit is whole")
@@ -58,11 +52,4 @@ async def verify(
         msg = "a row that was noted is told by both n and hash: give both, or neither"
         raise UsageError(msg)
     noted = None if n is None or hash is None else (n, hash)
-    verdict = await reach.memory.verify_audit(reach.scope, noted=noted)
-    return {
-        "ok": verdict.ok,
-        "rows": verdict.rows,
-        "head": verdict.head,
-        "broken_at": verdict.broken_at,
-        "reason": verdict.reason,
-    }
+    return verdict_to_json(await reach.memory.verify_audit(reach.scope, noted=noted))

@@ -14,12 +14,13 @@ from recollect.errors import RecollectError
 from recollect.records import Json, JsonObject, Message
 from recollect.server.http.event_streams import Event, check_streams, event_stream
 from recollect.server.http.problems import problem_of
-from recollect.server.http.responses import answer_entry, answer_message, seconds_until
 from recollect.server.http.scope_access import IdempotencyKey, Reach, Writing
 from recollect.server.http.type_registry import settings_of
 from recollect.server.schemas.requests import ChatRequest
 from recollect.stores.validation import to_datetime
-from recollect.text.token_estimate import estimated_tokens
+from recollect.wire.messages import message_to_json
+from recollect.wire.recalls import recalled_to_json
+from recollect.wire.threads import seconds_until
 
 router: Final = APIRouter(prefix="/v1", tags=["chat"])
 NO_MODEL: Final = (
@@ -61,7 +62,7 @@ async def _turn(
     reach: Reach, bot: Chatbot, said: Message, *, may_be_again: bool
 ) -> AsyncGenerator[Event, None]:
     """Report that a message is stored, and answer it, unless it was answered before."""
-    yield Event(name="kept", content={"user": answer_message(said)})
+    yield Event(name="kept", content={"user": message_to_json(said)})
     async with reach.service.answers.alone((reach.scope, said.thread, said.id)):
         given = await bot.answer_to(said) if may_be_again else None
         answers = _answer(reach, bot, said) if given is None else _told(reach, bot, said, given)
@@ -100,12 +101,12 @@ async def _done(
     thread = await memory.thread(reach.scope, said.thread)
     due = thread.due if thread else None
     recalled: list[Json] = [
-        answer_entry(reach, each, tokens=estimated_tokens(each.text))
+        recalled_to_json(each, reach.relative, whole=False)
         for each in (*known.documents, *known.entries)
     ]
     return {
-        "user": answer_message(said),
-        "assistant": answer_message(kept) if kept else None,
+        "user": message_to_json(said),
+        "assistant": message_to_json(kept) if kept else None,
         "recalled": recalled,
         "due_in_s": seconds_until(due, to_datetime(memory.store.now())),
         "reason": reason,

@@ -9,12 +9,13 @@ from typing import Annotated, Any, Final, cast
 from fastapi import APIRouter, Query
 
 from recollect.cli.commands.erase import Preview, preview_of
-from recollect.errors import ConflictError, UsageError
+from recollect.errors import ConflictError, RepeatedRequestError, UsageError
+from recollect.memory.facade import Recollect
 from recollect.observability.spans import memory_span
 from recollect.records import Json, JsonObject, PutMemory, Scope
 from recollect.server.authorization import RESERVED
-from recollect.server.http.responses import answer_receipt
-from recollect.server.http.scope_access import Below, Erasing, Reach
+from recollect.server.http.repeatable_requests import RepeatableRequest
+from recollect.server.http.scope_access import Below, Erasing, IdempotencyKey, Reach
 from recollect.server.langgraph.run_records import forget_erased
 from recollect.server.schemas.requests import ConfirmationRequest, EraseRequest
 from recollect.stores.pages import each_row
@@ -26,7 +27,7 @@ from recollect.stores.plans.erasure import (
     check_target,
 )
 from recollect.stores.validation import to_datetime
-from recollect.wire.records import moment
+from recollect.wire.erasures import ErasePreview, preview_to_json, receipt_to_json
 
 router: Final = APIRouter(prefix="/v1/erase", tags=["erase"])
 CONFIRM_S: Final = 600.0
@@ -50,17 +51,44 @@ async def preview(reach: Erasing, asked: EraseRequest) -> dict[str, Any]:
         "until": expires_at.isoformat(),
     }
     token = reach.service.signer.token(held, _CONFIRMATION, reach.principal.key_id, reach.scope)
-    return {"counts": asdict(counts), "confirm": token, "expires_at": moment(expires_at)}
+    shown = ErasePreview(**asdict(counts), confirm=token, expires_at=expires_at)
+    return preview_to_json(shown)
 
 
 @router.post("", summary="Erase what was previewed")
-async def erase(reach: Erasing, asked: ConfirmationRequest) -> dict[str, Any]:
+async def erase(
+    reach: Erasing, asked: ConfirmationRequest, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
     """
     Erase what the token confirms, with what rests on it alone, from values, history and files.
 
     It is refused if it would take anything else than was shown: preview it again.
     """
-    target, shown = _confirmed(reach, asked.confirm)
+
+    async def act(memory: Recollect) -> dict[str, Any]:
+        receipt = await _erase(reach, asked.confirm)
+        # Noting the receipt is what has the key: the scope may be gone with all that it held.
+        await _keep(reach, memory, receipt)
+        return receipt_to_json(receipt)
+
+    async def again(repeated: RepeatedRequestError) -> dict[str, Any]:
+        ids = {id_ for _, id_ in repeated.memories}
+        receipts = await reach.memory.receipts()
+        return next(receipt_to_json(each) for each in receipts if each.id in ids)
+
+    keyed = RepeatableRequest(reach, idempotency_key, "erase", asked.confirm)
+    noted_in = receipts_scope(reach.principal.tenant)
+    return await keyed.answer(act, again, scope=noted_in, is_audited=False)
+
+
+async def _erase(reach: Reach, confirmation: str) -> EraseReceipt:
+    """
+    Erase what a token confirms.
+
+    Raises:
+        ConflictError: It would take anything else than was shown.
+    """
+    target, shown = _confirmed(reach, confirmation)
     memory = reach.memory
     if isinstance(target, EraseScope) and target.below:
         reach.may("erase", below=True)
@@ -75,8 +103,7 @@ async def erase(reach: Erasing, asked: ConfirmationRequest) -> dict[str, Any]:
         await forget_erased(memory, reach.scope, below=target.below)
     elif isinstance(target, EraseThread):
         await forget_erased(memory, reach.scope, thread=target.thread)
-    await _keep(reach, receipt)
-    return answer_receipt(receipt)
+    return receipt
 
 
 def _confirmed(reach: Reach, token: str) -> tuple[EraseTarget, Preview]:
@@ -107,11 +134,11 @@ def _marks(reach: Reach, scope: Scope) -> list[str]:
     return [signer.token(None, "scope", scope[:depth]) for depth in range(1, len(scope) + 1)]
 
 
-async def _keep(reach: Reach, receipt: EraseReceipt) -> None:
+async def _keep(reach: Reach, memory: Recollect, receipt: EraseReceipt) -> None:
     # The name of an erased scope may be a person's: only marks of it are kept.
     value: JsonObject = {"marks": list(_marks(reach, reach.scope))}
     put = PutMemory(type=ERASURE_TYPE, key=receipt.id, value=value, text="")
-    await reach.service.memory.store.apply(receipts_scope(reach.principal.tenant), [put])
+    await memory.store.apply(receipts_scope(reach.principal.tenant), [put])
 
 
 @router.get("/receipts", summary="What was erased")
@@ -137,4 +164,4 @@ async def receipts(
         if mark in marks if below else mark == marks[-1]:
             ours.add(each.key)
     found = [each for each in await memory.receipts(unclean=unclean) if each.id in ours]
-    return {"receipts": [answer_receipt(each) for each in reversed(found)], "cursor": None}
+    return {"receipts": [receipt_to_json(each) for each in reversed(found)], "cursor": None}

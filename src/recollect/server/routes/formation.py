@@ -6,14 +6,16 @@ from typing import Any, Final
 
 from fastapi import APIRouter
 
-from recollect.errors import NotFoundError
+from recollect.errors import NotFoundError, RepeatedRequestError
+from recollect.memory.facade import Recollect
 from recollect.records import Formation, FormationStatus, Page, Scope, Thread
 from recollect.server.http.path_names import NamedRoute
-from recollect.server.http.responses import answer_formation, answer_waiting
+from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
     LIMIT,
     Below,
     CursorParameter,
+    IdempotencyKey,
     Limit,
     Reach,
     Reading,
@@ -22,7 +24,9 @@ from recollect.server.http.scope_access import (
 from recollect.server.routes.threads import existing_thread
 from recollect.server.schemas.requests import RetryRequest, ThreadRequest
 from recollect.stores.validation import to_datetime
-from recollect.wire.records import moment
+from recollect.wire.elements import time_to_json
+from recollect.wire.formations import formation_to_json
+from recollect.wire.threads import pending_to_json
 from recollect.worker.formation_run import FormationResult
 
 router: Final = APIRouter(prefix="/v1", tags=["formation"], route_class=NamedRoute)
@@ -44,7 +48,7 @@ async def pending(
     found, after = await reach.walked(_PENDING, page_of, cursor=cursor, limit=limit, below=below)
     now = to_datetime(memory.store.now())
     return {
-        "pending": [answer_waiting(reach, each, now) for each in found],
+        "pending": [pending_to_json(each, now, reach.relative) for each in found],
         "paused": bool(found) and all(each.state == "paused" for each in found),
         "breaker": _breaker(reach),
         "cursor": after,
@@ -61,7 +65,7 @@ def _breaker(reach: Reach) -> dict[str, Any] | None:
     return {
         "open": breaker.is_open(now),
         "outages": breaker.outages,
-        "open_until": moment(breaker.open_until),
+        "open_until": time_to_json(breaker.open_until),
         "reason": breaker.reason if _is_admin(reach) else "",
     }
 
@@ -83,7 +87,7 @@ async def form(reach: Writing, asked: ThreadRequest | None = None) -> dict[str, 
     page = await memory.formations(reach.scope, limit=_PAGE)
     new = [each for each in page.rows if each.id not in before]
     return {
-        "formations": [answer_formation(reach, each, whole=False) for each in new],
+        "formations": [formation_to_json(each, reach.relative, whole=False) for each in new],
         "results": [_result(reach, each) for each in results],
     }
 
@@ -99,29 +103,65 @@ def _is_admin(reach: Reach) -> bool:
 
 
 @router.post("/formation/pause", summary="Pause formation")
-async def pause(reach: Writing, asked: ThreadRequest | None = None) -> dict[str, Any]:
+async def pause(
+    reach: Writing,
+    asked: ThreadRequest | None = None,
+    idempotency_key: IdempotencyKey = None,
+) -> dict[str, Any]:
     """Let a thread, or all threads that the scope has now, not be formed; say how many."""
-    return {"threads": await reach.memory.pause(reach.scope, asked.thread if asked else None)}
+    thread = asked.thread if asked else None
+
+    async def act(memory: Recollect) -> int:
+        return await memory.pause(reach.scope, thread)
+
+    request = RepeatableRequest(reach, idempotency_key, "pause", thread)
+    return {"threads": await request.answer(act, _count_of)}
 
 
 @router.post("/formation/resume", summary="Resume formation")
-async def resume(reach: Writing, asked: ThreadRequest | None = None) -> dict[str, Any]:
+async def resume(
+    reach: Writing,
+    asked: ThreadRequest | None = None,
+    idempotency_key: IdempotencyKey = None,
+) -> dict[str, Any]:
     """Let a thread, or all threads of the scope, be formed again; say how many."""
-    return {"threads": await reach.memory.resume(reach.scope, asked.thread if asked else None)}
+    thread = asked.thread if asked else None
+
+    async def act(memory: Recollect) -> int:
+        return await memory.resume(reach.scope, thread)
+
+    request = RepeatableRequest(reach, idempotency_key, "resume", thread)
+    return {"threads": await request.answer(act, _count_of)}
+
+
+async def _count_of(repeated: RepeatedRequestError) -> int:
+    return repeated.count
 
 
 @router.post("/formation/retry", summary="Retry what was given up")
-async def retry(reach: Writing, asked: RetryRequest | None = None) -> dict[str, Any]:
+async def retry(
+    reach: Writing, asked: RetryRequest | None = None, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
     """
     Let messages that were given up wait again, due at once; say how many.
 
     Those of a thread, of all threads of the scope, or of one dead formation.
     """
     asked = asked or RetryRequest()
-    if asked.thread is not None:
-        await existing_thread(reach, asked.thread)
-    count = await reach.memory.retry(reach.scope, asked.thread, formation_id=asked.formation)
-    return {"messages": count}
+    thread, formation_id = asked.thread, asked.formation
+
+    async def act(memory: Recollect) -> int:
+        if thread is not None:
+            await existing_thread(reach, thread)
+        if formation_id is not None:
+            return await memory.retry(reach.scope, thread, formation_id=formation_id)
+        count = await reach.memory.retry(reach.scope, thread)
+        # The last change has the key: a retry that was cut off before it is made again whole.
+        await request.note_count(count)
+        return count
+
+    request = RepeatableRequest(reach, idempotency_key, "retry", thread, formation_id)
+    return {"messages": await request.answer(act, _count_of)}
 
 
 @router.get("/formations", summary="What formation did")
@@ -140,7 +180,7 @@ async def formations(
 
     found, after = await reach.walked(_FORMATIONS, page_of, cursor=cursor, limit=limit, below=below)
     return {
-        "formations": [answer_formation(reach, each, whole=False) for each in found],
+        "formations": [formation_to_json(each, reach.relative, whole=False) for each in found],
         "cursor": after,
     }
 
@@ -152,4 +192,4 @@ async def formation(reach: Reading, formation: str) -> dict[str, Any]:
     if found is None:
         msg = f"there is no formation {formation!r} in this scope: GET /v1/formations lists them"
         raise NotFoundError(msg)
-    return answer_formation(reach, found, whole=True)
+    return formation_to_json(found, reach.relative)

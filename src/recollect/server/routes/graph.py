@@ -12,7 +12,7 @@ from recollect.graph.neighbourhood import neighbourhood
 from recollect.records import Json
 from recollect.server.http.scope_access import Name, Reading
 from recollect.server.schemas.requests import Time
-from recollect.wire.records import moment
+from recollect.wire.elements import time_to_json
 
 router: Final = APIRouter(prefix="/v1", tags=["graph"])
 NODES: Final = 100
@@ -76,6 +76,6 @@ def _edge(view: GraphSnapshot, fact: KnownFact, shown: set[str]) -> dict[str, Js
         "to": ends[1],
         "predicate": fact.predicate,
         "fact": fact.memory.key,
-        "valid_from": moment(fact.memory.valid_from),
-        "valid_until": moment(fact.memory.valid_until),
+        "valid_from": time_to_json(fact.memory.valid_from),
+        "valid_until": time_to_json(fact.memory.valid_until),
     }

@@ -19,7 +19,7 @@ from recollect.server.http.request_log import LOG
 from recollect.server.http.scope_access import Administering
 from recollect.server.http.state import Service
 from recollect.stores.validation import to_datetime
-from recollect.wire.records import health_record
+from recollect.wire.health import health_to_json
 
 router: Final = APIRouter(tags=["operations"])
 guarded: Final = APIRouter(prefix="/v1/health", tags=["operations"])
@@ -73,7 +73,7 @@ async def _may_see_details(service: Service, request: Request) -> bool:
 
 async def answer_health(service: Service) -> dict[str, Any]:
     """Return the health of the memory, with the backlog of each background task."""
-    told = health_record(await service.memory.health())
+    told = health_to_json(await service.memory.health())
     embedder, model = _embedder_of(service), service.memory.worker is not None
     return {**told, "embedder": embedder, "model": model}
 

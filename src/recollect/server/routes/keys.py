@@ -2,49 +2,102 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Depends, Request, Response
 
-from recollect.errors import NotFoundError
-from recollect.server.authorization import Key, check_bound, check_giving
+from recollect.errors import GoneError, NotFoundError
+from recollect.memory.facade import Recollect
+from recollect.server.authorization import (
+    ID_CHARACTERS,
+    KEYS_SCOPE,
+    Key,
+    SecretSource,
+    check_bound,
+    check_giving,
+    random_secret,
+)
+from recollect.server.http.authentication import key_in
 from recollect.server.http.path_names import NamedRoute
-from recollect.server.http.scope_access import Administering, Reach
+from recollect.server.http.repeatable_requests import RepeatableRequest
+from recollect.server.http.scope_access import Administering, IdempotencyKey, Reach
 from recollect.server.schemas.requests import KeyRequest, RotationRequest
-from recollect.wire.records import moment
+from recollect.wire.administration import key_to_json
 
+
+async def caller_key(request: Request) -> str:
+    """Return the API key that a request came with, empty where none is asked for."""
+    return "" if request.app.state.service.everybody else key_in(request.headers)
+
+
+CallerKey = Annotated[str, Depends(caller_key)]
 router: Final = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=NamedRoute)
-
-
-def answer_key(reach: Reach, key: Key) -> dict[str, Any]:
-    """Return the metadata of a key."""
-    return {
-        "id": key.id,
-        "name": key.name,
-        "scope": reach.relative(key.scope),
-        "permissions": sorted(key.permissions),
-        "created_at": moment(key.created_at),
-        "expires_at": moment(key.expires_at),
-        "last_used_at": moment(key.last_used_at),
-    }
 
 
 @router.get("", summary="The keys of a scope and below it")
 async def keys(reach: Administering) -> dict[str, Any]:
     """Return the keys that are bound to the scope or below it, oldest first."""
     found = await reach.service.keys.all(reach.scope)
-    return {"keys": [answer_key(reach, each) for each in found], "cursor": None}
+    return {"keys": [key_to_json(each, reach.relative) for each in found], "cursor": None}
 
 
 @router.post("", summary="Make a key", status_code=201)
-async def create(reach: Administering, asked: KeyRequest) -> dict[str, Any]:
+async def create(
+    reach: Administering,
+    asked: KeyRequest,
+    caller: CallerKey,
+    idempotency_key: IdempotencyKey = None,
+) -> dict[str, Any]:
     """Create a key with at most the caller's permissions; only this response contains it."""
     bound = check_bound((*reach.scope, *asked.scope))
     permissions = check_giving(reach.principal, asked.permissions)
-    key, secret = await reach.keys.create(
-        asked.name, bound, permissions, expires_at=asked.expires_at
-    )
-    return answer_key(reach, key) | {"key": secret}
+    source = _source(reach, caller, idempotency_key, "create")
+
+    async def act(memory: Recollect) -> dict[str, Any]:
+        key, secret = await reach.keys_in(memory, source).create(
+            asked.name, bound, permissions, expires_at=asked.expires_at
+        )
+        return key_to_json(key, reach.relative) | {"key": secret}
+
+    async def again(_: object) -> dict[str, Any]:
+        return await _shown_again(reach, source("id", "", 0).hex()[:ID_CHARACTERS], source)
+
+    keyed = RepeatableRequest(reach, idempotency_key, "create", asked.model_dump(mode="json"))
+    return await keyed.answer(act, again, scope=KEYS_SCOPE)
+
+
+def _source(reach: Reach, caller: str, idempotency_key: str | None, operation: str) -> SecretSource:
+    """
+    Return where the secret of a new key comes from.
+
+    Under an idempotency key it can be told again, though the store keeps a digest alone: it is
+    derived from what the service signs with and from the caller's own key, so that neither the
+    store nor the caller can make it without the other.
+    """
+    if idempotency_key is None:
+        return random_secret
+    purpose = ("api key", operation, caller, *reach.scope, idempotency_key)
+
+    def derived(use: str, id_: str, version: int) -> bytes:
+        return reach.service.signer.derived(*purpose, use, id_, str(version))
+
+    return derived
+
+
+async def _shown_again(reach: Reach, id_: str, source: SecretSource) -> dict[str, Any]:
+    """
+    Return a key that was made, or rotated, with secrets of a source.
+
+    Raises:
+        GoneError: It was revoked, or has another secret by now.
+    """
+    try:
+        key = await _administered(reach, id_)
+    except NotFoundError as error:
+        msg = f"the key {id_!r} was revoked since: make another one under a new idempotency key"
+        raise GoneError(msg) from error
+    secret = reach.keys_in(reach.memory, source).made_again(key)
+    return key_to_json(key, reach.relative) | {"key": secret}
 
 
 async def _administered(reach: Reach, id_: str) -> Key:
@@ -65,19 +118,40 @@ async def _administered(reach: Reach, id_: str) -> Key:
 
 
 @router.delete("/{id}", summary="Revoke a key", status_code=204)
-async def revoke(reach: Administering, id: str) -> Response:
+async def revoke(reach: Administering, id: str, idempotency_key: IdempotencyKey = None) -> Response:
     """Revoke a key at once."""
-    await _administered(reach, id)
-    await reach.keys.revoke(id)
-    return Response(status_code=204)
+
+    async def act(memory: Recollect) -> Response:
+        await _administered(reach, id)
+        await reach.keys_in(memory).revoke(id)
+        return await again()
+
+    async def again(_: object = None) -> Response:
+        return Response(status_code=204)
+
+    keyed = RepeatableRequest(reach, idempotency_key, "revoke", id)
+    return await keyed.answer(act, again, scope=KEYS_SCOPE)
 
 
 @router.post("/{id}/rotate", summary="Give a key another secret")
 async def rotate(
-    reach: Administering, id: str, asked: RotationRequest | None = None
+    reach: Administering,
+    id: str,
+    caller: CallerKey,
+    asked: RotationRequest | None = None,
+    idempotency_key: IdempotencyKey = None,
 ) -> dict[str, Any]:
     """Give a key a new secret, shown only in this response; the old one stays valid for a while."""
-    await _administered(reach, id)
     overlap_s = asked.overlap_s if asked else 0.0
-    key, secret = await reach.keys.rotate(id, overlap_s=overlap_s)
-    return answer_key(reach, key) | {"key": secret}
+    source = _source(reach, caller, idempotency_key, "rotate")
+
+    async def act(memory: Recollect) -> dict[str, Any]:
+        await _administered(reach, id)
+        key, secret = await reach.keys_in(memory, source).rotate(id, overlap_s=overlap_s)
+        return key_to_json(key, reach.relative) | {"key": secret}
+
+    async def again(_: object) -> dict[str, Any]:
+        return await _shown_again(reach, id, source)
+
+    keyed = RepeatableRequest(reach, idempotency_key, "rotate", id, overlap_s)
+    return await keyed.answer(act, again, scope=KEYS_SCOPE)

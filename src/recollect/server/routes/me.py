@@ -7,6 +7,7 @@ from typing import Any, Final
 from fastapi import APIRouter
 
 from recollect import __version__
+from recollect.records import JsonObject
 from recollect.server.authorization import granted
 from recollect.server.http.scope_access import (
     LIMIT,
@@ -16,8 +17,10 @@ from recollect.server.http.scope_access import (
     Limit,
     Reading,
 )
+from recollect.server.settings import Settings
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validation import JSON_DEPTH_MAX
+from recollect.wire.administration import Answerer, answerer_to_json
 
 router: Final = APIRouter(prefix="/v1", tags=["service"])
 _SCOPES: Final = "scopes"
@@ -31,27 +34,35 @@ async def me(reach: Reading) -> dict[str, Any]:
     default = service.assistants.default
     model = service.model.identity if service.model else default.model
     debounce: Debounce = default.debounce
+    answerer = Answerer(
+        prefix=reach.principal.scope,
+        name=reach.principal.name,
+        permissions=reach.principal.permissions,
+        version=__version__,
+        model=model,
+        embedder=service.memory.embedder or "none",
+        limits=_limits(settings),
+    )
     return {
-        "version": __version__,
+        **answerer_to_json(answerer),
         "scope": reach.relative(reach.scope),
-        "prefix": list(reach.principal.scope),
-        "name": reach.principal.name,
-        "permissions": sorted(reach.principal.permissions),
-        "model": model,
-        "embedder": service.memory.embedder or "none",
         "assistants": sorted(service.assistants.named),
         "quiet_s": debounce.quiet_s,
-        "limits": {
-            "body_bytes_max": settings.body_bytes_max,
-            "import_bytes_max": settings.import_bytes_max,
-            "json_depth_max": JSON_DEPTH_MAX,
-            "page_rows_max": LIMIT_MAX,
-            "requests_a_second": settings.requests_a_second,
-            "burst": settings.burst,
-            "messages_a_day": settings.messages_a_day,
-            "memories_a_day": settings.memories_a_day,
-            "bytes_a_day": settings.bytes_a_day,
-        },
+    }
+
+
+def _limits(settings: Settings) -> JsonObject:
+    """Return what requests are held to."""
+    return {
+        "body_bytes_max": settings.body_bytes_max,
+        "import_bytes_max": settings.import_bytes_max,
+        "json_depth_max": JSON_DEPTH_MAX,
+        "page_rows_max": LIMIT_MAX,
+        "requests_a_second": settings.requests_a_second,
+        "burst": settings.burst,
+        "messages_a_day": settings.messages_a_day,
+        "memories_a_day": settings.memories_a_day,
+        "bytes_a_day": settings.bytes_a_day,
     }
 
 

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Final, Literal, cast
 from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import JSONResponse
 
-from recollect.errors import NotFoundError, UsageError
+from recollect.errors import NotFoundError, RepeatedRequestError, UsageError
 from recollect.formation.strict_json import NotJsonError, read_json
+from recollect.memory.facade import Recollect
 from recollect.observability.spans import memory_span
 from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
 from recollect.records import (
@@ -25,7 +26,7 @@ from recollect.records import (
 )
 from recollect.server.http.etags import IfMatch, IfNoneMatch, etag_of, expected_version
 from recollect.server.http.path_names import NamedRoute
-from recollect.server.http.responses import answer_memory
+from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
     LIMIT,
     Below,
@@ -47,7 +48,8 @@ from recollect.server.schemas.requests import (
 )
 from recollect.server.undo import Undoable, WantsUndo
 from recollect.stores.validation import ID_CHARACTERS_MAX
-from recollect.wire.records import moment, revision_record
+from recollect.wire.elements import time_to_json
+from recollect.wire.memories import memory_to_json, revision_to_json
 
 router: Final = APIRouter(prefix="/v1", tags=["memories"], route_class=NamedRoute)
 TypeName = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["Fact"])]
@@ -77,7 +79,7 @@ async def memories(
     if q is not None:
         found = await _ranked(reach, q, type, conditions, valid_at, below=below, limit=limit)
         told = [each for each in found if state in {None, each.state}]
-        return {"memories": [answer_memory(reach, each) for each in told], "cursor": None}
+        return {"memories": [memory_to_json(each, reach.relative) for each in told], "cursor": None}
     memory = reach.memory
 
     async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Memory]:
@@ -99,7 +101,7 @@ async def memories(
     found, after = await reach.walked(
         _MEMORIES, page_of, cursor=cursor, limit=limit, below=below, wanted=wanted
     )
-    return {"memories": [answer_memory(reach, each) for each in found], "cursor": after}
+    return {"memories": [memory_to_json(each, reach.relative) for each in found], "cursor": after}
 
 
 def read_filter_json(written: str | None) -> JsonObject | None:
@@ -162,7 +164,7 @@ async def existing_memory(reach: Reach, type_: str, key: str) -> Memory:
 def answered(reach: Reach, memory: Memory, response: Response) -> dict[str, Json]:
     """Return a memory, and its version as the ETag."""
     response.headers["etag"] = etag_of(memory.version)
-    return answer_memory(reach, memory)
+    return memory_to_json(memory, reach.relative)
 
 
 @router.get(_ADDRESS, summary="One memory")
@@ -189,19 +191,8 @@ async def put(
     Asked again under the same `Idempotency-Key` nothing is written, and the memory is answered as
     it is by then.
     """
-    value = cast("JsonObject", asked.value)
-    await check_value(reach, type, value)
-    write = PutMemory(
-        type=type,
-        key=key,
-        value=value,
-        text=asked.text,
-        expected=expected_version(if_match, if_none_match),
-        valid_from=asked.valid_from,
-        valid_until=asked.valid_until,
-        expires_at=asked.expires_at,
-        evidence=asked.evidence_map(),
-    )
+    write = asked.put(type, key, expected_version(if_match, if_none_match))
+    await check_value(reach, type, write.value)
     change = Undoable(reach, undo)
     with memory_span("upsert_memory"):
         (written,) = await change.memory.apply(
@@ -246,21 +237,38 @@ async def history(reach: Reading, type: TypeName, key: Key) -> dict[str, Any]:
     """Return every version of a memory with what it rested on, newest first."""
     await existing_memory(reach, type, key)
     found = await reach.memory.history(reach.scope, type, key)
-    return {"revisions": [revision_record(each) for each in reversed(found)]}
+    return {"revisions": [revision_to_json(each) for each in reversed(found)]}
 
 
 @router.post("/remember", summary="Keep a sentence as a memory")
-async def remember(reach: Writing, asked: RememberRequest, response: Response) -> dict[str, Any]:
+async def remember(
+    reach: Writing,
+    asked: RememberRequest,
+    response: Response,
+    idempotency_key: IdempotencyKey = None,
+) -> dict[str, Any]:
     """
     Keep a sentence as a memory of the type `Note`; the same sentence is one memory.
 
     It rests on no message. What a user said is cited where it is formed: append it to a thread.
     """
-    with memory_span("upsert_memory"):
-        found = await reach.memory.remember(
-            reach.scope, asked.text, context=asked.context, trust=asked.trust
-        )
-    return answered(reach, found, response)
+
+    async def act(memory: Recollect) -> dict[str, Any]:
+        with memory_span("upsert_memory"):
+            found = await memory.remember(
+                reach.scope, asked.text, context=asked.context, trust=asked.trust
+            )
+        return answered(reach, found, response)
+
+    async def again(repeated: RepeatedRequestError) -> dict[str, Any]:
+        if not repeated.memories:
+            raise NotFoundError("what was remembered under this key was deleted since")
+        return answered(reach, await existing_memory(reach, *repeated.memories[0]), response)
+
+    request = RepeatableRequest(
+        reach, idempotency_key, "remember", asked.text, asked.context, asked.trust
+    )
+    return await request.answer(act, again)
 
 
 @router.post(f"{_ADDRESS}/approve", summary="Approve a memory in quarantine")
@@ -270,6 +278,7 @@ async def approve(
     key: Key,
     response: Response,
     if_match: IfMatch = None,
+    idempotency_key: IdempotencyKey = None,
     undo: WantsUndo = False,
 ) -> dict[str, Any]:
     """
@@ -277,11 +286,20 @@ async def approve(
 
     The answer is the memory that is in force then, which may have been there before.
     """
-    await existing_memory(reach, type, key)
-    change = Undoable(reach, undo)
     expected = expected_version(if_match)
-    found = await change.memory.approve(reach.scope, type, key, expected=expected)
-    return change.told(answered(reach, found, response))
+    change = Undoable(reach, undo)
+
+    async def act(memory: Recollect) -> dict[str, Any]:
+        await existing_memory(reach, type, key)
+        found = await change.noting(memory).approve(reach.scope, type, key, expected=expected)
+        return change.told(answered(reach, found, response))
+
+    async def again(repeated: RepeatedRequestError) -> dict[str, Any]:
+        address = repeated.memories[0] if repeated.memories else (type, key)
+        return change.told(answered(reach, await existing_memory(reach, *address), response))
+
+    request = RepeatableRequest(reach, idempotency_key, "approve", type, key, expected)
+    return await request.answer(act, again)
 
 
 @router.post(f"{_ADDRESS}/reject", summary="Refuse a memory for good")
@@ -292,14 +310,24 @@ async def reject(
     response: Response,
     asked: RejectRequest | None = None,
     if_match: IfMatch = None,
+    idempotency_key: IdempotencyKey = None,
     undo: WantsUndo = False,
 ) -> dict[str, Any]:
     """Reject a memory, or a part of it: it stays visible, and is not formed again."""
-    await existing_memory(reach, type, key)
     expected, pointer = expected_version(if_match), asked.pointer if asked else ""
     change = Undoable(reach, undo)
-    await change.memory.reject(reach.scope, type, key, pointer=pointer, expected=expected)
-    return change.told(answered(reach, await existing_memory(reach, type, key), response))
+
+    async def act(memory: Recollect) -> dict[str, Any]:
+        await existing_memory(reach, type, key)
+        noted = change.noting(memory)
+        await noted.reject(reach.scope, type, key, pointer=pointer, expected=expected)
+        return await again()
+
+    async def again(_: object = None) -> dict[str, Any]:
+        return change.told(answered(reach, await existing_memory(reach, type, key), response))
+
+    request = RepeatableRequest(reach, idempotency_key, "reject", type, key, pointer, expected)
+    return await request.answer(act, again)
 
 
 @router.post(f"{_ADDRESS}/restore", summary="Put an earlier version in force again")
@@ -310,22 +338,48 @@ async def restore(
     asked: RestoreRequest,
     response: Response,
     if_match: IfMatch = None,
+    idempotency_key: IdempotencyKey = None,
     undo: WantsUndo = False,
 ) -> dict[str, Any]:
     """Write an earlier version again as the newest; nothing of the history is lost."""
-    standing = await existing_memory(reach, type, key)
-    expected = expected_version(if_match) or standing.version
-    revisions = await reach.memory.history(reach.scope, type, key)
-    found = next((each for each in revisions if each.version == asked.version), None)
+    expected = expected_version(if_match)
+    change = Undoable(reach, undo)
+
+    async def act(memory: Recollect) -> dict[str, Any]:
+        write = await _restoring(reach, type, key, asked.version, expected)
+        await change.noting(memory).apply(reach.scope, [write])
+        return await again()
+
+    async def again(_: object = None) -> dict[str, Any]:
+        return change.told(answered(reach, await existing_memory(reach, type, key), response))
+
+    request = RepeatableRequest(
+        reach, idempotency_key, "restore", type, key, asked.version, expected
+    )
+    return await request.answer(act, again)
+
+
+async def _restoring(
+    reach: Reach, type_: str, key: str, version: int, expected: int | None
+) -> PutMemory:
+    """
+    Return what writes an earlier version of a memory again.
+
+    Raises:
+        NotFoundError: There is no such memory, or no such version of it.
+    """
+    standing = await existing_memory(reach, type_, key)
+    revisions = await reach.memory.history(reach.scope, type_, key)
+    found = next((each for each in revisions if each.version == version), None)
     if found is None:
-        msg = f"{type}/{key} has no version {asked.version}; it has 1 to {standing.version}"
+        msg = f"{type_}/{key} has no version {version}; it has 1 to {standing.version}"
         raise NotFoundError(msg)
-    write = PutMemory(
-        type=type,
+    return PutMemory(
+        type=type_,
         key=key,
         value=found.value,
         text=found.text,
-        expected=expected,
+        expected=expected or standing.version,
         valid_from=found.valid_from,
         valid_until=found.valid_until,
         expires_at=standing.expires_at,
@@ -334,9 +388,6 @@ async def restore(
         state=found.state,
         cause=f"restored {found.version}",
     )
-    change = Undoable(reach, undo)
-    await change.memory.apply(reach.scope, [write])
-    return change.told(answered(reach, await existing_memory(reach, type, key), response))
 
 
 @router.post(f"{_ADDRESS}/end", summary="Say since when it is no longer true")
@@ -366,7 +417,12 @@ async def recalls(reach: Reading, type: TypeName, key: Key) -> dict[str, Any]:
     found = reach.service.recalled.of(reach.scope, type, key)
     return {
         "recalls": [
-            {"at": moment(each.at), "query": each.query, "rank": each.rank, "score": each.score}
+            {
+                "at": time_to_json(each.at),
+                "query": each.query,
+                "rank": each.rank,
+                "score": each.score,
+            }
             for each in found
         ]
     }

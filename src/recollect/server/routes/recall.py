@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from fastapi import APIRouter
 
 from recollect.observability.spans import memory_span
-from recollect.recall.query import Where
 from recollect.recall.results import Recall, Recalled
-from recollect.records import JsonObject, Memory, Message
+from recollect.records import Memory, Message
 from recollect.server.http.recall_history import RecallNote
-from recollect.server.http.responses import answer_recall
 from recollect.server.http.scope_access import Reach, Reading
 from recollect.server.schemas.requests import RecallRequest
 from recollect.stores.validation import to_datetime
+from recollect.wire.recalls import recall_to_json
 
 router: Final = APIRouter(prefix="/v1", tags=["recall"])
 _MORE: Final = 4
@@ -35,16 +34,6 @@ async def recall(reach: Reading, asked: RecallRequest) -> dict[str, Any]:
         reach.may("read", below=True)
     started = time.perf_counter()
     service = reach.service
-    where = Where(
-        messages=asked.roles != [],
-        types=asked.types,
-        threads=asked.threads,
-        since=asked.since,
-        until=asked.until,
-        filter=cast("JsonObject | None", asked.filter),
-        valid_at=asked.valid_at,
-        known_at=asked.known_at,
-    )
     is_narrowed = asked.thread is not None or bool(asked.roles)
     query = asked.query if service.settings.trace_content else None
     with memory_span("search_memory", query=query) as span:
@@ -54,7 +43,7 @@ async def recall(reach: Reading, asked: RecallRequest) -> dict[str, Any]:
             limit=min(_LIMIT_MAX, asked.limit * _MORE) if is_narrowed else asked.limit,
             budget_tokens=asked.budget_tokens,
             below=asked.below,
-            where=where,
+            where=asked.where(),
             asked_at=asked.asked_at,
             min_score=asked.min_score,
         )
@@ -65,7 +54,11 @@ async def recall(reach: Reading, asked: RecallRequest) -> dict[str, Any]:
     service.metrics.recall_seconds.observe(seconds)
     service.usage.add(reach.scope, recalls=1)
     note(reach, found)
-    return answer_recall(reach, found, ms=seconds * 1_000, render=asked.render, whole=asked.whole)
+    return {
+        **recall_to_json(found, reach.relative, whole=asked.whole),
+        "ms": round(seconds * 1_000, 2),
+        "rendered": found.render() if asked.render else None,
+    }
 
 
 def narrowed(reach: Reach, found: Recall, asked: RecallRequest) -> Recall:

@@ -7,11 +7,12 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Path, Query, Response
 
-from recollect.errors import NotFoundError, UsageError
+from recollect.errors import NotFoundError, RepeatedRequestError, UsageError
+from recollect.memory.facade import Recollect
 from recollect.observability.spans import memory_span
 from recollect.records import JsonObject, Page, Scope, Thread
 from recollect.server.http.path_names import NamedRoute
-from recollect.server.http.responses import answer_message, answer_thread
+from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
     LIMIT,
     Below,
@@ -26,6 +27,8 @@ from recollect.server.http.type_registry import settings_of
 from recollect.server.schemas.requests import AppendRequest, MessageInput
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validation import ID_CHARACTERS_MAX, POSITION_MAX, to_datetime
+from recollect.wire.messages import message_to_json
+from recollect.wire.threads import thread_to_json
 
 router: Final = APIRouter(prefix="/v1", tags=["threads"], route_class=NamedRoute)
 ThreadId = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["holidays"])]
@@ -45,14 +48,17 @@ async def threads(
 
     found, after = await reach.walked(_THREADS, page_of, cursor=cursor, limit=limit, below=below)
     now = to_datetime(memory.store.now())
-    return {"threads": [answer_thread(reach, each, now) for each in found], "cursor": after}
+    return {
+        "threads": [thread_to_json(each, now, reach.relative) for each in found],
+        "cursor": after,
+    }
 
 
 @router.get("/threads/{thread}", summary="One thread")
 async def thread(reach: Reading, thread: ThreadId) -> dict[str, Any]:
     """Return a thread, and how far it has been formed."""
     found = await existing_thread(reach, thread)
-    return answer_thread(reach, found, to_datetime(reach.memory.store.now()))
+    return thread_to_json(found, to_datetime(reach.memory.store.now()), reach.relative)
 
 
 async def existing_thread(reach: Reach, thread: str) -> Thread:
@@ -88,14 +94,14 @@ async def messages(
     await existing_thread(reach, thread)
     if last is not None:
         newest = await memory.last_messages(reach.scope, thread, limit=last, before=before)
-        return {"messages": [answer_message(each) for each in newest], "cursor": None}
+        return {"messages": [message_to_json(each) for each in newest], "cursor": None}
     listing = f"messages {thread}"
     held = reach.after(listing, cursor)
     start = held if isinstance(held, int) else after
     page = await memory.messages(reach.scope, thread, after=start, limit=limit)
     inner = None if page.cursor is None else int(page.cursor)
     return {
-        "messages": [answer_message(each) for each in page.rows],
+        "messages": [message_to_json(each) for each in page.rows],
         "cursor": reach.cursor(listing, inner),
     }
 
@@ -123,7 +129,7 @@ async def append(
             settings=settings or None,
         )
         span.count(len(kept))
-    return {"messages": [answer_message(each) for each in kept]}
+    return {"messages": [message_to_json(each) for each in kept]}
 
 
 def debounce_of(reach: Reach, settings: JsonObject, quiet_s: float | None) -> Debounce | None:
@@ -149,13 +155,27 @@ async def put_message(
     replaced = await reach.memory.replace(
         reach.scope, thread, asked.new_message(message), idempotency_key=idempotency_key
     )
-    return answer_message(replaced)
+    return message_to_json(replaced)
 
 
 @router.delete("/threads/{thread}/messages/{message}", summary="Remove a message", status_code=204)
-async def delete_message(reach: Writing, thread: ThreadId, message: MessageId) -> Response:
+async def delete_message(
+    reach: Writing, thread: ThreadId, message: MessageId, idempotency_key: IdempotencyKey = None
+) -> Response:
     """Remove a message from its thread; to remove what rests on it as well, erase it."""
-    if not await reach.memory.remove(reach.scope, thread, [message]):
-        msg = f"there is no message {message!r} in the thread {thread!r} of this scope"
-        raise NotFoundError(msg)
-    return Response(status_code=204)
+
+    def answered(count: int) -> Response:
+        if not count:
+            msg = f"there is no message {message!r} in the thread {thread!r} of this scope"
+            raise NotFoundError(msg)
+        return Response(status_code=204)
+
+    async def act(memory: Recollect) -> Response:
+        return answered(await memory.remove(reach.scope, thread, [message]))
+
+    async def again(repeated: RepeatedRequestError) -> Response:
+        return answered(repeated.count)
+
+    return await RepeatableRequest(reach, idempotency_key, "remove", thread, message).answer(
+        act, again
+    )

@@ -10,9 +10,11 @@ from fastapi import APIRouter
 from recollect.errors import UsageError
 from recollect.formation.types import load_types
 from recollect.formation.types.memory_type import MemoryType, check_types_change
+from recollect.memory.facade import Recollect
 from recollect.memory.scope_types import problem_of, settings_memory
 from recollect.records import SCOPE_SETTINGS, DeleteMemory, Json
-from recollect.server.http.scope_access import Reading, Writing
+from recollect.server.http.repeatable_requests import RepeatableRequest
+from recollect.server.http.scope_access import IdempotencyKey, Reading, Writing
 from recollect.server.http.type_registry import keep_types, own_settings, types_of
 from recollect.server.schemas.requests import TypesRequest
 from recollect.server.undo import Undoable, WantsUndo
@@ -38,20 +40,32 @@ def _shown(type_: MemoryType) -> dict[str, Any]:
 
 
 @router.put("/types", summary="Replace the memory types of a scope")
-async def put_types(reach: Writing, asked: TypesRequest, undo: WantsUndo = False) -> dict[str, Any]:
+async def put_types(
+    reach: Writing,
+    asked: TypesRequest,
+    idempotency_key: IdempotencyKey = None,
+    undo: WantsUndo = False,
+) -> dict[str, Any]:
     """Set the types of the scope, and of scopes below without their own; [] resets them."""
     change = Undoable(reach, undo)
-    if not asked.types:
-        write = DeleteMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS)
-        await change.memory.apply(reach.scope, [write])
-    else:
-        new = load_types(cast("Sequence[Mapping[str, object]]", asked.types))
-        check_types_change(await types_of(reach), new)
-        await keep_types(change.memory, reach.scope, new)
-    found = await types_of(reach)
-    return change.told(
-        {"types": [_shown(each) for each in found], "own": bool(asked.types), "problem": None}
-    )
+
+    async def act(memory: Recollect) -> dict[str, Any]:
+        noted = change.noting(memory)
+        if not asked.types:
+            write = DeleteMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS)
+            await noted.apply(reach.scope, [write])
+        else:
+            new = load_types(cast("Sequence[Mapping[str, object]]", asked.types))
+            check_types_change(await types_of(reach), new)
+            await keep_types(noted, reach.scope, new)
+        return await again()
+
+    async def again(_: object = None) -> dict[str, Any]:
+        found = await types_of(reach)
+        own = bool(await own_settings(reach))
+        return change.told({"types": [_shown(each) for each in found], "own": own, "problem": None})
+
+    return await RepeatableRequest(reach, idempotency_key, "types", asked.types).answer(act, again)
 
 
 @router.post("/types/check", summary="Whether memory types would do")

@@ -6,7 +6,9 @@ from typing import Final
 
 from fastapi import APIRouter, Response
 
-from recollect.server.http.scope_access import Writing
+from recollect.memory.facade import Recollect
+from recollect.server.http.repeatable_requests import RepeatableRequest
+from recollect.server.http.scope_access import IdempotencyKey, Writing
 from recollect.server.schemas.requests import UndoRequest
 from recollect.server.undo import read_undo
 
@@ -14,12 +16,21 @@ router: Final = APIRouter(prefix="/v1", tags=["memories"])
 
 
 @router.post("/undo", summary="Take a change back", status_code=204)
-async def undo(reach: Writing, asked: UndoRequest) -> Response:
+async def undo(
+    reach: Writing, asked: UndoRequest, idempotency_key: IdempotencyKey = None
+) -> Response:
     """
     Revert a change made with `?undo=true`, completely or not at all.
 
     Refused if what the change wrote has changed since (412), or anything was erased in the scope
     (409).
     """
-    await reach.memory.undo(reach.scope, read_undo(reach, asked.undo))
-    return Response(status_code=204)
+
+    async def act(memory: Recollect) -> Response:
+        await memory.undo(reach.scope, read_undo(reach, asked.undo))
+        return Response(status_code=204)
+
+    async def again(_: object) -> Response:
+        return Response(status_code=204)
+
+    return await RepeatableRequest(reach, idempotency_key, "undo", asked.undo).answer(act, again)

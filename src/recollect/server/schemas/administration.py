@@ -10,7 +10,7 @@ from recollect.server.authorization import Permission
 from recollect.server.schemas.elements import Count, Cursor, Object, ResponseModel, Segments, Time
 
 
-class LimitsResponse(ResponseModel):
+class LimitsResponse(ResponseModel, title="Limits"):
     """The limits on requests; null means no limit."""
 
     body_bytes_max: Count
@@ -24,7 +24,7 @@ class LimitsResponse(ResponseModel):
     bytes_a_day: int | None
 
 
-class MeResponse(ResponseModel):
+class MeResponse(ResponseModel, title="Me"):
     """The caller's key, and the service's features."""
 
     version: str
@@ -39,14 +39,14 @@ class MeResponse(ResponseModel):
     limits: LimitsResponse
 
 
-class ScopesResponse(ResponseModel):
+class ScopesResponse(ResponseModel, title="ScopePage"):
     """A page of scopes."""
 
     scopes: list[Segments]
     cursor: Cursor
 
 
-class KeyResponse(ResponseModel):
+class KeyResponse(ResponseModel, title="Key"):
     """Metadata of a key."""
 
     model_config = ConfigDict(
@@ -75,14 +75,14 @@ class KeyResponse(ResponseModel):
     last_used_at: Time | None
 
 
-class KeysResponse(ResponseModel):
+class KeysResponse(ResponseModel, title="KeyPage"):
     """Keys, oldest first."""
 
     keys: list[KeyResponse]
     cursor: Cursor
 
 
-class NewKeyResponse(KeyResponse):
+class NewKeyResponse(KeyResponse, title="NewKey"):
     """A key with its secret, which is shown in this answer alone."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={})
@@ -90,7 +90,7 @@ class NewKeyResponse(KeyResponse):
     key: str
 
 
-class UsageDayResponse(ResponseModel):
+class UsageDayResponse(ResponseModel, title="UsageDay"):
     """The usage of one day (UTC)."""
 
     day: str = Field(examples=["2026-05-01"])
@@ -103,13 +103,13 @@ class UsageDayResponse(ResponseModel):
     tokens: Count = Field(description="Of the model, by formation.")
 
 
-class UsageResponse(ResponseModel):
+class UsageResponse(ResponseModel, title="Usage"):
     """Usage by day, newest first."""
 
     days: list[UsageDayResponse]
 
 
-class AuditEntryResponse(ResponseModel):
+class AuditEntryResponse(ResponseModel, title="AuditEntry"):
     """An audited change: a row of a chain."""
 
     n: int = Field(ge=1)
@@ -117,22 +117,22 @@ class AuditEntryResponse(ResponseModel):
     actor: str | None
     actor_key: str
     action: str
-    subject: str
-    ids: Object
+    subject: Object
     names: list[str]
+    description: str = Field(description="What `subject` and `names` list, in words.")
     digest: str
     previous: str
     hash: str
 
 
-class AuditResponse(ResponseModel):
+class AuditResponse(ResponseModel, title="AuditPage"):
     """A page of audited changes, the newest first."""
 
     audit: list[AuditEntryResponse]
     cursor: Cursor
 
 
-class VerdictResponse(ResponseModel):
+class VerdictResponse(ResponseModel, title="AuditVerdict"):
     """Whether a chain is whole; where not, at which row, and in which way."""
 
     ok: bool
@@ -163,7 +163,7 @@ class GraphEdge(ResponseModel):
     valid_until: Time | None
 
 
-class GraphResponse(ResponseModel):
+class GraphResponse(ResponseModel, title="Graph"):
     """Entities, and the facts between them; *more* says that the limit left some out."""
 
     nodes: list[GraphNode]
@@ -171,7 +171,7 @@ class GraphResponse(ResponseModel):
     more: bool
 
 
-class TaskFailure(ResponseModel):
+class TaskFailure(ResponseModel, title="TaskError"):
     """The last error of a background task: its class, what that means, when."""
 
     type: str
@@ -179,7 +179,7 @@ class TaskFailure(ResponseModel):
     at: Time
 
 
-class TaskResponse(ResponseModel):
+class TaskResponse(ResponseModel, title="TaskHealth"):
     """The state of a background task of the responding process."""
 
     name: str = Field(examples=["formation"])
@@ -193,14 +193,14 @@ class TaskResponse(ResponseModel):
     )
 
 
-class StoreResponse(ResponseModel):
+class StoreResponse(ResponseModel, title="StoreHealth"):
     """Whether the store answers, and how long one small read took."""
 
     state: str
     latency_ms: float | None
 
 
-class HealthResponse(ResponseModel):
+class HealthResponse(ResponseModel, title="Health"):
     """The health of the memory, as seen from the responding process."""
 
     status: Literal["ok", "degraded", "down"]
@@ -211,7 +211,7 @@ class HealthResponse(ResponseModel):
     tasks: list[TaskResponse]
 
 
-class ReadyResponse(ResponseModel):
+class ReadyResponse(ResponseModel, title="Readiness"):
     """It can keep and recall; the rest is for a key that may ``admin``."""
 
     status: Literal["ok", "degraded"]

@@ -18,7 +18,11 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class ResponseModel(BaseModel):
-    """An answer, or a part of one: every field is named, and none stands beside them."""
+    """
+    An answer, or a part of one: every field is named, and none stands beside them.
+
+    The *title* of a class is its name in ``/openapi.json``.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -30,7 +34,7 @@ class FieldProblem(ResponseModel):
     message: str
 
 
-class ProblemResponse(ResponseModel):
+class ProblemResponse(ResponseModel, title="Problem"):
     """Why a request was not carried out (RFC 9457), and what to do."""
 
     model_config = ConfigDict(
@@ -58,7 +62,21 @@ class ProblemResponse(ResponseModel):
     facts: Object = {}
 
 
-class StatusResponse(ResponseModel):
+class StatusResponse(ResponseModel, title="Status"):
     """The process answers."""
 
     status: str
+
+
+class OkResponse(ResponseModel, title="Ok"):
+    """The process answers, as LangGraph's server says it."""
+
+    ok: bool
+
+
+class InfoResponse(ResponseModel, title="Info"):
+    """What answers, as LangGraph's server says it."""
+
+    version: str
+    name: str
+    flags: dict[str, bool]

@@ -11,8 +11,10 @@ from recollect.server.schemas.elements import Count, Cursor, Object, ResponseMod
 from recollect.server.schemas.threads import ThreadResponse
 from recollect.worker.formation_run import FormationEnding
 
+_REVISED = "Memories that lose some fields and keep the rest."
 
-class WaitingResponse(ThreadResponse):
+
+class WaitingResponse(ThreadResponse, title="PendingThread"):
     """A thread with pending formation."""
 
     thread: str
@@ -20,7 +22,7 @@ class WaitingResponse(ThreadResponse):
     reason: Literal["paused", "failed", "talk"]
 
 
-class BreakerResponse(ResponseModel):
+class BreakerResponse(ResponseModel, title="CircuitBreaker"):
     """The state of the model; while the breaker is open, the model is not called."""
 
     open: bool
@@ -29,7 +31,7 @@ class BreakerResponse(ResponseModel):
     reason: str
 
 
-class PendingResponse(ResponseModel):
+class PendingResponse(ResponseModel, title="PendingPage"):
     """A page of what waits to be formed."""
 
     pending: list[WaitingResponse]
@@ -38,7 +40,7 @@ class PendingResponse(ResponseModel):
     cursor: Cursor
 
 
-class FormationResponse(ResponseModel):
+class FormationResponse(ResponseModel, title="Formation"):
     """The receipt of a formation."""
 
     model_config = ConfigDict(
@@ -73,14 +75,14 @@ class FormationResponse(ResponseModel):
     receipt: Object
 
 
-class FormationsResponse(ResponseModel):
+class FormationsResponse(ResponseModel, title="FormationPage"):
     """A page of receipts of formations."""
 
     formations: list[FormationResponse]
     cursor: Cursor
 
 
-class FormationResultResponse(ResponseModel):
+class FormationResultResponse(ResponseModel, title="FormationResult"):
     """How one formation ended; one that was postponed or lost has no receipt."""
 
     end: FormationEnding
@@ -89,42 +91,36 @@ class FormationResultResponse(ResponseModel):
     )
 
 
-class FormResponse(ResponseModel):
+class FormResponse(ResponseModel, title="FormationResults"):
     """The formations that a request brought about, and how each of them ended."""
 
     formations: list[FormationResponse]
     results: list[FormationResultResponse]
 
 
-class SteeredResponse(ResponseModel):
+class SteeredResponse(ResponseModel, title="SteeredThreads"):
     """So many threads are paused, or resumed, that were not before."""
 
     threads: Count
 
 
-class RetriedResponse(ResponseModel):
+class RetriedResponse(ResponseModel, title="RetriedMessages"):
     """So many messages that were given up wait again."""
 
     messages: Count
 
 
-class CountsResponse(ResponseModel):
-    """So much goes, or went; *revised* are memories that lose a part."""
-
-    messages: Count
-    memories: Count
-    revised: Count
-
-
-class PreviewResponse(ResponseModel):
-    """What an erase would remove, and the token that confirms it."""
+class PreviewResponse(ResponseModel, title="ErasePreview"):
+    """How much an erase would take, and the token that confirms it."""
 
     model_config = ConfigDict(
         extra="forbid",
         json_schema_extra={
             "examples": [
                 {
-                    "counts": {"messages": 2, "memories": 1, "revised": 0},
+                    "messages": 2,
+                    "memories": 1,
+                    "revised": 0,
                     "confirm": "eyJ0YXJnZXQiOiB7fX0.c2lnbmF0dXJl",
                     "expires_at": "2026-05-01T10:10:00Z",
                 }
@@ -132,35 +128,39 @@ class PreviewResponse(ResponseModel):
         },
     )
 
-    counts: CountsResponse
+    messages: Count
+    memories: Count
+    revised: Count = Field(description=_REVISED)
     confirm: str
     expires_at: Time
 
 
-class ReceiptResponse(ResponseModel):
+class ReceiptResponse(ResponseModel, title="EraseReceipt"):
     """What was erased; *clean_at* is when its bytes were removed from the files as well."""
 
     id: str
-    at: Time
+    messages: Count
+    memories: Count
+    revised: Count = Field(description=_REVISED)
+    erased_at: Time
     clean_at: Time | None
-    counts: CountsResponse
 
 
-class ReceiptsResponse(ResponseModel):
+class ReceiptsResponse(ResponseModel, title="EraseReceiptPage"):
     """The erases made through this service, newest first."""
 
     receipts: list[ReceiptResponse]
     cursor: Cursor
 
 
-class RefusedLine(ResponseModel):
+class RefusedLine(ResponseModel, title="ImportNote"):
     """A line that was not taken."""
 
     line: int = Field(ge=1)
     reason: str
 
 
-class ImportResponse(ResponseModel):
+class ImportResponse(ResponseModel, title="ImportResult"):
     """How many records were stored, and which lines were left out or changed."""
 
     taken: Count

@@ -17,7 +17,7 @@ from recollect.server.schemas.elements import (
 UNDO = "With `?undo=true`: a token with which POST /v1/undo takes the change back."
 
 
-class EvidenceResponse(ResponseModel):
+class EvidenceResponse(ResponseModel, title="Evidence"):
     """The message, and the words in it, that a field rests on."""
 
     thread: str
@@ -33,7 +33,7 @@ class EvidenceResponse(ResponseModel):
 EvidenceByPointer = dict[str, list[EvidenceResponse]]
 
 
-class MemoryResponse(ResponseModel):
+class MemoryResponse(ResponseModel, title="Memory"):
     """A memory in its present version."""
 
     model_config = ConfigDict(
@@ -84,26 +84,26 @@ class MemoryResponse(ResponseModel):
     )
 
 
-class ChangedMemoryResponse(MemoryResponse):
+class ChangedMemoryResponse(MemoryResponse, title="ChangedMemory"):
     """A memory after a change."""
 
     undo: str | None = Field(default=None, description=UNDO)
 
 
-class UndoResponse(ResponseModel):
+class UndoResponse(ResponseModel, title="UndoToken"):
     """The token that reverts a change with no other result."""
 
     undo: str | None = Field(description=UNDO)
 
 
-class MemoriesResponse(ResponseModel):
+class MemoriesResponse(ResponseModel, title="MemoryPage"):
     """A page of memories."""
 
     memories: list[MemoryResponse]
     cursor: Cursor
 
 
-class RevisionResponse(ResponseModel):
+class RevisionResponse(ResponseModel, title="Revision"):
     """One version of a memory, and in which time it was the current one."""
 
     version: int = Field(ge=1)
@@ -119,13 +119,13 @@ class RevisionResponse(ResponseModel):
     believed_until: Time | None
 
 
-class HistoryResponse(ResponseModel):
+class HistoryResponse(ResponseModel, title="MemoryHistory"):
     """Every version of a memory, newest first."""
 
     revisions: list[RevisionResponse]
 
 
-class MemoryUseResponse(ResponseModel):
+class MemoryUseResponse(ResponseModel, title="MemoryUse"):
     """A recall that returned a memory."""
 
     at: Time
@@ -134,13 +134,13 @@ class MemoryUseResponse(ResponseModel):
     score: float
 
 
-class MemoryUsesResponse(ResponseModel):
+class MemoryUsesResponse(ResponseModel, title="MemoryUses"):
     """The last recalls that returned a memory, newest first."""
 
     recalls: list[MemoryUseResponse]
 
 
-class TypesResponse(ResponseModel):
+class TypesResponse(ResponseModel, title="MemoryTypes"):
     """Memory types, each as the configuration file has it."""
 
     types: list[Object]
@@ -151,7 +151,7 @@ class TypesResponse(ResponseModel):
     undo: str | None = Field(default=None, description=UNDO)
 
 
-class CheckResponse(ResponseModel):
+class CheckResponse(ResponseModel, title="MemoryTypesCheck"):
     """Whether memory types would do, and what is wrong with them."""
 
     ok: bool

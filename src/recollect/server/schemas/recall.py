@@ -12,23 +12,16 @@ from recollect.server.schemas.elements import Count, Object, ResponseModel, Segm
 from recollect.server.schemas.memories import MemoryResponse
 from recollect.server.schemas.threads import MessageResponse
 
+_WHOLE = "All that is kept of it, with `whole`."
 
-class SignalResponse(ResponseModel):
+
+class SignalResponse(ResponseModel, title="Signal"):
     """A signal's part in a score: its weight times its standardised value z."""
 
     name: str
     z: float
     weight: float
     part: float
-
-
-class WholeResponse(ResponseModel):
-    """An entry with all that is kept of it, and its figures as they are."""
-
-    content: MessageResponse | MemoryResponse
-    score: float
-    relevance: float = Field(ge=0, le=1)
-    signals: dict[str, float]
 
 
 class _Entry(ResponseModel):
@@ -41,7 +34,6 @@ class _Entry(ResponseModel):
     )
     signals: list[SignalResponse]
     tokens: Count
-    whole: WholeResponse | None = Field(default=None, description="Where it was asked for.")
 
 
 class _MessageEntry(_Entry):
@@ -50,6 +42,7 @@ class _MessageEntry(_Entry):
     id: str
     role: Role
     name: str | None
+    content: MessageResponse | None = Field(default=None, description=_WHOLE)
 
 
 class _MemoryEntry(_Entry):
@@ -58,6 +51,7 @@ class _MemoryEntry(_Entry):
     key: str
     version: int = Field(ge=1)
     value: Object
+    content: MemoryResponse | None = Field(default=None, description=_WHOLE)
 
 
 class RecalledMessage(_MessageEntry):
@@ -80,7 +74,7 @@ class DroppedMemory(_MemoryEntry):
     reason: DropReason
 
 
-class RecallResponse(ResponseModel):
+class RecallResponse(ResponseModel, title="Recall"):
     """The entries relevant to a query, best first, and those left out."""
 
     model_config = ConfigDict(
@@ -88,6 +82,7 @@ class RecallResponse(ResponseModel):
         json_schema_extra={
             "examples": [
                 {
+                    "query": "Where does Ada live?",
                     "entries": [
                         {
                             "kind": "message",
@@ -118,6 +113,7 @@ class RecallResponse(ResponseModel):
         },
     )
 
+    query: str
     entries: list[Annotated[RecalledMessage | RecalledMemory, Field(discriminator="kind")]]
     dropped: list[Annotated[DroppedMessage | DroppedMemory, Field(discriminator="kind")]]
     tokens: Count

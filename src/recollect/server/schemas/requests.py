@@ -8,7 +8,8 @@ from typing import Annotated, Literal, cast
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
 from recollect.errors import UsageError
-from recollect.records import Evidence, EvidenceMap, Json, JsonObject, NewMessage, Role, Trust
+from recollect.recall.query import Where
+from recollect.records import Json, JsonObject, NewMessage, PutMemory, Role, Trust
 from recollect.server.authorization import ROTATION_OVERLAP_S_MAX, Permission
 from recollect.stores.plans.erasure import (
     EraseMemory,
@@ -19,6 +20,7 @@ from recollect.stores.plans.erasure import (
     EraseThread,
 )
 from recollect.stores.validation import ID_CHARACTERS_MAX
+from recollect.wire.elements import evidence_from_json
 
 Id = Annotated[str, Field(min_length=1, max_length=ID_CHARACTERS_MAX)]
 Time = AwareDatetime
@@ -34,7 +36,7 @@ class RequestModel(BaseModel):
     model_config = ConfigDict(extra="forbid", str_max_length=1_000_000)
 
 
-class MessageInput(RequestModel):
+class MessageInput(RequestModel, title="NewMessage"):
     """A message as a caller gives it."""
 
     role: Role
@@ -86,7 +88,7 @@ class AppendRequest(RequestModel):
     assistant: Id | None = Field(default=None, description="For which assistant it is formed.")
 
 
-class EvidenceInput(RequestModel):
+class EvidenceInput(RequestModel, title="NewEvidence"):
     """The message, and the words in it, that a field rests on."""
 
     thread: Id
@@ -95,7 +97,7 @@ class EvidenceInput(RequestModel):
     group: int = Field(default=0, ge=0, le=2**53, description=GROUP)
 
 
-class MemoryRequest(RequestModel):
+class MemoryRequest(RequestModel, title="PutMemoryRequest"):
     """A memory as a caller writes it."""
 
     model_config = ConfigDict(
@@ -117,17 +119,19 @@ class MemoryRequest(RequestModel):
     expires_at: Time | None = None
     evidence: dict[str, list[EvidenceInput]] = Field(default_factory=dict)
 
-    def evidence_map(self) -> EvidenceMap:
-        """Return its evidence as the library takes it."""
-        return {
-            pointer: [
-                Evidence(
-                    thread=each.thread, message=each.message, quote=each.quote, group=each.group
-                )
-                for each in found
-            ]
-            for pointer, found in self.evidence.items()
-        }
+    def put(self, type_: str, key: str, expected: int | None) -> PutMemory:
+        """Return the write at an address, over the *expected* version."""
+        return PutMemory(
+            type=type_,
+            key=key,
+            value=cast("JsonObject", self.value),
+            text=self.text,
+            expected=expected,
+            valid_from=self.valid_from,
+            valid_until=self.valid_until,
+            expires_at=self.expires_at,
+            evidence=evidence_from_json(self.model_dump(include={"evidence"})["evidence"]),
+        )
 
 
 class RecallRequest(RequestModel):
@@ -168,11 +172,25 @@ class RecallRequest(RequestModel):
     )
     render: bool = True
     whole: bool = Field(
-        default=False, description="Whether each entry comes with all that is kept of it."
+        default=False,
+        description="Whether each entry comes with all that is kept of it, and exact figures.",
     )
 
+    def where(self) -> Where:
+        """Return which entries may be found."""
+        return Where(
+            messages=self.roles != [],
+            types=self.types,
+            threads=self.threads,
+            since=self.since,
+            until=self.until,
+            filter=cast("JsonObject | None", self.filter),
+            valid_at=self.valid_at,
+            known_at=self.known_at,
+        )
 
-class RestoreRequest(RequestModel):
+
+class RestoreRequest(RequestModel, title="RestoreMemoryRequest"):
     """The version to restore."""
 
     version: int = Field(ge=1, le=2**53)
@@ -184,13 +202,13 @@ class UndoRequest(RequestModel):
     undo: str = Field(min_length=1, max_length=1_000_000)
 
 
-class EndRequest(RequestModel):
+class EndRequest(RequestModel, title="EndMemoryRequest"):
     """Since when a memory is no longer true."""
 
     at: Time
 
 
-class RememberRequest(RequestModel):
+class RememberRequest(RequestModel, title="RememberRequest"):
     """A sentence to remember, readable on its own."""
 
     text: str = Field(min_length=1)
@@ -198,46 +216,46 @@ class RememberRequest(RequestModel):
     trust: Trust = "user"
 
 
-class RejectRequest(RequestModel):
+class RejectRequest(RequestModel, title="RejectMemoryRequest"):
     """The part of a memory to reject; all of it by default."""
 
     pointer: str = Field(default="", max_length=1_000)
 
 
-class TypesRequest(RequestModel):
+class TypesRequest(RequestModel, title="MemoryTypesRequest"):
     """Memory types, each as the configuration file has it."""
 
     types: list[Object] = Field(max_length=100)
 
 
-class ThreadRequest(RequestModel):
+class ThreadRequest(RequestModel, title="FormationRequest"):
     """The thread that is meant; all of the scope by default."""
 
     thread: Id | None = None
 
 
-class RetryRequest(RequestModel):
+class RetryRequest(RequestModel, title="RetryFormationRequest"):
     """The thread or the dead formation that is meant; all of the scope by default."""
 
     thread: Id | None = None
     formation: Id | None = None
 
 
-class PlaceInput(RequestModel):
+class PlaceInput(RequestModel, title="MessageAddress"):
     """A message in its thread."""
 
     thread: Id
     id: Id
 
 
-class AddressInput(RequestModel):
+class AddressInput(RequestModel, title="MemoryAddress"):
     """A memory's address."""
 
     type: Id
     key: Id
 
 
-class TargetInput(RequestModel):
+class TargetInput(RequestModel, title="EraseTarget"):
     """The erase target: one of these."""
 
     scope: Literal[True] | None = None
@@ -275,7 +293,7 @@ class TargetInput(RequestModel):
         return found[0]
 
 
-class EraseRequest(RequestModel):
+class EraseRequest(RequestModel, title="PreviewEraseRequest"):
     """The data to erase."""
 
     model_config = ConfigDict(
@@ -285,13 +303,13 @@ class EraseRequest(RequestModel):
     target: TargetInput
 
 
-class ConfirmationRequest(RequestModel):
+class ConfirmationRequest(RequestModel, title="EraseRequest"):
     """The token of a preview."""
 
     confirm: str = Field(min_length=1, max_length=8_000)
 
 
-class KeyRequest(RequestModel):
+class KeyRequest(RequestModel, title="CreateKeyRequest"):
     """A key to create."""
 
     model_config = ConfigDict(
@@ -309,7 +327,7 @@ class KeyRequest(RequestModel):
     expires_at: Time | None = None
 
 
-class RotationRequest(RequestModel):
+class RotationRequest(RequestModel, title="RotateKeyRequest"):
     """How long the old secret stays valid beside the new one."""
 
     overlap_s: float = Field(default=0.0, ge=0, le=ROTATION_OVERLAP_S_MAX)

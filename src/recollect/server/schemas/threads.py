@@ -10,7 +10,7 @@ from recollect.records import Role
 from recollect.server.schemas.elements import Count, Cursor, Object, ResponseModel, Segments, Time
 
 
-class LaneResponse(ResponseModel):
+class LaneResponse(ResponseModel, title="Lane"):
     """Formation progress of a type with its own schedule."""
 
     formed: Count
@@ -19,7 +19,7 @@ class LaneResponse(ResponseModel):
     again: list[int]
 
 
-class ThreadResponse(ResponseModel):
+class ThreadResponse(ResponseModel, title="Thread"):
     """A thread, and how far it has been formed."""
 
     model_config = ConfigDict(
@@ -62,14 +62,14 @@ class ThreadResponse(ResponseModel):
     waiting: Count = Field(description="The messages that wait to be formed.")
 
 
-class ThreadsResponse(ResponseModel):
+class ThreadsResponse(ResponseModel, title="ThreadPage"):
     """A page of threads."""
 
     threads: list[ThreadResponse]
     cursor: Cursor
 
 
-class MessageResponse(ResponseModel):
+class MessageResponse(ResponseModel, title="Message"):
     """A message with everything that is kept of it."""
 
     model_config = ConfigDict(
@@ -106,14 +106,14 @@ class MessageResponse(ResponseModel):
     metadata: Object
 
 
-class MessagesResponse(ResponseModel):
+class MessagesResponse(ResponseModel, title="MessagePage"):
     """A page of messages, oldest first."""
 
     messages: list[MessageResponse]
     cursor: Cursor
 
 
-class KeptResponse(ResponseModel):
+class KeptResponse(ResponseModel, title="AppendedMessages"):
     """The messages that were kept, in the order in which they were given."""
 
     messages: list[MessageResponse]

@@ -25,11 +25,17 @@ from recollect.stores.contract.threads import ThreadStore
 from recollect.stores.meter import UNMEASURED_ACTIONS, Meter, plan_charged
 from recollect.stores.plans.audit import AuditedChange, plan_audited
 from recollect.stores.plans.formation import Claim, Lease
+from recollect.stores.plans.idempotency import (
+    Idempotency,
+    check_not_repeated,
+    idempotency_of,
+    plan_once,
+)
 from recollect.stores.plans.preconditions import plan_provided, plan_since, plan_under_stamp
 from recollect.stores.plans.snapshot import SnapshotQuery
 from recollect.stores.plans.undo import UndoLog, plan_noted
 from recollect.stores.requests import RequestStore
-from recollect.stores.unit_of_work import Plan, Proviso, Query
+from recollect.stores.unit_of_work import NOTHING, Plan, PlannedWrite, Proviso, Query, Rows
 from recollect.stores.validation import check_id, check_position, check_scope
 
 ResultT = TypeVar("ResultT")
@@ -103,6 +109,17 @@ class Store(
         The information that `undo` needs is gathered in the transaction of each change.
         """
         return NotingStore(self, log)
+
+    @final
+    def once(self, key: str, *request: object, owner: Scope = ()) -> KeyedStore:
+        """
+        Return this store as one uses it who makes a *request* under an idempotency *key*.
+
+        The first change through it keeps the key in its own transaction, in the scope that it
+        changes; any other is refused as a repetition. A request of several changes makes the
+        last of them through it. Where several share a scope, *owner* tells their keys apart.
+        """
+        return KeyedStore(self, key, request, owner)
 
     def settings_stamp(self) -> int | None:
         """
@@ -241,6 +258,54 @@ class NotingStore(StoreView):
     async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
         noted = partial(plan_noted, plan=plan, scope=scope, log=self._log, now=self.now())
         return await self._store._change(action, scope, noted)
+
+
+class KeyedStore(StoreView):
+    """A store as one uses it who makes a request under an idempotency key."""
+
+    def __init__(
+        self, store: Store, key: str, request: tuple[object, ...], owner: Scope = ()
+    ) -> None:
+        super().__init__(store)
+        self._owner = owner
+        self._key = key
+        self._request = request
+
+    async def check_not_repeated(self, scope: Scope) -> None:
+        """
+        Return if the request was not made yet in *scope*.
+
+        Raises:
+            RepeatedRequestError: It was carried out.
+            ConflictError: The key was used for another request.
+            GoneError: All that it wrote was erased since.
+        """
+        scope, now = check_scope(scope), self.now()
+        idempotency = await self._idempotency_in(scope)
+
+        def query(rows: Rows) -> None:
+            check_not_repeated(rows, scope, idempotency, now)
+
+        await self._read(query)
+
+    async def note_count(self, scope: Scope, count: int) -> None:
+        """
+        Keep the key in *scope* after changes that were made without it, and how many they were.
+
+        Raises:
+            RepeatedRequestError: It was kept before.
+        """
+        scope = check_scope(scope)
+        await self._change("note_count", scope, lambda _: PlannedWrite(NOTHING, count))
+
+    async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
+        idempotency = await self._idempotency_in(scope)
+        once = partial(plan_once, plan=plan, scope=scope, idempotency=idempotency, now=self.now())
+        return await self._store._change(action, scope, once)
+
+    async def _idempotency_in(self, scope: Scope) -> Idempotency:
+        secret = await self._digest_secret()
+        return idempotency_of(secret, self._key, scope, "once", *self._request, owner=self._owner)
 
 
 class SinceStore(StoreView):

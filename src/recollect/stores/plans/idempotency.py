@@ -12,12 +12,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from recollect.errors import ConflictError, GoneError
+from recollect.errors import ConflictError, GoneError, RepeatedRequestError
 from recollect.records import Scope
 from recollect.stores.digests import keyed_digest, request_digest
 from recollect.stores.plans.upkeep import is_old, old_before
-from recollect.stores.rows import NO_SCOPE, IdempotencyRow, ScopeRow
-from recollect.stores.unit_of_work import Rows
+from recollect.stores.rows import NO_SCOPE, IdempotencyRow, MemoryRow, MessageRow, ScopeRow
+from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Removal, ResultT, Rows
 from recollect.stores.validation import check_id
 
 GONE: Final = '"gone"'
@@ -33,12 +33,18 @@ class Idempotency:
     digest: bytes
 
 
-def idempotency_of(secret: bytes, key: str, scope: Scope, *request: object) -> Idempotency:
-    """Return the key with a digest of the *request* made with it in *scope*."""
+def idempotency_of(
+    secret: bytes, key: str, scope: Scope, *request: object, owner: Scope = ()
+) -> Idempotency:
+    """
+    Return the key with a digest of the *request* made under it in *scope*.
+
+    Where several share a scope, *owner* tells their keys apart.
+    """
     name = check_id(key, "an idempotency key")
     return Idempotency(
         name=name,
-        key=keyed_digest(secret, "key", scope, name).hex(),
+        key=keyed_digest(secret, "key", scope, name, *owner).hex(),
         digest=keyed_digest(secret, "request", request_digest(scope, *request).hex()),
     )
 
@@ -52,16 +58,74 @@ def opened(rows: Rows, scope: Scope, now: int) -> ScopeRow:
 
 
 def key_row(
-    scope: ScopeRow, idempotency: Idempotency, uids: Sequence[int], now: int
+    scope: ScopeRow, idempotency: Idempotency, wrote: Sequence[int] | int, now: int
 ) -> IdempotencyRow:
-    """Return the row that records which entries a request wrote under its key."""
+    """
+    Return what is kept of a request under a key: the uids of the entries that it *wrote*.
+
+    Of a request that wrote no entry, and answers with a number, that number is kept.
+    """
     return IdempotencyRow(
         scope_id=scope.id,
         key=idempotency.key,
         digest=idempotency.digest,
-        result=json.dumps(uids),
+        result=json.dumps(wrote),
         kept_at=now,
     )
+
+
+def check_not_repeated(rows: Rows, scope: Scope, idempotency: Idempotency, now: int) -> None:
+    """
+    Return if nothing was done in *scope* under the key yet.
+
+    Raises:
+        RepeatedRequestError: This request was carried out.
+        ConflictError: The key was used for another request.
+        GoneError: All that the request wrote was erased since.
+    """
+    row = rows.scope(scope)
+    wrote = _wrote_at(rows, _places(row, now) if row else (NO_SCOPE,), idempotency, now)
+    if wrote is not None:
+        uids = uids_of(wrote)
+        found = rows.memories_by_uid(row.id, uids) if row and uids else ()
+        msg = f"the request was carried out before under the key {idempotency.name!r}"
+        error = RepeatedRequestError(msg)
+        error.memories = tuple((each.type, each.key) for each in found)
+        error.count = wrote if isinstance(wrote, int) else len(uids)
+        raise error
+
+
+def plan_once(
+    rows: Rows, plan: Plan[ResultT], *, scope: Scope, idempotency: Idempotency, now: int
+) -> PlannedWrite[ResultT]:
+    """
+    Carry out *plan*, which changes *scope*, and keep the key with it; see `check_not_repeated`.
+
+    The key is kept also where there was nothing to change: a late repetition finds it all the
+    same, and does not undo what others did meanwhile.
+    """
+    check_not_repeated(rows, scope, idempotency, now)
+    planned = plan(rows)
+    effect = planned.effect
+    changed = [each for each in effect.scopes if each.segments == scope]
+    row = changed[0] if changed else opened(rows, scope, now)
+    result = planned.result
+    wrote: list[int] | int = _uids_of(effect, row)
+    if not wrote and isinstance(result, int) and not isinstance(result, bool):
+        wrote = result
+    kept = replace(
+        effect,
+        scopes=effect.scopes if changed else [*effect.scopes, row],
+        idempotency=[*effect.idempotency, key_row(row, idempotency, wrote, now)],
+        old_keys=[*effect.old_keys, (row.id, old_before(now))],
+    )
+    return PlannedWrite(kept, planned.result)
+
+
+def _uids_of(effect: Effect, scope: ScopeRow) -> list[int]:
+    """Return the entries of a scope that an effect writes, or if there are none, removes."""
+    rows: Sequence[MessageRow | MemoryRow | Removal] = (*effect.messages, *effect.memories)
+    return [each.uid for each in rows or effect.removed if each.scope_id == scope.id]
 
 
 def uids_under_key(
@@ -76,7 +140,20 @@ def uids_under_key(
     """
     if idempotency is None:
         return None
-    kept = rows.idempotency(_places(scope, now), idempotency.key)
+    wrote = _wrote_at(rows, _places(scope, now), idempotency, now)
+    return None if wrote is None else uids_of(wrote)
+
+
+def uids_of(wrote: list[int] | int) -> list[int]:
+    """Return the uids of what is kept of a request; see `key_row`."""
+    return [] if isinstance(wrote, int) else wrote
+
+
+def _wrote_at(
+    rows: Rows, places: Sequence[int], idempotency: Idempotency, now: int
+) -> list[int] | int | None:
+    """Return what a request wrote under a key that may stand in *places*; see `key_row`."""
+    kept = rows.idempotency(places, idempotency.key)
     if kept is None or is_old(kept, now):
         return None
     if kept.digest != idempotency.digest:
@@ -90,8 +167,8 @@ def uids_under_key(
             "and nothing is written again: use a new key for a new request"
         )
         raise GoneError(msg)
-    uids: list[int] = json.loads(kept.result)
-    return uids
+    wrote: list[int] | int = json.loads(kept.result)
+    return wrote
 
 
 def _places(scope: ScopeRow, now: int) -> tuple[int, ...]:
@@ -109,7 +186,7 @@ def blanked_keys(
     """
     found = []
     for row in rows.keys_of(scope_id):
-        uids = [] if row.result == GONE else json.loads(row.result)
+        uids = [] if row.result == GONE else uids_of(json.loads(row.result))
         left = [uid for uid in uids if uid not in erased]
         if left and len(left) < len(uids):
             found.append(replace(row, result=json.dumps(left)))

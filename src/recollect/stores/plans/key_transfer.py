@@ -14,7 +14,7 @@ from typing import Final, cast
 from recollect.errors import UsageError
 from recollect.records import Json, JsonObject, Scope
 from recollect.stores.plans.archive_fields import RecordFields
-from recollect.stores.plans.idempotency import GONE
+from recollect.stores.plans.idempotency import GONE, uids_of
 from recollect.stores.plans.scopes import holds_anything
 from recollect.stores.plans.upkeep import is_old
 from recollect.stores.rows import NO_SCOPE, IdempotencyRow
@@ -78,7 +78,7 @@ def _records_of(rows: Rows, scope_id: int, scope: Scope | None, now: int) -> Ite
 
 def _names_of(rows: Rows, scope_id: int, result: str) -> list[Json]:
     """Return what a request wrote, as [thread, message id] or [type, key, "memory"]."""
-    uids: list[int] = json.loads(result)
+    uids = uids_of(json.loads(result))
     messages = {row.uid: row for row in rows.messages_by_uid(scope_id, uids)} if uids else {}
     memories = {row.uid: row for row in rows.memories_by_uid(scope_id, uids)} if uids else {}
     threads = rows.thread_ids(scope_id, sorted({row.thread for row in messages.values()}))

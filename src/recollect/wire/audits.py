@@ -1,0 +1,68 @@
+"""The audit as JSON: its entries, and the verdict on a chain."""
+
+from __future__ import annotations
+
+from recollect.records import Json
+from recollect.stores.plans.audit import AuditEntry, AuditVerdict
+from recollect.wire.elements import Fields, time_from_json, time_to_json
+
+
+def audit_entry_to_json(entry: AuditEntry) -> dict[str, Json]:
+    """Return an audited change; *description* says in words what *subject* and *names* list."""
+    return {
+        "n": entry.n,
+        "at": time_to_json(entry.at),
+        "actor": entry.actor,
+        "actor_key": entry.actor_key,
+        "action": entry.action,
+        "subject": entry.subject,
+        "names": list(entry.names),
+        "description": describe_subject(entry),
+        "digest": entry.digest,
+        "previous": entry.previous,
+        "hash": entry.hash,
+    }
+
+
+def audit_entry_from_json(fields: Fields) -> AuditEntry:
+    """Return the audited change that `audit_entry_to_json` wrote."""
+    return AuditEntry(
+        n=fields["n"],
+        at=time_from_json(fields["at"]),
+        actor=fields["actor"],
+        actor_key=fields["actor_key"],
+        action=fields["action"],
+        subject=fields["subject"],
+        names=tuple(fields["names"]),
+        digest=fields["digest"],
+        previous=fields["previous"],
+        hash=fields["hash"],
+    )
+
+
+def describe_subject(entry: AuditEntry) -> str:
+    """Return the names that are left of what a change concerned, or how many have none."""
+    listed = sum(len(found) for found in entry.subject.values() if isinstance(found, list))
+    kinds = ", ".join(entry.subject)
+    return ", ".join(entry.names) if entry.names else f"{listed} without a name: {kinds}"
+
+
+def verdict_to_json(verdict: AuditVerdict) -> dict[str, Json]:
+    """Return whether a chain is whole."""
+    return {
+        "ok": verdict.ok,
+        "rows": verdict.rows,
+        "head": verdict.head,
+        "broken_at": verdict.broken_at,
+        "reason": verdict.reason,
+    }
+
+
+def verdict_from_json(fields: Fields) -> AuditVerdict:
+    """Return the verdict that `verdict_to_json` wrote."""
+    return AuditVerdict(
+        rows=fields["rows"],
+        head=fields["head"],
+        broken_at=fields["broken_at"],
+        reason=fields["reason"],
+    )

@@ -1,0 +1,68 @@
+"""Times, scopes and evidence as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from recollect.records import Evidence, EvidenceMap, Json, Scope
+
+Fields: TypeAlias = Mapping[str, Any]
+"""A JSON object that was read."""
+ScopeNaming: TypeAlias = Callable[[Scope], list[Json]]
+"""Names a scope as its reader does: a service leaves out the scope of the reader's key."""
+
+
+def time_to_json(time: datetime | None) -> str | None:
+    """
+    Return a time in ISO 8601, ``None`` for none.
+
+    >>> from datetime import UTC
+    >>> time_to_json(datetime(2026, 5, 1, 12, tzinfo=UTC))
+    '2026-05-01T12:00:00Z'
+    """
+    return None if time is None else time.isoformat().replace("+00:00", "Z")
+
+
+def time_from_json(written: str) -> datetime:
+    """Return the time that `time_to_json` wrote."""
+    return datetime.fromisoformat(written)
+
+
+def optional_time(written: str | None) -> datetime | None:
+    """Return the time that `time_to_json` wrote, ``None`` for ``null``."""
+    return None if written is None else datetime.fromisoformat(written)
+
+
+def scope_to_json(scope: Scope) -> list[Json]:
+    """Return the segments of a scope."""
+    return list(scope)
+
+
+def evidence_to_json(evidence: EvidenceMap) -> dict[str, Json]:
+    """Return evidence by JSON pointer; a group of 0, which most evidence has, is left out."""
+    return {
+        pointer: [
+            {"thread": each.thread, "message": each.message, "quote": each.quote}
+            | ({"group": each.group} if each.group else {})
+            for each in found
+        ]
+        for pointer, found in evidence.items()
+    }
+
+
+def evidence_from_json(fields: Fields) -> EvidenceMap:
+    """Return the evidence that `evidence_to_json` wrote."""
+    return {
+        pointer: tuple(
+            Evidence(
+                thread=each["thread"],
+                message=each["message"],
+                quote=each.get("quote"),
+                group=each.get("group", 0),
+            )
+            for each in found
+        )
+        for pointer, found in fields.items()
+    }

@@ -1,0 +1,101 @@
+"""Erasing as JSON: targets, previews and receipts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.errors import UsageError
+from recollect.records import Json
+from recollect.stores.plans.erasure import (
+    EraseMemory,
+    EraseMessages,
+    EraseReceipt,
+    EraseScope,
+    EraseSource,
+    EraseTarget,
+    EraseThread,
+)
+from recollect.wire.elements import Fields, optional_time, time_from_json, time_to_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasePreview:
+    """How much an erase would take, and the token that confirms exactly this until *expires_at*."""
+
+    messages: int
+    memories: int
+    revised: int
+    confirm: str
+    expires_at: datetime
+
+
+def target_to_json(target: EraseTarget) -> dict[str, Json]:
+    """
+    Return the target of an erase.
+
+    Raises:
+        UsageError: The service erases no such target.
+    """
+    match target:
+        case EraseScope(below=below):
+            return {"scope": True, "below": below}
+        case EraseThread(thread=thread):
+            return {"thread": thread}
+        case EraseMessages(thread=thread, messages=[message]):
+            return {"message": {"thread": thread, "id": message}}
+        case EraseMemory(type=type_, key=key, expected=None):
+            return {"memory": {"type": type_, "key": key}}
+        case EraseSource(source=source):
+            return {"source": source}
+    msg = (
+        f"{type(target).__name__} as it is given is not erased over HTTP: give a scope, a thread, "
+        "one message, a memory or a source"
+    )
+    raise UsageError(msg)
+
+
+def preview_to_json(preview: ErasePreview) -> dict[str, Json]:
+    """Return the preview of an erase."""
+    return {
+        "messages": preview.messages,
+        "memories": preview.memories,
+        "revised": preview.revised,
+        "confirm": preview.confirm,
+        "expires_at": time_to_json(preview.expires_at),
+    }
+
+
+def preview_from_json(fields: Fields) -> ErasePreview:
+    """Return the preview that `preview_to_json` wrote."""
+    return ErasePreview(
+        messages=fields["messages"],
+        memories=fields["memories"],
+        revised=fields["revised"],
+        confirm=fields["confirm"],
+        expires_at=time_from_json(fields["expires_at"]),
+    )
+
+
+def receipt_to_json(receipt: EraseReceipt) -> dict[str, Json]:
+    """Return the receipt of an erase."""
+    return {
+        "id": receipt.id,
+        "messages": receipt.messages,
+        "memories": receipt.memories,
+        "revised": receipt.revised,
+        "erased_at": time_to_json(receipt.erased_at),
+        "clean_at": time_to_json(receipt.clean_at),
+    }
+
+
+def receipt_from_json(fields: Fields) -> EraseReceipt:
+    """Return the receipt that `receipt_to_json` wrote."""
+    return EraseReceipt(
+        id=fields["id"],
+        messages=fields["messages"],
+        memories=fields["memories"],
+        revised=fields["revised"],
+        erased_at=time_from_json(fields["erased_at"]),
+        clean_at=optional_time(fields["clean_at"]),
+    )

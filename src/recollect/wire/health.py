@@ -1,0 +1,58 @@
+"""The health of a memory as JSON."""
+
+from __future__ import annotations
+
+from recollect.observability.health import Health, StoreHealth, TaskError, TaskHealth
+from recollect.records import Json
+from recollect.wire.elements import Fields, optional_time, time_from_json, time_to_json
+
+
+def health_to_json(health: Health) -> dict[str, Json]:
+    """Return how a memory, its store and its background tasks are."""
+    return {
+        "status": health.status,
+        "at": time_to_json(health.at),
+        "store": {"state": health.store.state, "latency_ms": health.store.latency_ms},
+        "tasks": [task_to_json(each) for each in health.tasks],
+    }
+
+
+def health_from_json(fields: Fields) -> Health:
+    """Return the health that `health_to_json` wrote."""
+    store = fields["store"]
+    return Health(
+        at=time_from_json(fields["at"]),
+        store=StoreHealth(state=store["state"], latency_ms=store["latency_ms"]),
+        tasks=tuple(task_from_json(each) for each in fields["tasks"]),
+    )
+
+
+def task_to_json(task: TaskHealth) -> dict[str, Json]:
+    """Return how a background task is."""
+    error = task.last_error
+    return {
+        "name": task.name,
+        "state": task.state,
+        "last_success": time_to_json(task.last_success),
+        "last_error": None
+        if error is None
+        else {"type": error.type, "text": error.text, "at": time_to_json(error.at)},
+        "failures": task.failures,
+        "retry_at": time_to_json(task.retry_at),
+        "backlog": task.backlog,
+    }
+
+
+def task_from_json(fields: Fields) -> TaskHealth:
+    """Return the task that `task_to_json` wrote."""
+    error = fields["last_error"]
+    return TaskHealth(
+        name=fields["name"],
+        state=fields["state"],
+        last_success=optional_time(fields["last_success"]),
+        last_error=error
+        and TaskError(type=error["type"], text=error["text"], at=time_from_json(error["at"])),
+        failures=fields["failures"],
+        retry_at=optional_time(fields["retry_at"]),
+        backlog=fields["backlog"],
+    )

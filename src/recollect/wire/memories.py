@@ -1,0 +1,103 @@
+"""Memories and their revisions as JSON."""
+
+from __future__ import annotations
+
+from recollect.records import Json, Memory, PutMemory, Revision
+from recollect.wire.elements import (
+    Fields,
+    ScopeNaming,
+    evidence_from_json,
+    evidence_to_json,
+    optional_time,
+    scope_to_json,
+    time_from_json,
+    time_to_json,
+)
+
+
+def memory_to_json(memory: Memory, scope_of: ScopeNaming = scope_to_json) -> dict[str, Json]:
+    """Return a memory in its present version."""
+    return {
+        "scope": scope_of(memory.scope),
+        "type": memory.type,
+        "key": memory.key,
+        "value": memory.value,
+        "text": memory.text,
+        "version": memory.version,
+        "created_at": time_to_json(memory.created_at),
+        "updated_at": time_to_json(memory.updated_at),
+        "valid_from": time_to_json(memory.valid_from),
+        "valid_until": time_to_json(memory.valid_until),
+        "expires_at": time_to_json(memory.expires_at),
+        "evidence": evidence_to_json(memory.evidence),
+        "trust": memory.trust,
+        "state": memory.state,
+        "said_at": time_to_json(memory.said_at),
+    }
+
+
+def memory_from_json(fields: Fields) -> Memory:
+    """Return the memory that `memory_to_json` wrote."""
+    return Memory(
+        scope=tuple(fields["scope"]),
+        type=fields["type"],
+        key=fields["key"],
+        value=fields["value"],
+        text=fields["text"],
+        version=fields["version"],
+        created_at=time_from_json(fields["created_at"]),
+        updated_at=time_from_json(fields["updated_at"]),
+        valid_from=optional_time(fields["valid_from"]),
+        valid_until=optional_time(fields["valid_until"]),
+        expires_at=optional_time(fields["expires_at"]),
+        evidence=evidence_from_json(fields["evidence"]),
+        trust=fields["trust"],
+        state=fields["state"],
+        said_at=optional_time(fields["said_at"]),
+    )
+
+
+def put_to_json(put: PutMemory) -> dict[str, Json]:
+    """Return what a put writes, without its address and the version that it expects."""
+    return {
+        "value": put.value,
+        "text": put.text,
+        "valid_from": time_to_json(put.valid_from),
+        "valid_until": time_to_json(put.valid_until),
+        "expires_at": time_to_json(put.expires_at),
+        "evidence": evidence_to_json(put.evidence),
+    }
+
+
+def revision_to_json(revision: Revision) -> dict[str, Json]:
+    """Return one version of a memory."""
+    return {
+        "version": revision.version,
+        "value": revision.value,
+        "text": revision.text,
+        "valid_from": time_to_json(revision.valid_from),
+        "valid_until": time_to_json(revision.valid_until),
+        "evidence": evidence_to_json(revision.evidence),
+        "trust": revision.trust,
+        "state": revision.state,
+        "cause": revision.cause,
+        "believed_from": time_to_json(revision.believed_from),
+        "believed_until": time_to_json(revision.believed_until),
+    }
+
+
+def revision_from_json(fields: Fields) -> Revision:
+    """Return the version that `revision_to_json` wrote."""
+    return Revision(
+        version=fields["version"],
+        value=fields["value"],
+        text=fields["text"],
+        valid_from=optional_time(fields["valid_from"]),
+        valid_until=optional_time(fields["valid_until"]),
+        evidence=evidence_from_json(fields["evidence"]),
+        trust=fields["trust"],
+        state=fields["state"],
+        cause=fields["cause"],
+        believed_from=time_from_json(fields["believed_from"]),
+        believed_until=optional_time(fields["believed_until"]),
+    )

@@ -1,0 +1,56 @@
+"""Messages as JSON: as they are stored, and as a caller gives them."""
+
+from __future__ import annotations
+
+from recollect.records import Json, Message, NewMessage
+from recollect.wire.elements import Fields, time_from_json, time_to_json
+
+
+def message_to_json(message: Message) -> dict[str, Json]:
+    """Return a stored message."""
+    return {
+        "thread": message.thread,
+        "id": message.id,
+        "position": message.position,
+        "role": message.role,
+        "name": message.name,
+        "text": message.text,
+        "time": time_to_json(message.time),
+        "session": message.session,
+        "source": message.source,
+        "content": message.content,
+        "metadata": message.metadata,
+    }
+
+
+def message_from_json(fields: Fields) -> Message:
+    """Return the message that `message_to_json` wrote."""
+    return Message(
+        thread=fields["thread"],
+        id=fields["id"],
+        position=fields["position"],
+        role=fields["role"],
+        name=fields["name"],
+        text=fields["text"],
+        time=time_from_json(fields["time"]),
+        session=fields["session"],
+        source=fields["source"],
+        content=fields["content"],
+        metadata=fields["metadata"],
+    )
+
+
+def new_message_to_json(message: NewMessage) -> dict[str, Json]:
+    """Return a message to be stored; what the caller left out is left to the store."""
+    written: dict[str, Json] = {
+        "role": message.role,
+        "text": message.text,
+        "id": message.id,
+        "name": message.name,
+        "time": time_to_json(message.time),
+        "session": message.session,
+        "source": message.source,
+        "content": message.content,
+        "metadata": message.metadata,
+    }
+    return {name: value for name, value in written.items() if value is not None}

@@ -1,0 +1,130 @@
+"""Recall as JSON: which entries it may find, and what it answers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from recollect.recall.fusion import WEIGHTS, WEIGHTS_WITHOUT_VECTOR
+from recollect.recall.query import Where
+from recollect.recall.results import DroppedEntry, Recall, Recalled
+from recollect.records import Json, Message
+from recollect.text.token_estimate import estimated_tokens
+from recollect.wire.elements import Fields, ScopeNaming, scope_to_json, time_to_json
+from recollect.wire.memories import memory_from_json, memory_to_json
+from recollect.wire.messages import message_from_json, message_to_json
+
+_DIGITS: Final = 4
+"""Figures of an entry are rounded to so many places, unless it is written whole."""
+
+
+def recall_to_json(
+    recall: Recall, scope_of: ScopeNaming = scope_to_json, *, whole: bool = True
+) -> dict[str, Json]:
+    """
+    Return what was recalled, why, and what was left out.
+
+    Only if it is *whole* can it be read back: then each entry has its message or memory as
+    *content*, and its figures are exact.
+    """
+    return {
+        "query": recall.query,
+        "entries": [recalled_to_json(each, scope_of, whole=whole) for each in recall.entries],
+        "dropped": [
+            recalled_to_json(each.entry, scope_of, whole=whole) | {"reason": each.reason}
+            for each in recall.dropped
+        ],
+        "tokens": recall.tokens,
+        "searched": recall.searched,
+        "eligible": recall.eligible,
+        "partial": recall.is_partial,
+        "embedder": recall.embedder,
+        "outside": recall.outside,
+    }
+
+
+def recall_from_json(fields: Fields) -> Recall:
+    """Return the answer that `recall_to_json` wrote whole."""
+    return Recall(
+        query=fields["query"],
+        entries=tuple(recalled_from_json(each) for each in fields["entries"]),
+        dropped=tuple(
+            DroppedEntry(entry=recalled_from_json(each), reason=each["reason"])
+            for each in fields["dropped"]
+        ),
+        tokens=fields["tokens"],
+        searched=fields["searched"],
+        eligible=fields["eligible"],
+        embedder=fields["embedder"],
+        outside=fields["outside"],
+    )
+
+
+def recalled_to_json(
+    entry: Recalled, scope_of: ScopeNaming = scope_to_json, *, whole: bool = True
+) -> dict[str, Json]:
+    """Return an entry that was recalled, with its reasons; see `recall_to_json`."""
+    content, score, relevance = entry.content, float(entry.score), float(entry.relevance)
+    text = entry.text
+    written: dict[str, Json] = {
+        "kind": "message" if isinstance(content, Message) else "memory",
+        "scope": scope_of(entry.scope),
+        "text": text,
+        "time": time_to_json(entry.time),
+        "score": score if whole else round(score, _DIGITS),
+        "relevance": relevance if whole else round(relevance, _DIGITS),
+        "signals": _signals_to_json(entry, whole=whole),
+        "tokens": estimated_tokens(text),
+    }
+    if isinstance(content, Message):
+        written |= {"thread": content.thread, "id": content.id, "role": content.role}
+        written["name"] = content.name
+        whole_content = message_to_json(content) if whole else None
+    else:
+        written |= {"type": content.type, "key": content.key, "version": content.version}
+        written["value"] = content.value
+        whole_content = memory_to_json(content, scope_of) if whole else None
+    return {**written, "content": whole_content} if whole else written
+
+
+def recalled_from_json(fields: Fields) -> Recalled:
+    """Return the entry that `recalled_to_json` wrote whole."""
+    read = message_from_json if fields["kind"] == "message" else memory_from_json
+    return Recalled(
+        scope=tuple(fields["scope"]),
+        content=read(fields["content"]),
+        score=fields["score"],
+        relevance=fields["relevance"],
+        signals={each["name"]: each["part"] for each in fields["signals"]},
+    )
+
+
+def _signals_to_json(entry: Recalled, *, whole: bool) -> list[Json]:
+    """Return each signal as its standardised value z, its weight, and their product, its part."""
+    weights = WEIGHTS if "dense" in entry.signals else WEIGHTS_WITHOUT_VECTOR
+    written: list[Json] = []
+    for name, each in entry.signals.items():
+        weight, part = weights.get(name, 0.0), float(each)
+        signal: Json = {
+            "name": name,
+            "z": round(part / weight if weight else 0.0, _DIGITS),
+            "weight": weight,
+            "part": part if whole else round(part, _DIGITS),
+        }
+        written.append(signal)
+    return written
+
+
+def where_to_json(where: Where) -> dict[str, Json]:
+    """Return which entries recall may find; no roles at all stand for "no messages"."""
+    valid_at = where.valid_at
+    return {
+        "roles": None if where.messages else [],
+        "types": None if where.types is None else list(where.types),
+        "threads": None if where.threads is None else list(where.threads),
+        "filter": where.filter,
+        "since": time_to_json(where.since),
+        "until": time_to_json(where.until),
+        "valid_at": time_to_json(valid_at) if isinstance(valid_at, datetime) else valid_at,
+        "known_at": time_to_json(where.known_at),
+    }

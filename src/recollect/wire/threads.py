@@ -1,0 +1,94 @@
+"""Threads as JSON, and what waits in them to be formed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from recollect.records import Json, Lane, Thread
+from recollect.wire.elements import (
+    Fields,
+    ScopeNaming,
+    optional_time,
+    scope_to_json,
+    time_from_json,
+    time_to_json,
+)
+
+
+def thread_to_json(
+    thread: Thread, now: datetime, scope_of: ScopeNaming = scope_to_json
+) -> dict[str, Json]:
+    """Return a thread; *due_in_s* counts the seconds from *now* until it is due, at least 0."""
+    return {
+        "scope": scope_of(thread.scope),
+        "id": thread.id,
+        "created_at": time_to_json(thread.created_at),
+        "last": thread.last,
+        "count": thread.count,
+        "formed": thread.formed,
+        "due": time_to_json(thread.due),
+        "due_in_s": seconds_until(thread.due, now),
+        "attempts": thread.attempts,
+        "state": thread.state,
+        "again": list(thread.again),
+        "settings": thread.settings,
+        "lanes": {name: lane_to_json(each) for name, each in thread.lanes.items()},
+        "waiting": thread.waiting,
+    }
+
+
+def thread_from_json(fields: Fields) -> Thread:
+    """Return the thread that `thread_to_json` wrote."""
+    return Thread(
+        scope=tuple(fields["scope"]),
+        id=fields["id"],
+        created_at=time_from_json(fields["created_at"]),
+        last=fields["last"],
+        count=fields["count"],
+        formed=fields["formed"],
+        due=optional_time(fields["due"]),
+        attempts=fields["attempts"],
+        state=fields["state"],
+        again=tuple(fields["again"]),
+        settings=fields["settings"],
+        lanes={name: lane_from_json(each) for name, each in fields["lanes"].items()},
+        waiting=fields["waiting"],
+    )
+
+
+def lane_to_json(lane: Lane) -> dict[str, Json]:
+    """Return how far a type with a schedule of its own was formed in a thread."""
+    return {
+        "formed": lane.formed,
+        "attempts": lane.attempts,
+        "not_before": time_to_json(lane.not_before),
+        "again": list(lane.again),
+    }
+
+
+def lane_from_json(fields: Fields) -> Lane:
+    """Return the lane that `lane_to_json` wrote."""
+    return Lane(
+        formed=fields["formed"],
+        attempts=fields["attempts"],
+        not_before=optional_time(fields["not_before"]),
+        again=tuple(fields["again"]),
+    )
+
+
+def pending_to_json(
+    thread: Thread, now: datetime, scope_of: ScopeNaming = scope_to_json
+) -> dict[str, Json]:
+    """Return a thread with how many of its messages wait to be formed, and why they wait."""
+    reason = "paused" if thread.state == "paused" else "failed" if thread.attempts else "talk"
+    return {
+        **thread_to_json(thread, now, scope_of),
+        "thread": thread.id,
+        "messages": thread.waiting,
+        "reason": reason,
+    }
+
+
+def seconds_until(time: datetime | None, now: datetime) -> float | None:
+    """Return how many seconds there are until a time, at least 0; ``None`` for no time."""
+    return None if time is None else max(0.0, round((time - now).total_seconds(), 3))

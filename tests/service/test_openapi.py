@@ -1,0 +1,92 @@
+"""Names in /openapi.json are those of the generated clients: they stay, and are pinned here."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from recollect.server import Settings
+from recollect.server.http.api_operations import OPERATIONS
+from recollect.server.http.application import create_app
+from recollect.server.http.openapi import operations, titled
+
+OPERATION_IDS = """
+append_messages approve_memory cancel_langgraph_thread_run chat check_types create_key
+create_langgraph_run create_langgraph_thread create_langgraph_thread_run delete_langgraph_item
+delete_langgraph_thread delete_langgraph_thread_run delete_memory end_memory erase
+export_records form get_formation get_graph get_health get_info get_langgraph_assistant
+get_langgraph_item get_langgraph_thread get_langgraph_thread_run get_langgraph_thread_state
+get_liveness get_me get_memory get_memory_history get_metrics get_ok get_readiness get_thread
+get_usage import_records join_langgraph_thread_run list_audit list_erase_receipts
+list_formations list_keys list_langgraph_namespaces list_langgraph_thread_runs list_memories
+list_memory_recalls list_messages list_pending list_scopes list_threads list_types
+pause_formation preview_erase put_langgraph_item put_memory recall reject_memory remember
+remove_message replace_message replace_types restore_memory resume_formation retry_formation
+revoke_key rotate_key search_langgraph_assistants search_langgraph_items
+search_langgraph_threads undo_change update_langgraph_thread verify_audit wait_langgraph_run
+wait_langgraph_thread_run watch_changes
+"""
+SCHEMAS = """
+AppendRequest AppendedMessages AuditEntry AuditPage AuditVerdict ChangedMemory ChatRequest
+CircuitBreaker CreateKeyRequest DroppedMemory DroppedMessage EndMemoryRequest ErasePreview
+EraseReceipt EraseReceiptPage EraseRequest EraseTarget Evidence FieldProblem Formation
+FormationPage FormationRequest FormationResult FormationResults Graph GraphEdge GraphNode Health
+ImportNote ImportResult Info JsonValue Key KeyPage Lane LangGraphAssistant
+LangGraphCreateThreadRequest LangGraphFoundItem LangGraphFoundItems LangGraphItem
+LangGraphItemAddress LangGraphNamespaces LangGraphNamespacesRequest LangGraphPutItemRequest
+LangGraphRun LangGraphRunRequest LangGraphSearchAssistantsRequest LangGraphSearchItemsRequest
+LangGraphSearchThreadsRequest LangGraphThread LangGraphThreadState LangGraphUpdateThreadRequest
+LangGraphValues Limits Me Memory MemoryAddress MemoryHistory MemoryPage MemoryTypes
+MemoryTypesCheck MemoryTypesRequest MemoryUse MemoryUses Message MessageAddress MessagePage
+NewEvidence NewKey NewMessage Ok PendingPage PendingThread PreviewEraseRequest Problem
+PutMemoryRequest Readiness Recall RecallRequest RecalledMemory RecalledMessage
+RejectMemoryRequest RememberRequest RestoreMemoryRequest RetriedMessages RetryFormationRequest
+Revision RotateKeyRequest ScopePage Signal Status SteeredThreads StoreHealth TaskError
+TaskHealth Thread ThreadPage UndoRequest UndoToken Usage UsageDay
+"""
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    """Return what a service tells of its routes."""
+    found: dict[str, Any] = create_app(Settings(), lambda: pytest.fail("not opened")).openapi()
+    return found
+
+
+def test_every_operation_has_its_pinned_id(document: dict[str, Any]) -> None:
+    """A new one is added here; one that is renamed breaks the clients of others."""
+    found = [operation["operationId"] for _, _, operation in operations(document)]
+
+    assert OPERATION_IDS.split() == sorted(found)
+    assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", each) for each in found)
+    assert {(method, path) for method, path, _ in operations(document)} == OPERATIONS.keys()
+
+
+def test_every_schema_has_its_pinned_name(document: dict[str, Any]) -> None:
+    """Nouns without the marks of a generator, each of them used."""
+    names = set(document["components"]["schemas"])
+    used = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(document)))
+
+    assert sorted(SCHEMAS.split()) == sorted(names)
+    assert used == names
+    assert [each for each in names if not re.fullmatch(r"([A-Z][a-z]+|JSON)+", each)] == []
+
+
+def test_every_answer_has_a_schema_or_is_a_stream(document: dict[str, Any]) -> None:
+    """No answer in JSON may be just anything."""
+    for method, path, operation in operations(document):
+        for status, answer in operation["responses"].items():
+            if status.startswith("2") and status != "204":
+                ((media_type, told),) = answer["content"].items()
+                is_stream = media_type == OPERATIONS[method, path].stream
+                assert is_stream or "properties" not in told["schema"], (method, path)
+                assert is_stream or re.search(r"\$ref", json.dumps(told)), (method, path)
+
+
+def test_two_schemas_of_one_title_are_refused() -> None:
+    """The mutant: a second model that would hide the first."""
+    schemas = {"A": {"title": "Memory"}, "B": {"title": "Memory"}}
+
+    with pytest.raises(ValueError, match="share a title"):
+        titled({"components": {"schemas": schemas}})
