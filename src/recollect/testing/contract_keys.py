@@ -167,8 +167,29 @@ class IdempotencyContract(Contract):
 
         assert ["m1", "m2"] == await ids_in(store)
 
+    async def test_a_view_makes_one_change_under_its_key(self, store: Store) -> None:
+        """
+        Return this store as one uses it who makes a *request* under an idempotency *key*.
+
+        The first change through it keeps the key in its own transaction, in the scope that it
+        changes; any other is refused as a repetition. Where several share a scope, *owner* tells
+        their keys apart.
+        """
+        once = store.once("k", "put", owner=BOB)
+        await once.apply(ADA, [fact("home")])
+
+        with pytest.raises(RepeatedRequestError) as repeated:
+            await once.apply(ADA, [fact("work")])
+        with pytest.raises(ConflictError):
+            await store.once("k", "other", owner=BOB).apply(ADA, [fact("work")])
+        await store.once("k", "put").apply(ADA, [fact("dog")])
+        await once.apply(BOB, [fact("home")])
+
+        assert (("Fact", "home"),) == repeated.value.memories
+        assert ["dog", "home"] == await keys_in(store)
+
     async def test_a_repetition_is_told_the_number_that_was_answered(self, store: Store) -> None:
-        """Of a change that writes no entry, and of several changes that were made without a key."""
+        """A request of several changes makes the last of them through it."""
         await store.append(ADA, TALK, [said("m1")])
         pausing, counted = store.once("pause", "pause"), store.once("retry", "retry")
         assert 1 == await pausing.pause(ADA, TALK)
