@@ -68,7 +68,7 @@ async def test_a_refused_key_is_seen_and_logged(caplog: pytest.LogCaptureFixture
     assert ("failing", 1, 1) == (forming.state, forming.failures, forming.backlog)
     assert forming.last_error is not None
     assert "ModelDeniedError" == forming.last_error.type
-    assert "refuses the key" in forming.last_error.text
+    assert "key is invalid" in forming.last_error.text
     assert forming.retry_at is not None
     assert forming.retry_at > forming.last_error.at
     (line,) = [each for each in caplog.records if each.levelno >= logging.WARNING]
