@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from recollect import recall
+from recollect import recall, text
 from recollect.recall.duplicates import SaidAlready
 from recollect.recall.packing import packed
 from recollect.recall.query_analysis import _pattern, names_in, read_question, without_names
@@ -111,9 +111,10 @@ class Found:
 
 
 def modules() -> Iterator[ModuleType]:
-    """Yield every module of recall."""
-    for each in pkgutil.iter_modules(recall.__path__):
-        yield importlib.import_module(f"{recall.__name__}.{each.name}")
+    """Yield every module of recall, and of the text analysis below it."""
+    for package in (recall, text):
+        for each in pkgutil.iter_modules(package.__path__):
+            yield importlib.import_module(f"{package.__name__}.{each.name}")
 
 
 def value_of(node: ast.expr, module: ModuleType) -> str | None:
@@ -187,11 +188,11 @@ NAMED = [
 def test_every_pattern_is_looked_at() -> None:
     """None hides where the check does not see it."""
     assert {found.place.partition(":")[0].rpartition(".")[2] for found in PATTERNS} >= {
-        "analyse",
-        "budget",
-        "dates",
-        "question",
-        "render",
+        "analysis",
+        "context",
+        "query_analysis",
+        "rendering",
+        "time_expressions",
     }
     assert {"recollect.recall.query_analysis"} == {place.partition(":")[0] for place in MADE_LATER}
     assert len(MADE_LATER) == 1

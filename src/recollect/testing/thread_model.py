@@ -69,6 +69,7 @@ class ThreadModel:
             due=self.due and max(self.due, self.not_before or self.due),
             attempts=self.attempts,
             state="active",
+            waiting=sum(kept.position > self.formed for _, kept in self.messages.values()),
         )
 
     def remove(self, ids: Iterable[str]) -> int:
