@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 
-from recollect import recall, text
+from recollect import recall
 from recollect.recall.duplicates import SaidAlready
 from recollect.recall.packing import packed
 from recollect.recall.query_analysis import _pattern, names_in, read_question, without_names
 from recollect.recall.rendering import Record, read_block, render_block
 from recollect.recall.results import Recalled
 from recollect.records import Evidence, Memory, Message
+from recollect.text import analysis, time_expressions
 from recollect.text.analysis import terms_of
 from recollect.text.terms import encode_terms
 from recollect.text.time_expressions import asks_when, days_meant, has_time_expression
@@ -111,10 +112,10 @@ class Found:
 
 
 def modules() -> Iterator[ModuleType]:
-    """Yield every module of recall, and of the text analysis below it."""
-    for package in (recall, text):
-        for each in pkgutil.iter_modules(package.__path__):
-            yield importlib.import_module(f"{package.__name__}.{each.name}")
+    """Yield every module of recall, and what of the text analysis reads queries."""
+    for each in pkgutil.iter_modules(recall.__path__):
+        yield importlib.import_module(f"{recall.__name__}.{each.name}")
+    yield from (analysis, time_expressions)
 
 
 def value_of(node: ast.expr, module: ModuleType) -> str | None:
