@@ -88,7 +88,7 @@ def serving(folder: Path, *, store: str = "service.db", key: str = "") -> Iterat
 @contextmanager
 def serving_bare(folder: Path) -> Iterator[Process]:
     """Run the bare application."""
-    arguments = ["-m", "benchmarks.bare_http_control"]
+    arguments = [str(Path(__file__).with_name("bare_http_control.py"))]
     with _running(folder, arguments, ready="serving at", key=None) as found:
         yield found
 

@@ -15,11 +15,11 @@ from recollect.errors import (
     StoreUnavailableError,
 )
 from recollect.formation.rule_model import RuleModel
+from recollect.memory.formation_control import opened
 from recollect.memory.health import CLEANING
 from recollect.memory.runtime import MERGING
 from recollect.observability.health import Health, TaskHealth
 from recollect.ports import Vector
-from recollect.recall.index_cache import Indexes
 from recollect.recall.vector_backlog import EMBEDDING
 from recollect.records import Scope
 from recollect.testing import HashedEmbedder
@@ -285,14 +285,13 @@ async def test_an_error_that_ends_a_task_is_logged(
     monkeypatch.setattr("recollect.memory.runtime.MERGE_EVERY_S", 0.01)
     memory = recollect.open("memory:", embedder="none")
 
-    def fail(_: Indexes) -> int:
+    def fail() -> int:
         raise ZeroDivisionError(SECRET)
-
-    monkeypatch.setattr(Indexes, "drop_idle", fail)
 
     async def recall_and_wait() -> None:
         async with memory:
             await memory.recall(("users", "ada"), "what is merged?")  # which makes the indexes
+            monkeypatch.setattr(opened(memory._runtime.recaller).indexes, "drop_idle", fail)
             await anyio.sleep(WAIT_S)
 
     with pytest.raises(BaseExceptionGroup):
