@@ -136,9 +136,11 @@ class Embedding:
             self._woken = anyio.Event()
             written = self._written
             try:
+                had_failed = self._query_failed
                 worked = await self.work_once()
-                # Without work the embedder was not asked, and may still fail for queries.
-                if worked or not self._query_failed:
+                # Without work the embedder was not asked, and may still fail for queries; and a
+                # query that failed meanwhile is newer than what this work shows.
+                if (worked and had_failed) or not self._query_failed:
                     self._note_success()
             except (EmbedderError, StoreError) as error:
                 self.last_error = error
