@@ -31,7 +31,7 @@ help:
 	@echo "make page       the web page, built from web/ into the package (needs Node 20 and npm)"
 	@echo "make inspector  the MCP inspector, which tests/mcp asks with (needs Node 20 and npm)"
 	@echo "make wheel      a release in dist/, which carries the page"
-	@echo "make demo       a conversation remembered, recalled and erased"
+	@echo "make demo       a conversation remembered, recalled and erased, then its page"
 	@echo "make test       the tests (4 to 5 minutes)"
 	@echo "make test-slow  those that start programs, servers and a browser (4 minutes)"
 	@echo "make prove      the full counts and the benchmarks (long)"
@@ -74,8 +74,10 @@ page: $(PAGE_TOOLS)
 wheel: page $(INSTALLED)
 	RECOLLECT_RELEASE=1 $(VENV)/bin/python -m build --wheel --no-isolation
 
+# On a terminal it ends in the browser; in a pipe, or with CI set, after the story.
 demo: setup
-	$(VENV)/bin/recollect demo
+	@if [ -t 0 ] && [ -t 1 ] && [ -z "$$CI" ]; then set -- --serve; else set --; fi; \
+	$(VENV)/bin/recollect demo "$$@"
 
 $(ORIGINALS): requirements/originals.txt $(INSTALLED)
 	$(VENV)/bin/python -m pip install --quiet --require-hashes --no-deps --upgrade \

@@ -13,22 +13,29 @@ from pathlib import Path
 import httpx
 import pytest
 
+from recollect.errors import EXIT_STATUS
+from recollect.server.http.static_page import STATIC, is_built
 from recollect.testing.postgres_server import empty_store, shared_database
 from recollect.testing.redis_server import shared_server as shared_redis
 
 DATABASE = 10
+needs_page = pytest.mark.skipif(not is_built(STATIC), reason="the page is not built: `make page`")
 LINE_S_MAX = 60.0
 
 
 @contextmanager
-def process(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Run `recollect serve` in a folder."""
+def process(
+    folder: Path, *arguments: str, command: str = "serve", **variables: str
+) -> Iterator[subprocess.Popen[str]]:
+    """Run `recollect serve`, or another *command* that serves, in a folder."""
     environment = {
-        name: each for name, each in os.environ.items() if not name.startswith("RECOLLECT_")
-    }
-    command = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--embedder", "none"]
+        name: each
+        for name, each in os.environ.items()
+        if not name.startswith("RECOLLECT_") and name not in {"DISPLAY", "WAYLAND_DISPLAY"}
+    } | variables
+    program = [sys.executable, "-m", "recollect", command, "--port", "0", "--embedder", "none"]
     with subprocess.Popen(
-        [*command, *arguments],
+        [*program, *arguments],
         cwd=folder,
         env=environment,
         stdout=subprocess.PIPE,
@@ -149,3 +156,96 @@ def test_a_file_sets_it_up(tmp_path: Path) -> None:
 
     assert 2 == running.returncode
     assert "too weak" in told
+
+
+def browser_in(folder: Path) -> dict[str, str]:
+    """Return the environment of somebody whose browser writes the address into a file."""
+    script = folder / "browser"
+    script.write_text(f'#!/bin/sh\necho "$1" > {folder}/part && mv {folder}/part {folder}/opened\n')
+    script.chmod(0o755)
+    return {"DISPLAY": ":9", "BROWSER": f"{script} %s"}
+
+
+def wait_for(path: Path) -> str:
+    """Return what a file holds as soon as it is there."""
+    waiting = threading.Event()
+    for _ in range(int(LINE_S_MAX * 10)):
+        if path.exists():
+            return path.read_text("utf-8").strip()
+        waiting.wait(0.1)
+    pytest.fail(f"there is no {path.name}")
+
+
+@needs_page
+def test_the_page_is_opened_signed_in_until_the_service_ends(tmp_path: Path) -> None:
+    """The key is in the fragment, is in no log, and is no good after the service has stopped."""
+    with process(tmp_path, "--open", **browser_in(tmp_path)) as first:
+        assert first.stdout is not None
+        lasting = line_with(first.stdout, r"first key.*(rk_\S+)")
+        shown = line_with(first.stdout, r"(http://\S+/#key=\S+)")
+        opened = wait_for(tmp_path / "opened")
+        url, _, key = opened.partition("/#key=")
+        me = httpx.get(f"{url}/v1/me", headers={"x-api-key": key}).json()
+        first.send_signal(signal.SIGTERM)
+        _, logged = first.communicate(timeout=LINE_S_MAX)
+    with process(tmp_path) as second:
+        assert second.stderr is not None
+        url = line_with(second.stderr, r"at (http://\S+)")
+        line_with(second.stderr, r'"event": "(started)"')
+        answers = [
+            httpx.get(f"{url}/v1/me", headers={"x-api-key": each}).status_code
+            for each in (key, lasting)
+        ]
+
+    assert shown == opened
+    assert ["default"] == me["prefix"]
+    assert key not in logged
+    assert [401, 200] == answers
+
+
+@needs_page
+def test_without_a_display_the_address_is_printed_and_nothing_is_opened(tmp_path: Path) -> None:
+    """A browser of text would take the terminal."""
+    variables = browser_in(tmp_path) | {"DISPLAY": ""}
+    with process(tmp_path, "--open", "--no-auth", **variables) as running:
+        assert running.stdout is not None
+        shown = line_with(running.stdout, r"(http://\S+)")
+        running.send_signal(signal.SIGTERM)
+        running.communicate(timeout=LINE_S_MAX)
+
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", shown)
+    assert not tmp_path.joinpath("opened").exists()
+
+
+def test_a_store_that_cannot_be_opened_is_one_sentence(tmp_path: Path) -> None:
+    """It has the exit status of its error, and no traceback."""
+    tmp_path.joinpath("recollect.db").write_text("this is no database", "utf-8")
+
+    with process(tmp_path, "--store", "recollect.db") as running:
+        _, told = running.communicate(timeout=LINE_S_MAX)
+
+    assert EXIT_STATUS["corrupt"] == running.returncode
+    assert "is not a database" in told.splitlines()[-1]
+    assert "Traceback" not in told
+
+
+@needs_page
+def test_the_demonstration_ends_in_the_browser(tmp_path: Path) -> None:
+    """Signed in, on its scope and with its types, and what is typed is formed and remembered."""
+    with process(tmp_path, "--serve", command="demo", **browser_in(tmp_path)) as running:
+        url, _, key = wait_for(tmp_path / "opened").partition("/#key=")
+        with httpx.Client(base_url=url, headers={"x-api-key": key}, timeout=30) as client:
+            me = client.get("/v1/me").json()
+            types = client.get("/v1/types").json()["types"]
+            known = client.get("/v1/memories", params={"type": "Fact"}).json()["memories"]
+            answer = client.post("/v1/chat", json={"text": "Where do I live?", "thread": "t"})
+        running.send_signal(signal.SIGINT)
+        told, logged = running.communicate(timeout=LINE_S_MAX)
+
+    assert (["demo", "mira"], "rules/1") == (me["prefix"], me["model"])
+    assert ["User", "Fact", "Note", "Instructions"] == [each["name"] for each in types]
+    assert "Mira lives in Porto, Rua das Amoreiras 18" in {each["text"] for each in known}
+    assert "Porto" in answer.text
+    assert "5. Forget" in told
+    assert "first key" not in told
+    assert 0 == running.returncode, logged

@@ -1,13 +1,15 @@
 /** The page's beginning. */
 
 import { createRoot } from "react-dom/client";
-import { askAhead } from "./api/client";
+import { askAhead, storeKey } from "./api/client";
 import { App } from "./app";
 import { routeOf } from "./lib/route";
 import { AroundProvider } from "./lib/session";
+import { signInByAddress } from "./lib/sign_in";
 import { Boundary } from "./parts/boundary";
 import "./style.css";
 
+signInByAddress(storeKey);
 askAhead("me");
 const { parts, scope } = routeOf(location.hash);
 if (!parts.length || parts[0] === "chat") askAhead("threads", scope, { limit: 50 });

@@ -135,8 +135,12 @@ def reasons_of(entry: Recalled) -> str:
     return " · ".join(f"{REASONS.get(name, name)} {part:.2f}" for name, part in parts if part > 0)
 
 
-async def show(store: Path | str, embedder: str) -> None:
-    """Show everything, on a store made at *store*, a file or an address; it stays there."""
+async def show(store: Path | str, embedder: str, *, is_last: bool = True) -> None:
+    """
+    Show everything, on a store made at *store*, a file or an address; it stays there.
+
+    With *is_last* it ends with the commands to go on with.
+    """
     stage, clock = DemoStage(), StoryClock()
     stage.say("Mira talks to her assistant: about moving, about work, about her kitchen.", "bold")
     async with recollect.open(str(store), embedder=embedder, clock=clock) as memory:
@@ -148,7 +152,8 @@ async def show(store: Path | str, embedder: str) -> None:
     async with recollect.open(str(store), embedder=embedder, clock=clock) as memory:
         receipt, left = await _erase(stage, memory)
     _forgotten(stage, receipt, left, before, _count(store))
-    _next(stage)
+    if is_last:
+        _next(stage)
 
 
 def _count(store: Path | str) -> int | None:

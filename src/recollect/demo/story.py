@@ -13,15 +13,18 @@ from typing import Any, BinaryIO, Final, cast
 from recollect.errors import UsageError
 from recollect.formation.formation_receipt import ModelExchanges, receipt_of
 from recollect.formation.operation_outcomes import OperationOutcome
+from recollect.formation.types import MemoryType, load_types
 from recollect.formation.window import Window
 from recollect.importers import Incoming, InputFile, read_rows
 from recollect.memory.facade import Recollect
+from recollect.memory.scope_types import types_write
 from recollect.records import EndMemory, Evidence, NewMessage, PutMemory, Scope, Write
 from recollect.stores.plans.formation import Formed
 
 SCOPE: Final[Scope] = ("demo", "mira")
 CONVERSATION: Final = "conversation.jsonl"
 OPERATIONS: Final = "operations.jsonl"
+TYPES: Final = "types.json"
 _BEFORE: Final = datetime(2025, 3, 1, tzinfo=UTC)
 _PAUSE: Final = timedelta(minutes=15)
 
@@ -105,6 +108,11 @@ def read_operations() -> list[tuple[str, Write]]:
     return [(row["session"], write_of(row)) for row in rows]
 
 
+def read_types() -> tuple[MemoryType, ...]:
+    """Return the memory types of the story."""
+    return load_types(files(__package__).joinpath(TYPES).read_text("utf-8"))
+
+
 def write_of(row: Mapping[str, Any]) -> Write:
     """Return the write of a recorded operation."""
     if row["operation"] == "end":
@@ -149,9 +157,11 @@ async def play(memory: Recollect, clock: StoryClock, chapters: Sequence[Chapter]
     """
     Keep and form the story chapter by chapter, each at the time at which it happened.
 
+    The scope has the story's types, so that what is said in it later is formed by them.
     The operations go the way of every formation: the due thread is claimed, and writes and
     watermark are committed together under that lease.
     """
+    await memory.apply(SCOPE, [types_write(read_types())])
     for chapter in chapters:
         clock.move_to(chapter.ended_at)
         kept = await memory.append(SCOPE, chapter.thread, chapter.messages)

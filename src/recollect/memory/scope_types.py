@@ -9,7 +9,7 @@ from recollect.errors import UsageError
 from recollect.formation.config import Assistants
 from recollect.formation.types import MemoryType, load_types
 from recollect.observability.logs import package_logger
-from recollect.records import SCOPE_SETTINGS, JsonObject, Memory, Scope
+from recollect.records import SCOPE_SETTINGS, JsonObject, Memory, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 
@@ -36,6 +36,12 @@ def types_in(settings: JsonObject) -> tuple[MemoryType, ...] | None:
     if not isinstance(own, list | tuple):
         return None
     return load_types(cast("list[Mapping[str, object]]", list(own)))
+
+
+def types_write(types: tuple[MemoryType, ...]) -> PutMemory:
+    """Return the write that sets *types* for a scope and for those below without their own."""
+    value: JsonObject = {TYPES: [each.as_config() for each in types]}
+    return PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value=value, text="")
 
 
 async def sound_settings(store: Store, scope: Scope, *, depth: int) -> Memory | None:

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import shlex
+import socket
 import tempfile
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import click
 
-from recollect.cli.options import embedder_option
+from recollect.cli.formation_config import FormationOptions
+from recollect.cli.options import Target, embedder_option
+from recollect.cli.service_run import ServiceRun, check_service_packages, run_service
 from recollect.cli.store_choice import run
 from recollect.errors import MissingExtraError, UsageError
 
+_AFTER_S: Final = 4.0
+"""A memory forms so many seconds after the last message to the demonstration's chat."""
 _EXAMPLE: Final = """
 \b
 Examples:
   recollect demo
+  recollect demo --serve
   recollect demo --keep demo.db
   recollect memories --store demo.db --scope demo/mira
   recollect demo --store postgresql://me@localhost/postgres
@@ -31,26 +38,91 @@ Examples:
 @click.option(
     "--store", metavar="URL", help="Show it on this PostgreSQL or Redis server; nothing stays."
 )
-def demo(embedder: str, keep: str | None, store: str | None) -> None:
-    """Show with an example conversation how messages are stored, recalled and erased."""
-    from recollect.demo.show import show
+@click.option(
+    "--serve", "serves", is_flag=True, help="Open its page and chat in the browser afterwards."
+)
+@click.option(
+    "--port", type=int, help="With --serve: the port; 0 is any.  [default: 8300, if it is free]"
+)
+def demo(
+    embedder: str,
+    keep: str | None,
+    store: str | None,
+    serves: bool,  # noqa: FBT001
+    port: int | None,
+) -> None:
+    """
+    Show with an example conversation how messages are stored, recalled and erased.
 
+    With --serve the page shows it all afterwards, signed in, with a chat that answers from memory;
+    Ctrl-C ends it.
+    """
+    if serves:
+        check_service_packages()
     if keep is not None and store is not None:
         msg = "--keep and --store: a demo on a server leaves nothing; give one of them"
         raise UsageError(msg)
     if store is not None:
         with _database(store) as url:
-            run(lambda: show(url, embedder))
+            _play(url, embedder, serves=serves, port=port)
         return
     if keep is not None and Path(keep).exists():
         msg = f"{keep!r} exists: name a file that does not, for the demo needs one of its own"
         raise UsageError(msg)
     with tempfile.TemporaryDirectory(prefix="recollect-demo-", ignore_cleanup_errors=True) as there:
         file = Path(there, "demo.db") if keep is None else Path(keep)
-        run(lambda: show(file, embedder))
+        _play(file, embedder, serves=serves, port=port, tells_key=keep is not None)
     if keep is not None:
         place = shlex.quote(keep)
         click.echo(f"\nThe store stays: recollect memories --store {place} --scope demo/mira")
+
+
+def _play(
+    store: Path | str, embedder: str, *, serves: bool, port: int | None, tells_key: bool = False
+) -> None:
+    """Show the demonstration on *store*; then serve it, if that is wanted, until Ctrl-C."""
+    from recollect.demo.show import show
+
+    run(lambda: show(store, embedder, is_last=not serves))
+    if not serves:
+        return
+    from recollect.demo.story import SCOPE
+    from recollect.server.settings import Settings
+
+    click.echo(
+        "\nThe same in the browser: ask it something, in English or Chinese. Ctrl-C ends it."
+    )
+    chosen = Settings(scope=SCOPE)
+    run_service(
+        ServiceRun(
+            target=Target(store=str(store), scope=SCOPE, embedder=embedder, is_json=False),
+            forming=_rules(),
+            settings=replace(chosen, port=_free_port(chosen.port) if port is None else port),
+            log_level="error",
+            opens_page=True,
+            tells_key=tells_key,
+        )
+    )
+
+
+def _rules() -> FormationOptions:
+    """Return the formation of the demonstration: by rules, soon after what is said."""
+    from recollect.formation.config import Assistants, FormationSettings, with_settings
+    from recollect.models.model_choice import RULES
+
+    settings = with_settings(FormationSettings(), {"after_seconds": _AFTER_S})
+    return FormationOptions(model=RULES, base_url=None, assistants=Assistants(default=settings))
+
+
+def _free_port(wanted: int) -> int:
+    """Return *wanted* if it is free on this machine, else 0, which is any that is."""
+    with socket.socket() as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind(("127.0.0.1", wanted))
+        except OSError:
+            return 0
+    return wanted
 
 
 def _database(store: str) -> AbstractContextManager[str]:

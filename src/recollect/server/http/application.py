@@ -49,6 +49,17 @@ def _tell_nobody(_key: str) -> None:
     """Ignore the first key; the default callback."""
 
 
+@asynccontextmanager
+async def _told_refusal(app: FastAPI) -> AsyncIterator[None]:
+    """Note why the memory cannot be opened: who started the service tells it, in one sentence."""
+    try:
+        yield
+    except RecollectError as error:
+        if not hasattr(app.state, "service"):
+            app.state.refusal = error
+        raise
+
+
 def create_app(
     settings: Settings,
     open_memory: OpenMemory,
@@ -56,6 +67,7 @@ def create_app(
     assistants: Assistants | None = None,
     model: Model | None = None,
     tell_key: Told = _tell_nobody,
+    tell_page_key: Told | None = None,
     metrics: Metrics | None = None,
     static: Path = STATIC,
     doors: Sequence[Door] = (),
@@ -69,6 +81,7 @@ def create_app(
         assistants: The formation settings with which the memory is opened.
         model: The model for ``/v1/chat``; ``None`` disables it.
         tell_key: Called once with the first key of a store without keys.
+        tell_page_key: Called at the start with a key for the page, which ends with the service.
         metrics: The metrics registry; a new one by default.
         static: The folder of the built page.
         doors: Other mounted applications, such as `recollect.server.mcp.streamable_http.mcp_door`.
@@ -77,12 +90,11 @@ def create_app(
         UsageError: The settings are inconsistent.
     """
     checked(settings)
-    counted = metrics or Metrics()
-    stopping = anyio.Event()
+    counted, stopping = metrics or Metrics(), anyio.Event()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack:
+        async with AsyncExitStack() as stack, _told_refusal(app):
             app.state.service = await stack.enter_async_context(
                 opened_service(
                     settings,
@@ -92,6 +104,7 @@ def create_app(
                     metrics=counted,
                     stopping=stopping,
                     tell_key=tell_key,
+                    tell_page_key=tell_page_key,
                 )
             )
             for door in doors:
@@ -112,6 +125,7 @@ def create_app(
         middleware=_middleware(settings, counted, room),
     )
     app.state.stopping = stopping
+    app.state.refusal = None
     app.state.connections = ()  # those of its server, once it has one
     _add_routes(app, static, doors)
     add_documents(app)

@@ -82,6 +82,38 @@ def server_of(app: FastAPI, settings: Settings) -> GracefulServer:
     return GracefulServer(config, app)
 
 
+def run_server(app: FastAPI, settings: Settings, listening: socket.socket) -> None:
+    """
+    Serve the application on a `bound_socket` until it is told to stop.
+
+    Raises:
+        RecollectError: The memory could not be opened; nothing was served.
+    """
+    log = logging.getLogger("uvicorn.error")
+    # Such an error is one sentence for who started it, not a traceback in the log.
+    quiet = _Unless(app)
+    log.addFilter(quiet)
+    try:
+        server_of(app, settings).run(sockets=[listening])
+    except SystemExit:
+        if app.state.refusal is None:
+            raise
+        raise app.state.refusal from None
+    finally:
+        log.removeFilter(quiet)
+
+
+class _Unless(logging.Filter):
+    """Passes what is logged unless the application refused to start."""
+
+    def __init__(self, app: FastAPI) -> None:
+        super().__init__()
+        self._app = app
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return self._app.state.refusal is None
+
+
 def url_of(listening: socket.socket) -> str:
     """Return the address at which a socket can be asked."""
     host, port = listening.getsockname()[:2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, TypeAlias
@@ -20,6 +20,7 @@ from recollect.ports import Model
 from recollect.records import JsonObject, PutMemory, Scope
 from recollect.server.authorization import PERMISSIONS, RESERVED, Keys, Principal
 from recollect.server.http.change_watch import Watch
+from recollect.server.http.page_key import page_key
 from recollect.server.http.prometheus import Metrics
 from recollect.server.http.rate_limits import Rates
 from recollect.server.http.recall_history import RecallLog
@@ -111,13 +112,26 @@ async def opened_service(
     metrics: Metrics,
     stopping: anyio.Event,
     tell_key: Told,
+    tell_page_key: Told | None = None,
 ) -> AsyncIterator[Service]:
-    """Open the memory and what the service keeps beside it; *tell_key* is told a first key once."""
-    async with open_memory() as memory, anyio.create_task_group() as group:
+    """
+    Open the memory and what the service keeps beside it; *tell_key* is told a first key once.
+
+    *tell_page_key*, if given, is told a key that is revoked when the service ends; "" where none
+    is asked for.
+    """
+    async with open_memory() as memory, AsyncExitStack() as stack:
+        group = await stack.enter_async_context(anyio.create_task_group())
         keys = Keys(memory.store)
         if settings.auth and not await keys.all():
             _, key = await keys.create(FIRST_KEY, settings.scope, PERMISSIONS)
             tell_key(key)
+        if tell_page_key is not None and settings.auth:
+            now = to_datetime(memory.store.now())
+            opening = page_key(keys, settings.scope, now, tell_page_key)
+            await stack.enter_async_context(opening)
+        elif tell_page_key is not None:
+            tell_page_key("")
         signer = Signer((settings.secret or await _kept_secret(memory)).encode())
         usage = UsageBook(memory.store)
         quotas = Quotas(usage, limits_of(settings), metrics.messages.inc)

@@ -38,9 +38,14 @@ class File:
     tag: str
 
 
+def is_built(folder: Path) -> bool:
+    """Return True if *folder* holds a built page."""
+    return (folder / INDEX).is_file()
+
+
 def read_files(folder: Path) -> Mapping[str, File]:
     """Return the files of a built page by their path; none if it is not built."""
-    if not (folder / INDEX).is_file():
+    if not is_built(folder):
         return {}
     found: dict[str, File] = {}
     for path in sorted(folder.rglob("*")):

@@ -1,0 +1,38 @@
+"""Opening the page in the browser of this machine's user."""
+
+from __future__ import annotations
+
+import threading
+import webbrowser
+from collections.abc import Mapping
+
+
+def has_display(environment: Mapping[str, str], platform: str) -> bool:
+    """
+    Return True if a browser can show a window here.
+
+    Without one, the standard library would start a browser of text in the terminal.
+
+    >>> has_display({"DISPLAY": ":0"}, "linux"), has_display({}, "linux")
+    (True, False)
+    >>> has_display({}, "darwin"), has_display({"SSH_CONNECTION": "10.0.0.7"}, "darwin")
+    (True, False)
+    """
+    if platform.startswith("linux"):
+        return bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
+    return "SSH_CONNECTION" not in environment
+
+
+def page_url(service: str, key: str) -> str:
+    """
+    Return the address that signs a tab in; the fragment is never sent, nor logged.
+
+    >>> page_url("http://127.0.0.1:8300", "rk_1"), page_url("http://127.0.0.1:8300", "")
+    ('http://127.0.0.1:8300/#key=rk_1', 'http://127.0.0.1:8300/')
+    """
+    return f"{service}/#key={key}" if key else f"{service}/"
+
+
+def open_browser(url: str) -> None:
+    """Open *url*, beside what this process does: some browsers return only when they end."""
+    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()

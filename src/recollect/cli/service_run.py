@@ -1,0 +1,134 @@
+"""Running the service for a command: `recollect serve`, and the demonstration's page."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from recollect.cli.browser import has_display, open_browser, page_url
+from recollect.cli.formation_config import FormationOptions
+from recollect.cli.memory_choice import opened_model, opened_to_form
+from recollect.cli.options import Target
+from recollect.cli.output import note
+from recollect.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from recollect.memory.facade import Recollect
+    from recollect.records import Scope
+    from recollect.server.http.mounts import Door
+    from recollect.server.settings import Settings
+    from recollect.worker.formation_run import FormationResult
+
+GARBAGE_OBJECTS: Final = 10_000
+"""After so many new objects garbage is looked for: a request leaves next to none."""
+NO_PAGE: Final = (
+    "the page is not built, everything else works: `make page` in the project builds it (it "
+    "needs Node 20 and npm)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceRun:
+    """A run of the service: of which store, formed how, and whether its page is opened."""
+
+    target: Target
+    forming: FormationOptions
+    settings: Settings
+    worker: bool = True
+    log_level: str = "info"
+    opens_page: bool = False
+    """Whether the page is opened, already signed in."""
+    tells_key: bool = True
+    """Whether a first key is printed."""
+
+
+def check_service_packages() -> None:
+    """
+    Return if the packages of the extra ``service`` are installed.
+
+    Raises:
+        MissingExtraError: One is not.
+    """
+    for name in ("fastapi", "httptools", "prometheus_client", "uvicorn", "uvloop"):
+        if find_spec(name) is None:
+            raise MissingExtraError("service", name)
+
+
+def run_service(run: ServiceRun) -> None:
+    """
+    Serve until the process is told to stop.
+
+    Raises:
+        RecollectError: The memory could not be opened.
+    """
+    from recollect.server.http.application import create_app
+    from recollect.server.http.process import bound_socket, log_to, run_server, url_of
+    from recollect.server.http.prometheus import Metrics
+
+    model, metrics = opened_model(run.forming), Metrics()
+
+    def count(_: Scope, result: FormationResult) -> None:
+        metrics.formations.labels(result.end).inc()
+
+    def open_memory() -> AbstractAsyncContextManager[Recollect]:
+        return opened_to_form(
+            run.target, run.forming, model, create=True, worker=run.worker, notice=count
+        )
+
+    def tell_key(key: str) -> None:
+        if run.tells_key:
+            click.echo(f"first key, shown this once: {key}")
+
+    with bound_socket(run.settings) as listening:
+        url = url_of(listening)
+        app = create_app(
+            run.settings,
+            open_memory,
+            assistants=run.forming.assistants,
+            model=model,
+            tell_key=tell_key,
+            tell_page_key=(lambda key: _open_page(url, key)) if run.opens_page else None,
+            metrics=metrics,
+            doors=_doors(run.settings),
+        )
+        log_to(level=run.log_level)
+        gc.collect()
+        gc.freeze()  # what was imported stays: no collection during a request looks through it
+        gc.set_threshold(GARBAGE_OBJECTS)
+        note(f"serving {run.target.store} at {url}")
+        run_server(app, run.settings, listening)
+
+
+def _open_page(service: str, key: str) -> None:
+    """Print the address of the page, and open it where there is a display."""
+    from recollect.server.http.static_page import STATIC, is_built
+
+    if not is_built(STATIC):
+        note(NO_PAGE)
+        return
+    url = page_url(service, key)
+    click.echo(f"the page, signed in until this ends: {url}")
+    if has_display(os.environ, sys.platform):
+        open_browser(url)
+
+
+def _doors(settings: Settings) -> list[Door]:
+    """Return the MCP server at /mcp, if the package that it needs is installed."""
+    if find_spec("mcp") is None:
+        return []
+    from recollect.server.http.mounts import late_door
+
+    def door() -> Door:
+        from recollect.server.mcp.streamable_http import mcp_door
+
+        return mcp_door(settings)
+
+    return [late_door("/mcp", door)]

@@ -1,0 +1,42 @@
+"""The key with which the page is opened for the user of this machine: it ends with the service."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from typing import Final
+
+import anyio
+
+from recollect.records import Scope
+from recollect.server.authorization import PERMISSIONS, Keys
+
+PAGE_KEY: Final = "page"
+PAGE_KEY_S: Final = 86_400.0
+"""A service that was killed cannot revoke its key: it expires after so many seconds."""
+
+
+@asynccontextmanager
+async def page_key(
+    keys: Keys, scope: Scope, now: datetime, tell: Callable[[str], None]
+) -> AsyncIterator[None]:
+    """
+    Create a key of *scope* with all permissions, and revoke it at the end of the block.
+
+    Who starts a service can read its store anyway: the key opens nothing that is closed to them.
+
+    Args:
+        keys: The keys of the service.
+        scope: The scope that the page shows.
+        now: The store's present moment.
+        tell: Called with the key.
+    """
+    expires_at = now + timedelta(seconds=PAGE_KEY_S)
+    key, secret = await keys.create(PAGE_KEY, scope, PERMISSIONS, expires_at=expires_at)
+    tell(secret)
+    try:
+        yield
+    finally:
+        with anyio.CancelScope(shield=True):
+            await keys.revoke(key.id)
