@@ -10,13 +10,14 @@ import pytest
 import recollect
 from recollect.chat import Chatbot
 from recollect.chat.chat_prompt import NOTHING_KNOWN, filled
+from recollect.demo.story import read_types
 from recollect.errors import ModelError, ModelUnavailableError, NotFoundError, UsageError
 from recollect.formation.config import FormationSettings
 from recollect.formation.prompt import FormationPrompts
 from recollect.formation.rule_model import RuleModel
 from recollect.ports import ModelAnswer, ModelRequest
 from recollect.recall.rendering import read_block
-from recollect.records import Message
+from recollect.records import Message, PutMemory
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedModel
 
@@ -94,14 +95,15 @@ async def test_what_cannot_be_stored_is_shown_as_it_is_kept(memory: recollect.Re
 
 
 @pytest.mark.parametrize(
-    ("told", "asked"),
+    ("told", "asked", "answer"),
     [
-        (("I live in Bergen.", "I moved to Oslo."), "Where do I live now?"),
-        (("我住在卑尔根。", "我搬到了奥斯陆。"), "我现在住在哪里？"),
+        (("I live in Bergen.", "I moved to Oslo."), "Where do I live now?", "I remember: “home: "),
+        (("我住在卑尔根。", "我搬到了奥斯陆。"), "我现在住在哪里？", "我记得：“home: "),
+        (("我住在卑爾根。", "我搬到了奧斯陸。"), "我現在住在哪裡？", "我記得：「home: "),
     ],
 )
 async def test_the_rules_answer_with_what_holds_now(
-    memory: recollect.Recollect, told: tuple[str, str], asked: str
+    memory: recollect.Recollect, told: tuple[str, str], asked: str, answer: str
 ) -> None:
     """The profile, though an old message has more of the question's words."""
     bot = Chatbot(memory, RuleModel(), ADA, thread="one")
@@ -114,7 +116,7 @@ async def test_the_rules_answer_with_what_holds_now(
 
     profile = await memory.get(ADA, "User", "User")
     assert profile is not None
-    assert f"I remember: home: {profile.value['home']}" in answered
+    assert f"{answer}{profile.value['home']}" in answered
     assert str(profile.value["home"]) in told[1]
 
 
@@ -353,3 +355,27 @@ async def test_a_model_sees_only_the_newest_turns(memory: recollect.Recollect) -
     assert "user" == turns[0].role
     assert "Question 5" == turns[-1].text
     assert len(turns) < 11
+
+
+async def test_the_rules_form_by_the_types_of_the_scope(memory: recollect.Recollect) -> None:
+    """The demonstration's profile says "name", and its note has one field."""
+    formation = FormationSettings(types=read_types())
+    bot = Chatbot(
+        memory,
+        RuleModel(),
+        ADA,
+        thread="one",
+        formation=formation,
+        settings={"types": [each.as_config() for each in read_types()]},
+    )
+    put = PutMemory(type="User", key="User", value={"name": "Mira"})
+    await memory.apply(ADA, [put])
+
+    await bot.reply("My name is Mirabel. I moved to Lisbon. My parrot eats mango.")
+    await memory.form(ADA)
+
+    profile = await memory.get(ADA, "User", "User")
+    notes = (await memory.memories(ADA, type_="Note")).rows
+    assert profile is not None
+    assert {"name": "Mirabel", "home": "Lisbon"} == profile.value
+    assert [{"note": "My parrot eats mango"}] == [each.value for each in notes]

@@ -23,6 +23,7 @@ SOURCE = Path(recollect.__file__).parents[1]
 FORMED_S_MAX = 20.0
 TALK_S_MAX = 60.0
 COMMAND = (sys.executable, "-m", "recollect.cli")
+KEPT = "Kept. My few rules make no memory of it; ask me, and I find it again."
 FAST = ("--model", "rules", "--after-seconds", "0.2")
 
 
@@ -194,14 +195,15 @@ def test_what_is_said_to_be_kept_survives_a_kill(
     assert len(messages) >= kept
     for place, each in enumerate(messages):
         said = f"I like colour {place // 2}"
-        assert (said if place % 2 == 0 else f"You said: {said} ") == each["text"]
+        text = str(each["text"])
+        assert text == said if place % 2 == 0 else text.startswith(f"Noted: “{said}”. ")
 
 
 def test_answers_alone_go_to_standard_output(tmp_path: Path) -> None:
     """All else goes to the other stream, and nothing is coloured."""
     finished = chat("--model", "rules", lines=["Hello", "", "Bye", "/quit", "no"], folder=tmp_path)
 
-    assert "You said: Hello \nYou said: Bye \n" == finished.stdout
+    assert f"{KEPT}\n{KEPT}\n" == finished.stdout
     assert ["kept 1", "kept 2", "kept 3", "kept 4"] == finished.stderr.splitlines()[1:5]
     assert "4 messages still to be formed" in finished.stderr
     assert "\x1b" not in finished.stdout + finished.stderr
@@ -271,16 +273,21 @@ def test_a_line_that_cannot_be_done_is_told_and_the_talk_goes_on(
     finished = chat("--model", "rules", lines=[line, "Hello"], folder=tmp_path)
 
     assert told.lower() in finished.stderr.lower()
-    assert "You said: Hello" in finished.stdout
+    assert KEPT in finished.stdout
     assert 0 < finished.returncode < 5
     assert "Traceback" not in finished.stderr
 
 
 def test_two_slashes_say_a_line_that_begins_with_one(tmp_path: Path) -> None:
     """It is kept with one."""
-    finished = chat("--model", "rules", lines=["//tmp is full"], folder=tmp_path)
+    finished = chat(
+        "--model", "rules", "--thread", "t", lines=["//quit is a word"], folder=tmp_path
+    )
 
-    assert "You said: /tmp is full \n" == finished.stdout
+    messages = shown("threads", "t", folder=tmp_path)["messages"]
+    assert isinstance(messages, list)
+    assert "/quit is a word" == messages[0]["text"]
+    assert f"{KEPT}\n" == finished.stdout
 
 
 def test_an_answer_acts_on_no_terminal_and_is_kept_as_it_came(tmp_path: Path) -> None:
@@ -363,7 +370,7 @@ def test_at_a_terminal_it_prompts_and_ends_when_told(tmp_path: Path, end: bytes)
     os.close(terminal)
 
     assert 0 == status
-    assert b"You said: I live in Bergen." in screen.printed
+    assert "Noted: “I live in Bergen”.".encode() in screen.printed
     assert b"\x1b[2m" in screen.printed
 
 

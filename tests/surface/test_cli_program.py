@@ -249,7 +249,7 @@ def test_an_empty_segment_is_refused(written: str) -> None:
 @pytest.mark.parametrize("written", ["Fact", "Fact/", "/home", ""])
 def test_an_address_needs_type_and_key(written: str) -> None:
     """The error shows how one looks."""
-    with pytest.raises(UsageError, match="User/profile"):
+    with pytest.raises(UsageError, match="User/User"):
         split_address(written)
 
 

@@ -199,6 +199,6 @@ def split_address(written: str) -> tuple[str, str]:
     """
     type_, slash, key = written.partition("/")
     if not slash or not type_ or not key:
-        msg = f"{written!r} is no address of a memory: write TYPE/KEY, such as User/profile"
+        msg = f"{written!r} is no address of a memory: write TYPE/KEY, such as User/User"
         raise UsageError(msg)
     return type_, key

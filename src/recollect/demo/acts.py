@@ -46,7 +46,7 @@ QUESTIONS: Final = (
     DemoQuestion(
         text="Am I allergic to shellfish?",
         about="so she believed, until a test",
-        answers=("User/profile",),
+        answers=("User/User",),
     ),
     DemoQuestion(
         text="Which plant did you suggest for the balcony?",

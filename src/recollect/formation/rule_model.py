@@ -10,16 +10,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from recollect.formation.citations import cited_words
 from recollect.formation.consolidation import LEAVE
 from recollect.formation.prompt import SPEAKERS
+from recollect.formation.rule_answers import answer_of
 from recollect.formation.value_identity import normalised
-from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
+from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Usage
 from recollect.records import Json
-from recollect.text.analysis import terms_of
 from recollect.text.token_estimate import estimated_tokens
 
 _PROPER: Final = r"([A-Z]\w+(?: [A-Z]\w+)*|[\u4e00-\u9fff]{2,4}?)"
@@ -42,17 +42,6 @@ _NOTE: Final = re.compile(
 )
 _HEADINGS: Final = ("Remembered:", "New messages:", "Said before, for reference:")
 _MESSAGE: Final = re.compile(r"(?P<number>\d+) (?P<speaker>[^:]+): (?P<words>.*)")
-_QUESTIONS: Final = tuple(
-    (name, re.compile(rule, re.IGNORECASE))
-    for name, rule in (
-        ("user_name", r"\b(?:my name|who am i)\b|我叫什么|我的名字|我是谁"),
-        ("home", r"\b(?:do|did|where) i live\b|\bmy home\b|我(?:现在)?住在?(?:哪|什么)|我家在哪"),
-        ("age", r"\bhow old am i\b|\bmy age\b|我(?:今年)?多大|我几岁"),
-        ("occupation", r"\bdo i (?:work|do for a living)\b|\bmy job\b|我(?:是)?做什么工作"),
-        ("interests", r"\bdo i (?:like|love|enjoy)\b|我喜欢什么"),
-        ("conversation_preferences", r"\bhow should you answer\b|怎么回答我"),
-    )
-)
 _LISTS: Final = frozenset({"interests", "conversation_preferences"})
 
 
@@ -101,7 +90,7 @@ class RuleModel:
             calls = _calls_of_each(known, told, offered)
         else:
             calls = _profile_calls(known, told, offered)
-        calls += _note_calls(known, said, offered)
+        calls += _note_calls(known, said, request.tools)
         if not calls:
             calls = [ToolCall(name="remember_nothing", arguments="{}")]
         written = sum(estimated_tokens(str(call.arguments)) for call in calls)
@@ -111,36 +100,13 @@ class RuleModel:
         )
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        """Yield what was said, and what the system text remembers of it, word by word."""
+        """Yield, word by word, an answer from what the system prompt remembers."""
         self.requests.append(request)
         said = request.turns[-1].text
-        remembered = _remembered(request.system, said)
-        answer = f"You said: {said}" + (f" I remember: {remembered}" if remembered else "")
-        for word in answer.split(" "):
-            yield f"{word} "
-
-
-def _remembered(system: str, said: str) -> str:
-    """
-    Return the record in *system* that answers what was *said*, as well as can be told.
-
-    That is the profile where it has the field that is asked for: what it says now, not what was
-    said once. Else it is the record that shares most words, a memory rather than a message.
-    """
-    records = [json.loads(line) for line in system.splitlines() if line.startswith("{")]
-    wanted = [name for name, rule in _QUESTIONS if rule.search(said)]
-    asked = set(terms_of(said))
-    best, most = "", (0, False, False)
-    for record in records:
-        text, who = str(record.get("text", "")), str(record.get("who", ""))
-        is_memory = str(record.get("source", "")).startswith(f"{who}/")
-        fields = {part.partition(":")[0] for part in text.split("; ")}
-        if is_memory and who == "User" and fields & set(wanted):
-            return text
-        shared = (len(asked & set(terms_of(text))), is_memory, who != "assistant")
-        if shared[0] and shared > most:
-            best, most = text, shared
-    return best
+        noted = [each.quote.strip() for each in _said_in(1, "user", said)]
+        answer = answer_of(said, request.system, noted)
+        for number, word in enumerate(answer.split(" ")):
+            yield word if number == 0 else f" {word}"
 
 
 def tokens_of(request: ModelRequest) -> int:
@@ -233,6 +199,8 @@ def _profile_calls(
         return [_inserted(told)] if "User" in offered else []
     value = document["value"]
     current = dict(value) if isinstance(value, Mapping) else {}
+    if "name" in current and "user_name" not in current:  # as the user's own type calls it
+        told = [replace(e, field="name") if e.field == "user_name" else e for e in told]
     changes = [change for each in told for change in _changes(each, current)]
     if not changes:
         return []
@@ -277,17 +245,27 @@ def _changes(each: _Said, current: dict[str, Json]) -> list[Json]:
 
 
 def _note_calls(
-    known: Sequence[Mapping[str, Json]], said: list[_Said], offered: set[str]
+    known: Sequence[Mapping[str, Json]], said: list[_Said], tools: Sequence[Tool]
 ) -> list[ToolCall]:
-    if "Note" not in offered:
+    tool = next((each for each in tools if each.name == "Note"), None)
+    if tool is None:
         return []
+    main, others = _note_fields(tool)
     notes = [each["value"] for each in known if each["type"] == "Note"]
-    contents = {each["content"] for each in notes if isinstance(each, Mapping)}
+    contents = {each.get(main) for each in notes if isinstance(each, Mapping)}
     calls = []
     for each in said:
         if each.field == "note" and each.value not in contents:
-            value = {"context": "said in passing", "content": each.value}
+            value = {**dict.fromkeys(others, "said in passing"), main: each.value}
             because = [cited_words(each.number, each.quote)]
             arguments = json.dumps({"value": value, "because": because}, ensure_ascii=False)
             calls.append(ToolCall(name="Note", arguments=arguments))
     return calls
+
+
+def _note_fields(tool: Tool) -> tuple[str, list[str]]:
+    """Return the field in which a note stands, and the others that it must have."""
+    schema: Any = tool.parameters
+    required = list(schema["properties"]["value"].get("required", ()))
+    main = "content" if "content" in required or not required else required[-1]
+    return main, [each for each in required if each != main]

@@ -33,7 +33,7 @@ _MEMORIES_EXAMPLE: Final = """
 \b
 Examples:
   recollect memories --type Fact
-  recollect memories User/profile
+  recollect memories User/User
   recollect memories --valid-at 2024-03-01 --where '{"subject": "Ada"}'
 """
 

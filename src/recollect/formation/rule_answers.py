@@ -1,0 +1,356 @@
+"""
+The answers of the model of rules in a talk: it quotes what its prompt remembers, with the date.
+
+It finds the memory that bears on a question by words and by a short glossary of what people ask
+about themselves, in English and in both scripts of Chinese, and says so where there is none. It
+reads a memory in either form in which one stands in a prompt: `recollect.recall.rendering` (a JSON
+record a line) and `recollect.recall.context` (headings, and a source in brackets).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Final, Literal
+
+from recollect.text.analysis import terms_of
+from recollect.text.chinese_scripts import simplified
+
+Language = Literal["en", "zh", "zh-hant"]
+Tense = Literal["", "since", "until"]
+
+_MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
+    *("October", "November", "December"),
+)
+_DATE: Final = re.compile(
+    rf"(?P<d>\d{{1,2}}) (?P<month>{'|'.join(_MONTHS)}) (?P<y>\d{{4}})"
+    r"|(?P<y2>\d{4})(?:年|-)(?P<m2>\d{1,2})(?:月|-)(?P<d2>\d{1,2})"
+)
+_BLOCK: Final = re.compile(r"<memory ([0-9a-f]+)>[^\n]*\n(.*?)\n</memory \1>", re.DOTALL)
+_ENTRY: Final = re.compile(r"\[\w{4,}\] (?P<text>.*)", re.DOTALL)
+_SPEAKER: Final = re.compile(r"(?P<speaker>[^:\n]{1,60}): (?P<words>.*)", re.DOTALL)
+_DATED: Final = re.compile(r"(?P<text>.*?) \((?P<when>[^()]*\d{4}[^()]*)\)", re.DOTALL)
+_FIELDS: Final = re.compile(r"; (?=\w+: )")
+_FIELD: Final = re.compile(r"(?P<name>\w+): (?P<value>.+)", re.DOTALL)
+_ASKS: Final = re.compile(
+    r"[?？]\s*$|^\W*(?:what|when|where|which|who|whom|whose|how|why|do|does|did|is|are|am|was|were"
+    r"|can|could|have|has|had|should|tell me)\b"
+    r"|[吗呢]\W*$|什么|哪|谁|几|多少|怎么|何时|是不是|有没有",
+    re.IGNORECASE,
+)
+_ASKS_ALL: Final = re.compile(
+    r"\bwhat do you (?:know|remember)(?: about me)?\W*$|\bwho am i to you\b"
+    r"|你(?:都|还)?(?:知道|记得)(?:我的?)?(?:些|关于我的)?什么|关于我.*(?:知道|记得)",
+    re.IGNORECASE,
+)
+_ASKS_PAST: Final = re.compile(
+    r"\b(?:did|was|were|used to|before|earlier|formerly)\b|以前|之前|曾经|过去|原来", re.IGNORECASE
+)
+# What a question and a memory are about, whatever the language of each.
+_TOPICS: Final = tuple(
+    (name, re.compile(rule, re.IGNORECASE))
+    for name, rule in (
+        (
+            "name",
+            r"\b(?:names?|named|called|who am i)\b|我叫|名字|名叫|叫什么|我是谁|就叫|叫她|叫他",
+        ),
+        ("home", r"\b(?:liv(?:e|es|ed|ing)|home|address)\b|住|我家"),
+        ("move", r"\bmov(?:e|es|ed|ing)\b|搬"),
+        ("age", r"\b(?:age|aged|how old|years old)\b|多大|几岁|\d岁"),
+        ("occupation", r"\b(?:work(?:s|ed|ing)?|jobs?|occupation|for a living)\b|工作|职业|上班"),
+        ("interests", r"\b(?:likes?|loves?|enjoys?|interests?|hobb(?:y|ies))\b|喜欢|爱好|兴趣"),
+        ("answers", r"\bconversation_preferences\b|\binstructions\b|\banswer\b|回答"),
+        ("allergy", r"\ballerg\w+\b|过敏"),
+        ("coffee", r"\b(?:coffees?|espressos?)\b|咖啡"),
+        ("cat", r"\b(?:cats?|kitten)\b|猫"),
+        ("dog", r"\b(?:dogs?|puppy)\b|狗"),
+        ("sister", r"\bsisters?\b|姐姐|妹妹|姐妹"),
+        ("brother", r"\bbrothers?\b|哥哥|弟弟|兄弟"),
+        ("mother", r"\b(?:mother|mum|mom)\b|妈妈|母亲"),
+        ("father", r"\b(?:father|dad)\b|爸爸|父亲"),
+        ("partner", r"\b(?:partner|husband|wife|boyfriend|girlfriend)\b|丈夫|妻子|伴侣|老公|老婆"),
+        ("birthday", r"\b(?:birthday|born)\b|生日|出生"),
+        ("book", r"\bbooks?\b|书"),
+        ("plant", r"\bplants?\b|植物"),
+        ("balcony", r"\bbalcon(?:y|ies)\b|阳台"),
+        ("exhibition", r"\bexhibitions?\b|展览"),
+        ("museum", r"\bmuseums?\b|博物馆"),
+        ("interview", r"\binterviews?\b|面试"),
+    )
+)
+_WEAK: Final = frozenset({"name"})
+"""A topic that says which thing is asked of, not about whom."""
+_COMMON: Final = frozenset(
+    terms_of(
+        "what when where which who whom whose how why is are am was were do does did have has had "
+        "my me i you your we our the a an to of in on at for it its about that this and or be been "
+        "will would can could should many much now still there any call called tell know remember "
+        "name please long often by with from 什么 什么时候 怎么 为什么 我的 你的 哪里 多少 时候"
+    )
+)
+_WORDS_SHARE_MIN: Final = 0.5
+_PAIRS_SHARE_MIN: Final = 0.3
+_SHOWN_OF_ALL: Final = 6
+_HAN: Final = re.compile("[\u3400-\u9fff]")
+
+_SENTENCES: Final[dict[Language, dict[str, str]]] = {
+    "en": {
+        "memory": "I remember: {quote}{when}.",
+        "user": "You said{on}: {quote}.",
+        "assistant": "I said{on}: {quote}.",
+        "nothing": "I remember nothing about that. Tell me, and I will.",
+        "all": "This is what I remember: {quotes}.",
+        "noted": "Noted: {quotes}. It becomes a memory when the talk pauses.",
+        "until_now": " Until now I remembered: {quote}{when}.",
+        "kept": "Kept. My few rules make no memory of it; ask me, and I find it again.",
+    },
+    "zh": {
+        "memory": "我记得：{quote}{when}。",
+        "user": "你{on}说过：{quote}。",
+        "assistant": "我{on}说过：{quote}。",
+        "nothing": "关于这件事，我什么都不记得。告诉我，我就会记住。",
+        "all": "我记得这些：{quotes}。",
+        "noted": "记下了：{quotes}。谈话停顿后，它会成为记忆。",
+        "until_now": "在此之前我记得：{quote}{when}。",
+        "kept": "已保存。我的几条规则没有从中形成记忆；问我，我会再找到它。",
+    },
+    "zh-hant": {
+        "memory": "我記得：{quote}{when}。",
+        "user": "你{on}說過：{quote}。",
+        "assistant": "我{on}說過：{quote}。",
+        "nothing": "關於這件事，我什麼都不記得。告訴我，我就會記住。",
+        "all": "我記得這些：{quotes}。",
+        "noted": "記下了：{quotes}。談話停頓後，它會成為記憶。",
+        "until_now": "在此之前我記得：{quote}{when}。",
+        "kept": "已保存。我的幾條規則沒有從中形成記憶；問我，我會再找到它。",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RememberedLine:
+    """
+    One thing that a prompt remembers: a field of a profile, another memory, or a message.
+
+    *field* is the field's name, *speaker* who said a message; both are empty otherwise.
+    """
+
+    text: str
+    day: date | None = None
+    tense: Tense = ""
+    field: str = ""
+    speaker: str = ""
+
+    @property
+    def is_memory(self) -> bool:
+        """Whether it was formed, not only said."""
+        return not self.speaker
+
+
+def answer_of(said: str, system: str, noted: Sequence[str]) -> str:
+    """
+    Return the answer to what was *said*, from what the prompt *system* remembers.
+
+    Args:
+        said: The user's words.
+        system: The system prompt, with a memory in it.
+        noted: What of the words will be formed.
+    """
+    language = language_of(said)
+    nothing = _sentence("nothing", language)
+    lines = list(remembered_in(system))
+    if _ASKS_ALL.search(simplified(said)):
+        known = [each for each in lines if each.is_memory and each.tense != "until"]
+        quotes = _listed([_quote(each, language) for each in known[:_SHOWN_OF_ALL]], language)
+        return _sentence("all", language, quotes=quotes) if known else nothing
+    best = best_of(said, lines)
+    if _ASKS.search(simplified(said)):
+        return _told(best, language) if best else nothing
+    if not noted:
+        return _sentence("kept", language)
+    quotes = _listed([_quoted(each, language) for each in noted], language)
+    answer = _sentence("noted", language, quotes=quotes)
+    if best is None or not best.is_memory or best.tense == "until":
+        return answer
+    return answer + _sentence(
+        "until_now", language, quote=_quote(best, language), when=_when(best, language)
+    )
+
+
+def language_of(text: str) -> Language:
+    """
+    Return in which language, and script, *text* is to be answered.
+
+    >>> language_of("Where do I live?"), language_of("我住在哪里？"), language_of("我住在哪裡？")
+    ('en', 'zh', 'zh-hant')
+    """
+    if not _HAN.search(text):
+        return "en"
+    return "zh" if simplified(text) == text else "zh-hant"
+
+
+def remembered_in(system: str) -> Iterator[RememberedLine]:
+    """Yield what the memories in a prompt hold, the oldest first; profiles by their fields."""
+    for _, body in _BLOCK.findall(system):
+        lines = body.replace("\n  ", " ").split("\n")
+        if lines[0].startswith("{"):
+            records = sorted((json.loads(line) for line in lines), key=lambda each: each["date"])
+            for record in records:
+                yield from _fields_of(_line_of_record(record))
+        else:
+            yield from _lines_of_context(lines)
+
+
+def _line_of_record(record: dict[str, str]) -> RememberedLine:
+    """Return what a record of `recollect.recall.rendering` says."""
+    kind = record["who"].partition(" ")[0]
+    is_memory = record["source"].startswith(f"{kind}/")
+    speaker = "" if is_memory else record["who"]
+    return RememberedLine(text=record["text"], day=_day_in(record["date"]), speaker=speaker)
+
+
+def _lines_of_context(lines: Sequence[str]) -> Iterator[RememberedLine]:
+    """Yield what the lines of a `recollect.recall.context` say."""
+    day = None
+    for line in lines:
+        if line.startswith("# "):
+            day = _day_in(line)
+        elif line.startswith("- "):
+            yield from _fields_of(_dated(line.removeprefix("- ")))
+        elif entry := _ENTRY.fullmatch(line):
+            message = _SPEAKER.fullmatch(entry["text"]) if day else None
+            if message:
+                yield RememberedLine(text=message["words"], day=day, speaker=message["speaker"])
+            else:
+                yield from _fields_of(_dated(entry["text"]))
+
+
+def _dated(text: str) -> RememberedLine:
+    """Return a memory whose line ends with its time in brackets."""
+    found = _DATED.fullmatch(text)
+    if not found:
+        return RememberedLine(text=text)
+    when = found["when"]
+    is_over = re.search(r"\buntil\b|至", when)
+    tense: Tense = "until" if is_over else "since" if re.search(r"\bsince\b|自", when) else ""
+    days = [match.group() for match in _DATE.finditer(when)]
+    return RememberedLine(text=found["text"], day=_day_in(days[-1]) if days else None, tense=tense)
+
+
+def _fields_of(line: RememberedLine) -> Iterator[RememberedLine]:
+    """Yield the fields of a profile as lines of their own; anything else as it is."""
+    parts = _FIELDS.split(line.text)
+    if line.speaker or not all(_FIELD.fullmatch(each) for each in parts):
+        yield line
+        return
+    for each in parts:
+        yield replace(line, text=each, field=each.partition(":")[0])
+
+
+def _day_in(written: str) -> date | None:
+    found = _DATE.search(written)
+    if not found:
+        return None
+    if found["month"]:
+        return date(int(found["y"]), _MONTHS.index(found["month"]) + 1, int(found["d"]))
+    return date(int(found["y2"]), int(found["m2"]), int(found["d2"]))
+
+
+def best_of(said: str, lines: Sequence[RememberedLine]) -> RememberedLine | None:
+    """Return what bears most on what was *said*, the newest of equals; ``None`` for nothing."""
+    topics, terms = _topics_of(said), _terms_of(said)
+    asks_past = bool(_ASKS_PAST.search(simplified(said)))
+    scored = [
+        (_score(each, topics, terms, asks_past=asks_past), each.day or date.min, number, each)
+        for number, each in enumerate(lines)
+        if each.text.strip() != said.strip()
+    ]
+    best = max(scored, default=None, key=lambda each: each[:3])
+    return best[3] if best is not None and best[0] > 0 else None
+
+
+def _score(
+    line: RememberedLine, topics: frozenset[str], terms: frozenset[str], *, asks_past: bool
+) -> float:
+    """Return how much a line bears on a question; 0 if it does not."""
+    own = _topics_of(line.text) | ({line.field} & topics)
+    strong = topics - _WEAK or topics
+    shared = len(terms & _terms_of(line.text)) / len(terms) if terms else 0.0
+    least = _PAIRS_SHARE_MIN if any(_HAN.search(each) for each in terms) else _WORDS_SHARE_MIN
+    if not strong & own and (strong or shared < least):
+        return 0.0
+    score = 3.0 * len(strong & own) + len(topics & own) + 2.0 * shared
+    score += 2.0 * (_name_of(line.field) in strong)
+    if line.is_memory:
+        return score + 0.5 + (1.0 if asks_past else -2.0) * (line.tense == "until")
+    is_question = bool(_ASKS.search(simplified(line.text)))
+    return max(0.1, score - 0.6 * (line.speaker == "assistant") - 2.0 * is_question)
+
+
+def _name_of(field: str) -> str:
+    return "name" if field == "user_name" else field
+
+
+def _topics_of(text: str) -> frozenset[str]:
+    plain = simplified(text).replace("_", " ")
+    return frozenset(name for name, rule in _TOPICS if rule.search(plain))
+
+
+def _terms_of(text: str) -> frozenset[str]:
+    """Return the terms that say something: of Chinese the pairs of characters."""
+    found = set(terms_of(text)) - _COMMON
+    return frozenset(each for each in found if len(each) > 1 or not _HAN.match(each))
+
+
+def _told(line: RememberedLine, language: Language) -> str:
+    """Return the sentence that quotes a line, with its date."""
+    quote = _quote(line, language)
+    if line.is_memory:
+        return _sentence("memory", language, quote=quote, when=_when(line, language))
+    on = _day(line.day, language)
+    if on:
+        on = f" on {on}" if language == "en" else f"在{on}"
+    who = "assistant" if line.speaker == "assistant" else "user"
+    return _sentence(who, language, quote=quote, on=on)
+
+
+def _sentence(name: str, language: Language, **values: str) -> str:
+    """Return a sentence with its values, which are never read as templates."""
+    template = _SENTENCES[language][name]
+    return re.sub(r"\{(\w+)\}", lambda place: values[place[1]], template)
+
+
+def _quote(line: RememberedLine, language: Language) -> str:
+    return _quoted(line.text, language)
+
+
+def _quoted(text: str, language: Language) -> str:
+    text = text.rstrip("。. ")  # the sentence around it has its own end
+    return f"「{text}」" if language == "zh-hant" else f"“{text}”"
+
+
+def _listed(quotes: Sequence[str], language: Language) -> str:
+    return ("; " if language == "en" else "；").join(quotes)
+
+
+def _when(line: RememberedLine, language: Language) -> str:
+    """Return in brackets since when, until when, or on which day it is so."""
+    if line.day is None:
+        return ""
+    day = _day(line.day, language)
+    if language == "en":
+        return f" ({line.tense} {day})" if line.tense else f" ({day})"
+    written = {"since": f"自{day}", "until": f"至{day}", "": day}[line.tense]
+    return f"（{written}）"
+
+
+def _day(day: date | None, language: Language) -> str:
+    if day is None:
+        return ""
+    if language == "en":
+        return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+    return f"{day.year}年{day.month}月{day.day}日"
