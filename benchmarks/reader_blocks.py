@@ -19,8 +19,9 @@ from benchmarks.asked_memory import (
 )
 from benchmarks.conversation_files import BenchmarkQuestion
 from benchmarks.datasets import Dataset
+from benchmarks.prompt_blocks import shown_by_context
 from benchmarks.recall_runner import Progress
-from benchmarks.shown_evidence import is_shown, shown_by_context
+from benchmarks.shown_evidence import is_shown
 from recollect.ports import Embedder
 from recollect.recall.context import Context
 

@@ -8,7 +8,10 @@ import pytest
 
 from benchmarks.asked_memory import QuestionChoice
 from benchmarks.datasets import DATASETS
+from benchmarks.idle_queries import FITTED, UNSEEN
 from benchmarks.reader_blocks import NOTHING, reader_blocks, write_blocks
+from benchmarks.script_equality import SCRIPTS, measure_scripts, scripts_page
+from benchmarks.shown_evidence import measure_shown, shown_page
 
 TALK = (
     ("s1", "user", "I adopted a cat called Tom"),
@@ -90,3 +93,38 @@ def test_a_seed_draws_the_same_questions(data: Path) -> None:
     assert drawn[0] == drawn[1]
     assert drawn[0] == sorted(drawn[0], key=questions.index)
     assert len(drawn[0]) == 2
+
+
+@pytest.mark.anyio
+async def test_every_system_is_counted_within_the_same_budget(data: Path) -> None:
+    """Evidence that a block holds counts, for the controls as for the context."""
+    report = await measure_shown(
+        DATASETS["realmem"], data, None, QuestionChoice(), budgets=(120, 2_000)
+    )
+
+    systems = {system for system, _ in report.tallies}
+    assert systems == {
+        *("context", "render()", "render(), limit=10"),
+        *("plain lines", "mem0's form", "LangMem's form"),
+    }
+    for (system, budget), tally in report.tallies.items():
+        assert max(tally.tokens) <= budget, system
+    assert all(report.tallies[system, 2_000].whole == [True, True] for system in systems)
+    assert report.nothing["unanswerable"] == [True]
+    assert len(report.nothing["idle, unseen"]) == len(UNSEEN)
+    assert not set(FITTED) & set(UNSEEN)
+    assert "tokens at equal coverage, to render()" in shown_page(report)
+
+
+@pytest.mark.anyio
+async def test_a_question_is_asked_in_both_scripts_of_both_talks(data: Path) -> None:
+    """A question that one script alone answers is counted as differing."""
+    report = await measure_scripts(
+        DATASETS["realmem"], data, None, QuestionChoice(), budgets=(500,)
+    )
+    assert set(report.whole) == {(talk, asked, 500) for talk in SCRIPTS for asked in SCRIPTS}
+    assert report.differing("simplified", 500) == 0
+
+    report.whole["simplified", "traditional", 500][0] = False
+    assert report.differing("simplified", 500) == 1
+    assert "shown in one script alone: 1 of 2" in scripts_page(report)
