@@ -125,8 +125,11 @@ async def test_simplified_and_traditional_are_one_language(address: str) -> None
     assert found[0].entries[0].entry.relevance == found[1].entries[0].entry.relevance
 
 
-async def test_what_was_just_written_is_found_by_its_meaning() -> None:
-    """A context waits for the vectors of what this process wrote."""
+async def test_what_was_just_written_is_found_by_its_meaning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A context waits for the vectors of what this process wrote; longer on a busy machine."""
+    monkeypatch.setattr("recollect.memory.context_calls.VECTORS_WAIT_S", 20)
     async with recollect.open("memory:", embedder=HashedEmbedder(32), worker=False) as memory:
         said = ("The boat is called Ida.", "Rain is expected.", "The boat leaks.")
         await memory.append(ADA, "t", [NewMessage(role="user", text=each) for each in said])
