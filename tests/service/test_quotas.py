@@ -333,6 +333,11 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
         0,
     ),
     ("POST", "/v1/recall"): (lambda it: lambda: it.ask("POST", "/v1/recall", {"query": "x"}), 0, 0),
+    ("POST", "/v1/context"): (
+        lambda it: lambda: it.ask("POST", "/v1/context", {"query": "x"}),
+        0,
+        0,
+    ),
     ("POST", "/v1/form"): (lambda it: lambda: it.ask("POST", "/v1/form"), 0, 0),
     ("POST", "/v1/formation/pause"): (
         lambda it: prepared(lambda: it.say("a"), lambda: it.ask("POST", "/v1/formation/pause")),

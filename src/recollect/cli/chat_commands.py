@@ -27,7 +27,8 @@ from recollect.memory.pagination import each_memory
 from recollect.records import BESIDE_TYPES
 
 if TYPE_CHECKING:
-    from recollect.chat import Chatbot, KnownMemories
+    from recollect.chat import Chatbot
+    from recollect.recall.context import Context
     from recollect.records import Json, Memory, Message, Thread
     from recollect.stores.plans.erasure import EraseTarget
     from recollect.worker.formation_run import FormationResult
@@ -69,7 +70,7 @@ class ChatCommands:
         confirmed: Callable[[str], bool],
         interruptible: Callable[[Callable[[], Awaitable[None]]], None],
     ) -> None:
-        self.known: KnownMemories | None = None
+        self.known: Context | None = None
         self._bot = bot
         self._memory = bot.memory
         self._call = call

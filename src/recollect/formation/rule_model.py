@@ -53,6 +53,11 @@ _QUESTIONS: Final = tuple(
         ("conversation_preferences", r"\bhow should you answer\b|怎么回答我"),
     )
 )
+_CONTEXT: Final = re.compile(
+    r"<memory (?P<mark>[0-9a-f]+)> [^\n]*\n(?P<lines>.*)\n</memory (?P=mark)>", re.DOTALL
+)
+_MEMORIES: Final = ("Known", "No longer so")
+"""The headings above memories in a context; messages stand under their days."""
 _LISTS: Final = frozenset({"interests", "conversation_preferences"})
 
 
@@ -127,20 +132,35 @@ def _remembered(system: str, said: str) -> str:
     That is the profile where it has the field that is asked for: what it says now, not what was
     said once. Else it is the record that shares most words, a memory rather than a message.
     """
-    records = [json.loads(line) for line in system.splitlines() if line.startswith("{")]
     wanted = [name for name, rule in _QUESTIONS if rule.search(said)]
     asked = set(terms_of(said))
     best, most = "", (0, False, False)
-    for record in records:
-        text, who = str(record.get("text", "")), str(record.get("who", ""))
-        is_memory = str(record.get("source", "")).startswith(f"{who}/")
+    for who, text, is_memory in _told_in(system):
         fields = {part.partition(":")[0] for part in text.split("; ")}
-        if is_memory and who == "User" and fields & set(wanted):
+        if who == "User" and fields & set(wanted):
             return text
         shared = (len(asked & set(terms_of(text))), is_memory, who != "assistant")
         if shared[0] and shared > most:
             best, most = text, shared
     return best
+
+
+def _told_in(system: str) -> list[tuple[str, str, bool]]:
+    """Return what a context in *system* shows: who says it or its type, its text, if a memory."""
+    block = _CONTEXT.search(system)
+    told: list[tuple[str, str, bool]] = []
+    heading, fields = "", dict[str, list[str]]()
+    for line in block["lines"].split("\n") if block else ():
+        if line.startswith("# "):
+            heading = line[2:]
+        elif line.startswith("- "):
+            fields.setdefault(heading.rpartition(" [")[0], []).append(line[2:])
+        elif line.startswith("["):
+            text = line.partition("] ")[2]
+            is_memory = heading in _MEMORIES
+            who, _, words = ("", "", text) if is_memory else text.partition(": ")
+            told.append((who, words, is_memory))
+    return [*((who, "; ".join(each), True) for who, each in fields.items()), *told]
 
 
 def tokens_of(request: ModelRequest) -> int:

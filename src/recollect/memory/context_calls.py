@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Final
 
 from recollect.deferred_imports import load_modules
 from recollect.memory.runtime import MemoryRuntime
+from recollect.ports import TokenCounter
 from recollect.recall.query import Where
 from recollect.records import ScopeLike
 from recollect.stores.contract.base import Store
-from recollect.stores.validation import check_scope
+from recollect.stores.validation import check_scope, check_texts
 
 if TYPE_CHECKING:
     from recollect.recall.context import Context
 
 RECENT_MESSAGES: Final = 20
+CONTEXT_TOKENS: Final = 2_000
 VECTORS_WAIT_S: Final = 0.15
 """So long a search waits for the vectors of what was just written."""
 
@@ -49,14 +51,16 @@ class ContextCalls:
         thread: str | None = None,
         recent: int | Sequence[str] = RECENT_MESSAGES,
         history_tokens: int = 0,
-        budget_tokens: int = 2_000,
+        budget_tokens: int = CONTEXT_TOKENS,
         min_score: float | None = None,
-        profile: bool = True,
+        profile: bool | Sequence[str] = True,
         instructions: str = "",
         examples: Sequence[str] = (),
         below: bool = False,
         where: Where | None = None,
         asked_at: datetime | None = None,
+        count_tokens: TokenCounter | None = None,
+        secret: bytes | None = None,
     ) -> Context:
         """
         Return what a prompt should be told before its next turn; ``str()`` of it is the text.
@@ -80,34 +84,41 @@ class ContextCalls:
                 gives an empty context.
             min_score: Only entries whose `Recalled.relevance` is at least so much. With ``None``
                 everything is left out where no entry is likelier to bear than to idle talk.
-            profile: Whether the documents in force are part of it.
+            profile: Whether the documents in force are part of it; or the types whose are.
             instructions: A text that is counted with it; see `recollect.agents.instructions`.
             examples: Further such texts.
             below: Search the scopes below as well.
             where: Which entries may be found. Unless it says so, what has ended is found only
                 where the query asks for what was or has changed.
             asked_at: The moment that the query means by "now".
+            count_tokens: What counts instead of the memory's token counter.
+            secret: What the markers of the text are made with. By default it is this process's
+                own; where several are given the same one, their equal contexts are equal texts.
 
         Raises:
             UsageError: An argument is outside its range, or the token counter failed.
         """
         await load_modules("recollect.memory.context_sources")
-        from recollect.memory.context_sources import ContextRequest, gathered_context
+        from recollect.memory.context_sources import ContextQuery, gathered_context
 
-        request = ContextRequest(
+        request = ContextQuery(
             scope=check_scope(scope),
             query=query,
             thread=thread,
-            recent=recent,
+            recent=recent if isinstance(recent, int) else check_texts(recent, "recent text"),
             history_tokens=history_tokens,
             budget_tokens=budget_tokens,
             min_score=min_score,
-            profile=profile,
+            profile=profile
+            if isinstance(profile, bool)
+            else tuple(check_texts(profile, "type of the profile")),
             instructions=instructions,
-            examples=tuple(examples),
+            examples=tuple(check_texts(examples, "example")),
             below=below,
             where=where or Where(),
             asked_at=asked_at,
+            count_tokens=count_tokens or self._runtime.options.count_tokens,
+            secret=secret,
         )
         is_caught_up = await self.caught_up(scope, below=below)
         return await gathered_context(self._runtime, request, awaits_vectors=not is_caught_up)

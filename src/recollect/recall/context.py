@@ -110,10 +110,10 @@ class Context:
     tokens_by_part: Mapping[str, int] = field(default_factory=dict)
     budget_tokens: int
     awaits_vectors: bool = False
-    secret: bytes = field(default=b"", repr=False)
+    text: str = field(default="", repr=False)
 
     def __str__(self) -> str:
-        return rendered(self.profile, self.entries, self.secret)
+        return self.text
 
     def expand(self, handle: str) -> str:
         """

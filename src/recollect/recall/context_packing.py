@@ -172,7 +172,7 @@ def packed_context(
         tokens_by_part={name: tokens for name, tokens in parts.items() if tokens},
         budget_tokens=plan.budget_tokens,
         awaits_vectors=plan.awaits_vectors,
-        secret=plan.secret,
+        text=rendered(profile, entries, plan.secret),
     )
 
 
