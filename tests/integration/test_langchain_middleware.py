@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import secrets
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +39,8 @@ from recollect.integrations.langchain.middleware import (
 from recollect.integrations.langchain.middleware import formation_middleware as forming
 from recollect.integrations.langchain.middleware import recall_middleware as recalling
 from recollect.integrations.langgraph import checkpointer, thread_id_of
-from recollect.recall.rendering import Record, read_block, render_block
+from recollect.recall.context import PREAMBLE, rendered
+from recollect.recall.rendering import Record, render_block
 from recollect.testing import RuleModel, ScriptedModel
 from recollect.text.token_estimate import estimated_tokens
 
@@ -51,10 +53,26 @@ SAVING: Any = {"memory": {"type": "Note", "value": NOTE}, "quotes": [SAID]}
 BLOCK = re.compile(r"<memory ([0-9a-f]+)> .*\n</memory \1>", re.DOTALL)
 
 
-def records_in(messages: Sequence[BaseMessage]) -> list[Record]:
-    """Return the records in the blocks of a request."""
-    blocks = (found for each in messages for found in BLOCK.finditer(each.text))
-    return [record for block in blocks for record in read_block(block[0])]
+@dataclass(frozen=True)
+class Shown:
+    """What a context shows of a source: who said it, or its type, and its words."""
+
+    who: str
+    text: str
+
+
+def records_in(messages: Sequence[BaseMessage]) -> list[Shown]:
+    """Return what the contexts in a request show, documents as one text each."""
+    found: list[Shown] = []
+    for block in (block for each in messages for block in BLOCK.finditer(each.text)):
+        for heading, lines in re.findall(r"^# (.*)\n((?:[^#].*\n)*)", block[0], re.MULTILINE):
+            if lines.startswith("- "):
+                fields = "; ".join(re.findall(r"^- (.*)$", lines, re.MULTILINE))
+                found.append(Shown(heading.rpartition(" [")[0], fields))
+            for said in re.findall(r"^\[\w+\] (.*)$", lines, re.MULTILINE):
+                who, _, text = said.partition(": ")
+                found.append(Shown(who, text) if text else Shown("", said))
+    return found
 
 
 class Reader(BaseChatModel):
@@ -193,7 +211,11 @@ def test_a_random_marker_would_spoil_the_cache(
     memory: SyncRecollect, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant draws a new marker for every call, and the two requests differ."""
-    monkeypatch.setattr(recalling, "render_block", lambda records, **_: render_block(records))
+    monkeypatch.setattr(
+        recalling,
+        "text_within",
+        lambda each, _: rendered(each.profile, each.entries, secrets.token_bytes(16)),
+    )
     memory.append(ADA, "old", [NewMessage(role="user", text="The weather in Turku bores me")])
     reader.answers += [calling("weather", city="Turku"), AIMessage("Sunny.")]
     agent = new_agent(reader, tools=[weather], middleware=[RecallMiddleware(memory, ADA)])
@@ -204,7 +226,7 @@ def test_a_random_marker_would_spoil_the_cache(
     assert first != second[: len(first)]
 
 
-@pytest.mark.parametrize("budget_tokens", [1, 60, 120, 400])
+@pytest.mark.parametrize("budget_tokens", [1, 20, 60, 400])
 def test_a_block_keeps_its_budget(
     memory: SyncRecollect, reader: Reader, budget_tokens: int
 ) -> None:
@@ -217,7 +239,7 @@ def test_a_block_keeps_its_budget(
     agent.invoke(turn("Which ship did I see in Turku?"))
 
     found = BLOCK.search(reader.requests[-1][-1].text)
-    assert (found is None) == (budget_tokens <= 60)
+    assert (found is None) == (budget_tokens <= 20)
     assert found is None or estimated_tokens(found[0]) <= budget_tokens
 
 
@@ -231,6 +253,37 @@ def test_what_the_talk_shows_is_not_shown_again(memory: SyncRecollect, reader: R
     agent.invoke(turn("And the harbour of Turku?"), in_thread("two"))
 
     assert "The harbour of Turku freezes." in [e.text for e in records_in(reader.requests[-1])]
+
+
+def test_a_greeting_gets_the_documents_alone(memory: SyncRecollect, reader: Reader) -> None:
+    """Nothing that was said bears on it; a question gets at most so many entries."""
+    memory.append(ADA, "old", ["The harbour freezes.", "The harbour is deep.", "I met Bea."])
+    memory.put(ADA, "User", "User", {"home": "Turku"})
+    memory.put(ADA, "House", "House", {"doors": 2})
+    plain, other = RecallMiddleware(memory, ADA), RecallMiddleware(memory, ADA, documents=())
+    few = RecallMiddleware(memory, ADA, limit=2)
+    sure = RecallMiddleware(memory, ADA, min_score=1.0)
+
+    for middleware, asked in (
+        (plain, "Hello!"),
+        (other, "Hello!"),
+        (few, "How is the harbour?"),
+        (sure, "How is the harbour?"),
+    ):
+        new_agent(reader, tools=[], middleware=[middleware]).invoke(turn(asked))
+
+    greeted, bare, short, strict = ([e.text for e in records_in(each)] for each in reader.requests)
+    assert ["home: Turku"] == greeted == strict
+    assert [] == bare
+    assert 2 == len(short)
+    assert "home: Turku" == short[0]
+    assert "harbour" in short[1]
+
+
+@pytest.mark.parametrize("wrong", [{"budget_tokens": 0}, {"limit": 0}, {"min_score": 2}])
+def test_options_out_of_range_are_refused(memory: SyncRecollect, wrong: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=next(iter(wrong))):
+        RecallMiddleware(memory, ADA, **wrong)
 
 
 def test_blocks_of_content_stay_blocks(memory: SyncRecollect, reader: Reader) -> None:
@@ -462,13 +515,21 @@ def test_a_thread_id_of_another_scope_names_no_thread_of_this_one(
 
 
 BACK = render_block([Record(source="x/1", date="", who="user", text="I live in Oslo.")])
+BACK_AS_CONTEXT = f"""\
+<memory 0b6c2f1e> {PREAMBLE}
+# Monday 23 November 2026
+[k3f2] user: I live in Oslo.
+</memory 0b6c2f1e>"""
 
 
-def test_what_recall_injected_is_not_formed(memory: SyncRecollect, reader: Reader) -> None:
+@pytest.mark.parametrize("back", [BACK, BACK_AS_CONTEXT])
+def test_what_recall_injected_is_not_formed(
+    memory: SyncRecollect, reader: Reader, back: str
+) -> None:
     """A block that came back in a person's message, as where a program stores its requests."""
     agent = remembering(reader, memory)
 
-    agent.invoke(turn(f"{BACK}\n\nI like tea."), in_thread("one"))
+    agent.invoke(turn(f"{back}\n\nI like tea."), in_thread("one"))
     memory.form(ADA)
 
     profile = memory.get(ADA, "User", "User")
