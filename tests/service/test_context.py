@@ -209,9 +209,7 @@ def test_a_wrong_argument_is_told_as_a_problem(web: httpx.Client, body: dict[str
     assert "$no" in answer.text if "filter" in body else next(iter(body)) in answer.text
 
 
-@pytest.mark.parametrize(
-    "query", ["", "  ", "\u200b", "👍", "Where is my boat? " * 11_500, "\x00boat\ud800"]
-)
+@pytest.mark.parametrize("query", ["", "  ", "\u200b", "👍", "Where is my boat? " * 11_500])
 def test_any_text_is_a_query(web: httpx.Client, query: str) -> None:
     """An empty one gets the profile, a long one is cut, and nothing in it breaks anything."""
     body = json.dumps({"query": query}).encode()
