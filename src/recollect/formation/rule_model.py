@@ -137,7 +137,7 @@ def _remembered(system: str, said: str) -> str:
     best, most = "", (0, False, False)
     for who, text, is_memory in _told_in(system):
         fields = {part.partition(":")[0] for part in text.split("; ")}
-        if who == "User" and fields & set(wanted):
+        if is_memory and who == "User" and fields & set(wanted):
             return text
         shared = (len(asked & set(terms_of(text))), is_memory, who != "assistant")
         if shared[0] and shared > most:
@@ -146,9 +146,13 @@ def _remembered(system: str, said: str) -> str:
 
 
 def _told_in(system: str) -> list[tuple[str, str, bool]]:
-    """Return what a context in *system* shows: who says it or its type, its text, if a memory."""
+    """
+    Return what *system* tells: who says it or its type, its text, whether it is a memory.
+
+    It is told by a context, or by records as JSON, one a line.
+    """
     block = _CONTEXT.search(system)
-    told: list[tuple[str, str, bool]] = []
+    told = [_recorded(line) for line in system.splitlines() if line.startswith("{")]
     heading, fields = "", dict[str, list[str]]()
     for line in block["lines"].split("\n") if block else ():
         if line.startswith("# "):
@@ -161,6 +165,12 @@ def _told_in(system: str) -> list[tuple[str, str, bool]]:
             who, _, words = ("", "", text) if is_memory else text.partition(": ")
             told.append((who, words, is_memory))
     return [*((who, "; ".join(each), True) for who, each in fields.items()), *told]
+
+
+def _recorded(line: str) -> tuple[str, str, bool]:
+    record = json.loads(line)
+    who, source = str(record.get("who", "")), str(record.get("source", ""))
+    return who, str(record.get("text", "")), source.startswith(f"{who}/")
 
 
 def tokens_of(request: ModelRequest) -> int:

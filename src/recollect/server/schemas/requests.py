@@ -136,7 +136,7 @@ class MemoryRequest(RequestModel, title="PutMemoryRequest"):
         )
 
 
-class SearchRequest(RequestModel):
+class EntryFilters(RequestModel):
     """Which entries a search may find."""
 
     valid_at: Time | Literal["now", "ever"] = "now"
@@ -175,7 +175,7 @@ class SearchRequest(RequestModel):
         )
 
 
-class RecallRequest(SearchRequest):
+class RecallRequest(EntryFilters):
     """A query, and what shapes its answer."""
 
     model_config = ConfigDict(
@@ -197,7 +197,7 @@ class RecallRequest(SearchRequest):
     render: bool = True
 
 
-class ContextRequest(SearchRequest):
+class ContextRequest(EntryFilters):
     """What the next turn of a prompt is about, and what it may be told."""
 
     model_config = ConfigDict(
