@@ -17,24 +17,24 @@ BLOCK = re.compile(r"<memory ([0-9a-f]+)> .*\n</memory \1>", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownSource:
     """What a context shows of a source: who said it, or its type, and its words."""
 
     who: str
     text: str
 
 
-def records_in(messages: Sequence[BaseMessage]) -> list[Shown]:
+def records_in(messages: Sequence[BaseMessage]) -> list[ShownSource]:
     """Return what the contexts in a request show, documents as one text each."""
-    found: list[Shown] = []
+    found: list[ShownSource] = []
     for block in (block for each in messages for block in BLOCK.finditer(each.text)):
         for heading, lines in re.findall(r"^# (.*)\n((?:[^#].*\n)*)", block[0], re.MULTILINE):
             if lines.startswith("- "):
                 fields = "; ".join(re.findall(r"^- (.*)$", lines, re.MULTILINE))
-                found.append(Shown(heading.rpartition(" [")[0], fields))
+                found.append(ShownSource(heading.rpartition(" [")[0], fields))
             for said in re.findall(r"^\[\w+\] (.*)$", lines, re.MULTILINE):
                 who, _, text = said.partition(": ")
-                found.append(Shown(who, text) if text else Shown("", said))
+                found.append(ShownSource(who, text) if text else ShownSource("", said))
     return found
 
 

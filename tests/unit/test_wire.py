@@ -177,6 +177,7 @@ recall = st.builds(
 )  # fmt: skip
 context = st.builds(
     Context, query=text, history=st.lists(message, max_size=1).map(tuple), instructions=text,
+    summary=text,
     profile=st.lists(st.builds(
         ProfileDocument, handle=id_, memory=memory, fields=st.lists(text, max_size=2).map(tuple),
         is_excerpt=st.booleans(), tokens=number,

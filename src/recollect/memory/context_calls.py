@@ -12,7 +12,7 @@ from recollect.ports import TokenCounter
 from recollect.recall.query import Where
 from recollect.records import ScopeLike
 from recollect.stores.contract.base import Store
-from recollect.stores.validation import check_scope, check_texts
+from recollect.stores.validation import check_scope
 
 if TYPE_CHECKING:
     from recollect.recall.context import Context
@@ -66,34 +66,27 @@ class ContextCalls:
         Return what a prompt should be told before its next turn; ``str()`` of it is the text.
 
         It holds the documents in force (the profile), and the memories and passages of messages
-        that bear on *query*, each with a short handle that `Context.source` and `Context.expand`
-        resolve. Where nothing bears on the query, as with a greeting, there is the profile alone.
-        No model is called. `recollect.context_guide` says to a model how to read the text.
+        that bear on *query*, each with a short handle for `Context.source` and `Context.expand`.
+        A greeting gets the profile alone. `recollect.context_guide` says to a model how to read it.
 
         Args:
             scope: Whose memory it is.
-            query: What the next turn is about, in its own words; one that is empty, or asks for
-                nothing, gets the profile. Only its first ``QUERY_CHARACTERS_MAX`` count.
+            query: What the next turn is about, in its own words; an empty one gets the profile.
+                Only its first ``QUERY_CHARACTERS_MAX`` count.
             thread: The conversation that the prompt is part of; it need not exist.
-            recent: What the prompt shows already, and is not shown again: so many of the newest
-                messages of *thread*, or the texts themselves.
+            recent: What the prompt shows already: so many of the newest messages of *thread*, or
+                the texts themselves.
             history_tokens: The newest messages of *thread* that cost no more are given as
                 `Context.history`, and count towards the budget.
-            budget_tokens: What text, history, instructions and examples may cost together, as
-                they are rendered, by the memory's token counter. A budget in which nothing fits
-                gives an empty context.
+            budget_tokens: What all of it may cost, as it is rendered; it may hold nothing.
             min_score: Only entries whose `Recalled.relevance` is at least so much. With ``None``
                 everything is left out where no entry is likelier to bear than to idle talk.
             profile: Whether the documents in force are part of it; or the types whose are.
-            instructions: A text that is counted with it; see `recollect.agents.instructions`.
-            examples: Further such texts.
-            below: Search the scopes below as well.
-            where: Which entries may be found. Unless it says so, what has ended is found only
-                where the query asks for what was or has changed.
-            asked_at: The moment that the query means by "now".
+            instructions, examples: Texts that are counted with it; see `recollect.agents`.
+            below, asked_at: As for `recall`.
+            where: Which entries may be found; what has ended only if the query asks for it.
             count_tokens: What counts instead of the memory's token counter.
-            secret: What the markers of the text are made with. By default it is this process's
-                own; where several are given the same one, their equal contexts are equal texts.
+            secret: What the marker of the text is made with, by default this process's own.
 
         Raises:
             UsageError: An argument is outside its range, or the token counter failed.
@@ -105,20 +98,18 @@ class ContextCalls:
             scope=check_scope(scope),
             query=query,
             thread=thread,
-            recent=recent if isinstance(recent, int) else check_texts(recent, "recent text"),
+            recent=recent,
             history_tokens=history_tokens,
             budget_tokens=budget_tokens,
             min_score=min_score,
-            profile=profile
-            if isinstance(profile, bool)
-            else tuple(check_texts(profile, "type of the profile")),
+            profile=profile,
             instructions=instructions,
-            examples=tuple(check_texts(examples, "example")),
+            examples=examples,
             below=below,
             where=where or Where(),
             asked_at=asked_at,
             count_tokens=count_tokens or self._runtime.options.count_tokens,
             secret=secret,
         )
-        is_caught_up = await self.caught_up(scope, below=below)
-        return await gathered_context(self._runtime, request, awaits_vectors=not is_caught_up)
+        waits = not await self.caught_up(scope, below=below, wait_s=VECTORS_WAIT_S)
+        return await gathered_context(self._runtime, request, awaits_vectors=waits)

@@ -14,6 +14,7 @@ from recollect.errors import LimitError, UsageError
 from recollect.memory.formation_control import opened
 from recollect.memory.runtime import LOG, MemoryRuntime
 from recollect.memory.scope_types import types_in_force
+from recollect.memory.thread_summary import newest_summary
 from recollect.observability.spans import observed
 from recollect.ports import TokenCounter
 from recollect.recall.context import Context
@@ -24,7 +25,7 @@ from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
 from recollect.recall.results import Recall
 from recollect.records import Memory, Message, Revision, Scope
 from recollect.stores.plans.changes import Below
-from recollect.stores.validation import PAGE_ROWS_MAX, check_text, to_datetime
+from recollect.stores.validation import PAGE_ROWS_MAX, check_text, check_texts, to_datetime
 
 CANDIDATES: Final = 200
 DOCUMENTS_MAX: Final = 100
@@ -43,9 +44,9 @@ class ContextQuery:
     history_tokens: int
     budget_tokens: int
     min_score: float | None
-    profile: bool | tuple[str, ...]
+    profile: bool | Sequence[str]
     instructions: str
-    examples: tuple[str, ...]
+    examples: Sequence[str]
     below: bool
     where: Where
     asked_at: datetime | None
@@ -80,13 +81,15 @@ async def gathered_context(
         min_score=request.min_score,
         idle_below=IDLE_BELOW if found and found.embedder else IDLE_BELOW_BY_WORDS,
         asks_for_answers=asks_for_answers(asked),
+        scope=request.scope,
         known=frozenset((each.thread, each.id) for each in shown),
         said=() if isinstance(request.recent, int) else tuple(request.recent),
         history=tuple(newest) if request.history_tokens else (),
         history_tokens=request.history_tokens,
+        summary=await _summary(runtime, request),
         former=await _former(runtime, documents) if wants_history else {},
         instructions=request.instructions,
-        examples=request.examples,
+        examples=tuple(request.examples),
         awaits_vectors=awaits_vectors,
         secret=_SECRET if request.secret is None else request.secret,
     )
@@ -115,6 +118,10 @@ def _check(request: ContextQuery) -> None:
         raise LimitError(what, request.recent_messages, PAGE_ROWS_MAX, "PAGE_ROWS_MAX")
     if request.min_score is not None:
         check_score(request.min_score)
+    lists = {"recent": request.recent, "profile": request.profile, "examples": request.examples}
+    for name, texts in lists.items():
+        if not isinstance(texts, int):
+            check_texts(texts, f"element of {name}")
     for text in (request.instructions, *request.examples):
         check_text(text, "a text that is counted with a context")
 
@@ -127,11 +134,19 @@ async def _newest(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[Mes
     return await runtime.store.last_messages(request.scope, request.thread, limit=wanted)
 
 
+async def _summary(runtime: MemoryRuntime, request: ContextQuery) -> str:
+    """Return the summary that is kept of the thread, "" if there is none or no past is asked."""
+    if request.thread is None or not request.history_tokens:
+        return ""
+    kept = await newest_summary(runtime.store, request.scope, request.thread)
+    return kept.content
+
+
 async def _documents(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[Memory]:
     """Return the documents in force by the order of the types, each type's own first."""
     store, scope = runtime.store, request.scope
-    names: Sequence[str] = request.profile if isinstance(request.profile, tuple) else ()
-    if request.profile is True:
+    names = request.profile
+    if isinstance(names, bool):
         types = await types_in_force(store, scope, runtime.assistants, depth=1)
         names = [each.name for each in types if each.update_mode == "patch"]
     at = request.asked_at or to_datetime(store.now())

@@ -91,6 +91,7 @@ class ContextResponse(ResponseModel, title="Context"):
                             },
                         }
                     ],
+                    "summary": "",
                     "history": [],
                     "instructions": "",
                     "examples": [],
@@ -116,11 +117,14 @@ class ContextResponse(ResponseModel, title="Context"):
     text: str = Field(description="For the prompt, empty where nothing bears on the query.")
     profile: list[ProfileDocumentResponse]
     entries: list[ContextEntryResponse]
+    summary: str = Field(description="Of the thread, where the history leaves some of it out.")
     history: list[MessageResponse]
     instructions: str
     examples: list[str]
     left_out: list[LeftOutResponse]
-    tokens: Count = Field(description="Of the text, the history, the instructions and examples.")
+    tokens: Count = Field(
+        description="Of the text, the summary, the history, the instructions and examples."
+    )
     tokens_by_part: dict[str, int]
     budget_tokens: int = Field(ge=1)
     awaits_vectors: bool = Field(
