@@ -148,17 +148,17 @@ async def test_what_is_said_in_the_talk_itself_is_not_recalled_again(
 
 
 async def test_the_budget_of_tokens_is_kept(memory: recollect.Recollect) -> None:
-    """Of what bears on a question as much is shown as fits."""
+    """Of what bears on a question as much is shown as fits, with the lines around it."""
     for number in range(30):
         text = f"Boat number {number} is called {'x' * 40}{number}."
         await memory.append(ADA, f"t{number}", [recollect.NewMessage(role="user", text=text)])
-    small = Chatbot(memory, None, ADA, budget_tokens=50)
+    small = Chatbot(memory, None, ADA, budget_tokens=100)
     large = Chatbot(memory, None, ADA, budget_tokens=500)
     message = await small.hear("Which boat?")
 
     few, many = await small.known(message), await large.known(message)
 
-    assert 0 < few.tokens <= 50
+    assert 0 < few.tokens <= 100
     assert few.tokens < many.tokens <= 500
     assert len(few.entries) < len(many.entries)
 
@@ -362,7 +362,7 @@ async def test_what_the_turns_cut_off_may_be_remembered(memory: recollect.Recoll
     known = await bot.known(await bot.hear("What is my boat called?"))
 
     assert "My boat is called Ida." in str(known)
-    assert "Question" not in str(known)
+    assert "Question 4" not in str(known)
 
 
 async def test_a_model_sees_only_the_newest_turns(memory: recollect.Recollect) -> None:

@@ -220,6 +220,7 @@ def of_mcp(door: Door, tool: str) -> Prepared:
     arguments: Mapping[str, JsonObject] = {
         "update_memory": {"id": id_, "changes": changes, "quotes": ["I like black tea now"]},
         "search_memory": {"query": "tea"},
+        "context": {"query": "tea"},
         "profile": {},
     }
     if tool == "erase_memory":
@@ -444,6 +445,7 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
     # In which words the user agreed is kept.
     ("MCP", "erase_memory"): (lambda it: of_mcp(it, "erase_memory"), 1, 0),
     ("MCP", "search_memory"): (lambda it: of_mcp(it, "search_memory"), 0, 0),
+    ("MCP", "context"): (lambda it: of_mcp(it, "context"), 0, 0),
     ("MCP", "profile"): (lambda it: of_mcp(it, "profile"), 0, 0),
 }
 

@@ -12,11 +12,10 @@ from recollect.client.http_requests import ServiceRequest, is_repeated, path_of
 from recollect.client.problem_errors import error_of
 from recollect.client.request_headers import expecting, made_key
 from recollect.errors import ConflictError, NotFoundError
-from recollect.memory.context_calls import CONTEXT_TOKENS, RECENT_MESSAGES
 from recollect.messages.new_message import NewMessageLike, new_message, new_messages
 from recollect.observability.health import Health
 from recollect.recall.context import Context
-from recollect.recall.query import Where
+from recollect.recall.query import CONTEXT_TOKENS, RECENT_MESSAGES, Where
 from recollect.recall.results import Recall
 from recollect.records import (
     EvidenceMap,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from recollect.deferred_imports import load_modules
 from recollect.memory.runtime import MemoryRuntime
 from recollect.ports import TokenCounter
-from recollect.recall.query import Where
+from recollect.recall.query import CONTEXT_TOKENS, RECENT_MESSAGES, Where
 from recollect.records import ScopeLike
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import check_scope
@@ -17,8 +17,6 @@ from recollect.stores.validation import check_scope
 if TYPE_CHECKING:
     from recollect.recall.context import Context
 
-RECENT_MESSAGES: Final = 20
-CONTEXT_TOKENS: Final = 2_000
 VECTORS_WAIT_S: Final = 0.15
 """So long a search waits for the vectors of what was just written."""
 

@@ -12,7 +12,7 @@ import click
 from recollect.cli.options import MomentOption, Target, memory_options
 from recollect.cli.output import counted, print_json, print_line
 from recollect.cli.store_choice import opened, run
-from recollect.memory.context_calls import CONTEXT_TOKENS, RECENT_MESSAGES
+from recollect.recall.query import CONTEXT_TOKENS, RECENT_MESSAGES
 
 if TYPE_CHECKING:
     from recollect.recall.context import Context
