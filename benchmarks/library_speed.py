@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from time import process_time
 from typing import Final
 
 import numpy as np
@@ -33,6 +34,7 @@ THREAD_MESSAGES: Final = 500
 SESSION_MESSAGES: Final = 20
 CALLERS: Final = 64
 APPEND_TURNS: Final = 7
+CONTEXT_ENTRIES: Final = 600
 _SYLLABLES: Final = [
     a + b + c
     for a in "bdfgklmnprstvz"
@@ -156,6 +158,8 @@ async def run(
         for size in plan.sizes:
             progress(f"recall over {size:,} entries")
             report.rows += await _recall_rows(place / f"{size}.db", size, plan, seeded)
+        progress(f"context over {CONTEXT_ENTRIES} entries")
+        report.rows.append(await _context_row(plan, seeded))
         progress(f"recall beside {plan.other_scopes:,} other scopes")
         report.rows.append(await _crowd_row(place, plan, seeded))
         progress(f"a claim among {plan.pending_threads:,} pending threads")
@@ -208,6 +212,30 @@ async def _recall_rows(
             name=f"index, {label}", value=size_bytes / (size + len(fresh)), unit="bytes an entry"
         ),
     ]
+
+
+async def _context_row(plan: SpeedPlan, embedder: Embedder | None) -> SpeedFigure:
+    """Measure the processor's time of a context of 2,000 tokens, beside a recall's."""
+    talk, scope = ZipfTalk(), ("speed",)
+    context_ms, recall_ms = list[float](), list[float]()
+    async with AsyncExitStack() as exit_:
+        memory = Recollect(open_store("memory:"), embedder=embedder or "none")
+        await exit_.enter_async_context(memory)
+        await _fill(memory, scope, talk.messages(CONTEXT_ENTRIES))
+        await memory.context(scope, talk.text(8))
+        for question in talk.questions(plan.searches):
+            began = process_time()
+            await memory.recall(scope, question)
+            between = process_time()
+            await memory.context(scope, talk.text(8))
+            recall_ms.append((between - began) * 1_000)
+            context_ms.append((process_time() - between) * 1_000)
+    return _timed(
+        f"context, processor time, {CONTEXT_ENTRIES} entries",
+        context_ms,
+        "recall",
+        statistics.median(recall_ms),
+    )
 
 
 def _timed(
