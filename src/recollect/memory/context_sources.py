@@ -27,7 +27,10 @@ from recollect.records import Memory, Message, Revision, Scope
 from recollect.stores.plans.changes import Below
 from recollect.stores.validation import PAGE_ROWS_MAX, check_text, check_texts, to_datetime
 
-CANDIDATES: Final = 200
+CANDIDATES_MAX: Final = 200
+CANDIDATES_MIN: Final = 60
+TOKENS_PER_CANDIDATE: Final = 20
+"""More candidates than one for so many tokens show no further evidence, and cost time."""
 DOCUMENTS_MAX: Final = 100
 HISTORY_MESSAGES_MAX: Final = 200
 _SECRET: Final = secrets.token_bytes(16)
@@ -170,7 +173,11 @@ async def _recalled(
     if wants_history and where.valid_at == "now":
         where = replace(where, valid_at="ever")
     query = RecallQuery(
-        query=asked, limit=CANDIDATES, budget_tokens=None, where=where, asked_at=request.asked_at
+        query=asked,
+        limit=_candidates(request),
+        budget_tokens=None,
+        where=where,
+        asked_at=request.asked_at,
     )
     scopes = (request.scope,)
     with observed("recall", "search_memory", LOG, scopes) as seen:
@@ -178,6 +185,13 @@ async def _recalled(
         found = await recaller.recall(Below(scopes) if request.below else scopes, query)
         seen.count(len(found.entries))
     return found
+
+
+def _candidates(request: ContextRequest) -> int:
+    """Return how many entries are ranked: what may fit, and what may be known already."""
+    known = request.recent if isinstance(request.recent, int) else len(request.recent)
+    fitting = request.budget_tokens // TOKENS_PER_CANDIDATE
+    return min(CANDIDATES_MAX, max(CANDIDATES_MIN, fitting) + known)
 
 
 async def _former(
