@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from recollect.text.han import simplified
+from recollect.text.chinese_scripts import simplified
 
 TEXT_CHARACTERS_MAX: Final = 10_000
 """So much of a sentence or a value is read for its doubts."""

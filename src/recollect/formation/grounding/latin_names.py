@@ -27,6 +27,7 @@ _SENTENCE: Final = re.compile(r"[.!?;:\n\r。！？；：|•*]+(?=\s|$|[^\x00-\
 _SMALL_IN_TITLES: Final = frozenset(
     "a an and at by de del for from in la of on or the to van von with &".split()
 )
+_YEAR_PARTS: Final = frozenset("q1 q2 q3 q4 h1 h2".split())
 _CJK: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 
 
@@ -109,7 +110,7 @@ def _is_name(word: str, *, is_first: bool, is_title: bool, is_chinese: bool) -> 
 
 
 def _is_common(word: str, bare: str) -> bool:
-    if bare in COMMON or (bare.endswith("s") and bare[:-1] in COMMON):
+    if bare in COMMON or bare in _YEAR_PARTS or (bare.endswith("s") and bare[:-1] in COMMON):
         return True
     # "Check-in", "Full-time", "Non-fiction": made up of words.
     parts = [fold(part) for part in word.split("-")]
