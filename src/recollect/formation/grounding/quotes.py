@@ -16,6 +16,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Final
 
 from recollect.formation.grounding.hedges import hedges_in, keeps_hedge
@@ -28,6 +29,8 @@ __all__ = ["QuotableText", "find_quote", "hedges_in", "keeps_hedge"]
 GAP_CHARACTERS_MAX: Final = 200
 """More than this is not left out by "…": words from all over a text make no quote."""
 PIECES_MAX: Final = 8
+WORDS_MIN: Final = 3
+"""A shorter quote is not looked for in other messages than the one cited."""
 NUMBERED_CHARACTERS_MAX: Final = 20_000
 """In a longer text numbers are compared as they are written."""
 _OCCURRENCES_MAX: Final = 1_000
@@ -127,6 +130,16 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     True
     """
     return QuotableText(text).find(quote)
+
+
+def says_enough(quote: str) -> bool:
+    """
+    Return True if a quote has so many words that it is no chance to find it elsewhere.
+
+    >>> says_enough("I like tea"), says_enough("yes"), says_enough("我住在高雄")
+    (True, False, True)
+    """
+    return sum(1 for _ in islice(_words(quote), WORDS_MIN)) >= WORDS_MIN
 
 
 def _says_enough(piece: str) -> bool:
