@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from recollect.errors import UsageError
 from recollect.formation.grounding.implied_citations import completed
 from recollect.formation.grounding.leaf_claims import LeafClaims
-from recollect.formation.grounding.misnumbered import renumbered
+from recollect.formation.grounding.quote_numbers import renumbered
 from recollect.formation.grounding.quotes import hedges_in, keeps_hedge
 from recollect.formation.grounding.validity import is_about, moment_of
 from recollect.formation.operations import (
