@@ -209,6 +209,7 @@ def test_arguments_that_a_client_has_parsed_are_read_alike() -> None:
             call("Note", value=VALUE, because=[{"message": 1, "quote": "x", "path": "a"}]),
             "JSON pointer",
         ),
+        (call("Note", value=VALUE, because=BECAUSE, since=3), "'since' must be a date as text"),
         (patch(change(), id_="m3"), "there is no memory 'm3'; there are: m1, m2"),
         (patch(), "a list of at least one operation"),
         (patch(*[change()] * (OPERATIONS_MAX + 1)), "101 changes; at most 100"),

@@ -104,7 +104,7 @@ def test_arguments_of_an_insertion_are_read_without_a_level(
     "arguments",
     [
         {"id": "m1", "op": "replace", "path": "/home", "value": "Bergen", "because": "1: Bergen"},
-        {"id": "m1", "path": "home", "value": "Bergen", "because": "1: Bergen"},
+        {"id": "m1", "path": "/home", "value": "Bergen", "because": "1: Bergen"},
         {"id": "m1", "changes": {"op": "add", "path": "/home", "value": "Bergen",
                                  "because": "1: Bergen"}},
         {"id": "m1", "changes": [{"op": "replace", "path": "/home", "value": "Bergen"}],
@@ -157,7 +157,7 @@ def decided(window: Window, content: str, because: str, **dates: Any) -> tuple[I
         ("我一月搬到了高雄", "搬到了高雄"),
     ],
 )
-@pytest.mark.parametrize("since", ["2019-07-01", "some day", "soon", 3, ["x"], "2023-13-45"])
+@pytest.mark.parametrize("since", ["2019-07-01", "some day", "soon", "x", "2023-13-45", 2019])
 def test_a_wrong_date_is_left_out_and_the_memory_stays(
     said: str, content: str, since: object
 ) -> None:
@@ -213,7 +213,7 @@ def test_a_week_may_be_told_by_its_days(said: str) -> None:
     [
         (("I own a boat", "hello there", "it is raining"), "3: I own a boat"),
         (("hello", "我养了一条船", "下雨了"), "1: 我养了一条船"),
-        (("hello", "我養了一條船", "下雨了"), "9: 我養了一條船"),
+        (("hello", "我養了一條船", "下雨了"), "3: 我養了一條船"),
     ],
 )
 def test_a_quote_under_a_wrong_number_is_found(lines: Sequence[str], because: str) -> None:
@@ -233,10 +233,12 @@ def test_a_quote_that_is_found_has_the_trust_of_its_speaker() -> None:
     _, tool = decided(window, "The boat costs 300", "1: The boat costs 300")
     _, short = decided(talk("I own a boat", "hello"), "owns a boat", "2: boat")
     _, invented = decided(talk("I own a boat", "hello"), "owns a car", "2: I own a car")
+    _, nowhere = decided(talk("I own a boat", "hello"), "owns a boat", "9: I own a boat")
 
     assert ["quote"] == [each.kind for each in tool.faults]  # no user's message causes it
     assert ["quote"] == [each.kind for each in short.faults]
     assert ["quote"] == [each.kind for each in invented.faults]
+    assert ["quote", "quote"] == [each.kind for each in nowhere.faults]
 
 
 def test_a_known_alias_is_noted_and_a_possible_one_doubted() -> None:

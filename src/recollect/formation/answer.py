@@ -32,6 +32,8 @@ from recollect.stores.validation import ID_CHARACTERS_MAX, encode_json
 
 OPERATIONS_MAX: Final = 100
 DATE_CHARACTERS_MAX: Final = 100
+YEAR_MIN: Final = 1900
+YEAR_MAX: Final = 2199
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,8 +201,8 @@ def _read_insert(call: str, name: str, arguments: Mapping[str, Json], offer: Off
         type=name,
         value=value,
         because=read_because(arguments["because"]),
-        since=_date(arguments.get("since")),
-        until=_date(arguments.get("until")),
+        since=_date(arguments, "since"),
+        until=_date(arguments, "until"),
     )
 
 
@@ -293,7 +295,7 @@ def _read_end(call: str, arguments: Mapping[str, Json], offer: Offer, earlier: _
         call=call,
         target=target,
         because=_cited_in(arguments, "the arguments"),
-        at=_date(arguments.get("at")),
+        at=_date(arguments, "at"),
     )
 
 
@@ -304,6 +306,11 @@ def _known(id_: Json, offer: Offer) -> str:
     return id_
 
 
-def _date(given: Json) -> str | None:
+def _date(arguments: Mapping[str, Json], name: str) -> str | None:
     """Return a date as it is written; whether it is one is decided with the rest."""
-    return None if given is None else str(given)[:DATE_CHARACTERS_MAX] or None
+    given = arguments.get(name)
+    if isinstance(given, int) and YEAR_MIN <= given <= YEAR_MAX:
+        return str(given)
+    if given is not None and not isinstance(given, str):
+        raise WrongCallError("call", f"{name!r} must be a date as text, such as 2024-05-07")
+    return given[:DATE_CHARACTERS_MAX] if given else None

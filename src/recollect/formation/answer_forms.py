@@ -155,11 +155,9 @@ def _whole_patch(given: JsonObject, offer: Offer) -> JsonObject:
     target = given.get("id")
     memory = offer.known.get(target) if isinstance(target, str) else None
     whole = [_whole_change(each, because, memory.value if memory else {}) for each in changes]
-    outer = {
-        name: each
-        for name, each in given.items()
-        if name not in {"because", "changes"} and ("changes" in given or name not in _CHANGE)
-    }
+    moved = {"changes"} if whole == changes else {"changes", "because"}
+    moved |= set() if "changes" in given else set(_CHANGE)
+    outer = {name: each for name, each in given.items() if name not in moved}
     return {**outer, "changes": whole}
 
 
@@ -170,8 +168,6 @@ def _whole_change(change: Json, because: Json, before: JsonObject) -> Json:
     if because is not None and not found.keys() & {"because", "message"}:
         found["because"] = because
     path = found.get("path")
-    if isinstance(path, str) and path and not path.startswith("/"):
-        found["path"] = path = f"/{path}"
     if "op" not in found and "value" in found and isinstance(path, str):
         found["op"] = "replace" if _stands(before, path) else "add"
     return found

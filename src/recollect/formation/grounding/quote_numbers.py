@@ -18,13 +18,13 @@ def renumbered(operation: Operation, window: Window) -> Operation:
     """
     Return *operation* with each quote cited from the message that says it.
 
-    A quote is left alone if its message says it, if no message does, or if it is too short to be
-    told from a chance.
+    A quote is left alone if its message says it, if no message does, if its number is that of no
+    message, or if it is too short to be told from a chance.
     """
 
     def corrected(citation: Citation) -> Citation:
         line = window.line(citation.message)
-        if line is not None and line.find(citation.quote) is not None:
+        if line is None or line.find(citation.quote) is not None:
             return citation
         found = _line_saying(citation, window)
         return citation if found is None else replace(citation, message=found.number)
