@@ -13,7 +13,7 @@ from typing import Final
 from recollect.formation.grounding.injection import instructs
 from recollect.formation.wording import announcements
 from recollect.formation.wording.pieces import piece_spans
-from recollect.text.han import simplified
+from recollect.text.chinese_scripts import simplified
 
 __all__ = ["foreign_spans", "instructs", "without_recalled"]
 
