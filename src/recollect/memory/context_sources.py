@@ -187,7 +187,7 @@ async def _recalled(
     return found
 
 
-def _candidates(request: ContextRequest) -> int:
+def _candidates(request: ContextQuery) -> int:
     """Return how many entries are ranked: what may fit, and what may be known already."""
     known = request.recent if isinstance(request.recent, int) else len(request.recent)
     fitting = request.budget_tokens // TOKENS_PER_CANDIDATE
