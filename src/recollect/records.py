@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Generic, Literal, TypeAlias, TypeVar
+from typing import Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 Scope: TypeAlias = tuple[str, ...]
 """Whose memory it is: text segments, e.g. ``("acme", "users", "ada")``."""
@@ -212,6 +212,62 @@ class ProlongMemory:
     expires_at: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideRecord:
+    """
+    A JSON object beside messages and memories, at the address (scope, thread, kind, key).
+
+    No recall, feed or listing of memories shows it. *thread* is the thread that it is erased
+    with, ``None`` for one that belongs to the scope alone. *version* counts from 1 with each
+    put; past versions are not kept. After *expires_at* it is not returned by any read.
+    """
+
+    scope: Scope
+    thread: str | None
+    kind: str
+    key: str
+    value: JsonObject
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutSideRecord:
+    """
+    Create a side record, or replace the one at its address.
+
+    *expected* is the version that the caller read, 0 if it saw none; ``None`` writes
+    whatever is there.
+    """
+
+    kind: str
+    key: str
+    value: JsonObject
+    thread: str | None = None
+    expected: int | None = None
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteSideRecord:
+    """Remove a side record; nothing happens if there is none."""
+
+    kind: str
+    key: str
+    thread: str | None = None
+    expected: int | None = None
+
+
+class SideAddress(NamedTuple):
+    """Where a side record stands in its scope."""
+
+    kind: str
+    key: str
+    thread: str | None = None
+
+
 SPEAKER_MARK: Final = "@"
 """Begins the key of a document of one of several speakers, as in ``User/@ines``."""
 STATE: Final = "State"
@@ -257,6 +313,7 @@ class Attachment:
 
 
 Write: TypeAlias = PutMemory | EndMemory | DeleteMemory
+SideWrite: TypeAlias = PutSideRecord | DeleteSideRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

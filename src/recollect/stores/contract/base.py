@@ -21,6 +21,7 @@ from recollect.stores.contract.erasure import EraseStore
 from recollect.stores.contract.formation import FormationStore, Listening
 from recollect.stores.contract.memories import MemoryStore
 from recollect.stores.contract.scopes import ScopeStore
+from recollect.stores.contract.side_records import SideRecordStore
 from recollect.stores.contract.threads import ThreadStore
 from recollect.stores.meter import UNMEASURED_ACTIONS, Meter, plan_charged
 from recollect.stores.plans.audit import AuditedChange, plan_audited
@@ -37,6 +38,7 @@ ResultT = TypeVar("ResultT")
 class Store(
     ThreadStore,
     MemoryStore,
+    SideRecordStore,
     ScopeStore,
     FormationStore,
     FeedStore,

@@ -17,6 +17,7 @@ from recollect.records import (
     ProlongMemory,
     Revision,
     Scope,
+    SideWrite,
     Write,
 )
 from recollect.stores.contract.backend import Transactor
@@ -32,10 +33,10 @@ from recollect.stores.plans.memories import (
     plan_apply,
     plan_apply_each,
     prepare_write,
-    revisions_of,
     unexpired,
 )
 from recollect.stores.plans.newest import read_newest, scopes_within
+from recollect.stores.plans.revisions import revisions_of
 from recollect.stores.plans.undo import Undo, plan_undo
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import (
@@ -59,7 +60,11 @@ class MemoryStore(Transactor):
 
     @final
     async def apply(
-        self, scope: Scope, writes: Sequence[Write], *, idempotency_key: str | None = None
+        self,
+        scope: Scope,
+        writes: Sequence[Write | SideWrite],
+        *,
+        idempotency_key: str | None = None,
     ) -> tuple[Memory | None, ...]:
         """
         Apply all of *writes* in order, or none of them; each sees the ones before it.
@@ -73,7 +78,8 @@ class MemoryStore(Transactor):
                 request.
 
         Returns:
-            The memories as stored, one per write; ``None`` for one that was deleted.
+            The memories as stored, one per write; ``None`` for one that was deleted, and for a
+            side record.
 
         Raises:
             VersionConflictError: A write expected another version.
@@ -97,7 +103,7 @@ class MemoryStore(Transactor):
         return memories_of(await self._change("apply", scope, plan), scope)
 
     @final
-    async def apply_each(self, writes: Mapping[Scope, Sequence[Write]]) -> None:
+    async def apply_each(self, writes: Mapping[Scope, Sequence[Write | SideWrite]]) -> None:
         """
         Apply the writes of several scopes, all of them or none; those of each scope as by `apply`.
 

@@ -213,6 +213,21 @@ CREATE TABLE recollect.idempotency (
 
 CREATE INDEX idempotency_time ON recollect.idempotency (scope_id, kept_at);
 
+-- JSON objects beside messages and memories; the thread of none is ''.
+CREATE TABLE recollect.side_record (
+    scope_id bigint NOT NULL,
+    uid bigint NOT NULL,
+    version bigint NOT NULL,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    expires_at bigint,
+    thread text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    value text NOT NULL,
+    PRIMARY KEY (scope_id, thread, kind, key)
+) PARTITION BY HASH (scope_id);
+
 CREATE TABLE recollect.formation (
     scope_id bigint NOT NULL,
     fence bigint NOT NULL,
@@ -252,7 +267,7 @@ DECLARE
 BEGIN
     FOREACH parted IN ARRAY ARRAY[
         'thread', 'message', 'memory', 'revision', 'evidence', 'vector', 'embedded', 'tombstone',
-        'idempotency', 'formation'
+        'idempotency', 'formation', 'side_record'
     ] LOOP
         FOR remainder IN 0..7 LOOP
             EXECUTE format(

@@ -182,6 +182,24 @@ CREATE TABLE idempotency (
 
 CREATE INDEX idempotency_time ON idempotency (scope_id, kept_at);
 
+-- JSON objects beside messages and memories; the thread of none is ''.
+CREATE TABLE side_record (
+    scope_id INTEGER NOT NULL,
+    thread TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    uid INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    checksum INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (scope_id, thread, kind, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX side_record_uid ON side_record (scope_id, uid);
+
 CREATE TABLE formation (
     scope_id INTEGER NOT NULL,
     id TEXT NOT NULL,
