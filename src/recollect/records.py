@@ -271,17 +271,18 @@ class SideAddress(NamedTuple):
 SPEAKER_MARK: Final = "@"
 """Begins the key of a document of one of several speakers, as in ``User/@ines``."""
 STATE: Final = "State"
+"""The kind of the side records that hold a thread's state, by name."""
 ATTACHMENT: Final = "Attachment"
+"""The kind of the side records that tell of a file beside a thread, by its name."""
 ATTACHMENT_PART: Final = "AttachmentPart"
+"""The kind of the side records that hold a part of such a file."""
 LIFETIME: Final = "Lifetime"
 """How long a memory lives after it was last used, for those whose expiry moves with use."""
 SCOPE_SETTINGS: Final = "ScopeSettings"
 """How memories are formed in a scope and those below it, where that was set."""
 FORGOTTEN: Final = "Forgotten"
 """That a memory was erased, under a keyed digest of what it said: so that it is not formed anew."""
-BESIDE_TYPES: Final = frozenset(
-    {STATE, ATTACHMENT, ATTACHMENT_PART, LIFETIME, SCOPE_SETTINGS, FORGOTTEN}
-)
+BESIDE_TYPES: Final = frozenset({LIFETIME, SCOPE_SETTINGS, FORGOTTEN})
 """Types of what stands beside messages and memories; recall finds none of it."""
 SERVICE_KEY: Final = "ServiceKey"
 SERVICE_KEY_USE: Final = "ServiceKeyUse"

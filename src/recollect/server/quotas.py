@@ -17,7 +17,14 @@ from uuid import UUID
 import anyio
 
 from recollect.memory.facade import Recollect
-from recollect.records import SERVICE_KEY, UNREVISED_TYPES, Scope
+from recollect.records import (
+    ATTACHMENT,
+    ATTACHMENT_PART,
+    SERVICE_KEY,
+    STATE,
+    UNREVISED_TYPES,
+    Scope,
+)
 from recollect.server.authorization import KEYS_SCOPE, RESERVED
 from recollect.server.usage import Limits, UsageBook
 from recollect.stores.contract.base import Store
@@ -26,6 +33,8 @@ from recollect.stores.rows import MemoryRow, MessageRow, RevisionRow, ThreadRow
 from recollect.stores.unit_of_work import Effect, Rows
 
 DOCUMENTS: Final = "langgraph"
+COUNTED_KINDS: Final = frozenset({STATE, ATTACHMENT, ATTACHMENT_PART})
+"""The kinds of the side records that hold what a caller brought."""
 """Second segment of the scopes with the documents of LangGraph's threads and runs."""
 NOTHING: Final = "{}"
 RESTORE: Final = "restore"
@@ -140,7 +149,8 @@ def costs_of(rows: Rows, effect: Effect, *, is_restore: bool = False) -> Costs:
     Return what an effect costs.
 
     A message counts with the bytes of its text, content and metadata; a version of a memory with
-    those of its value and text. Of a restore past versions count as well, because a caller
+    those of its value and text; a side record of the `COUNTED_KINDS` with those of its value. Of a
+    restore past versions count as well, because a caller
     brought them, and so do the bytes of receipts of formations and of settings of threads.
     """
     written = [(each.scope_id, "messages", size_of_message(each)) for each in effect.messages]
@@ -151,6 +161,11 @@ def costs_of(rows: Rows, effect: Effect, *, is_restore: bool = False) -> Costs:
     ]
     if is_restore:
         written += _brought(rows, effect)
+    written += [
+        (each.scope_id, "", _bytes_in(each.value))
+        for each in effect.sides
+        if each.kind in COUNTED_KINDS
+    ]
     places = {row.id: counted_scope(row.segments) for row in effect.scopes}
     found: defaultdict[Scope, Counter[str]] = defaultdict(Counter)
     for scope_id, counted, size in written:
