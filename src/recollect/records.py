@@ -268,6 +268,17 @@ class SideAddress(NamedTuple):
     thread: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProlongSideRecord:
+    """Move the expiry of exactly this *version* of a side record; it stays that version."""
+
+    kind: str
+    key: str
+    version: int
+    expires_at: datetime
+    thread: str | None = None
+
+
 SPEAKER_MARK: Final = "@"
 """Begins the key of a document of one of several speakers, as in ``User/@ines``."""
 STATE: Final = "State"
@@ -277,17 +288,23 @@ ATTACHMENT: Final = "Attachment"
 ATTACHMENT_PART: Final = "AttachmentPart"
 """The kind of the side records that hold a part of such a file."""
 LIFETIME: Final = "Lifetime"
-"""How long a memory lives after it was last used, for those whose expiry moves with use."""
+"""
+The kind of the side records that say how long a memory lives after it was last used, for those
+whose expiry moves with use.
+"""
 SCOPE_SETTINGS: Final = "ScopeSettings"
 """How memories are formed in a scope and those below it, where that was set."""
 FORGOTTEN: Final = "Forgotten"
-"""That a memory was erased, under a keyed digest of what it said: so that it is not formed anew."""
-BESIDE_TYPES: Final = frozenset({LIFETIME, SCOPE_SETTINGS, FORGOTTEN})
+"""
+The kind of the side records that say that a memory was erased, under a keyed digest of what it
+said: so that it is not formed anew.
+"""
+BESIDE_TYPES: Final = frozenset({SCOPE_SETTINGS})
 """Types of what stands beside messages and memories; recall finds none of it."""
 SERVICE_KEY: Final = "ServiceKey"
 SERVICE_KEY_USE: Final = "ServiceKeyUse"
 SERVICE_USAGE: Final = "ServiceUsage"
-UNREVISED_TYPES: Final = frozenset({LIFETIME, FORGOTTEN, SERVICE_USAGE})
+UNREVISED_TYPES: Final = frozenset({SERVICE_USAGE})
 """Types of what is written all day long, of which no past version is kept."""
 SETTING_TYPES: Final = frozenset({SCOPE_SETTINGS, SERVICE_KEY, SERVICE_KEY_USE})
 """Types of what many requests in a row rest on; see `Store.settings_stamp`."""

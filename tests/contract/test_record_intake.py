@@ -29,6 +29,7 @@ from recollect.records import (
     JsonObject,
     NewMessage,
     PutMemory,
+    PutSideRecord,
     Scope,
 )
 from recollect.stores.contract.base import Store
@@ -344,9 +345,13 @@ async def own_records(memory: Recollect) -> dict[str, JsonObject]:
     types: JsonObject = {"types": [TRIP]}
     writes = [
         PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value=types, text=""),
-        PutMemory(type=LIFETIME, key="k", value={"minutes": 5.0}, text="", trust="external"),
-        PutMemory(type=FORGOTTEN, key="0" * 32, value={}, text="", trust="external"),
+        PutMemory(type="Item", key="k", value={"content": "tea"}, trust="external"),
     ]
+    sides = [
+        PutSideRecord(kind=LIFETIME, key="k", value={"minutes": 5.0}),
+        PutSideRecord(kind=FORGOTTEN, key="0" * 32, value={}),
+    ]
+    await memory.store.apply(ADA, sides)
     attached = Attachment(name="a b", data=b"x" * 700_000)
     await memory.append(
         ADA,
@@ -393,7 +398,8 @@ WRONG: dict[str, tuple[str, JsonObject]] = {
     "a lifetime without end": (LIFETIME, {"value": {"minutes": "x"}}),
     "a digest that speaks": (FORGOTTEN, {"value": {"content": CANARY}}),
     "a digest that is none": (FORGOTTEN, {"key": CANARY}),
-    "a key of the service": (LIFETIME, {"type": SERVICE_KEY}),
+    "a key of the service": ("Item", {"type": SERVICE_KEY}),
+    "a lifetime of a thread": (LIFETIME, {"thread": "t/1"}),
     "a side record of nobody's": (STATE, {"side_kind": "Other"}),
     "a side record without a key": (STATE, {"key": ""}),
     "a side record of no version": (STATE, {"version": 0}),
@@ -410,7 +416,7 @@ async def test_what_no_direct_write_makes_is_refused(memory: Recollect, name: st
     await memory.store.vacate(ADA)
     value = {**cast("JsonObject", record["value"]), **cast("JsonObject", changed.get("value", {}))}
     wrong: JsonObject = {**record, **changed, "value": value}
-    memory_record = (await own_records(memory))[LIFETIME]
+    memory_record = (await own_records(memory))["Item"]
     await memory.store.vacate(ADA)
     note: JsonObject = {**memory_record, "type": "Note", "key": "n", "value": {}}
 
@@ -454,7 +460,7 @@ async def test_a_refused_record_costs_no_other(memory: Recollect, clock: FrozenC
     assert (0, len(given) - 3) == (taken.new, taken.stored)
 
 
-@pytest.mark.parametrize("type_", ["Note", LIFETIME])
+@pytest.mark.parametrize("type_", ["Note", "Item"])
 @pytest.mark.parametrize(
     "evidence",
     [None, [], "x", {"": "x"}, {"": [7]}, {"": [[1, 2, 3]]}, {"": [["t", {}, None]]}, {7: []}],
@@ -464,7 +470,7 @@ async def test_what_is_no_evidence_is_refused(
     memory: Recollect, type_: str, evidence: Json
 ) -> None:
     """Whatever stands in its place, the record is refused, and nothing fails."""
-    record = (await own_records(memory))[LIFETIME]
+    record = (await own_records(memory))["Item"]
     wrong: JsonObject = {**record, "type": type_, "key": "n", "evidence": evidence}
     past: JsonObject = {**record, "type": type_, "version": 2, "revisions": cast("Json", [wrong])}
 

@@ -148,33 +148,34 @@ def _of_part(_: str, thread: str | None, value: Json) -> str | None:
     return _NO_THREAD if thread is None else None
 
 
-def _of_lifetime(_: str, value: Json, version: JsonObject) -> str | None:
+def _of_lifetime(_: str, thread: str | None, value: Json) -> str | None:
     minutes = value.get("minutes") if isinstance(value, Mapping) else None
     is_number = isinstance(minutes, int | float) and not isinstance(minutes, bool)
     if not (is_number and math.isfinite(cast("float", minutes)) and cast("float", minutes) > 0):
         return "its value has the minutes of a life, a positive number"
-    return "it rests on no words" if version.get("evidence") else None
+    return None if thread is None else _A_THREAD
 
 
-def _of_forgotten(key: str, value: Json, version: JsonObject) -> str | None:
-    if not _DIGEST.fullmatch(key) or value or version.get("text") or version.get("evidence"):
+def _of_forgotten(key: str, thread: str | None, value: Json) -> str | None:
+    if not _DIGEST.fullmatch(key) or value:
         return "it is a keyed digest, and says nothing"
-    return None
+    return None if thread is None else _A_THREAD
 
 
 _CHECKS: Final[Mapping[str, _Check]] = {
     SCOPE_SETTINGS: _of_settings,
-    LIFETIME: _of_lifetime,
-    FORGOTTEN: _of_forgotten,
 }
 
 
 _SideCheck = Callable[[str, str | None, Json], str | None]
 _NO_THREAD: Final = "it goes with a thread"
+_A_THREAD: Final = "it goes with no thread"
 _SIDE_CHECKS: Final[Mapping[str, _SideCheck]] = {
     STATE: _of_state,
     ATTACHMENT: _of_attachment,
     ATTACHMENT_PART: _of_part,
+    LIFETIME: _of_lifetime,
+    FORGOTTEN: _of_forgotten,
 }
 
 

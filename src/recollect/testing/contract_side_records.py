@@ -11,6 +11,8 @@ from recollect.errors import ConflictError, LimitError, UsageError, VersionConfl
 from recollect.records import (
     DeleteSideRecord,
     JsonObject,
+    ProlongMemory,
+    ProlongSideRecord,
     PutMemory,
     PutSideRecord,
     Scope,
@@ -310,7 +312,7 @@ class SideRecordContract(Contract):
 
     @pytest.mark.parametrize(
         "type_",
-        ["State", "Attachment", "AttachmentPart", "ScopeSettings", "ServiceKey", KIND],
+        ["State", "Attachment", "Lifetime", "Forgotten", "ScopeSettings", "ServiceKey", KIND],
     )  # fmt: skip
     async def test_a_memory_is_of_any_type(self, store: Store, type_: str) -> None:
         """A side record and a memory of the same name do not know of one another."""
@@ -394,6 +396,31 @@ class SideRecordContract(Contract):
         assert 1 == len(await store.receipts())
         assert ["stays"] == [each["key"] for each in await store.archive(ADA)]
         assert [] == await store.archive((*ADA, "x"))
+
+    async def test_an_expiry_of_one_is_moved(self, store: Store, clock: FrozenClock) -> None:
+        """The expiry of side records is moved in the same way."""
+        soon, late = clock.now() + seconds(1), clock.now() + seconds(9)
+        await store.apply(ADA, [put("k", thread=TALK, expires_at=soon), put("lasts")])
+        await store.apply(ADA, [put("gone", expires_at=soon), put("other", expires_at=soon)])
+        await store.apply(ADA, [replace(fact("home"), expires_at=soon)])
+        wanted = [
+            ProlongSideRecord(kind=KIND, key="k", version=1, expires_at=late, thread=TALK),
+            ProlongSideRecord(kind=KIND, key="other", version=2, expires_at=late),
+            ProlongSideRecord(kind=KIND, key="lasts", version=1, expires_at=late),
+            ProlongSideRecord(kind=KIND, key="none", version=1, expires_at=late),
+        ]
+        home = ProlongMemory(type="Fact", key="home", version=1, expires_at=late)
+
+        moved = await store.prolong(ADA, [*wanted, home])
+        clock.advance(1)
+        again = ProlongSideRecord(kind=KIND, key="gone", version=1, expires_at=late)
+
+        assert (2, 0) == (moved, await store.prolong(ADA, [again]))
+        found = await store.side_record(ADA, KIND, "k", thread=TALK)
+        assert found is not None
+        assert (late, 1, found.created_at) == (found.expires_at, found.version, found.updated_at)
+        assert ["lasts"] == await keys_of(store)
+        assert await store.get(ADA, "Fact", "home")
 
     async def test_they_are_archived(self, store: Store, clock: FrozenClock) -> None:
         """A scope's archive has its side records, and restoring it puts them back exactly."""

@@ -15,6 +15,7 @@ from recollect.records import (
     MemoryState,
     Page,
     ProlongMemory,
+    ProlongSideRecord,
     Revision,
     Scope,
     SideWrite,
@@ -282,12 +283,15 @@ class MemoryStore(Transactor):
         return await self._read(query)
 
     @final
-    async def prolong(self, scope: Scope, prolongs: Sequence[ProlongMemory]) -> int:
+    async def prolong(
+        self, scope: Scope, prolongs: Sequence[ProlongMemory | ProlongSideRecord]
+    ) -> int:
         """
         Move the expiry of memories, all in one transaction, and return how many were moved.
 
         Neither version nor times of update change, and no revision is made. A memory that is
-        not there, has expired, never expires, or is of another version stays as it is.
+        not there, has expired, never expires, or is of another version stays as it is. The expiry
+        of side records is moved in the same way.
 
         Args:
             prolongs: At most ``WRITES_MAX``.

@@ -306,9 +306,12 @@ def _is_emptied(rows: Rows, scope: ScopeRow, effect: Effect) -> bool:
         return False
     removed = {each.uid for each in effect.removed}
     dropped_sides = {row.uid for row in effect.dropped_sides}
+    if any(row.uid not in removed for row in rows.memories(scope.id, None, None)):
+        return False
     return all(
-        row.uid in removed or row.type == FORGOTTEN for row in rows.memories(scope.id, None, None)
-    ) and all(row.uid in dropped_sides for row in rows.side_records(scope.id, (), None))
+        row.uid in dropped_sides or row.kind == FORGOTTEN
+        for row in rows.side_records(scope.id, (), None)
+    )
 
 
 def _removal(scope: ScopeRow, row: MessageRow | MemoryRow) -> Removal:
