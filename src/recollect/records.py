@@ -293,31 +293,30 @@ The kind of the side records that say how long a memory lives after it was last 
 whose expiry moves with use.
 """
 SCOPE_SETTINGS: Final = "ScopeSettings"
-"""How memories are formed in a scope and those below it, where that was set."""
+"""
+The kind and the key of the side record that says how memories are formed in a scope and those
+below it, where that was set.
+"""
 FORGOTTEN: Final = "Forgotten"
 """
 The kind of the side records that say that a memory was erased, under a keyed digest of what it
 said: so that it is not formed anew.
 """
-BESIDE_TYPES: Final = frozenset({SCOPE_SETTINGS})
-"""Types of what stands beside messages and memories; recall finds none of it."""
 SERVICE_KEY: Final = "ServiceKey"
+"""The kind of the side records that keep a digest of an API key, by its id."""
 SERVICE_KEY_USE: Final = "ServiceKeyUse"
+"""The kind of the side records that say when an API key was last used, by its id."""
 SERVICE_USAGE: Final = "ServiceUsage"
-UNREVISED_TYPES: Final = frozenset({SERVICE_USAGE})
-"""Types of what is written all day long, of which no past version is kept."""
-SETTING_TYPES: Final = frozenset({SCOPE_SETTINGS, SERVICE_KEY, SERVICE_KEY_USE})
-"""Types of what many requests in a row rest on; see `Store.settings_stamp`."""
+"""The kind of the side records that count what a scope used on a day."""
+SETTING_KINDS: Final = frozenset({SCOPE_SETTINGS, SERVICE_KEY, SERVICE_KEY_USE})
+"""Kinds of what many requests in a row rest on; see `Store.settings_stamp`."""
 INSTRUCTIONS: Final = "Instructions"
 INSTRUCTIONS_PROPOSAL: Final = "InstructionsProposal"
 INSTRUCTIONS_CASE: Final = "InstructionsCase"
 INSTRUCTIONS_OUTCOME: Final = "InstructionsOutcome"
-UNRECALLED_TYPES: Final = BESIDE_TYPES | {
-    INSTRUCTIONS,
-    INSTRUCTIONS_PROPOSAL,
-    INSTRUCTIONS_CASE,
-    INSTRUCTIONS_OUTCOME,
-}
+UNRECALLED_TYPES: Final = frozenset(
+    {INSTRUCTIONS, INSTRUCTIONS_PROPOSAL, INSTRUCTIONS_CASE, INSTRUCTIONS_OUTCOME}
+)
 """Types of which recall finds nothing: instructions are read on a path of their own, whole."""
 
 

@@ -344,10 +344,10 @@ async def own_records(memory: Recollect) -> dict[str, JsonObject]:
     """Return records as they are written by what they are for, by type."""
     types: JsonObject = {"types": [TRIP]}
     writes = [
-        PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value=types, text=""),
         PutMemory(type="Item", key="k", value={"content": "tea"}, trust="external"),
     ]
     sides = [
+        PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value=types),
         PutSideRecord(kind=LIFETIME, key="k", value={"minutes": 5.0}),
         PutSideRecord(kind=FORGOTTEN, key="0" * 32, value={}),
     ]
@@ -383,7 +383,7 @@ WRONG: dict[str, tuple[str, JsonObject]] = {
     "settings of another kind": (SCOPE_SETTINGS, {"value": {"types": [TRIP], "model": "x"}}),
     "settings of nothing": (SCOPE_SETTINGS, {"value": {"types": "x"}}),
     "settings at another key": (SCOPE_SETTINGS, {"key": "k"}),
-    "settings that wait": (SCOPE_SETTINGS, {"state": "quarantined"}),
+    "settings of a thread": (SCOPE_SETTINGS, {"thread": "t/1"}),
     "settings that change a type": (
         SCOPE_SETTINGS,
         {"value": {"types": [{**TRIP, "name": "Note", "update_mode": "patch"}]}},
@@ -398,7 +398,7 @@ WRONG: dict[str, tuple[str, JsonObject]] = {
     "a lifetime without end": (LIFETIME, {"value": {"minutes": "x"}}),
     "a digest that speaks": (FORGOTTEN, {"value": {"content": CANARY}}),
     "a digest that is none": (FORGOTTEN, {"key": CANARY}),
-    "a key of the service": ("Item", {"type": SERVICE_KEY}),
+    "a key of the service": (LIFETIME, {"side_kind": SERVICE_KEY}),
     "a lifetime of a thread": (LIFETIME, {"thread": "t/1"}),
     "a side record of nobody's": (STATE, {"side_kind": "Other"}),
     "a side record without a key": (STATE, {"key": ""}),
@@ -497,7 +497,7 @@ async def test_a_marker_with_words_is_no_marker(memory: Recollect) -> None:
 
 async def broken(memory: Recollect, scope: Scope) -> None:
     """Keep settings that cannot be used, as no door lets them in."""
-    put = PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": [{}]}, text="")
+    put = PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": [{}]})
     await memory.store.apply(scope, [put])
 
 
@@ -505,7 +505,7 @@ async def test_broken_settings_break_no_other_scope(
     memory: Recollect, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Who meets them falls back on what holds above, and says so; those above and beside go on."""
-    put = PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": [TRIP]}, text="")
+    put = PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": [TRIP]})
     await memory.store.apply(ADA[:1], [put])
     await broken(memory, ADA)
     assistants = memory._runtime.assistants

@@ -12,7 +12,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from recollect.memory.facade import Recollect
-from recollect.records import UNREVISED_TYPES, JsonObject, PutMemory, Scope
+from recollect.records import JsonObject, PutMemory, Scope
 from recollect.server.authorization import PERMISSIONS, RESERVED
 from recollect.server.http import state as opening
 from recollect.server.http.authentication import is_guarded
@@ -82,7 +82,7 @@ def written(
             counts["bytes"] += size_of_message(record)
         if record.get("side_kind") in COUNTED_KINDS and new_versions(old, record):
             counts["bytes"] += len(encode_json(record["value"], "it").encode())
-        if record["kind"] == "memory" and record["type"] not in UNREVISED_TYPES:
+        if record["kind"] == "memory":
             for each in new_versions(old, record):
                 counts["memories"] += 1
                 counts["bytes"] += len(encode_json(each["value"], "it").encode())

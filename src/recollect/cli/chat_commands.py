@@ -23,7 +23,6 @@ from recollect.cli.formation_tables import countdown, summed_counts, waiting_of
 from recollect.cli.output import counted, print_entry, print_table
 from recollect.errors import NotFoundError, UsageError
 from recollect.memory.pagination import each_memory
-from recollect.records import BESIDE_TYPES
 from recollect.wire.records import minute, who_of
 
 if TYPE_CHECKING:
@@ -182,7 +181,7 @@ class ChatCommands:
 
     async def _all(self) -> list[Memory]:
         found = each_memory(self._memory, self._bot.scope)
-        return [each async for each in found if each.type not in BESIDE_TYPES]
+        return [each async for each in found]
 
     def _reason(self, memory: Memory) -> str:
         """Return why a memory waits: the cause of its present version."""

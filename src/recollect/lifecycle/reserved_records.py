@@ -21,9 +21,6 @@ from recollect.records import (
     FORGOTTEN,
     LIFETIME,
     SCOPE_SETTINGS,
-    SERVICE_KEY,
-    SERVICE_KEY_USE,
-    SERVICE_USAGE,
     STATE,
     Evidence,
     Json,
@@ -35,7 +32,6 @@ from recollect.stores.plans.side_archive import SIDE, address_in
 
 OWN_PREFIX: Final = "recollect:"
 """So the first segments of scopes begin that hold what a store or a service knows of itself."""
-_SERVICE: Final = frozenset({SERVICE_KEY, SERVICE_KEY_USE, SERVICE_USAGE})
 _DIGEST: Final = re.compile("[0-9a-f]{32}")
 
 
@@ -54,22 +50,6 @@ def check_reserved(record: JsonObject, scope: Scope) -> None:
         raise UsageError(msg)
     if record.get("kind") == SIDE:
         _check_side(record)
-    if record.get("kind") != "memory":
-        return
-    type_ = str(record.get("type"))
-    if type_ in _SERVICE:
-        msg = f"a {type_} is kept by the service itself, and is not imported"
-        raise UsageError(msg)
-    if (check := _CHECKS.get(type_)) is None:
-        return
-    versions = [record, *_past_of(record)]
-    if any(each.get("state") != "active" for each in versions):
-        msg = f"a {type_} is active, and in no other state"
-        raise UsageError(msg)
-    for each in versions:
-        if complaint := check(str(record.get("key")), each.get("value"), each):
-            msg = f"{type_}/{record.get('key')} is none that was written here: {complaint}"
-            raise UsageError(msg)
 
 
 async def check_scope_settings(
@@ -81,7 +61,7 @@ async def check_scope_settings(
     Raises:
         UsageError: They are wrong, or change a type in a way that needs a migration.
     """
-    if record.get("kind") != "memory" or record.get("type") != SCOPE_SETTINGS:
+    if record.get("kind") != SIDE or record.get("side_kind") != SCOPE_SETTINGS:
         return
     new = types_in(cast("JsonObject", record["value"]))
     check_types_change(await types_in_force(store, scope, assistants, depth=depth), new or ())
@@ -97,20 +77,11 @@ def _check_side(record: JsonObject) -> None:
         raise UsageError(msg)
 
 
-def _past_of(record: JsonObject) -> list[JsonObject]:
-    past = record.get("revisions", ())
-    if not isinstance(past, list | tuple) or not all(isinstance(each, Mapping) for each in past):
-        msg = f"the field 'revisions' must be a list of objects, not {past!r}"
-        raise UsageError(msg)
-    return [cast("JsonObject", each) for each in past]
-
-
-_Check = Callable[[str, Json, JsonObject], str | None]
-
-
-def _of_settings(key: str, value: Json, _: JsonObject) -> str | None:
+def _of_settings(key: str, thread: str | None, value: Json) -> str | None:
     if key != SCOPE_SETTINGS or not isinstance(value, Mapping) or set(value) != {TYPES}:
         return f"it is at the key {SCOPE_SETTINGS!r}, and holds {TYPES!r} alone"
+    if thread is not None:
+        return _A_THREAD
     try:
         found = types_in(value)
     except UsageError as error:
@@ -162,15 +133,11 @@ def _of_forgotten(key: str, thread: str | None, value: Json) -> str | None:
     return None if thread is None else _A_THREAD
 
 
-_CHECKS: Final[Mapping[str, _Check]] = {
-    SCOPE_SETTINGS: _of_settings,
-}
-
-
 _SideCheck = Callable[[str, str | None, Json], str | None]
 _NO_THREAD: Final = "it goes with a thread"
 _A_THREAD: Final = "it goes with no thread"
 _SIDE_CHECKS: Final[Mapping[str, _SideCheck]] = {
+    SCOPE_SETTINGS: _of_settings,
     STATE: _of_state,
     ATTACHMENT: _of_attachment,
     ATTACHMENT_PART: _of_part,

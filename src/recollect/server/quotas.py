@@ -20,9 +20,9 @@ from recollect.memory.facade import Recollect
 from recollect.records import (
     ATTACHMENT,
     ATTACHMENT_PART,
+    SCOPE_SETTINGS,
     SERVICE_KEY,
     STATE,
-    UNREVISED_TYPES,
     Scope,
 )
 from recollect.server.authorization import KEYS_SCOPE, RESERVED
@@ -33,7 +33,7 @@ from recollect.stores.rows import MemoryRow, MessageRow, RevisionRow, ThreadRow
 from recollect.stores.unit_of_work import Effect, Rows
 
 DOCUMENTS: Final = "langgraph"
-COUNTED_KINDS: Final = frozenset({STATE, ATTACHMENT, ATTACHMENT_PART})
+COUNTED_KINDS: Final = frozenset({STATE, ATTACHMENT, ATTACHMENT_PART, SCOPE_SETTINGS})
 """The kinds of the side records that hold what a caller brought."""
 """Second segment of the scopes with the documents of LangGraph's threads and runs."""
 NOTHING: Final = "{}"
@@ -154,11 +154,7 @@ def costs_of(rows: Rows, effect: Effect, *, is_restore: bool = False) -> Costs:
     brought them, and so do the bytes of receipts of formations and of settings of threads.
     """
     written = [(each.scope_id, "messages", size_of_message(each)) for each in effect.messages]
-    written += [
-        (each.scope_id, "memories", size_of_memory(each))
-        for each in effect.memories
-        if each.type not in UNREVISED_TYPES
-    ]
+    written += [(each.scope_id, "memories", size_of_memory(each)) for each in effect.memories]
     if is_restore:
         written += _brought(rows, effect)
     written += [
@@ -239,7 +235,7 @@ def metered(memory: Recollect, meter: Meter) -> Recollect:
 
 async def is_served(store: Store) -> bool:
     """Return True if a service has keys in a store, and so counts what is written to it."""
-    return bool((await store.memories(KEYS_SCOPE, type_=SERVICE_KEY, limit=1)).rows)
+    return bool((await store.side_records(KEYS_SCOPE, SERVICE_KEY, limit=1)).rows)
 
 
 @asynccontextmanager

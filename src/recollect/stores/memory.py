@@ -190,9 +190,10 @@ class Tables:
         uid = table.by_address.get((type_, key))
         return None if uid is None else table.memories[uid]
 
-    def setting(self, segments: Scope, type_: str, key: str) -> MemoryRow | None:
-        found = self.scope(segments)
-        return self.memory(found.id, type_, key) if found else None
+    def setting(self, segments: Scope, kind: str, key: str) -> SideRow | None:
+        scope = self.scope(segments)
+        found = self.side_records_at(scope.id, [("", kind, key)]) if scope else ()
+        return next(iter(found), None)
 
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]

@@ -126,9 +126,9 @@ class Rows(Protocol):
         """Return the memory at an address, expired or not."""
         ...
 
-    def setting(self, segments: Scope, type_: str, key: str) -> MemoryRow | None:
+    def setting(self, segments: Scope, kind: str, key: str) -> SideRow | None:
         """
-        Return a memory that many transactions rest on at a time, and rarely one changes.
+        Return a side record that many transactions rest on at a time, and rarely one changes.
 
         Unlike `scope` it locks nothing. On PostgreSQL a change that is committed between this
         read and the end of the transaction is not seen; elsewhere there is none between them.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +30,7 @@ from recollect.stores.plans.erasure import (
     EraseScope,
     EraseThread,
 )
+from recollect.stores.plans.undo import Undo, UndoLog
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,
@@ -312,7 +314,7 @@ class SideRecordContract(Contract):
 
     @pytest.mark.parametrize(
         "type_",
-        ["State", "Attachment", "Lifetime", "Forgotten", "ScopeSettings", "ServiceKey", KIND],
+        ["State", "Attachment", "Lifetime", "Forgotten", "ScopeSettings", "ServiceUsage", KIND],
     )  # fmt: skip
     async def test_a_memory_is_of_any_type(self, store: Store, type_: str) -> None:
         """A side record and a memory of the same name do not know of one another."""
@@ -421,6 +423,61 @@ class SideRecordContract(Contract):
         assert (late, 1, found.created_at) == (found.expires_at, found.version, found.updated_at)
         assert ["lasts"] == await keys_of(store)
         assert await store.get(ADA, "Fact", "home")
+
+    async def test_a_change_of_one_is_taken_back(self, store: Store, clock: FrozenClock) -> None:
+        """An undo puts side records back as they were, all of them or none."""
+        log = UndoLog()
+        noting = store.noting(log)
+        await store.apply(ADA, [put("changed", 1), put("gone", 1, thread=TALK)])
+        clock.advance(1)
+        delete = DeleteSideRecord(kind=KIND, key="gone", thread=TALK)
+        await noting.apply(ADA, [put("changed", 2), put("made"), fact("home"), delete])
+        undo = log.last
+        assert undo is not None
+        again = Undo.of_json(json.loads(json.dumps(undo.as_json())))
+
+        await store.undo(ADA, again)
+
+        changed = await store.side_record(ADA, KIND, "changed")
+        gone = await store.side_record(ADA, KIND, "gone", thread=TALK)
+        assert changed is not None
+        assert gone is not None
+        assert ({"at": 1}, 3) == (dict(changed.value), changed.version)
+        assert ({"at": 1}, 1) == (dict(gone.value), gone.version)
+        assert ["changed"] == await keys_of(store)
+        assert await store.get(ADA, "Fact", "home") is None
+        with pytest.raises(VersionConflictError):
+            await store.undo(ADA, again)
+
+    @pytest.mark.parametrize("later", [put("k", 3), DeleteSideRecord(kind=KIND, key="k")], ids=str)
+    async def test_what_was_changed_since_is_not_undone(
+        self, store: Store, later: SideWrite
+    ) -> None:
+        """VersionConflictError: Something that it wrote was changed since, or it is undone."""
+        log = UndoLog()
+        await store.apply(ADA, [put("k", 1)])
+        await store.noting(log).apply(ADA, [put("k", 2), fact("home")])
+        await store.apply(ADA, [later])
+        before = await store.archive(ADA)
+        assert log.last is not None
+
+        with pytest.raises(VersionConflictError):
+            await store.undo(ADA, log.last)
+
+        assert before == await store.archive(ADA)
+
+    @pytest.mark.parametrize("wrong", [{"place": "x"}, {"place": ["", 5, "k"]}, {"after": None}])
+    async def test_an_undo_of_one_may_be_refused(self, store: Store, wrong: JsonObject) -> None:
+        """An undo that distorts what became of a side record is refused."""
+        log = UndoLog()
+        await store.noting(log).apply(ADA, [put("k", 1)])
+        assert log.last is not None
+        (change,) = log.last.changes
+
+        with pytest.raises(UsageError):
+            await store.undo(ADA, replace(log.last, changes=({**change, **wrong},)))
+
+        assert ["k"] == await keys_of(store)
 
     async def test_they_are_archived(self, store: Store, clock: FrozenClock) -> None:
         """A scope's archive has its side records, and restoring it puts them back exactly."""

@@ -10,8 +10,8 @@ from fastapi import APIRouter
 from recollect.errors import UsageError
 from recollect.formation.types import load_types
 from recollect.formation.types.memory_type import MemoryType, check_types_change
-from recollect.memory.scope_types import problem_of, settings_memory
-from recollect.records import SCOPE_SETTINGS, DeleteMemory, Json
+from recollect.memory.scope_types import problem_of, scope_settings
+from recollect.records import SCOPE_SETTINGS, DeleteSideRecord, Json
 from recollect.server.http.scope_access import Reading, Writing
 from recollect.server.http.type_registry import keep_types, own_settings, types_of
 from recollect.server.schemas.requests import TypesRequest
@@ -25,7 +25,7 @@ async def types(reach: Reading) -> dict[str, Any]:
     """Return the scope's own types, else those of the nearest scope above, else the service's."""
     found = await types_of(reach)
     store, depth = reach.memory.store, len(reach.principal.scope)
-    nearest = await settings_memory(store, reach.scope, depth=depth)
+    nearest = await scope_settings(store, reach.scope, depth=depth)
     return {
         "types": [_shown(each) for each in found],
         "own": bool(await own_settings(reach)),
@@ -42,8 +42,8 @@ async def put_types(reach: Writing, asked: TypesRequest, undo: WantsUndo = False
     """Let the scope, and those below without their own, have these types; [] takes them back."""
     change = Undoable(reach, undo)
     if not asked.types:
-        write = DeleteMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS)
-        await change.memory.apply(reach.scope, [write])
+        write = DeleteSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS)
+        await change.memory.store.apply(reach.scope, [write])
     else:
         new = load_types(cast("Sequence[Mapping[str, object]]", asked.types))
         check_types_change(await types_of(reach), new)

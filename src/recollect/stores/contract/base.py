@@ -109,7 +109,7 @@ class Store(
 
     def settings_stamp(self) -> int | None:
         """
-        Return a number that is another one after any change of a setting (`SETTING_TYPES`).
+        Return a number that is another one after any change of a setting (`SETTING_KINDS`).
 
         What is read of settings after it was taken holds for a change under it (`acting`).
         Until then it may be old: what others changed is noticed when something is written.

@@ -305,11 +305,7 @@ class MemoryStore(Transactor):
 
     @final
     async def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:
-        """
-        Return all versions of a memory, oldest first, the present one last; or none.
-
-        Of the `UNREVISED_TYPES` no past version is kept.
-        """
+        """Return all versions of a memory, oldest first, the present one last; or none."""
         scope, now = check_scope(scope), self.now()
         address = _check_address((type_, key))
 

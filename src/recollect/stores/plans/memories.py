@@ -11,8 +11,6 @@ from typing import Final, get_args
 from recollect.errors import NotFoundError, UsageError, VersionConflictError
 from recollect.ports import Ids
 from recollect.records import (
-    BESIDE_TYPES,
-    UNREVISED_TYPES,
     DeleteMemory,
     DeleteSideRecord,
     EndMemory,
@@ -268,7 +266,7 @@ class _Staged:
             self._check_sources(write, current)
             write = self._founded(write, current)
         after = self._version_after(current, write)
-        if current and current.type not in UNREVISED_TYPES:
+        if current:
             self._revisions.append(revision_row(current, self._now))
         self._current[address] = after
         if current and current.state == "active" and after.state != "active":
@@ -295,7 +293,7 @@ class _Staged:
 
     def _founded(self, write: PreparedPut, current: MemoryRow | None) -> PreparedPut:
         """Return *write*, resting also on what the words rest on that it takes over."""
-        if current is None or current.evidence == NO_EVIDENCE or current.type in BESIDE_TYPES:
+        if current is None or current.evidence == NO_EVIDENCE:
             return write
         if (current.value, current.evidence) == (write.value, write.evidence):
             return write

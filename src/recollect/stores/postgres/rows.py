@@ -224,10 +224,11 @@ class PostgresRows:
         found = self._of("memory", scope_id, type_, key)
         return memory_row(found[0]) if found else None
 
-    def setting(self, segments: Scope, type_: str, key: str) -> MemoryRow | None:
+    def setting(self, segments: Scope, kind: str, key: str) -> SideRow | None:
         # Not by `scope`: its lock would make all who rest on the setting wait for one another.
         found = self._transaction.ask(QUERIES["scope"], _key_of(segments), finding(segments))
-        return self.memory(scope_row(found[0]).id, type_, key) if found else None
+        rows = self.side_records_at(scope_row(found[0]).id, [("", kind, key)]) if found else ()
+        return next(iter(rows), None)
 
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]

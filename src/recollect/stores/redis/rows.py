@@ -174,9 +174,10 @@ class RedisRows:
         rows = self._memories_named(scope_id, found)
         return rows[0] if rows else None
 
-    def setting(self, segments: Scope, type_: str, key: str) -> MemoryRow | None:
-        found = self.scope(segments)
-        return self.memory(found.id, type_, key) if found else None
+    def setting(self, segments: Scope, kind: str, key: str) -> SideRow | None:
+        scope = self.scope(segments)
+        found = self.side_records_at(scope.id, [("", kind, key)]) if scope else ()
+        return next(iter(found), None)
 
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]
