@@ -19,7 +19,7 @@ class MemoryPattern:
     That is one of *equals*, or a text with one of *contains*; without either, anything. Texts
     are compared without regard to case and punctuation. Keys of *where* are fields or pointers.
 
-    >>> tea = Pattern(path="/likes", contains=("tea",))
+    >>> tea = MemoryPattern(path="/likes", contains=("tea",))
     >>> tea.matches({"likes": ["green tea", "rain"]}), tea.matches({"likes": ["coffee"]})
     (True, False)
     """
