@@ -317,7 +317,8 @@ class StoreMachine(RuleBasedStateMachine):
             fresh = await self.store.changes(Cursor(scope=scope))
             assert {entry.uid: entry for entry in fresh.entries} == follower.entries
             chosen = [(scope, uid) for uid in follower.entries]
-            return [each.content for each in await self.store.consult([], lambda _: chosen)]
+            found = await self.store.read(lambda snapshot: snapshot.entries(chosen))
+            return [each.content for each in found]
 
         found = self.ask(followed())
         assert isinstance(found, list)

@@ -345,10 +345,10 @@ async def test_a_row_that_cannot_be_decoded_is_named(what: str, plain: Path) -> 
 async def test_an_error_that_no_row_caused_stays_as_it_is(tmp_path: Path) -> None:
     """A fault of ours, or of a caller's function, is not called damage."""
 
-    def fail(_: Sequence[object]) -> list[tuple[Scope, int]]:
+    def fail(_: object) -> None:
         raise TypeError("not the file's fault")
 
     async with SQLiteStore(tmp_path / "store.db") as store:
         await store.append(ADA, "t", SAID)
         with pytest.raises(TypeError, match="not the file's fault"):
-            await store.consult([], fail)
+            await store.read(fail)

@@ -12,7 +12,6 @@ from random import Random
 from typing import Any, Final, TypeAlias, cast
 
 from recollect.errors import RecollectError
-from recollect.recall.index_cache import Indexes
 from recollect.recall.query import RecallQuery, Where
 from recollect.recall.recaller import Recaller
 from recollect.recall.results import Recall
@@ -39,6 +38,7 @@ from recollect.stores.plans.erasure import (
     EraseThread,
 )
 from recollect.stores.plans.formation import Debounce, Formed, Lease
+from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.rows import Cursor, Feed
 from recollect.stores.vector_codec import encode_vector
 from recollect.testing.frozen_clock import NOON, FrozenClock
@@ -286,7 +286,7 @@ class ComparedStore:
     def __post_init__(self) -> None:
         # It keeps its indexes from step to step; what has no vector is found by its words.
         embedding = Embedding(self.store, EMBEDDER)
-        self.recaller = Recaller(self.store, Indexes(), embedding, estimated_tokens)
+        self.recaller = Recaller(self.store, embedding, estimated_tokens)
 
     async def answer(self, method: str, arguments: Arguments) -> object:
         """Return the answer to one step, or the error, in the same words for all stores."""
@@ -405,20 +405,19 @@ class ComparedStore:
 
     async def look(self, scopes: list[Scope], filter_: Any) -> object:
         """Pick every second eligible entry of some scopes."""
-        seen: list[Feed] = []
+        cursors = [Cursor(scope=scope) for scope in scopes]
 
-        def choose(feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
-            seen.extend(feeds)
-            return [
+        def read(snapshot: StoreSnapshot) -> list[object]:
+            feeds = snapshot.feeds(cursors, filter_=filter_)
+            places = [
                 (feed.scope, each.uid)
                 for feed in feeds
                 for each in feed.entries[::2]
                 if feed.eligible is None or each.uid in feed.eligible
             ]
+            return [*feeds, *snapshot.entries(places)]
 
-        cursors = [Cursor(scope=scope) for scope in scopes]
-        found = await self.store.consult(cursors, choose, filter_=filter_)
-        return [*seen, *found]
+        return await self.store.read(read)
 
     async def recall(
         self,

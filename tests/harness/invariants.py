@@ -23,7 +23,8 @@ from recollect.stores.plans.formation import Debounce, Formed, Lease
 from recollect.stores.scope_paths import stored_path
 from recollect.stores.sqlite.examination import SCOPED_TABLES, examine
 from recollect.stores.sqlite.page_checksums import checksum_layer
-from recollect.text.terms import decode_terms, encode_terms
+from recollect.text.stored_terms import decode_terms
+from recollect.text.terms import encode_terms
 
 Contents: TypeAlias = Mapping[str, tuple[tuple[object, ...], ...]]
 """Every row of a scope, by table."""

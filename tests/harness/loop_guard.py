@@ -20,6 +20,7 @@ from anyio.from_thread import BlockingPortal
 from blockbuster import BlockBuster, BlockBusterFunction, BlockingError
 
 import recollect
+from recollect.stores.in_place import run_in_place
 
 _PACKAGE: Final = str(Path(recollect.__file__).parent)
 _COROUTINE: Final = (
@@ -104,9 +105,25 @@ def _is_meant(frame: FrameType | None, callers: str) -> bool:
         if code.co_filename in _STRANGERS or _is_allowed(code.co_filename, code.co_name):
             return True
         if code.co_flags & _COROUTINE:
-            return code.co_filename.startswith((callers, *_HARNESSES))
+            driver = _driver_of(frame)
+            if driver is None or not _is_in_place(driver):
+                return code.co_filename.startswith((callers, *_HARNESSES))
+            frame = driver
         frame = frame.f_back
     return False
+
+
+def _driver_of(frame: FrameType) -> FrameType | None:
+    """Return the frame that runs the coroutine of *frame*, and those that await it."""
+    driver: FrameType | None = frame
+    while driver is not None and driver.f_code.co_flags & _COROUTINE:
+        driver = driver.f_back
+    return driver
+
+
+def _is_in_place(driver: FrameType) -> bool:
+    """Return True if a plain function runs a coroutine to its end: no loop awaits that one."""
+    return driver.f_code is run_in_place.__code__
 
 
 def _is_allowed(file: str, function: str) -> bool:

@@ -18,12 +18,14 @@ from recollect.memory.health import CLEANING
 from recollect.memory.runtime import MERGING
 from recollect.observability.health import Health, TaskHealth
 from recollect.ports import Vector
+from recollect.recall.index_cache import Indexes
 from recollect.recall.vector_backlog import EMBEDDING
 from recollect.records import Scope
 from recollect.testing import HashedEmbedder
 from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import ScriptedModel
-from recollect.worker.loop import FORMATION, SCHEDULES
+from recollect.worker.loop import SCHEDULES
+from recollect.worker.worker_options import FORMATION
 
 ADA: Scope = ("users", "ada")
 SECRET = "heliotrope"
@@ -283,13 +285,18 @@ async def test_an_error_that_ends_a_task_is_logged(
     monkeypatch.setattr("recollect.memory.runtime.MERGE_EVERY_S", 0.01)
     memory = recollect.open("memory:", embedder="none")
 
-    def fail() -> int:
+    def fail(_: Indexes) -> int:
         raise ZeroDivisionError(SECRET)
 
-    monkeypatch.setattr(memory._runtime.indexes, "drop_idle", fail)
-    with pytest.raises(BaseExceptionGroup):
+    monkeypatch.setattr(Indexes, "drop_idle", fail)
+
+    async def recall_and_wait() -> None:
         async with memory:
+            await memory.recall(("users", "ada"), "what is merged?")  # which makes the indexes
             await anyio.sleep(WAIT_S)
+
+    with pytest.raises(BaseExceptionGroup):
+        await recall_and_wait()
 
     (line,) = [each for each in caplog.records if each.levelno == logging.ERROR]
     assert "merging ended with an error: ZeroDivisionError" in line.getMessage()

@@ -18,7 +18,7 @@ from recollect.recall.vector_backlog import SWEEP_S
 from recollect.records import Memory, Scope
 from recollect.stores.in_place import NeedsLoopError, has_loop, run_in_place
 from recollect.stores.plans.erasure import EraseScope
-from recollect.stores.rows import Cursor, Feed
+from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.sqlite.readers import READERS_MAX, Readers
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.testing import FrozenClock, HashedEmbedder
@@ -208,7 +208,7 @@ class Chooses:
         self.begun = Semaphore(0)
         self.may_end = Event()
 
-    def __call__(self, _: Sequence[Feed]) -> list[tuple[Scope, int]]:
+    def __call__(self, _: StoreSnapshot) -> list[Scope]:
         """Say that it began, and wait."""
         self.begun.release()
         assert self.may_end.wait(WAIT_S)
@@ -220,10 +220,7 @@ def test_so_many_read_in_place_at_once(tmp_path: Path) -> None:
     store = SQLiteStore(tmp_path / "memory.db")
     choose = Chooses()
     with ThreadPoolExecutor(READERS_MAX + 2) as pool:
-        reads = [
-            pool.submit(run_in_place, store.consult, [Cursor(scope=ADA)], choose)
-            for _ in range(READERS_MAX + 2)
-        ]
+        reads = [pool.submit(run_in_place, store.read, choose) for _ in range(READERS_MAX + 2)]
         begun = [choose.begun.acquire(timeout=WAIT_S) for _ in range(READERS_MAX)]
         one_more = choose.begun.acquire(timeout=SHORT_S)
         choose.may_end.set()
@@ -239,7 +236,7 @@ def closing_waits(store: SQLiteStore) -> bool:
     """Say whether closing *store* waits for one who reads in place."""
     choose = Chooses()
     with ThreadPoolExecutor(2) as pool:
-        reading = pool.submit(run_in_place, store.consult, [Cursor(scope=ADA)], choose)
+        reading = pool.submit(run_in_place, store.read, choose)
         assert choose.begun.acquire(timeout=WAIT_S)
         closing = pool.submit(asyncio.run, store.aclose())
         waited = not _ends(closing.result)
@@ -286,12 +283,12 @@ def test_a_read_that_fails_in_place_spoils_no_other(tmp_path: Path) -> None:
     """Its error reaches the caller as it is, and the next read has a connection in order."""
     store = SQLiteStore(tmp_path / "memory.db")
 
-    def fail(_: Sequence[Feed]) -> list[tuple[Scope, int]]:
+    def fail(_: StoreSnapshot) -> None:
         raise ZeroDivisionError
 
     for _ in range(READERS_MAX + 1):
         with pytest.raises(ZeroDivisionError):
-            run_in_place(store.consult, [Cursor(scope=ADA)], fail)
+            run_in_place(store.read, fail)
 
     assert run_in_place(store.get, ADA, "Item", "home") is None
     asyncio.run(store.aclose())

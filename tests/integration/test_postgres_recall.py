@@ -9,15 +9,16 @@ import pytest
 
 from recollect.memory.facade import Recollect
 from recollect.records import NewMessage, PutMemory, Scope
-from recollect.stores.plans.changes import Consultation, Entry, read_chosen
+from recollect.stores.plans.changes import Entry
 from recollect.stores.plans.erasure import EraseMessages, EraseScope
+from recollect.stores.plans.snapshot import StoreSnapshot
+from recollect.stores.postgres.presumed_snapshot import PresumedSnapshot
 from recollect.stores.postgres.row_security import CLOSED, Wall
 from recollect.stores.postgres.scope_guesses import KNOWN_SCOPES_MAX, KnownScopes
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.transaction import Bound, Question, Stored, Transaction
-from recollect.stores.rows import Cursor, Feed, ScopeRow
-from recollect.stores.unit_of_work import Rows
+from recollect.stores.rows import Cursor, Place, ScopeRow
 from recollect.testing.postgres_server import empty_store, shared_database
 
 ADA: Scope = ("users", "ada")
@@ -131,14 +132,10 @@ def test_what_another_process_said_is_found(url: str) -> None:
 def test_a_guess_that_nobody_checks_is_noticed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A store that answers from the guess, whatever the scope's row says, misses a write."""
 
-    def unchecked(self: Consultation, rows: Rows) -> list[Entry]:
-        if not self.cursors[0].seq:
-            return call(self, rows)
-        likely = [(scope, uid) for scope, uids in self.likely().items() for uid in uids]
-        return read_chosen(rows, likely, 0)
+    def unchecked(_: PresumedSnapshot, places: Sequence[Place] = ()) -> None:
+        del places
 
-    call = Consultation.__call__
-    monkeypatch.setattr(Consultation, "__call__", unchecked)
+    monkeypatch.setattr(PresumedSnapshot, "check_presumed", unchecked)
 
     assert ["the ferry leaves at nine"] == asyncio.run(seen_after_another_s_append(url))
 
@@ -179,10 +176,11 @@ def test_a_choice_outside_the_cursors_is_read(url: str) -> None:
             bob = await store.changes(Cursor(scope=("bob",)))
             cursor = Cursor(scope=ADA, seq=ada.seq, epoch=ada.epoch)
 
-            def choose(_: Sequence[Feed]) -> list[tuple[Scope, int]]:
-                return [(("bob",), bob.entries[0].uid)]
+            def read(snapshot: StoreSnapshot) -> list[Entry]:
+                snapshot.feeds([cursor])
+                return snapshot.entries([(("bob",), bob.entries[0].uid)])
 
-            found = await store.consult([cursor], choose)
+            found = await store.read(read)
             return [entry.content.id for entry in found if hasattr(entry.content, "id")]
 
     assert ["b1"] == asyncio.run(chosen())

@@ -13,7 +13,7 @@ from recollect import NewMessage, Recall, Recollect, Where
 from recollect.embedders.adapters import CallableEmbedder
 from recollect.errors import EmbedderError
 from recollect.ports import Embedder, Vector
-from recollect.recall import recaller
+from recollect.recall import recall_walk
 from recollect.recall.candidates import Collection
 from recollect.recall.query_analysis import AnalysedQuery
 from recollect.recall.ranking import look_ahead
@@ -418,7 +418,7 @@ async def test_words_are_worked_out_beside_the_vector_where_nothing_was_written(
         ahead.append(question.text)
         look_ahead(collection, question)
 
-    monkeypatch.setattr(recaller, "look_ahead", noted)
+    monkeypatch.setattr(recall_walk, "look_ahead", noted)
     async with Recollect(InProcessStore(), embedder=HashedEmbedder()) as memory:
         await memory.append(ADA, "talk", TALK)
         await memory.settled(ADA)

@@ -14,9 +14,8 @@ import pytest
 import recollect
 from recollect.errors import StoreCorruptError
 from recollect.memory.facade import Recollect
-from recollect.recall.candidates import Kinds
 from recollect.recall.index_cache import Indexes, TakenIndex
-from recollect.recall.query import Where
+from recollect.recall.query import Kinds, Where
 from recollect.records import DeleteMemory, PutMemory, Scope
 from recollect.stores.plans.changes import Below
 from recollect.stores.plans.erasure import EraseScope

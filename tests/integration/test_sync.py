@@ -1,7 +1,5 @@
-"""The face without ``await`` says the same as the memory behind it, and adds nothing."""
+"""A memory without ``await`` does what the memory behind it does."""
 
-import ast
-import inspect
 import subprocess
 import sys
 import textwrap
@@ -20,7 +18,6 @@ from recollect import (
     EraseThread,
     NewMessage,
     Recall,
-    Recollect,
     SyncRecollect,
     UsageError,
     Where,
@@ -28,7 +25,6 @@ from recollect import (
 )
 from recollect.errors import StoreClosedError
 from recollect.records import Scope
-from recollect.sync import facade as sync_module
 from recollect.testing import NOON, CountingIds, FrozenClock, HashedEmbedder
 
 ADA: Scope = ("users", "ada")
@@ -54,202 +50,6 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SyncRecol
 def ids(found: Recall) -> list[str]:
     """Return what was found, best first."""
     return [entry.source.rpartition("/")[2] for entry in found.entries]
-
-
-# The same signatures
-
-# What takes a function to where the memory lives: only this face has such a place.
-VISITS = frozenset({"call", "acall", "here"})
-# What the package's own parts use where the memory lives: no face shows it.
-INSIDE = frozenset({"over", "turns", "worker"})
-
-
-def public(class_: type) -> dict[str, Callable[..., object] | property]:
-    """Return the methods and properties that a user sees."""
-    return {
-        name: each
-        for class_ in reversed(class_.__mro__[:-1])
-        for name, each in vars(class_).items()
-        if not name.startswith("_")
-    }
-
-
-def parameters(call: Callable[..., object]) -> list[str]:
-    """Return the parameters as they are written, and how each may be given."""
-    found = inspect.signature(call).parameters.values()
-    return [f"{each} ({each.kind.description})" for each in found]
-
-
-def returned(call: Callable[..., object]) -> str:
-    """Return what the call answers, as it is written, without what makes it asynchronous."""
-    return str(inspect.signature(call).return_annotation).removeprefix("Async")
-
-
-def differences(face: type, behind: type) -> list[str]:
-    """Say where the signatures of two classes differ."""
-    one, other = public(face), public(behind)
-    one = {name: each for name, each in one.items() if name not in VISITS}
-    other = {name: each for name, each in other.items() if name not in INSIDE}
-    found = [f"{name} is on one side only" for name in sorted(one.keys() ^ other.keys())]
-    for name in one.keys() & other.keys():
-        mine, theirs = (
-            each.fget if isinstance(each, property) else each for each in (one[name], other[name])
-        )
-        if mine is None or theirs is None:
-            continue
-        if parameters(mine) != parameters(theirs):
-            found.append(f"{name} takes {parameters(mine)}, not {parameters(theirs)}")
-        if returned(mine) != returned(theirs):
-            found.append(f"{name} returns {returned(mine)}, not {returned(theirs)}")
-    return found
-
-
-def test_both_faces_have_the_same_signatures() -> None:
-    """Every method, parameter, default and answer of one is the other's."""
-    assert differences(SyncRecollect, Recollect) == []
-
-
-def test_both_are_opened_alike() -> None:
-    """By the same arguments with the same defaults."""
-    assert parameters(recollect.open) == parameters(open_sync)
-
-
-class Behind:
-    """A small memory to be compared with."""
-
-    async def recall(self, query: str, *, limit: int = 10) -> str:
-        """Return something."""
-        return query * limit
-
-
-class WithoutTheParameter:
-    """A face that forgot the limit."""
-
-    def recall(self, query: str) -> str:
-        """Return something."""
-        return query
-
-
-class WithAnotherDefault:
-    """A face with another limit."""
-
-    def recall(self, query: str, *, limit: int = 5) -> str:
-        """Return something."""
-        return query * limit
-
-
-class WithAPositionalParameter:
-    """A face that lets the limit be given without its name."""
-
-    def recall(self, query: str, limit: int = 10) -> str:
-        """Return something."""
-        return query * limit
-
-
-class WithAnotherAnswer:
-    """A face that answers something else."""
-
-    def recall(self, query: str, *, limit: int = 10) -> bytes:
-        """Return something."""
-        return query.encode() * limit
-
-
-class WithoutTheMethod:
-    """A face that forgot everything."""
-
-
-class WithAnotherMethod(WithoutTheMethod):
-    """A face that can do more."""
-
-    def recall(self, query: str, *, limit: int = 10) -> str:
-        """Return something."""
-        return query * limit
-
-    def guess(self) -> None:
-        """Do something that nobody asked for."""
-
-
-@pytest.mark.parametrize(
-    "mutant",
-    [
-        WithoutTheParameter,
-        WithAnotherDefault,
-        WithAPositionalParameter,
-        WithAnotherAnswer,
-        WithoutTheMethod,
-        WithAnotherMethod,
-    ],
-)
-def test_a_face_that_differs_is_caught(mutant: type) -> None:
-    """Each kind of difference is reported, and once."""
-    assert len(differences(mutant, Behind)) == 1
-
-
-# Nothing of its own
-
-
-def passes_everything_on(method: ast.FunctionDef) -> bool:
-    """Say whether a method only calls the one of its name, with every parameter by its name."""
-    given = [*method.args.args[1:], *method.args.kwonlyargs]
-    calls = [
-        node
-        for node in ast.walk(method)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == method.name
-    ]
-    if len(calls) != 1:
-        return not calls and not given  # a property of the memory behind
-    passed = [ast.unparse(each) for each in calls[0].args]
-    named = {word.arg: ast.unparse(word.value) for word in calls[0].keywords}
-    positional = [each.arg for each in method.args.args[1:]]
-    keyword = {each.arg: each.arg for each in method.args.kwonlyargs}
-    return passed == positional and named == keyword
-
-
-def decides_nothing(method: ast.FunctionDef) -> bool:
-    """Say whether a method is free of choices of its own: one step, or a loop over an export."""
-    choices = (ast.If, ast.IfExp, ast.Try, ast.For, ast.BoolOp, ast.Raise)
-    return not any(isinstance(node, choices) for node in ast.walk(method))
-
-
-def own_ideas(source: str) -> list[str]:
-    """Say which public methods of the face do more than pass a call on."""
-    (face,) = [
-        node
-        for node in ast.parse(source).body
-        if isinstance(node, ast.ClassDef) and node.name == "SyncRecollect"
-    ]
-    return [
-        method.name
-        for method in face.body
-        if isinstance(method, ast.FunctionDef)
-        and not method.name.startswith("_")
-        and method.name not in VISITS
-        and not (passes_everything_on(method) and decides_nothing(method))
-    ]
-
-
-def test_the_face_has_no_logic_of_its_own() -> None:
-    """Each of its methods is one call of the method of its name, arguments passed as given."""
-    assert own_ideas(inspect.getsource(sync_module)) == []
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "return self.call(lambda memory: memory.recall(query))",
-        "return self.call(lambda memory: memory.recall(query, limit=10))",
-        "return self.call(lambda memory: memory.remember(query, limit=limit))",
-        "return self.call(lambda memory: memory.recall(limit, limit=query))",
-        "return self.call(lambda memory: memory.recall(query, limit=limit)) if query else None",
-    ],
-)
-def test_logic_of_its_own_is_caught(body: str) -> None:
-    """A parameter that is not passed on, another method, a choice: each is reported."""
-    source = f"class SyncRecollect:\n def recall(self, query, *, limit=10):\n  {body}"
-
-    assert own_ideas(source) == ["recall"]
 
 
 # It works

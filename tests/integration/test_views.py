@@ -20,6 +20,7 @@ from recollect.formation.types import NOTE
 from recollect.integrations.langgraph import checkpointer, thread_id_of
 from recollect.integrations.langgraph.home_loop import forwarded
 from recollect.memory.erasure_guard import guarded
+from recollect.memory.formation_control import opened as part_of
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Attachment, DeleteMemory, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import ActingStore, SinceStore, Store, StoreView
@@ -188,11 +189,11 @@ async def test_an_erase_through_an_old_view_leaves_no_index(memory: Recollect) -
     await memory.append(ADA, "talk", TALK)
     await memory.reembed(HashedEmbedder(64))
     await memory.recall(ADA, "boat")
-    assert memory._runtime.indexes.size_bytes > 0
+    assert part_of(memory._runtime.recaller).indexes.size_bytes > 0
 
     await view.erase(ADA, EraseScope())
 
-    assert memory._runtime.indexes.size_bytes == 0
+    assert part_of(memory._runtime.recaller).indexes.size_bytes == 0
 
 
 async def test_a_view_is_open_as_long_as_its_memory() -> None:

@@ -169,15 +169,6 @@ def test_a_method_that_differs_is_reported() -> None:
     assert any(each.startswith("threads answers") for each in told)
 
 
-def test_the_face_without_await_is_the_client() -> None:
-    """Every method of one is on the other, taken from it as it is."""
-    one, other = public(SyncClient), public(Client)
-
-    assert one.keys() == other.keys()
-    for name in one:
-        assert inspect.signature(other[name]) == inspect.signature(one[name])
-
-
 # The same records
 
 

@@ -12,7 +12,8 @@ import recollect
 from recollect import NewMessage, Recollect
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.store import SQLiteStore
-from recollect.sync.bridge import MemoryBridge
+from recollect.sync.bridge import AsyncBridge
+from recollect.sync.method_pairs import PairCall, delegated_pair
 from recollect.sync.object_home import Home
 from tests.harness.loop_guard import guarded_loops
 
@@ -24,7 +25,7 @@ async def read_one(memory: Recollect) -> int:
     return len(await memory.last_messages(ADA, "talk", limit=1))
 
 
-def waiting_submission(self: MemoryBridge, function: Any, memory: Recollect) -> Any:
+def waiting_submission(self: AsyncBridge[Recollect], function: Any, memory: Recollect) -> Any:
     """Submit as AnyIO's portal does: it waits until the other loop takes the task."""
     assert self._portal is not None
     return self._portal.start_task_soon(function, memory)
@@ -37,7 +38,7 @@ def reading_in_place(self: SQLiteStore, query: Any) -> Any:
 
 def test_a_submission_that_waits_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant: an awaited method over a `SyncRecollect` that stops the caller's loop."""
-    monkeypatch.setattr(MemoryBridge, "_submitted", waiting_submission)
+    monkeypatch.setattr(AsyncBridge, "_submitted", waiting_submission)
     with recollect.open_sync(embedder="none") as memory:
         with guarded_loops(TESTS) as found, pytest.raises(BlockingError):
             asyncio.run(Home(memory).visit(read_one))
@@ -97,3 +98,31 @@ def test_another_coroutine_that_waits_is_noticed() -> None:
         with guarded_loops(Path("/elsewhere")) as found, pytest.raises(BlockingError):
             asyncio.run(use())
         assert found
+
+
+async def _read(memory: recollect.SyncRecollect, call: PairCall) -> int:
+    async def aread() -> int:
+        return await memory.acall(read_one)
+
+    return await call(lambda: memory.call(read_one), aread)
+
+
+read, aread = delegated_pair(_read)
+
+
+@pytest.mark.parametrize(("callers", "is_noticed"), [(TESTS, False), (Path("/elsewhere"), True)])
+def test_a_pair_run_in_place_belongs_to_its_caller(callers: Path, is_noticed: bool) -> None:  # noqa: FBT001 (a parameter of the test)
+    """No loop awaits its coroutine: the one counts that called the method without ``await``."""
+    with recollect.open_sync(embedder="none") as memory:
+
+        async def use() -> int:
+            return read(memory)
+
+        with guarded_loops(callers) as found:
+            if is_noticed:
+                with pytest.raises(BlockingError):
+                    asyncio.run(use())
+            else:
+                assert 0 == asyncio.run(use())
+                assert 0 == asyncio.run(aread(memory))
+        assert is_noticed == bool(found)

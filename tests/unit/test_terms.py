@@ -16,11 +16,10 @@ from recollect.stores.rows import Cursor, Feed
 from recollect.testing import NOON, CountingIds, FrozenClock
 from recollect.text import terms as stored_terms
 from recollect.text.analysis import ANALYSER_VERSION, is_first_person, terms_of
+from recollect.text.stored_terms import StoredTerms, decode_terms
 from recollect.text.terms import (
     COUNT_MAX,
-    StoredTerms,
     date_terms,
-    decode_terms,
     encode_terms,
     is_current,
     query_hashes,

@@ -14,7 +14,8 @@ from recollect.formation.config import Assistants
 from recollect.records import Scope
 from recollect.stores.contract.base import Store
 from recollect.worker.formation_run import Former, Result
-from recollect.worker.loop import CONCURRENCY, Notice, Worker, tell_nobody
+from recollect.worker.loop import Worker
+from recollect.worker.worker_options import CONCURRENCY, Notice, tell_nobody
 
 
 class EndingWorker(Worker):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from recollect.memory.facade import Recollect
     from recollect.ports import Model, ModelAnswer, ModelRequest, ToolCall
     from recollect.records import JsonObject
-    from recollect.worker.loop import Notice
+    from recollect.worker.worker_options import Notice
 
 RULES: Final = "rules"
 _SCRIPT_KEYS: Final = ("answers", "formations")
@@ -105,7 +105,7 @@ async def opened_to_form(
         NotFoundError: There is none, and it is not to be created.
     """
     import recollect
-    from recollect.worker.loop import CONCURRENCY, tell_nobody
+    from recollect.worker.worker_options import CONCURRENCY, tell_nobody
 
     file = store_file(target.store)
     if not create and file is not None and not file.exists():

@@ -6,7 +6,6 @@ import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any, TypeAlias, TypedDict, Unpack
 
 from recollect.conversation.prompt_parts import Entry, PromptPart, as_messages, groups_of, part_of
@@ -21,6 +20,7 @@ from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage, buffer_string, message_classes
 from recollect.records import Scope
+from recollect.sync.method_pairs import method_pair, threaded
 from recollect.sync.object_home import AnyRecollect, Home
 
 Values: TypeAlias = Mapping[str, Any]
@@ -31,7 +31,8 @@ class BaseMemory(ABC):
     """
     The contract of the classic memories, without ``await`` and with it.
 
-    A chain loads the memory's variables into its prompt, and saves each turn afterwards.
+    A chain loads the memory's variables into its prompt, and saves each turn afterwards. A method
+    with ``await`` runs the one without on a thread, unless a subclass has one of its own.
     """
 
     @property
@@ -44,24 +45,16 @@ class BaseMemory(ABC):
         """Return what goes into the next prompt, by variable; *inputs* are the chain's."""
 
     @abstractmethod
-    async def aload_memory_variables(self, inputs: Values) -> dict[str, Any]:
-        """Return the same as `load_memory_variables`."""
-
-    @abstractmethod
     def save_context(self, inputs: Values, outputs: Values) -> None:
         """Keep one turn: a chain's inputs and outputs; the whole turn or nothing of it."""
-
-    @abstractmethod
-    async def asave_context(self, inputs: Values, outputs: Values) -> None:
-        """Do the same as `save_context`."""
 
     @abstractmethod
     def clear(self) -> None:
         """Remove what this memory keeps."""
 
-    @abstractmethod
-    async def aclear(self) -> None:
-        """Do the same as `clear`."""
+    aload_memory_variables = threaded(load_memory_variables)
+    asave_context = threaded(save_context)
+    aclear = threaded(clear)
 
 
 class PolicyMemory(BaseMemory):
@@ -94,37 +87,28 @@ class PolicyMemory(BaseMemory):
         loaded = await self.load(memory, inputs)
         return {name: part_of(value) for name, value in loaded.items()}
 
-    def load_parts(self, inputs: Values) -> dict[str, PromptPart]:
+    async def _load_parts(self, memory: Recollect, inputs: Values) -> dict[str, PromptPart]:
         """Return what goes into the next prompt, for a budget that several memories share."""
-        return self.home.call(partial(self.parts, inputs=inputs))
+        return await self.parts(memory, inputs)
 
-    async def aload_parts(self, inputs: Values) -> dict[str, PromptPart]:
-        """Return the same as `load_parts`."""
-        return await self.home.visit(partial(self.parts, inputs=inputs))
-
-    def load_memory_variables(self, inputs: Values) -> dict[str, Any]:
+    async def _load_variables(self, memory: Recollect, inputs: Values) -> dict[str, Any]:
         """Return what goes into the next prompt, by variable; *inputs* are the chain's."""
-        return self.home.call(partial(self.load, inputs=inputs))
+        return await self.load(memory, inputs)
 
-    async def aload_memory_variables(self, inputs: Values) -> dict[str, Any]:
-        """Return the same as `load_memory_variables`."""
-        return await self.home.visit(partial(self.load, inputs=inputs))
-
-    def save_context(self, inputs: Values, outputs: Values) -> None:
+    async def _save_context(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
         """Keep one turn: a chain's inputs and outputs; the whole turn or nothing of it."""
-        self.home.call(partial(self.save, inputs=inputs, outputs=outputs))
+        await self.save(memory, inputs, outputs)
 
-    async def asave_context(self, inputs: Values, outputs: Values) -> None:
-        """Do the same as `save_context`."""
-        await self.home.visit(partial(self.save, inputs=inputs, outputs=outputs))
-
-    def clear(self) -> None:
+    async def _clear(self, memory: Recollect) -> None:
         """Remove what this memory keeps."""
-        self.home.call(self.remove)
+        await self.remove(memory)
 
-    async def aclear(self) -> None:
-        """Do the same as `clear`."""
-        await self.home.visit(self.remove)
+    load_parts, aload_parts = method_pair(_load_parts)
+    load_memory_variables, aload_memory_variables = method_pair(
+        _load_variables, "load_memory_variables"
+    )
+    save_context, asave_context = method_pair(_save_context)
+    clear, aclear = method_pair(_clear)
 
 
 class Conversation(TypedDict, total=False):

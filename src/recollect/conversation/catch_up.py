@@ -15,6 +15,7 @@ from recollect.errors import UsageError, VersionConflictError
 from recollect.memory.facade import Recollect
 from recollect.records import Scope
 from recollect.stores.plans.erasure import EraseMessages
+from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect
 
 READ_MAX: Final = 50
@@ -77,18 +78,16 @@ class ReadingMemory(ChatMemory):
         """Read all turns that wait."""
         await self._read(memory, await self.waiting(memory), is_saved=False)
 
-    def flush(self) -> None:
+    async def _flush(self, memory: Recollect) -> None:
         """
         Read all turns that wait.
 
         Raises:
             ModelError: The model failed; they still wait.
         """
-        self.home.call(self.finish)
+        await self.finish(memory)
 
-    async def aflush(self) -> None:
-        """Do the same as `flush`."""
-        await self.home.visit(self.finish)
+    flush, aflush = method_pair(_flush)
 
     async def remove(self, memory: Recollect) -> None:
         """Remove all messages, and how far they were read."""

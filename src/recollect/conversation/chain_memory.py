@@ -7,6 +7,7 @@ from typing import Any
 
 from recollect.conversation.openai_messages import ChatMessageHistory, MessageType
 from recollect.records import Json
+from recollect.sync.method_pairs import PairCall, delegated_pair, threaded
 
 
 class ChainMemory(ABC):
@@ -14,7 +15,8 @@ class ChainMemory(ABC):
     The contract of AutoChain's memories, without ``await`` and with it.
 
     A value is anything that JSON can express, or an object that tells its fields; it comes back
-    as JSON, from every kind of memory.
+    as JSON, from every kind of memory. A method with ``await`` runs the one without on a thread,
+    unless a subclass has one of its own.
     """
 
     @abstractmethod
@@ -22,49 +24,31 @@ class ChainMemory(ABC):
         """Return the value at *key*, or *default*; without a key, all values by key."""
 
     @abstractmethod
-    async def aload_memory(self, key: str | None = None, default: Any = None) -> Any:
-        """Return the same as `load_memory`."""
-
-    @abstractmethod
     def save_memory(self, key: str, value: Any) -> None:
         """Keep *value* at *key*, in the place of the one that is there."""
-
-    @abstractmethod
-    async def asave_memory(self, key: str, value: Any) -> None:
-        """Do the same as `save_memory`."""
 
     @abstractmethod
     def load_conversation(self) -> ChatMessageHistory:
         """Return the conversation as it is now, oldest message first; a copy."""
 
     @abstractmethod
-    async def aload_conversation(self) -> ChatMessageHistory:
-        """Return the same as `load_conversation`."""
-
-    @abstractmethod
-    def save_conversation(self, message: str, message_type: MessageType, **fields: Json) -> None:
+    def save_conversation(self, /, message: str, message_type: MessageType, **fields: Json) -> None:
         """Append a message; a function's has the fields ``name``, ``conversational_message``."""
-
-    @abstractmethod
-    async def asave_conversation(
-        self, message: str, message_type: MessageType, **fields: Json
-    ) -> None:
-        """Do the same as `save_conversation`."""
 
     @abstractmethod
     def clear(self) -> None:
         """Remove the values and the conversation."""
 
-    @abstractmethod
-    async def aclear(self) -> None:
-        """Do the same as `clear`."""
+    aload_memory = threaded(load_memory)
+    asave_memory = threaded(save_memory)
+    aload_conversation = threaded(load_conversation)
+    asave_conversation = threaded(save_conversation)
+    aclear = threaded(clear)
 
     # A memory that also searches gives only what is kept at the key here.
 
-    def load_value(self, key: str, default: Any = None) -> Any:
+    async def _load_value(self, call: PairCall, key: str, default: Any = None) -> Any:
         """Return the value that is kept at exactly *key*, or *default*; nothing is searched."""
-        return self.load_memory(key, default)
+        return await call(self.load_memory, self.aload_memory, key, default)
 
-    async def aload_value(self, key: str, default: Any = None) -> Any:
-        """Return the same as `load_value`."""
-        return await self.aload_memory(key, default)
+    load_value, aload_value = delegated_pair(_load_value)

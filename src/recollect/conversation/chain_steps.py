@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from recollect.conversation.chain_memory import ChainMemory
@@ -11,6 +12,7 @@ from recollect.conversation.json_form import json_of
 from recollect.conversation.openai_messages import CONVERSATIONAL, MessageType
 from recollect.errors import UsageError
 from recollect.records import Json
+from recollect.sync.method_pairs import PairCall, delegated_pair
 
 CONVERSATION_HISTORY: Final = "history"
 INTERMEDIATE_STEPS: Final = "intermediate_steps"
@@ -18,26 +20,20 @@ _OUTPUTS: Final = ("tool_output", "observation")
 """What an action calls that which its tool returned."""
 
 
-def chain_inputs(memory: ChainMemory, user_message: str) -> dict[str, Any]:
+async def _chain_inputs(memory: ChainMemory, call: PairCall, user_message: str) -> dict[str, Any]:
     """
     Keep what the person says, and return all memory as inputs of a chain.
 
     They are the values by key, the conversation with this message under ``history``, and under
     ``intermediate_steps`` the actions so far, a list (empty at first).
     """
-    values = memory.load_memory()
-    memory.save_conversation(user_message, MessageType.UserMessage)
-    return _inputs(values, memory.load_conversation())
+    values = await call(memory.load_memory, memory.aload_memory)
+    said = user_message, MessageType.UserMessage
+    await call(memory.save_conversation, memory.asave_conversation, *said)
+    return _inputs(values, await call(memory.load_conversation, memory.aload_conversation))
 
 
-async def achain_inputs(memory: ChainMemory, user_message: str) -> dict[str, Any]:
-    """Do the same as `chain_inputs`."""
-    values = await memory.aload_memory()
-    await memory.asave_conversation(user_message, MessageType.UserMessage)
-    return _inputs(values, await memory.aload_conversation())
-
-
-def keep_outputs(memory: ChainMemory, output: object) -> dict[str, Any]:
+async def _keep_outputs(memory: ChainMemory, call: PairCall, output: object) -> dict[str, Any]:
     """
     Keep what the chain answers and the actions behind it; return both.
 
@@ -48,22 +44,15 @@ def keep_outputs(memory: ChainMemory, output: object) -> dict[str, Any]:
         UsageError: It has no message; nothing was kept.
     """
     kept = _outputs(output)
-    memory.save_conversation(kept["message"], MessageType.AIMessage)
+    said = kept["message"], MessageType.AIMessage
+    await call(memory.save_conversation, memory.asave_conversation, *said)
     if INTERMEDIATE_STEPS in kept:
-        memory.save_memory(INTERMEDIATE_STEPS, kept[INTERMEDIATE_STEPS])
+        steps = INTERMEDIATE_STEPS, kept[INTERMEDIATE_STEPS]
+        await call(memory.save_memory, memory.asave_memory, *steps)
     return kept
 
 
-async def akeep_outputs(memory: ChainMemory, output: object) -> dict[str, Any]:
-    """Do the same as `keep_outputs`."""
-    kept = _outputs(output)
-    await memory.asave_conversation(kept["message"], MessageType.AIMessage)
-    if INTERMEDIATE_STEPS in kept:
-        await memory.asave_memory(INTERMEDIATE_STEPS, kept[INTERMEDIATE_STEPS])
-    return kept
-
-
-def keep_action(memory: ChainMemory, action: object) -> None:
+async def _keep_action(memory: ChainMemory, call: PairCall, action: object) -> None:
     """
     Keep an agent's action: what its tool returned as a function message, its input at its name.
 
@@ -74,27 +63,24 @@ def keep_action(memory: ChainMemory, action: object) -> None:
         UsageError: It names no tool; nothing was kept.
     """
     taken = _action(action)
-    memory.save_memory(taken.tool, taken.tool_input)
-    memory.save_conversation(taken.output, MessageType.FunctionMessage, **taken.fields)
+    await call(memory.save_memory, memory.asave_memory, taken.tool, taken.tool_input)
+    kind = MessageType.FunctionMessage
+    keep = partial(memory.save_conversation, taken.output, kind, **taken.fields)
+    akeep = partial(memory.asave_conversation, taken.output, kind, **taken.fields)
+    await call(keep, akeep)
 
 
-async def akeep_action(memory: ChainMemory, action: object) -> None:
-    """Do the same as `keep_action`."""
+async def _is_repeated(memory: ChainMemory, call: PairCall, action: object) -> bool:
+    """Return True if the last action with the same tool had the same input."""
     taken = _action(action)
-    await memory.asave_memory(taken.tool, taken.tool_input)
-    await memory.asave_conversation(taken.output, MessageType.FunctionMessage, **taken.fields)
+    before = await call(memory.load_value, memory.aload_value, taken.tool, _Never)
+    return bool(before == taken.tool_input)
 
 
-def is_repeated(memory: ChainMemory, action: object) -> bool:
-    """Say whether the last action with the same tool had the same input."""
-    taken = _action(action)
-    return bool(memory.load_value(taken.tool, _Never) == taken.tool_input)
-
-
-async def ais_repeated(memory: ChainMemory, action: object) -> bool:
-    """Return the same as `is_repeated`."""
-    taken = _action(action)
-    return bool(await memory.aload_value(taken.tool, _Never) == taken.tool_input)
+chain_inputs, achain_inputs = delegated_pair(_chain_inputs)
+keep_outputs, akeep_outputs = delegated_pair(_keep_outputs)
+keep_action, akeep_action = delegated_pair(_keep_action)
+is_repeated, ais_repeated = delegated_pair(_is_repeated)
 
 
 class _Never:

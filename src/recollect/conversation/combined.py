@@ -12,6 +12,7 @@ from recollect.conversation.retriever import VectorStoreRetrieverMemory
 from recollect.conversation.thread_history import ChatHistory
 from recollect.errors import UsageError
 from recollect.ports import TokenCounter
+from recollect.sync.method_pairs import PairCall, delegated_pair
 from recollect.text.token_estimate import estimated_tokens
 
 ValueT = TypeVar("ValueT")
@@ -63,37 +64,27 @@ class CombinedMemory(BaseMemory):
         """The variables of all."""
         return [name for each in self.memories for name in each.memory_variables]
 
-    def load_memory_variables(self, inputs: Values) -> dict[str, Any]:
+    async def _load_variables(self, call: PairCall, inputs: Values) -> dict[str, Any]:
         """Return the variables of all, within the budget."""
         if self.max_token_limit is None:
-            return _merged([each.load_memory_variables(inputs) for each in self.memories])
-        return self._within([_parts_of(each, inputs) for each in self.memories])
+            return _merged([await _variables_of(each, call, inputs) for each in self.memories])
+        return self._within([await _parts_of(each, call, inputs) for each in self.memories])
 
-    async def aload_memory_variables(self, inputs: Values) -> dict[str, Any]:
-        """Return the same as `load_memory_variables`."""
-        if self.max_token_limit is None:
-            return _merged([await each.aload_memory_variables(inputs) for each in self.memories])
-        return self._within([await _aparts_of(each, inputs) for each in self.memories])
-
-    def save_context(self, inputs: Values, outputs: Values) -> None:
+    async def _save_context(self, call: PairCall, inputs: Values, outputs: Values) -> None:
         """Keep one turn in each, in their order."""
         for each in self.memories:
-            each.save_context(inputs, outputs)
+            await call(each.save_context, each.asave_context, inputs, outputs)
 
-    async def asave_context(self, inputs: Values, outputs: Values) -> None:
-        """Do the same as `save_context`."""
-        for each in self.memories:
-            await each.asave_context(inputs, outputs)
-
-    def clear(self) -> None:
+    async def _clear(self, call: PairCall) -> None:
         """Clear each."""
         for each in self.memories:
-            each.clear()
+            await call(each.clear, each.aclear)
 
-    async def aclear(self) -> None:
-        """Do the same as `clear`."""
-        for each in self.memories:
-            await each.aclear()
+    load_memory_variables, aload_memory_variables = delegated_pair(
+        _load_variables, "load_memory_variables"
+    )
+    save_context, asave_context = delegated_pair(_save_context)
+    clear, aclear = delegated_pair(_clear)
 
     def _within(self, parts: Sequence[Mapping[str, PromptPart]]) -> dict[str, Any]:
         limit = self.max_token_limit or 0
@@ -172,25 +163,36 @@ def _merged(found: Sequence[Mapping[str, ValueT]]) -> dict[str, ValueT]:
     return merged
 
 
-def _parts_of(memory: BaseMemory, inputs: Values) -> dict[str, PromptPart]:
+async def _variables_of(memory: BaseMemory, call: PairCall, inputs: Values) -> dict[str, Any]:
+    return await call(memory.load_memory_variables, memory.aload_memory_variables, inputs)
+
+
+async def _parts_of(memory: BaseMemory, call: PairCall, inputs: Values) -> dict[str, PromptPart]:
     if isinstance(memory, ReadOnlySharedMemory):
-        return _parts_of(memory.memory, inputs)
+        return await _parts_of(memory.memory, call, inputs)
     if isinstance(memory, PolicyMemory):
-        return memory.load_parts(inputs)
-    loaded = memory.load_memory_variables(inputs)
+        return await call(memory.load_parts, memory.aload_parts, inputs)
+    loaded = await _variables_of(memory, call, inputs)
     return {name: part_of(value) for name, value in loaded.items()}
 
 
-async def _aparts_of(memory: BaseMemory, inputs: Values) -> dict[str, PromptPart]:
-    if isinstance(memory, ReadOnlySharedMemory):
-        return await _aparts_of(memory.memory, inputs)
-    if isinstance(memory, PolicyMemory):
-        return await memory.aload_parts(inputs)
-    loaded = await memory.aload_memory_variables(inputs)
-    return {name: part_of(value) for name, value in loaded.items()}
+class _Unwritten(BaseMemory):
+    """A memory that keeps nothing itself."""
+
+    def save_context(self, inputs: Values, outputs: Values) -> None:
+        """Keep nothing."""
+
+    def clear(self) -> None:
+        """Remove nothing."""
+
+    async def asave_context(self, inputs: Values, outputs: Values) -> None:
+        """Keep nothing."""
+
+    async def aclear(self) -> None:
+        """Remove nothing."""
 
 
-class ReadOnlySharedMemory(BaseMemory):
+class ReadOnlySharedMemory(_Unwritten):
     """Another memory, read and never written: for a tool that shares an agent's."""
 
     def __init__(self, memory: BaseMemory, **unknown: object) -> None:
@@ -202,28 +204,16 @@ class ReadOnlySharedMemory(BaseMemory):
         """The variables of the other."""
         return self.memory.memory_variables
 
-    def load_memory_variables(self, inputs: Values) -> dict[str, Any]:
+    async def _load_variables(self, call: PairCall, inputs: Values) -> dict[str, Any]:
         """Return what the other returns."""
-        return self.memory.load_memory_variables(inputs)
+        return await _variables_of(self.memory, call, inputs)
 
-    async def aload_memory_variables(self, inputs: Values) -> dict[str, Any]:
-        """Return what the other returns."""
-        return await self.memory.aload_memory_variables(inputs)
-
-    def save_context(self, inputs: Values, outputs: Values) -> None:
-        """Keep nothing."""
-
-    async def asave_context(self, inputs: Values, outputs: Values) -> None:
-        """Keep nothing."""
-
-    def clear(self) -> None:
-        """Remove nothing."""
-
-    async def aclear(self) -> None:
-        """Remove nothing."""
+    load_memory_variables, aload_memory_variables = delegated_pair(
+        _load_variables, "load_memory_variables"
+    )
 
 
-class SimpleMemory(BaseMemory):
+class SimpleMemory(_Unwritten):
     """Constants: the same variables for each prompt."""
 
     def __init__(self, memories: Mapping[str, Any] | None = None, **unknown: object) -> None:
@@ -242,15 +232,3 @@ class SimpleMemory(BaseMemory):
     async def aload_memory_variables(self, inputs: Values) -> dict[str, Any]:
         """Return the constants."""
         return dict(self.memories)
-
-    def save_context(self, inputs: Values, outputs: Values) -> None:
-        """Keep nothing."""
-
-    async def asave_context(self, inputs: Values, outputs: Values) -> None:
-        """Keep nothing."""
-
-    def clear(self) -> None:
-        """Remove nothing."""
-
-    async def aclear(self) -> None:
-        """Remove nothing."""

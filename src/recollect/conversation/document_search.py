@@ -5,14 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from functools import partial
 from typing import Any, Final, Self
 from uuid import uuid4
 
-from anyio import to_thread
-
 from recollect.errors import MissingKeyError, UsageError
 from recollect.records import JsonObject
+from recollect.sync.method_pairs import PairCall, delegated_pair, threaded
 
 TOP_K: Final = 2
 TOP_K_MAX: Final = 1_000
@@ -75,14 +73,14 @@ class DocumentSearch(ABC):
     def clear_index(self) -> None:
         """Remove all documents."""
 
-    def run(self, tool_input: str | Mapping[str, Any]) -> str:
+    async def _run(self, call: PairCall, tool_input: str | Mapping[str, Any]) -> str:
         r"""
         Return the texts found as lines ``Doc 0: …``, empty if there are none.
 
         Args:
             tool_input: The query, or ``{"query": …, "top_k": …}``.
         """
-        return shown(self.search(*_asked(tool_input)))
+        return shown(await call(self.search, self.asearch, *_asked(tool_input)))
 
     def close(self) -> None:  # noqa: B027 (most have nothing open)
         """End what this object alone has open; the index stays."""
@@ -93,21 +91,10 @@ class DocumentSearch(ABC):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    async def asearch(self, query: str, top_k: int = TOP_K) -> list[FoundDocument]:
-        """Return the same as `search`."""
-        return await to_thread.run_sync(partial(self.search, query, top_k))
-
-    async def aadd_docs(self, docs: Sequence[SearchDocument]) -> None:
-        """Do the same as `add_docs`."""
-        await to_thread.run_sync(self.add_docs, docs)
-
-    async def aclear_index(self) -> None:
-        """Do the same as `clear_index`."""
-        await to_thread.run_sync(self.clear_index)
-
-    async def arun(self, tool_input: str | Mapping[str, Any]) -> str:
-        """Return the same as `run`."""
-        return shown(await self.asearch(*_asked(tool_input)))
+    asearch = threaded(search)
+    aadd_docs = threaded(add_docs)
+    aclear_index = threaded(clear_index)
+    run, arun = delegated_pair(_run)
 
 
 def shown(found: Sequence[FoundDocument]) -> str:

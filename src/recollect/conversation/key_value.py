@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from functools import partial
 from hashlib import blake2b
 from typing import Any, Final
 from urllib.parse import quote
@@ -19,6 +18,7 @@ from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage
 from recollect.records import DeleteMemory, Evidence, EvidenceMap, Json, Memory, PutMemory, Scope
 from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX, check_text, to_datetime
+from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect, Home
 
 TYPE: Final = "Item"
@@ -70,15 +70,36 @@ class KeyValueMemory(ChainMemory):
         """The scope of the values and of the conversation."""
         return self.chat_memory.scope
 
-    def load_memory(self, key: str | None = None, default: Any = None) -> Any:
+    async def _load_conversation(self, memory: Recollect) -> ChatMessageHistory:
+        """Return the conversation as it is now, oldest message first; a copy."""
+        return ChatMessageHistory(await self.chat_memory.talk.all(memory))
+
+    async def _save_conversation(
+        self, memory: Recollect, /, message: str, message_type: MessageType, **fields: Json
+    ) -> None:
+        """
+        Append a message.
+
+        Args:
+            fields: ``name`` and ``conversational_message`` of a function's, ``function_call`` of
+                the model's; others are kept with the message.
+
+        Raises:
+            MissingKeyError: It is a function's and has no name.
+        """
+        said: list[AnyMessage] = [message_for(message, message_type, fields)]
+        await self.chat_memory.talk.add(memory, said)
+
+    async def _load(self, memory: Recollect, key: str | None = None, default: Any = None) -> Any:
         """Return the value at *key*, or *default*; without a key, all values by key."""
-        return self.home.call(partial(self._load, key=key, default=default))
+        if key is None:
+            return {str(each.value["key"]): each.value["value"] for each in await self._all(memory)}
+        found = await memory.get(self.scope, TYPE, self._address(key))
+        return default if found is None else found.value["value"]
 
-    async def aload_memory(self, key: str | None = None, default: Any = None) -> Any:
-        """Return the same as `load_memory`."""
-        return await self.home.visit(partial(self._load, key=key, default=default))
-
-    def save_memory(self, key: str, value: Any, *, expire_s: float | None = None) -> None:
+    async def _save(
+        self, memory: Recollect, key: str, value: Any, *, expire_s: float | None = None
+    ) -> None:
         """
         Keep *value* at *key*, in the place of the one that is there.
 
@@ -90,58 +111,6 @@ class KeyValueMemory(ChainMemory):
                 the value.
             LimitError: The value is larger than the store takes.
         """
-        self.home.call(partial(self._save, key=key, value=value, expire_s=expire_s))
-
-    async def asave_memory(self, key: str, value: Any, *, expire_s: float | None = None) -> None:
-        """Do the same as `save_memory`."""
-        await self.home.visit(partial(self._save, key=key, value=value, expire_s=expire_s))
-
-    def load_conversation(self) -> ChatMessageHistory:
-        """Return the conversation as it is now, oldest message first; a copy."""
-        return ChatMessageHistory(self.home.call(self.chat_memory.talk.all))
-
-    async def aload_conversation(self) -> ChatMessageHistory:
-        """Return the same as `load_conversation`."""
-        return ChatMessageHistory(await self.home.visit(self.chat_memory.talk.all))
-
-    def save_conversation(self, message: str, message_type: MessageType, **fields: Json) -> None:
-        """
-        Append a message.
-
-        Args:
-            fields: ``name`` and ``conversational_message`` of a function's, ``function_call`` of
-                the model's; others are kept with the message.
-
-        Raises:
-            MissingKeyError: It is a function's and has no name.
-        """
-        said = [message_for(message, message_type, fields)]
-        self.home.call(partial(self.chat_memory.talk.add, messages=said))
-
-    async def asave_conversation(
-        self, message: str, message_type: MessageType, **fields: Json
-    ) -> None:
-        """Do the same as `save_conversation`."""
-        said: list[AnyMessage] = [message_for(message, message_type, fields)]
-        await self.home.visit(partial(self.chat_memory.talk.add, messages=said))
-
-    def clear(self) -> None:
-        """Remove the values and the messages; what was formed of these stays until `erase`."""
-        self.home.call(self._clear)
-
-    async def aclear(self) -> None:
-        """Do the same as `clear`."""
-        await self.home.visit(self._clear)
-
-    async def _load(self, memory: Recollect, *, key: str | None, default: Any) -> Any:
-        if key is None:
-            return {str(each.value["key"]): each.value["value"] for each in await self._all(memory)}
-        found = await memory.get(self.scope, TYPE, self._address(key))
-        return default if found is None else found.value["value"]
-
-    async def _save(
-        self, memory: Recollect, *, key: str, value: Any, expire_s: float | None
-    ) -> None:
         address = self._address(key)
         lasts_s = self.expire_s if expire_s is None else _checked(expire_s)
         put = PutMemory(
@@ -156,10 +125,17 @@ class KeyValueMemory(ChainMemory):
         await memory.apply(self.scope, [DeleteMemory(type=TYPE, key=address), put])
 
     async def _clear(self, memory: Recollect) -> None:
+        """Remove the values and the messages; what was formed of these stays until `erase`."""
         gone = [DeleteMemory(type=TYPE, key=each.key) for each in await self._all(memory)]
         for start in range(0, len(gone), WRITES_MAX):
             await memory.apply(self.scope, gone[start : start + WRITES_MAX])
         await self.chat_memory.talk.clear(memory)
+
+    load_memory, aload_memory = method_pair(_load, "load_memory")
+    save_memory, asave_memory = method_pair(_save, "save_memory")
+    load_conversation, aload_conversation = method_pair(_load_conversation)
+    save_conversation, asave_conversation = method_pair(_save_conversation)
+    clear, aclear = method_pair(_clear)
 
     async def _all(self, memory: Recollect) -> list[Memory]:
         """Return the values, by address: those whose addresses begin as ours do."""

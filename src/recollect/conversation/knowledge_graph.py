@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, Final, Unpack, cast
 
 from anyio import to_thread
@@ -26,6 +25,7 @@ from recollect.graph.triples import KnowledgeTriple, get_entities, parse_triples
 from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage, buffer_string, kind_of, message_classes
 from recollect.records import Scope
+from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect
 
 _ENTITY_VARIABLES: Final = ("history", "input")
@@ -137,20 +137,18 @@ class ConversationKGMemory(ReadingMemory):
         """The one variable."""
         return [self.memory_key]
 
-    def get_current_entities(self, input_string: str) -> list[str]:
+    async def _get_current_entities(self, memory: Recollect, input_string: str) -> list[str]:
         """
         Return the names in *input_string*, which comes after the last turns: one call.
 
         Raises:
             ModelError: The model failed.
         """
-        return self.home.call(partial(self.names_in, said=input_string))
+        return await self.names_in(memory, input_string)
 
-    async def aget_current_entities(self, input_string: str) -> list[str]:
-        """Return the same as `get_current_entities`."""
-        return await self.home.visit(partial(self.names_in, said=input_string))
-
-    def get_knowledge_triplets(self, input_string: str) -> list[KnowledgeTriple]:
+    async def _get_knowledge_triplets(
+        self, memory: Recollect, input_string: str
+    ) -> list[KnowledgeTriple]:
         """
         Return the facts that *input_string* states after the last turns: one call.
 
@@ -159,11 +157,10 @@ class ConversationKGMemory(ReadingMemory):
         Raises:
             ModelError: The model failed.
         """
-        return self.home.call(partial(self.triples_in, said=input_string))
+        return await self.triples_in(memory, input_string)
 
-    async def aget_knowledge_triplets(self, input_string: str) -> list[KnowledgeTriple]:
-        """Return the same as `get_knowledge_triplets`."""
-        return await self.home.visit(partial(self.triples_in, said=input_string))
+    get_current_entities, aget_current_entities = method_pair(_get_current_entities)
+    get_knowledge_triplets, aget_knowledge_triplets = method_pair(_get_knowledge_triplets)
 
     async def names_in(self, memory: Recollect, said: str) -> list[str]:
         """Return the names in what was *said*: one call."""

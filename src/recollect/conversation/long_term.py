@@ -16,6 +16,7 @@ from recollect.conversation.key_value import BufferMemory
 from recollect.conversation.openai_messages import ChatMessageHistory
 from recollect.errors import UsageError
 from recollect.records import Scope
+from recollect.sync.method_pairs import PairCall, delegated_pair
 from recollect.sync.object_home import AnyRecollect
 
 _MISSING: Final = object()
@@ -57,40 +58,30 @@ class LongTermMemory(BufferMemory):
         self.long_term_memory = long_term_memory
         self.similarity_min = similarity_min
 
-    def load_memory(self, key: str | None = None, default: Any = None, *, top_k: int = 1) -> Any:
+    async def _load_memory(
+        self, call: PairCall, key: str | None = None, default: Any = None, *, top_k: int = 1
+    ) -> Any:
         """
         Return the value at *key*, else the texts that *key* finds, else *default*.
 
         At most *top_k* texts, as lines ``Doc 0: …``. Without a key, all values by key. The
         intermediate steps of a chain are never searched for.
         """
-        kept = super().load_memory(key, _MISSING)
+        kept = await call(super().load_memory, super().aload_memory, key, _MISSING)
         if kept is not _MISSING:
             return kept
         if not _is_query(key):
             return default
-        return self._shown(self.long_term_memory.search(str(key), top_k)) or default
+        search = self.long_term_memory
+        return self._shown(await call(search.search, search.asearch, str(key), top_k)) or default
 
-    async def aload_memory(
-        self, key: str | None = None, default: Any = None, *, top_k: int = 1
-    ) -> Any:
-        """Return the same as `load_memory`."""
-        kept = await super().aload_memory(key, _MISSING)
-        if kept is not _MISSING:
-            return kept
-        if not _is_query(key):
-            return default
-        return self._shown(await self.long_term_memory.asearch(str(key), top_k)) or default
-
-    def load_value(self, key: str, default: Any = None) -> Any:
+    async def _load_value(self, call: PairCall, key: str, default: Any = None) -> Any:
         """Return the value that is kept at exactly *key*, or *default*; nothing is searched."""
-        return super().load_memory(key, default)
+        return await call(super().load_memory, super().aload_memory, key, default)
 
-    async def aload_value(self, key: str, default: Any = None) -> Any:
-        """Return the same as `load_value`."""
-        return await super().aload_memory(key, default)
-
-    def save_memory(self, key: str, value: Any, *, expire_s: float | None = None) -> None:
+    async def _save_memory(
+        self, call: PairCall, key: str, value: Any, *, expire_s: float | None = None
+    ) -> None:
         """
         Keep *value* at *key*; a list of documents is added to the search instead.
 
@@ -98,26 +89,21 @@ class LongTermMemory(BufferMemory):
             UsageError: A list has documents and something else.
         """
         if are_documents(value):
-            self.long_term_memory.add_docs(value)
+            search = self.long_term_memory
+            await call(search.add_docs, search.aadd_docs, value)
         else:
-            super().save_memory(key, value, expire_s=expire_s)
+            keep, akeep = super().save_memory, super().asave_memory
+            await call(keep, akeep, key, value, expire_s=expire_s)
 
-    async def asave_memory(self, key: str, value: Any, *, expire_s: float | None = None) -> None:
-        """Do the same as `save_memory`."""
-        if are_documents(value):
-            await self.long_term_memory.aadd_docs(value)
-        else:
-            await super().asave_memory(key, value, expire_s=expire_s)
-
-    def clear(self) -> None:
+    async def _clear_all(self, call: PairCall) -> None:
         """Remove the values, the messages, and all documents of the search."""
-        super().clear()
-        self.long_term_memory.clear_index()
+        await call(super().clear, super().aclear)
+        await call(self.long_term_memory.clear_index, self.long_term_memory.aclear_index)
 
-    async def aclear(self) -> None:
-        """Do the same as `clear`."""
-        await super().aclear()
-        await self.long_term_memory.aclear_index()
+    load_memory, aload_memory = delegated_pair(_load_memory)
+    load_value, aload_value = delegated_pair(_load_value)
+    save_memory, asave_memory = delegated_pair(_save_memory)
+    clear, aclear = delegated_pair(_clear_all, "clear")
 
     def _shown(self, found: Sequence[FoundDocument]) -> str:
         return shown([each for each in found if self._is_near(each)])

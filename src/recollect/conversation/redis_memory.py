@@ -10,8 +10,6 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote, unquote
 
-from anyio import to_thread
-
 from recollect.conversation.chain_memory import ChainMemory
 from recollect.conversation.json_form import json_of
 from recollect.conversation.key_value import checked_key
@@ -115,10 +113,6 @@ class RedisMemory(ChainMemory):
         """
         return self._asked(partial(self._load, key=key, default=default))
 
-    async def aload_memory(self, key: str | None = None, default: Any = None) -> Any:
-        """Return the same as `load_memory`."""
-        return await to_thread.run_sync(partial(self.load_memory, key, default))
-
     def save_memory(self, key: str, value: Any) -> None:
         """
         Keep *value* at *key*, in the place of the one that is there.
@@ -134,10 +128,6 @@ class RedisMemory(ChainMemory):
         keys = [f"{self._values}{name}", self._names]
         self._asked(lambda client: client.eval(_SAVE, 2, *keys, name, text, str(lasts_ms)))
 
-    async def asave_memory(self, key: str, value: Any) -> None:
-        """Do the same as `save_memory`."""
-        await to_thread.run_sync(partial(self.save_memory, key, value))
-
     def load_conversation(self) -> ChatMessageHistory:
         """
         Return the conversation as it is now, oldest message first; a copy.
@@ -151,11 +141,7 @@ class RedisMemory(ChainMemory):
             self._asked(partial(self._refuse_pickled, key=ChatMessageHistory.__name__))
         return ChatMessageHistory(_message_in(each) for each in kept)
 
-    async def aload_conversation(self) -> ChatMessageHistory:
-        """Return the same as `load_conversation`."""
-        return await to_thread.run_sync(self.load_conversation)
-
-    def save_conversation(self, message: str, message_type: MessageType, **fields: Json) -> None:
+    def save_conversation(self, /, message: str, message_type: MessageType, **fields: Json) -> None:
         """
         Append a message; a function's has the fields ``name``, ``conversational_message``.
 
@@ -176,21 +162,11 @@ class RedisMemory(ChainMemory):
 
         self._asked(append)
 
-    async def asave_conversation(
-        self, message: str, message_type: MessageType, **fields: Json
-    ) -> None:
-        """Do the same as `save_conversation`."""
-        await to_thread.run_sync(partial(self.save_conversation, message, message_type, **fields))
-
     def clear(self) -> None:
         """Remove the values and the conversation of exactly this prefix, at once."""
         self._asked(
             lambda client: client.eval(_CLEAR, 2, self._names, self._messages, self._values)
         )
-
-    async def aclear(self) -> None:
-        """Do the same as `clear`."""
-        await to_thread.run_sync(self.clear)
 
     def _load(self, client: Redis, *, key: str | None, default: Any) -> Any:
         if key is None:

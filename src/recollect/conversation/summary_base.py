@@ -17,6 +17,7 @@ from recollect.errors import ModelError, VersionConflictError
 from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage, buffer_string, message_classes
 from recollect.records import Scope
+from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect
 
 SUMMARY_VARIABLES: Final = ("summary", "new_lines")
@@ -206,31 +207,23 @@ class SummarizingMemory(TranscriptMemory):
         self._given_is_placed = True
         await super().remove(memory)
 
-    async def covered(self, memory: Recollect) -> list[AnyMessage]:
-        """Return the messages of the thread that are in the summary."""
+    async def _expand(self, memory: Recollect) -> list[AnyMessage]:
+        """Return the messages that the summary stands for, oldest first."""
         until = (await self.summarised(memory)).until
         return [each.message for each in await self.talk.after(memory, 0) if each.position <= until]
 
-    def expand(self) -> list[AnyMessage]:
-        """Return the messages that the summary stands for, oldest first."""
-        return self.home.call(self.covered)
+    expand, aexpand = method_pair(_expand)
 
-    async def aexpand(self) -> list[AnyMessage]:
-        """Return the same as `expand`."""
-        return await self.home.visit(self.covered)
-
-    def flush(self) -> None:
+    async def _flush(self, memory: Recollect) -> None:
         """
         Work in all messages that wait.
 
         Raises:
             ModelError: The model failed; what was worked in before is kept.
         """
-        self.home.call(self.finish)
+        await self.finish(memory)
 
-    async def aflush(self) -> None:
-        """Do the same as `flush`."""
-        await self.home.visit(self.finish)
+    flush, aflush = method_pair(_flush)
 
     async def finish(self, memory: Recollect) -> None:
         """Work in all messages that wait."""

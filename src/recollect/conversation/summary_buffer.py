@@ -15,6 +15,7 @@ from recollect.messages.cut_points import whole_cut
 from recollect.ports import TokenCounter
 from recollect.records import Scope
 from recollect.stores.validation import POSITION_MAX
+from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect
 
 AT_ONCE: Final = POSITION_MAX
@@ -90,15 +91,13 @@ class ConversationSummaryBufferMemory(SummarizingMemory):
         """Work in what no longer fits."""
         await self.fold(memory, self.due, at_once=AT_ONCE)
 
-    def prune(self) -> None:
+    async def _prune(self, memory: Recollect) -> None:
         """
         Work what no longer fits into the summary.
 
         Raises:
             ModelError: The model failed; what did not fit is still shown.
         """
-        self.home.call(self.settle)
+        await self.settle(memory)
 
-    async def aprune(self) -> None:
-        """Do the same as `prune`."""
-        await self.home.visit(self.settle)
+    prune, aprune = method_pair(_prune)

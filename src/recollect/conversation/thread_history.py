@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -30,6 +30,7 @@ from recollect.messages import (
 )
 from recollect.records import Message, NewMessage, Scope
 from recollect.stores.validation import MESSAGES_MAX, PAGE_ROWS_MAX, POSITION_MAX
+from recollect.sync.method_pairs import method_pair, prepared_pair
 from recollect.sync.object_home import AnyRecollect, Home, new_private_scope, private_memory
 
 PRIVATE_THREAD: Final = "talk"
@@ -301,15 +302,13 @@ class ChatHistory:
         """Return all messages, oldest first."""
         return await self.home.visit(self.talk.all)
 
-    def add_messages(self, messages: Sequence[MessageLike]) -> None:
+    def _add_messages(
+        self, messages: Sequence[MessageLike]
+    ) -> Callable[[Recollect], Awaitable[None]]:
         """Append *messages*: objects, (role, text) pairs or texts; all or none of them."""
-        given = [coerced(each) for each in messages]
-        self.home.call(partial(self.talk.add, messages=given))
+        return partial(self.talk.add, messages=[coerced(each) for each in messages])
 
-    async def aadd_messages(self, messages: Sequence[MessageLike]) -> None:
-        """Append *messages*, as `add_messages`."""
-        given = [coerced(each) for each in messages]
-        await self.home.visit(partial(self.talk.add, messages=given))
+    add_messages, aadd_messages = prepared_pair(_add_messages)
 
     @property
     def identified_messages(self) -> list[AnyMessage]:
@@ -320,7 +319,7 @@ class ChatHistory:
         """Return the same as `identified_messages`."""
         return await self.home.visit(self.talk.with_ids)
 
-    def update(self, changes: Sequence[MessageLike]) -> None:
+    async def _update(self, memory: Recollect, changes: Sequence[MessageLike]) -> None:
         """
         Change the thread as `recollect.messages.add_messages` changes a list.
 
@@ -331,11 +330,9 @@ class ChatHistory:
         Raises:
             UsageError: A removal names an id that is not there; nothing is changed.
         """
-        self.home.call(partial(self.talk.update, changes=changes))
+        await self.talk.update(memory, changes)
 
-    async def aupdate(self, changes: Sequence[MessageLike]) -> None:
-        """Change the thread, as `update`."""
-        await self.home.visit(partial(self.talk.update, changes=changes))
+    update, aupdate = method_pair(_update)
 
     def add_message(self, message: MessageLike) -> None:
         """Append one message."""
@@ -349,13 +346,11 @@ class ChatHistory:
         """Append what the model said: a text or a message."""
         self.add_messages([AIMessage(message) if isinstance(message, str) else message])
 
-    def clear(self) -> None:
+    async def _clear(self, memory: Recollect) -> None:
         """Remove all messages; what was formed of them stays, until `erase` takes that, too."""
-        self.home.call(self.talk.clear)
+        await self.talk.clear(memory)
 
-    async def aclear(self) -> None:
-        """Remove all messages, as `clear`."""
-        await self.home.visit(self.talk.clear)
+    clear, aclear = method_pair(_clear)
 
     def __str__(self) -> str:
         return buffer_string(self.messages)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import TypeAlias
 
-from recollect.embedders.adapters import CallableEmbedder, CheckedEmbedder, LangChainEmbedder
 from recollect.errors import UsageError
 from recollect.ports import Embedder
 
@@ -35,6 +34,12 @@ def open_embedder(choice: EmbedderChoice) -> Embedder | None:
     if isinstance(choice, str):
         msg = f"unknown embedder {choice!r}: use 'minilm', 'none', 'auto', or an object"
         raise UsageError(msg)
+    return _adapted(choice)
+
+
+def _adapted(choice: object) -> Embedder:
+    from recollect.embedders.adapters import CallableEmbedder, CheckedEmbedder, LangChainEmbedder
+
     if isinstance(choice, Embedder):
         return CheckedEmbedder(choice)
     if hasattr(choice, "embed_documents"):

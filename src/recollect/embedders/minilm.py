@@ -4,6 +4,8 @@ The default embedder: all-MiniLM-L6-v2 as an int8 graph, on this machine, withou
 It knows English. onnxruntime is imported, and the graph loaded, at the first text.
 """
 
+from __future__ import annotations
+
 import importlib
 import os
 import sys
@@ -15,8 +17,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
-
-import numpy as np
 
 from recollect.embedders.minilm_install import (
     EXTRA,
@@ -207,6 +207,8 @@ def _work(
 
 
 def _run(runtime: _Runtime, pieces: list[int]) -> Vector:
+    import numpy as np
+
     try:
         with _CALLS:
             outputs = runtime.session.run(None, {"input_ids": np.array([pieces], dtype=np.int64)})

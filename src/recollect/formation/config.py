@@ -155,6 +155,13 @@ class Assistants:
         return next((each for each in self.all_types() if each.name == name), None)
 
 
+def assistants_of(given: Assistants | FormationSettings | None) -> Assistants:
+    """Return the configuration of all assistants that *given* stands for."""
+    if isinstance(given, FormationSettings):
+        return Assistants(default=given)
+    return given or Assistants()
+
+
 def with_settings(formation: FormationSettings, settings: JsonObject) -> FormationSettings:
     """
     Return *formation* with the *settings* of a request or of a configuration file.

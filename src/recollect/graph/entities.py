@@ -15,7 +15,7 @@ from recollect.graph.values import (
 from recollect.memory.facade import Recollect
 from recollect.records import Write
 from recollect.stores.plans.erasure import EraseReceipt
-from recollect.sync.dual import twins
+from recollect.sync.method_pairs import method_pair
 
 if TYPE_CHECKING:
     pass
@@ -39,7 +39,7 @@ class EntityMethods(Following):
             memory, EntityChange(name=name, kind=kind, summary=summary)
         )
 
-    add_entity, aadd_entity = twins(note_entity, "add_entity")
+    add_entity, aadd_entity = method_pair(note_entity, "add_entity")
 
     async def _add_alias(self, memory: Recollect, name: str, alias: str) -> Entity:
         """
@@ -53,7 +53,7 @@ class EntityMethods(Following):
         """
         return await self._changed_entity(memory, EntityChange(name=name, alias=alias))
 
-    add_alias, aadd_alias = twins(_add_alias)
+    add_alias, aadd_alias = method_pair(_add_alias)
 
     async def _remove_alias(self, memory: Recollect, name: str, alias: str) -> Entity:
         """
@@ -71,7 +71,7 @@ class EntityMethods(Following):
 
         return await self._entity_named(memory, await self.change(memory, plan))
 
-    remove_alias, aremove_alias = twins(_remove_alias)
+    remove_alias, aremove_alias = method_pair(_remove_alias)
 
     async def _entity(
         self, memory: Recollect, name: str, *, at: datetime | None = None
@@ -80,7 +80,7 @@ class EntityMethods(Following):
         view = await self.read(memory)
         return view.entity(view.key_of(name), moment_of(at, view))
 
-    entity, aentity = twins(_entity)
+    entity, aentity = method_pair(_entity)
 
     async def _entities(
         self, memory: Recollect, *, at: datetime | None = None
@@ -97,7 +97,7 @@ class EntityMethods(Following):
         found = (view.entity(key, moment) for key in keys)
         return tuple(each for each in found if each is not None)
 
-    entities, aentities = twins(_entities)
+    entities, aentities = method_pair(_entities)
 
     async def end_named(self, memory: Recollect, name: str) -> bool:
         """End an entity, and every fact that holds and names it; say whether there was any."""
@@ -108,7 +108,7 @@ class EntityMethods(Following):
 
         return await self.change(memory, plan)
 
-    end_entity, aend_entity = twins(end_named, "end_entity")
+    end_entity, aend_entity = method_pair(end_named, "end_entity")
 
     async def _erase_entity(self, memory: Recollect, name: str) -> tuple[EraseReceipt, ...]:
         """Erase an entity and every fact that names it, by any of its names, with their history."""
@@ -119,7 +119,7 @@ class EntityMethods(Following):
         found += [each.memory for each in view.facts() if not names.isdisjoint(_keys_in(each))]
         return await self.erased(memory, found)
 
-    erase_entity, aerase_entity = twins(_erase_entity)
+    erase_entity, aerase_entity = method_pair(_erase_entity)
 
     async def end_all(self, memory: Recollect) -> None:
         """End all entities and all facts; they stay as history."""
@@ -129,7 +129,7 @@ class EntityMethods(Following):
 
         await self.change(memory, plan)
 
-    clear, aclear = twins(end_all, "clear")
+    clear, aclear = method_pair(end_all, "clear")
 
     async def _changed_entity(self, memory: Recollect, change: EntityChange) -> Entity:
         await self.change(memory, lambda view: (None, plan_entity(view, change)))

@@ -29,7 +29,7 @@ from recollect.graph.triples import KnowledgeTriple
 from recollect.graph.values import NewFact
 from recollect.memory.facade import Recollect
 from recollect.records import Evidence, Trust, Write
-from recollect.sync.dual import twins
+from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import private_memory
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class EntityGraph:
         for at in range(0, len(triples), TRIPLES_AT_ONCE_MAX):
             await self._add_triples(memory, triples[at : at + TRIPLES_AT_ONCE_MAX])
 
-    add_graph, aadd_graph = twins(_add_graph)
+    add_graph, aadd_graph = method_pair(_add_graph)
 
     async def _add_triple(
         self,
@@ -128,7 +128,7 @@ class EntityGraph:
         """Add a triple: a relation beside those that the two have, or in the place of the old."""
         await self._add_triples(memory, [knowledge_triple], evidence=evidence, trust=trust)
 
-    add_triple, aadd_triple = twins(_add_triple)
+    add_triple, aadd_triple = method_pair(_add_triple)
 
     async def _add_triples(
         self,
@@ -162,7 +162,7 @@ class EntityGraph:
         ]
         await self.graph.add_facts(memory, facts)
 
-    add_triples, aadd_triples = twins(_add_triples)
+    add_triples, aadd_triples = method_pair(_add_triples)
 
     async def _delete_triple(self, memory: Recollect, knowledge_triple: KnowledgeTriple) -> None:
         """
@@ -174,14 +174,14 @@ class EntityGraph:
         kept = None if self.strict_original else predicate
         await self._end_between(memory, subject, object_, kept)
 
-    delete_triple, adelete_triple = twins(_delete_triple)
+    delete_triple, adelete_triple = method_pair(_delete_triple)
 
     async def _get_triples(self, memory: Recollect) -> list[tuple[str, str, str]]:
         """Return all triples as (subject, object, relation)."""
         graph = await self._networkx(memory)
         return [(u, v, fields["relation"]) for u, v, fields in graph.edges(data=True)]
 
-    get_triples, aget_triples = twins(_get_triples)
+    get_triples, aget_triples = method_pair(_get_triples)
 
     async def _get_entity_knowledge(
         self, memory: Recollect, entity: str, depth: int = 1
@@ -195,13 +195,13 @@ class EntityGraph:
         steps = load_networkx().dfs_edges(graph, entity, depth_limit=depth)
         return [f"{u} {graph[u][v]['relation']} {v}" for u, v in steps]
 
-    get_entity_knowledge, aget_entity_knowledge = twins(_get_entity_knowledge)
+    get_entity_knowledge, aget_entity_knowledge = method_pair(_get_entity_knowledge)
 
     async def _clear(self, memory: Recollect) -> None:
         """End all nodes and edges."""
         await self.graph.end_all(memory)
 
-    clear, aclear = twins(_clear)
+    clear, aclear = method_pair(_clear)
 
     async def _clear_edges(self, memory: Recollect) -> None:
         """End all edges; the nodes stay."""
@@ -222,7 +222,7 @@ class EntityGraph:
         await to_thread.run_sync(load_networkx)  # the plan runs on the loop
         await self.graph.change(memory, plan)
 
-    clear_edges, aclear_edges = twins(_clear_edges)
+    clear_edges, aclear_edges = method_pair(_clear_edges)
 
     async def _add_node(self, memory: Recollect, node: str) -> None:
         """Add a node, unless it is there."""
@@ -237,7 +237,7 @@ class EntityGraph:
         else:
             await self.graph.note_entity(memory, node)
 
-    add_node, aadd_node = twins(_add_node)
+    add_node, aadd_node = method_pair(_add_node)
 
     async def _remove_node(self, memory: Recollect, node: str) -> None:
         """End a node and its edges, if it is there."""
@@ -250,7 +250,7 @@ class EntityGraph:
         else:
             await self.graph.end_named(memory, node)
 
-    remove_node, aremove_node = twins(_remove_node)
+    remove_node, aremove_node = method_pair(_remove_node)
 
     async def _has_node(self, memory: Recollect, node: str) -> bool:
         """Say whether there is such a node."""
@@ -259,7 +259,7 @@ class EntityGraph:
             return node_at(view, node) is not None or bool(edges_at(view, node))
         return view.knows(view.key_of(node), view.now)
 
-    has_node, ahas_node = twins(_has_node)
+    has_node, ahas_node = method_pair(_has_node)
 
     async def _remove_edge(
         self, memory: Recollect, source_node: str, destination_node: str
@@ -276,7 +276,7 @@ class EntityGraph:
                 raise (await to_thread.run_sync(load_networkx)).NetworkXError(msg)
             raise NotFoundError(msg)
 
-    remove_edge, aremove_edge = twins(_remove_edge)
+    remove_edge, aremove_edge = method_pair(_remove_edge)
 
     async def _has_edge(self, memory: Recollect, source_node: str, destination_node: str) -> bool:
         """Say whether a relation leads from one node to another."""
@@ -288,7 +288,7 @@ class EntityGraph:
         keys = (each.object_key for each in found)
         return any(key is not None and view.aliases.key_of(key) == target for key in keys)
 
-    has_edge, ahas_edge = twins(_has_edge)
+    has_edge, ahas_edge = method_pair(_has_edge)
 
     async def _get_neighbors(self, memory: Recollect, node: str) -> Iterable[str]:
         """
@@ -304,13 +304,13 @@ class EntityGraph:
         name = view.name_of(view.key_of(node))
         return list(graph.neighbors(name)) if name in graph else []
 
-    get_neighbors, aget_neighbors = twins(_get_neighbors)
+    get_neighbors, aget_neighbors = method_pair(_get_neighbors)
 
     async def _get_number_of_nodes(self, memory: Recollect) -> int:
         """Return how many nodes there are."""
         return len(await self._networkx(memory))
 
-    get_number_of_nodes, aget_number_of_nodes = twins(_get_number_of_nodes)
+    get_number_of_nodes, aget_number_of_nodes = method_pair(_get_number_of_nodes)
 
     async def _get_topological_sort(self, memory: Recollect) -> list[str]:
         """
@@ -323,7 +323,7 @@ class EntityGraph:
             return list(load_networkx().topological_sort(graph))
         return [name for group in topological_groups(graph) for name in group]
 
-    get_topological_sort, aget_topological_sort = twins(_get_topological_sort)
+    get_topological_sort, aget_topological_sort = method_pair(_get_topological_sort)
 
     async def _write_to_gml(self, memory: Recollect, path: str) -> None:
         """Write the graph to a GML file."""
@@ -331,7 +331,7 @@ class EntityGraph:
         plain = graph if self.strict_original else writable(graph)
         await to_thread.run_sync(load_networkx().write_gml, plain, path)
 
-    write_to_gml, awrite_to_gml = twins(_write_to_gml)
+    write_to_gml, awrite_to_gml = method_pair(_write_to_gml)
 
     async def _draw_graphviz(self, memory: Recollect, /, **kwargs: Any) -> None:
         """
@@ -343,7 +343,7 @@ class EntityGraph:
         picture = await to_thread.run_sync(svg_of, graph)
         await anyio.Path(kwargs.get("path", "graph.svg")).write_text(picture, "utf-8")
 
-    draw_graphviz, adraw_graphviz = twins(_draw_graphviz)
+    draw_graphviz, adraw_graphviz = method_pair(_draw_graphviz)
 
     async def _networkx(self, memory: Recollect) -> DiGraph | MultiDiGraph:
         # On a thread, which also imports networkx: that reads files for some tenths of a second.

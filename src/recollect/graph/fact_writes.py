@@ -24,7 +24,7 @@ from recollect.memory.facade import Recollect
 from recollect.records import Evidence, Revision, Trust, Write
 from recollect.stores.plans.erasure import EraseReceipt
 from recollect.stores.validation import check_time
-from recollect.sync.dual import twins
+from recollect.sync.method_pairs import method_pair
 
 if TYPE_CHECKING:
     pass
@@ -74,7 +74,7 @@ class Stating(Following):
         (addition,) = await self.add_facts(memory, [new])
         return addition
 
-    add, aadd = twins(_add)
+    add, aadd = method_pair(_add)
 
     async def add_facts(self, memory: Recollect, facts: Sequence[NewFact]) -> tuple[Addition, ...]:
         """
@@ -96,7 +96,7 @@ class Stating(Following):
         view = await self.read(memory)
         return tuple(_addition(each, view) for each in planned)
 
-    add_many, aadd_many = twins(add_facts, "add_many")
+    add_many, aadd_many = method_pair(add_facts, "add_many")
 
     async def take(
         self,
@@ -160,7 +160,7 @@ class Stating(Following):
         keys = await self.change(memory, plan)
         return _facts_at(await self.read(memory), keys)
 
-    end, aend = twins(_end)
+    end, aend = method_pair(_end)
 
     async def _erase(
         self,
@@ -178,7 +178,7 @@ class Stating(Following):
         found = _matching(view, subject, predicate, object)
         return await self.erased(memory, [each.memory for each in found])
 
-    erase, aerase = twins(_erase)
+    erase, aerase = method_pair(_erase)
 
     async def _facts(
         self,
@@ -195,7 +195,7 @@ class Stating(Following):
         found = _matching(view, subject, predicate, object)
         return tuple(view.fact(each) for each in found if holds(each.memory, moment))
 
-    facts, afacts = twins(_facts)
+    facts, afacts = method_pair(_facts)
 
     async def _history(
         self, memory: Recollect, subject: str | None = None, predicate: str | None = None
@@ -209,13 +209,13 @@ class Stating(Following):
         view = await self.read(memory)
         return tuple(view.fact(each) for each in _matching(view, subject, predicate, None))
 
-    history, ahistory = twins(_history)
+    history, ahistory = method_pair(_history)
 
     async def _revisions(self, memory: Recollect, fact: GraphFact) -> tuple[Revision, ...]:
         """Return all versions of a fact, oldest first; none if it was erased."""
         return await memory.history(self.scope, FACT_TYPE, fact.key)
 
-    revisions, arevisions = twins(_revisions)
+    revisions, arevisions = method_pair(_revisions)
 
     async def _add_attribute(
         self,
@@ -245,7 +245,7 @@ class Stating(Following):
         (addition,) = await self.add_facts(memory, [new])
         return addition
 
-    add_attribute, aadd_attribute = twins(_add_attribute)
+    add_attribute, aadd_attribute = method_pair(_add_attribute)
 
 
 def _matching(

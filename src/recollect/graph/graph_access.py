@@ -18,6 +18,7 @@ from recollect.memory.facade import Recollect
 from recollect.records import Memory, Scope, Write
 from recollect.stores.plans.changes import Entry
 from recollect.stores.plans.erasure import EraseMemory, EraseReceipt
+from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.rows import Feed
 from recollect.stores.validation import check_scope, check_time, to_datetime
 from recollect.sync.object_home import AnyRecollect, Home
@@ -41,20 +42,17 @@ class Following:
     async def read(self, memory: Recollect) -> GraphSnapshot:
         """Return the graph as it is stored now. It is used before anything else is awaited."""
         async with self._turn:
-            fed: list[Feed] = []
-
-            def choose(feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
-                fed[:] = feeds
-                return [
-                    (self.scope, each.uid)
-                    for feed in feeds
-                    for each in feed.entries
-                    if each.type in {FACT_TYPE, ENTITY_TYPE}
-                ]
-
-            entries: list[Entry] = await memory.store.consult([self._view.cursor], choose)
-            self._view.follow(fed[0], entries)
+            feed, entries = await memory.store.read(self._read_changes)
+            self._view.follow(feed, entries)
             return self._view
+
+    def _read_changes(self, snapshot: StoreSnapshot) -> tuple[Feed, list[Entry]]:
+        """Return what changed since the last read, with the facts and entities among it."""
+        (feed,) = snapshot.feeds([self._view.cursor])
+        places = [
+            (self.scope, each.uid) for each in feed.entries if each.type in {FACT_TYPE, ENTITY_TYPE}
+        ]
+        return feed, snapshot.entries(places)
 
     async def change(
         self, memory: Recollect, plan: Callable[[GraphSnapshot], tuple[PlannedT, Sequence[Write]]]

@@ -21,7 +21,7 @@ from recollect.graph.values import (
     GraphFact,
 )
 from recollect.memory.facade import Recollect
-from recollect.sync.dual import twins
+from recollect.sync.method_pairs import method_pair
 
 if TYPE_CHECKING:
     from networkx import MultiDiGraph
@@ -55,7 +55,7 @@ class GraphQueries(Following):
         )
         return tuple(view.fact(each) for each in found.facts)
 
-    about, aabout = twins(_about)
+    about, aabout = method_pair(_about)
 
     async def sentences(
         self,
@@ -70,7 +70,7 @@ class GraphQueries(Following):
         found = await self._about(memory, name, depth, direction=direction, at=at)
         return [str(each) for each in found]
 
-    knowledge, aknowledge = twins(sentences, "knowledge")
+    knowledge, aknowledge = method_pair(sentences, "knowledge")
 
     async def _neighbours(
         self,
@@ -88,7 +88,7 @@ class GraphQueries(Following):
         )
         return tuple(view.name_of(key) for key in found.keys[1:])
 
-    neighbours, aneighbours = twins(_neighbours)
+    neighbours, aneighbours = method_pair(_neighbours)
 
     async def _paths(
         self,
@@ -127,7 +127,7 @@ class GraphQueries(Following):
         found = await to_thread.run_sync(find)
         return tuple(tuple(facts[key] for key in path) for path in found)
 
-    paths, apaths = twins(_paths)
+    paths, apaths = method_pair(_paths)
 
     async def _topological_order(
         self, memory: Recollect, *, at: datetime | None = None
@@ -139,7 +139,7 @@ class GraphQueries(Following):
         """
         return await to_thread.run_sync(topological_groups, await self.as_network(memory, at=at))
 
-    topological_order, atopological_order = twins(_topological_order)
+    topological_order, atopological_order = method_pair(_topological_order)
 
     # Export
 
@@ -149,13 +149,13 @@ class GraphQueries(Following):
         # On a thread, which also imports networkx: that reads files for some tenths of a second.
         return await to_thread.run_sync(network_of, view, moment_of(at, view))
 
-    network, anetwork = twins(as_network, "network")
+    network, anetwork = method_pair(as_network, "network")
 
     async def _gml(self, memory: Recollect, *, at: datetime | None = None) -> str:
         """Return the graph in the Graph Modelling Language."""
         return await to_thread.run_sync(gml_of, await self.as_network(memory, at=at))
 
-    gml, agml = twins(_gml)
+    gml, agml = method_pair(_gml)
 
     async def _svg(
         self,
@@ -187,4 +187,4 @@ class GraphQueries(Following):
         network.add_node(center)
         return await to_thread.run_sync(svg_of, network, center)
 
-    svg, asvg = twins(_svg)
+    svg, asvg = method_pair(_svg)

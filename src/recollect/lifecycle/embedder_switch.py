@@ -10,7 +10,6 @@ from anyio import to_thread
 from recollect.embedders import EmbedderChoice, open_embedder
 from recollect.errors import NotFoundError, UsageError
 from recollect.ports import TokenCounter, Vector
-from recollect.recall.index_cache import Indexes
 from recollect.recall.outside_vectors import Outside
 from recollect.recall.recaller import Recaller
 from recollect.recall.vector_backlog import Embedding
@@ -37,7 +36,6 @@ class EmbedderSwitch:
 
     def __init__(self, store: Store, count_tokens: TokenCounter) -> None:
         self.store = store
-        self.indexes = Indexes()
         self.embedding: Embedding | None = None
         self.earlier: Embedding | None = None
         self.recaller: Recaller | None = None
@@ -74,7 +72,7 @@ class EmbedderSwitch:
 
     def new_recaller(self) -> Recaller:
         """Return what answers queries with the embedder that is now in use."""
-        return Recaller(self.store, self.indexes, self.embedding, self._count_tokens, self.outside)
+        return Recaller(self.store, self.embedding, self._count_tokens, self.outside)
 
     async def keep_embedded(self) -> None:
         """Embed what comes, with the embedder in use at the time."""
@@ -91,8 +89,9 @@ class EmbedderSwitch:
 
     def _switch(self) -> None:
         """Let every recall that begins from now on take the embedder that is now in use."""
-        self.indexes = Indexes()
         if self.recaller is not None:
-            self.recaller.hand_over(self.new_recaller())
+            successor = self.new_recaller()
+            self.recaller.hand_over(successor)
+            self.recaller = successor
         if self._working is not None:
             self._working.cancel()

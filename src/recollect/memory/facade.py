@@ -5,28 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final, Self, cast
+from typing import TYPE_CHECKING, Final, Self, cast
 
+from recollect.deferred_imports import load_modules
 from recollect.embedders import EmbedderChoice
 from recollect.errors import StoreClosedError
-from recollect.formation.config import Assistants, FormationSettings
-from recollect.lifecycle.forgotten import note_forgotten
 from recollect.memory.audit_access import AuditMethods
 from recollect.memory.formation_control import FormationMethods, opened
 from recollect.memory.health import LOG, Monitoring, operation_of
 from recollect.memory.restoration import Restoration
 from recollect.memory.runtime import MemoryRuntime, RuntimeOptions
 from recollect.memory.scope_locks import ScopeLocks
-from recollect.memory.scope_types import types_in_force
 from recollect.memory.thread_state import ThreadStateMethods, state_writes
-from recollect.memory.value_checks import check_document
-from recollect.models import ModelChoice
 from recollect.observability.spans import observed
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
-from recollect.recall.neighbours import Neighbour, nearest
 from recollect.recall.query import RecallQuery, Where
-from recollect.recall.recaller import scopes_below
 from recollect.recall.results import Recall
+from recollect.recall.scope_listing import scopes_below
 from recollect.records import (
     Attachment,
     EvidenceMap,
@@ -52,8 +47,13 @@ from recollect.stores.plans.erasure import EraseMemory, EraseReceipt, EraseTarge
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validation import check_list, check_mapping, check_scope
 from recollect.text.token_estimate import estimated_tokens
-from recollect.worker.assembly import assistants_of
-from recollect.worker.loop import CONCURRENCY, Notice, Worker, check_concurrency, tell_nobody
+from recollect.worker.worker_options import CONCURRENCY, Notice, check_concurrency, tell_nobody
+
+if TYPE_CHECKING:  # what the first append does not need is loaded when it is needed
+    from recollect.formation.config import Assistants, FormationSettings
+    from recollect.models import ModelChoice
+    from recollect.recall.neighbours import Neighbour
+    from recollect.worker.loop import Worker
 
 SLOW_ERASE_S: Final = 15.0
 """An erase also removes bytes, and takes longer than other operations."""
@@ -138,7 +138,7 @@ class Recollect(FormationMethods, ThreadStateMethods, AuditMethods, Restoration,
         options = RuntimeOptions(
             embedder=embedder,
             model=model,
-            assistants=assistants_of(formation),
+            formation=formation,
             works=worker,
             concurrency=check_concurrency(concurrency),
             notice=notice,
@@ -209,7 +209,7 @@ class Recollect(FormationMethods, ThreadStateMethods, AuditMethods, Restoration,
         """
         with observed("append", "upsert_memory", LOG, scope, thread) as seen:
             named = {} if settings is None else check_mapping(settings, "a thread's settings")
-            chosen = self._runtime.assistants.of(named, check_scope(scope))
+            default = await self._runtime.debounce_of(named, check_scope(scope))
             attaching = await self._attaching(scope, thread, attachments)
             beside = [*state_writes(thread, state or {}), *attaching, *check_list(writes, "write")]
             kept = await self.store.append(
@@ -217,7 +217,7 @@ class Recollect(FormationMethods, ThreadStateMethods, AuditMethods, Restoration,
                 thread,
                 messages,
                 idempotency_key=idempotency_key,
-                debounce=debounce or chosen.debounce,
+                debounce=debounce or default,
                 settings=settings,
                 writes=beside,
             )
@@ -303,6 +303,10 @@ class Recollect(FormationMethods, ThreadStateMethods, AuditMethods, Restoration,
             expires_at=expires_at,
             evidence=evidence or {},
         )
+        await load_modules("recollect.memory.scope_types", "recollect.memory.value_checks")
+        from recollect.memory.scope_types import types_in_force
+        from recollect.memory.value_checks import check_document
+
         types = await types_in_force(self.store, scope, self._runtime.assistants, depth=1)
         check_document(types, type_, value)
         (memory,) = await self.apply(scope, [write])
@@ -441,6 +445,9 @@ class Recollect(FormationMethods, ThreadStateMethods, AuditMethods, Restoration,
             UsageError: No embedder is in use, or the vector has other dimensions.
             EmbedderError: The embedder failed.
         """
+        await load_modules("recollect.recall.neighbours")
+        from recollect.recall.neighbours import nearest
+
         embedding = self._runtime.embedding
         return await nearest(
             self.store, embedding, scope, query, type_=type_, limit=limit, filter_=filter_
@@ -480,9 +487,12 @@ class Recollect(FormationMethods, ThreadStateMethods, AuditMethods, Restoration,
         """
         with observed("erase", "delete_memory", LOG, scope, slow_s=SLOW_ERASE_S) as seen:
             if isinstance(target, EraseMemory):
+                await load_modules("recollect.lifecycle.forgotten")
+                from recollect.lifecycle.forgotten import note_forgotten
+
                 await note_forgotten(self.store, scope, target)
             receipt = await self.store.erase(scope, target)
-            self._runtime.indexes.forget(check_scope(scope))
+            self._runtime.forget(scope)
             cleaned = {each.id: each for each in await self._try_clean()}
             seen.count(receipt.messages + receipt.memories)
         return cleaned.get(receipt.id, receipt)

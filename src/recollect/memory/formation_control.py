@@ -4,35 +4,24 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from recollect.errors import (
-    NotFoundError,
-    StoreClosedError,
-    UsageError,
-    VersionConflictError,
-)
-from recollect.formation.rivals import is_single
-from recollect.formation.types import UpdateMode
-from recollect.formation.value_identity import is_named, is_shortened, proposed_for
-from recollect.formation.verdicts import approval_of, rejection_of
+from recollect.deferred_imports import load_modules
+from recollect.errors import StoreClosedError, UsageError
 from recollect.memory.runtime import MemoryRuntime
 from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.undo import Undo
 from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import check_scope
-from recollect.worker.consolidation_run import (
-    ConsolidationResult,
-    Consolidator,
-    undo_of_consolidation,
-)
-from recollect.worker.formation_input import read_rivals
-from recollect.worker.formation_run import Result
-from recollect.worker.type_migration_run import Migration, migrate
+
+if TYPE_CHECKING:  # formation is loaded when something is to be formed or decided
+    from recollect.formation.types import UpdateMode
+    from recollect.worker.consolidation_run import ConsolidationResult, Consolidator
+    from recollect.worker.formation_run import Result
+    from recollect.worker.type_migration_run import Migration
 
 PENDING_THREADS: Final = 500
-ROWS_A_PAGE: Final = 500
 
 PartT = TypeVar("PartT")
 
@@ -81,6 +70,7 @@ class FormationMethods(ABC):
         self, scope: Scope, *, assistant: str | None = None
     ) -> ConsolidationResult:
         """Merge and derive memories, as an assistant does; see `Consolidator.consolidate`."""
+        await load_modules("recollect.worker.consolidation_run")
         result = await self._consolidating().consolidate(scope, assistant)
         self._runtime.wake()
         return result
@@ -98,6 +88,9 @@ class FormationMethods(ABC):
             LeaseLostError: The scope is being formed: try again.
             VersionConflictError: One of the memories was changed meanwhile.
         """
+        await load_modules("recollect.worker.type_migration_run")
+        from recollect.worker.type_migration_run import migrate
+
         result = await migrate(self.store, scope, type_, update_mode)
         self._runtime.wake()
         return result
@@ -122,6 +115,9 @@ class FormationMethods(ABC):
                 says nothing any more, because something was erased.
         """
         if isinstance(change, str):
+            await load_modules("recollect.worker.consolidation_run")
+            from recollect.worker.consolidation_run import undo_of_consolidation
+
             noted = await undo_of_consolidation(self.store, check_scope(scope), change)
             if noted is None:
                 return
@@ -151,10 +147,12 @@ class FormationMethods(ABC):
             UsageError: Without what stands at *pointer* the memory would not fit its type.
             VersionConflictError: It is not at the version *expected*.
         """
-        memory = await self._existing(scope, type_, key, expected)
-        standing = await self._proposed_for(scope, type_, key)
-        known = self._runtime.assistants.type_named(type_)
-        writes = rejection_of(memory, pointer, standing=standing, type_=known)
+        await load_modules("recollect.memory.review")
+        from recollect.memory.review import existing_memory, rejecting_writes
+
+        memory = await existing_memory(self.store, scope, type_, key, expected)
+        assistants = self._runtime.assistants
+        writes = await rejecting_writes(self.store, scope, memory, pointer, assistants)
         return await self._apply(scope, writes)
 
     async def approve(
@@ -173,39 +171,13 @@ class FormationMethods(ABC):
             VersionConflictError: What it would change has changed since, or it is not at the
                 version *expected*.
         """
-        memory = await self._existing(scope, type_, key, expected)
-        standing = await self._proposed_for(scope, type_, key)
-        known = self._runtime.assistants.type_named(type_)
-        rivals: Sequence[Memory] = ()
-        if known is not None and is_single(known, memory.value):
-            found = await read_rivals(self.store, scope, known, {key: memory.value})
-            rivals = found[key]
-        writes = approval_of(memory, standing, type_=known, rivals=rivals)
+        await load_modules("recollect.memory.review")
+        from recollect.memory.review import approving_writes, existing_memory
+
+        memory = await existing_memory(self.store, scope, type_, key, expected)
+        assistants = self._runtime.assistants
+        writes = await approving_writes(self.store, scope, memory, assistants)
         return await self._apply(scope, writes)
-
-    async def _proposed_for(self, scope: Scope, type_: str, key: str) -> Memory | None:
-        """Return the memory that the one with this key is a proposal for, if it is one."""
-        proposed = proposed_for(key)
-        if proposed is None:
-            return None
-        name, cursor = proposed[0], None
-        standing = await self.store.get(scope, type_, name)
-        while standing is None and is_shortened(name):
-            page = await self.store.memories(scope, type_=type_, cursor=cursor, limit=ROWS_A_PAGE)
-            standing = next((each for each in page.rows if is_named(name, each.key)), None)
-            cursor = page.cursor
-            if cursor is None:
-                break
-        return standing
-
-    async def _existing(self, scope: Scope, type_: str, key: str, expected: int | None) -> Memory:
-        memory = await self.store.get(scope, type_, key)
-        if memory is None:
-            msg = f"there is no memory {type_}/{key} in {scope!r}"
-            raise NotFoundError(msg)
-        if expected is not None and memory.version != expected:
-            raise VersionConflictError(f"{type_}/{key}", expected, memory.version)
-        return memory
 
     async def pending(
         self,

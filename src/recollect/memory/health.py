@@ -20,7 +20,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseReceipt
 from recollect.stores.system_clock import timer_s
 from recollect.stores.validation import to_datetime
-from recollect.worker.loop import FORMATION
+from recollect.worker.worker_options import FORMATION
 
 LOG: Final = package_logger("recollect.memory")
 ANSWER_S: Final = 5.0

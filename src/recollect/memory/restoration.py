@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from recollect.lifecycle.record_intake import Intake, RecordNote, Told
+from recollect.deferred_imports import load_modules
 from recollect.memory.runtime import MemoryRuntime
 from recollect.records import JsonObject
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.archive import batches_of
+
+if TYPE_CHECKING:
+    from recollect.lifecycle.record_intake import Intake, RecordNote, Told
 
 
 def open_intake(memory: Restoration, *, depth: int = 1, restore_erased: bool = False) -> Intake:
@@ -28,6 +32,8 @@ class Restoration:
     _runtime: MemoryRuntime
 
     def _intake(self, *, depth: int = 1, restore_erased: bool = False) -> Intake:
+        from recollect.lifecycle.record_intake import Intake
+
         runtime = self._runtime
         return Intake(
             self.store,
@@ -61,6 +67,7 @@ class Restoration:
             UsageError: A record is not one, or no direct write would have made it: settings that
                 are wrong, or what a service keeps; the batches before it are stored.
         """
+        await load_modules("recollect.lifecycle.record_intake")
         batches = batches_of(records)
         intake, new, places = self._intake(restore_erased=restore_erased), 0, 0
         intake.expect(records)

@@ -5,28 +5,32 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 from anyio import to_thread
 
+from recollect.deferred_imports import load_modules
 from recollect.embedders import EmbedderChoice, open_embedder
-from recollect.formation.config import Assistants
 from recollect.lifecycle.embedder_switch import EmbedderSwitch
 from recollect.memory.scope_locks import ScopeLocks
-from recollect.models import ModelChoice
 from recollect.observability.logs import package_logger
 from recollect.ports import OutsideVectors, TokenCounter
 from recollect.recall.outside_vectors import opened_outside
 from recollect.recall.recaller import Recaller
 from recollect.recall.vector_backlog import opened_embedding
-from recollect.records import Scope
+from recollect.records import JsonObject, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.in_place import has_loop
+from recollect.stores.plans.formation import Debounce
 from recollect.stores.validation import check_scope
-from recollect.worker.assembly import open_worker
-from recollect.worker.consolidation_run import Consolidator, open_consolidator
-from recollect.worker.loop import Notice, Worker
+from recollect.worker.worker_options import Notice
+
+if TYPE_CHECKING:  # formation is loaded when something is to be formed
+    from recollect.formation.config import Assistants, FormationSettings
+    from recollect.models import ModelChoice
+    from recollect.worker.consolidation_run import Consolidator
+    from recollect.worker.loop import Worker
 
 LOG: Final = package_logger("recollect.memory")
 MERGING: Final = "merging"
@@ -40,7 +44,7 @@ class RuntimeOptions:
 
     embedder: EmbedderChoice
     model: ModelChoice | None
-    assistants: Assistants
+    formation: Assistants | FormationSettings | None
     works: bool
     concurrency: int
     notice: Notice
@@ -60,9 +64,9 @@ class MemoryRuntime(EmbedderSwitch):
     def __init__(self, store: Store, options: RuntimeOptions) -> None:
         super().__init__(store, options.count_tokens)
         self.options = options
-        self.assistants = options.assistants
         self.worker: Worker | None = None
-        self.consolidator: Consolidator | None = None
+        self._assistants: Assistants | None = None
+        self._consolidator: Consolidator | None = None
         self.turns = ScopeLocks()
         self.loop: asyncio.AbstractEventLoop | None = None
         self._exit = AsyncExitStack()
@@ -77,29 +81,59 @@ class MemoryRuntime(EmbedderSwitch):
             chosen = options.outside
             self.outside = await opened_outside(self.store, chosen) if chosen else None
             self.recaller = self.new_recaller()
-            self.worker = self._opened_worker(self.recaller)
-            self.consolidator = open_consolidator(
-                self.store,
-                options.model,
-                self.assistants,
-                count_tokens=options.count_tokens,
-                embed=self.vectors_in_use if self.embedding else None,
-            )
-            await self._start(exit_, self.consolidator)
+            self.worker = await self._opened_worker(self.recaller)
+            await self._start(exit_)
             self._exit = exit_.pop_all()
         self.loop = _running_loop()
 
+    @property
+    def assistants(self) -> Assistants:
+        """The configuration of all assistants; the first time, formation is loaded for it."""
+        if self._assistants is None:
+            from recollect.formation.config import assistants_of
+
+            self._assistants = assistants_of(self.options.formation)
+        return self._assistants
+
+    @property
+    def consolidator(self) -> Consolidator | None:
+        """What consolidates while this is open; the first time, formation is loaded for it."""
+        if self._consolidator is None and self.recaller is not None:
+            from recollect.worker.consolidation_run import open_consolidator
+
+            self._consolidator = open_consolidator(
+                self.store,
+                self.options.model,
+                self.assistants,
+                count_tokens=self.options.count_tokens,
+                embed=self.vectors_in_use if self.embedding else None,
+            )
+        return self._consolidator
+
+    async def debounce_of(self, settings: JsonObject, scope: Scope) -> Debounce:
+        """Return when a thread of *scope* with *settings* is due by its configuration."""
+        if self.options.formation is None and not settings:
+            return Debounce()
+        await load_modules("recollect.formation.config")
+        return self.assistants.of(settings, scope).debounce
+
     async def aclose(self) -> None:
         """End the background work, and close the store."""
-        self.recaller = self.worker = self.consolidator = self.loop = None
+        self.recaller = self.worker = self._consolidator = self.loop = None
         self.earlier = None
         await self._exit.aclose()
 
     def wrote(self, *scopes: Scope) -> None:
         """Note that something was written in *scopes*: indexes are behind, vectors are due."""
-        for scope in scopes:
-            self.indexes.note_written(check_scope(scope))
+        if self.recaller and self.recaller.has_indexes:
+            for scope in scopes:
+                self.recaller.indexes.note_written(check_scope(scope))
         self.wake()
+
+    def forget(self, scope: Scope) -> None:
+        """Drop what indexes hold of *scope* and of all scopes below it."""
+        if self.recaller and self.recaller.has_indexes:
+            self.recaller.indexes.forget(check_scope(scope))
 
     def wake(self) -> None:
         """Look at once, on the memory's loop, whether something is to be embedded."""
@@ -115,9 +149,15 @@ class MemoryRuntime(EmbedderSwitch):
         if self.outside:
             self.outside.wake()
 
-    def _opened_worker(self, recaller: Recaller) -> Worker | None:
+    async def _opened_worker(self, recaller: Recaller) -> Worker | None:
         """Return the worker, if there is a model for anybody."""
-        options, assistants = self.options, self.assistants
+        options = self.options
+        if options.model is None and options.formation is None:
+            return None
+        await load_modules("recollect.worker.assembly", "recollect.worker.consolidation_run")
+        from recollect.worker.assembly import open_worker
+
+        assistants = self.assistants
         named = any(each.model for each in (assistants.default, *assistants.named.values()))
         if options.model is None and not named:
             return None
@@ -131,7 +171,7 @@ class MemoryRuntime(EmbedderSwitch):
             concurrency=options.concurrency,
         )
 
-    async def _start(self, exit_: AsyncExitStack, consolidator: Consolidator) -> None:
+    async def _start(self, exit_: AsyncExitStack) -> None:
         """Start the background work, which ends with *exit_*."""
         group = await exit_.enter_async_context(anyio.create_task_group())
         exit_.callback(group.cancel_scope.cancel)
@@ -139,9 +179,9 @@ class MemoryRuntime(EmbedderSwitch):
         group.start_soon(self._keep_merged)
         if self.outside:
             group.start_soon(self.outside.run)
-        if self.worker and self.options.works:
+        if self.worker and self.consolidator and self.options.works:
             group.start_soon(self.worker.run)
-            group.start_soon(consolidator.run)
+            group.start_soon(self.consolidator.run)
 
     async def _keep_merged(self) -> None:
         """Merge indexes of many parts, and drop idle ones, off the search path."""
@@ -149,9 +189,11 @@ class MemoryRuntime(EmbedderSwitch):
         with monitor.running():
             while True:
                 await anyio.sleep(MERGE_EVERY_S)
-                self.indexes.drop_idle()
-                for index in self.indexes.unmerged():
-                    await to_thread.run_sync(self.indexes.merge, index)
+                if self.recaller and self.recaller.has_indexes:
+                    indexes = self.recaller.indexes
+                    indexes.drop_idle()
+                    for index in indexes.unmerged():
+                        await to_thread.run_sync(indexes.merge, index)
                 monitor.succeeded()
 
 

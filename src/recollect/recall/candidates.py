@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from recollect.ports import Vector
 from recollect.recall.bm25 import length_norm, saturated
+from recollect.recall.query import Kinds
 from recollect.recall.scope_index import LiveSegment, ScopeIndex
 from recollect.recall.segment import MESSAGE, Searched, Segment
 from recollect.recall.segment_joins import joined_postings, joined_vectors
@@ -26,10 +27,6 @@ SCAN_ENTRIES_MAX: Final = 250_000
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
-
-
-Kinds: TypeAlias = tuple[bool, frozenset[str] | None]
-"""Whether messages may be found, and memories of which types (``None``: of all)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recollect.errors import UsageError
 from recollect.ports import Vector
@@ -14,6 +16,7 @@ from recollect.recall.vector_backlog import Embedding
 from recollect.records import JsonObject, Memory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.in_place import has_loop
+from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.rows import Cursor, Feed, FeedEntry
 from recollect.stores.validation import check_scope
 from recollect.stores.vector_codec import decode_vectors
@@ -28,38 +31,58 @@ class Neighbour:
     vector: Vector
 
 
-class _Nearest:
-    """Chooses the entries of a feed whose vectors are nearest; keeps what it found of each."""
+def read_nearest(
+    snapshot: StoreSnapshot,
+    *,
+    scope: Scope,
+    query: Vector,
+    type_: str,
+    limit: int,
+    embedder: str,
+    filter_: JsonObject | None,
+) -> list[Neighbour]:
+    """
+    Return the memories of a type nearest to *query*, best first, from one snapshot.
 
-    def __init__(self, query: Vector, type_: str, limit: int) -> None:
-        self._query = query / (float(np.linalg.norm(query)) or 1.0)
-        self._type, self._limit = type_, limit
-        self.found: dict[int, tuple[float, Vector]] = {}
+    Raises:
+        UsageError: The memories' vectors have other dimensions.
+    """
+    cursor = Cursor(scope=scope)
+    (feed,) = snapshot.feeds([cursor], embedder=embedder, filter_=filter_)
+    candidates = [each for each in feed.entries if _may_be(each, feed, type_)]
+    if not candidates:
+        return []
+    vectors = _unit_vectors(candidates, len(query))
+    cosines = vectors @ (query / (float(np.linalg.norm(query)) or 1.0))
+    best = np.argsort(-cosines, kind="stable")[:limit]
+    found = {candidates[at].uid: (float(cosines[at]), vectors[at]) for at in best}
+    return [
+        Neighbour(memory=entry.content, similarity=cosine, vector=own)
+        for entry in snapshot.entries([(feed.scope, uid) for uid in found])
+        if isinstance(entry.content, Memory)
+        for cosine, own in [found[entry.uid]]
+    ]
 
-    def __call__(self, feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
-        (feed,) = feeds
-        entries = [each for each in feed.entries if self._may_be(each, feed)]
-        if not entries:
-            return []
-        _, components, scales = decode_vectors([each.vector for each in entries])
-        vectors = components.astype(np.float32) * scales[:, None]
-        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-        if vectors.shape[1] != len(self._query):
-            msg = f"the query has {len(self._query)} dimensions, the memory's {vectors.shape[1]}"
-            raise UsageError(msg)
-        cosines = vectors @ self._query
-        best = np.argsort(-cosines, kind="stable")[: self._limit]
-        self.found = {entries[at].uid: (float(cosines[at]), vectors[at]) for at in best}
-        return [(feed.scope, uid) for uid in self.found]
 
-    def _may_be(self, entry: FeedEntry, feed: Feed) -> bool:
-        return (
-            bool(entry.vector)
-            and entry.type == self._type
-            and entry.state == "active"
-            and (entry.expires_at is None or entry.expires_at > feed.now)
-            and (feed.eligible is None or entry.uid in feed.eligible)
-        )
+def _unit_vectors(entries: Sequence[FeedEntry], dimensions: int) -> NDArray[np.float32]:
+    """Return the vectors of *entries* as rows of length one."""
+    _, components, scales = decode_vectors([each.vector for each in entries])
+    vectors = components.astype(np.float32) * scales[:, None]
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    if vectors.shape[1] != dimensions:
+        msg = f"the query has {dimensions} dimensions, the memory's {vectors.shape[1]}"
+        raise UsageError(msg)
+    return vectors
+
+
+def _may_be(entry: FeedEntry, feed: Feed, type_: str) -> bool:
+    return (
+        bool(entry.vector)
+        and entry.type == type_
+        and entry.state == "active"
+        and (entry.expires_at is None or entry.expires_at > feed.now)
+        and (feed.eligible is None or entry.uid in feed.eligible)
+    )
 
 
 async def nearest(
@@ -82,19 +105,17 @@ async def nearest(
     vector = await _vector_of(embedding, query)
     if vector is None:
         return []
-    chosen = _Nearest(vector, type_, limit)
-    entries = await store.consult(
-        [Cursor(scope=check_scope(scope))],
-        chosen,
-        embedder=embedding.identity,
-        filter_=filter_,
+    return await store.read(
+        partial(
+            read_nearest,
+            scope=check_scope(scope),
+            query=vector,
+            type_=type_,
+            limit=limit,
+            embedder=embedding.identity,
+            filter_=filter_,
+        )
     )
-    return [
-        Neighbour(memory=entry.content, similarity=cosine, vector=own)
-        for entry in entries
-        if isinstance(entry.content, Memory)
-        for cosine, own in [chosen.found[entry.uid]]
-    ]
 
 
 async def _vector_of(embedding: Embedding, query: str | Sequence[float]) -> Vector | None:

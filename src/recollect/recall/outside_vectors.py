@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
@@ -18,7 +18,6 @@ from recollect.errors import (
 )
 from recollect.observability.logs import package_logger
 from recollect.ports import OutsideVectors
-from recollect.recall.signals import OutsideHits
 from recollect.recall.vector_backlog import RETRY_S, SWEEP_S
 from recollect.records import DeleteSideRecord, PutSideRecord, Scope, SideRecord
 from recollect.stores.contract.base import Store
@@ -29,6 +28,8 @@ from recollect.stores.validation import check_id
 LOG: Final = package_logger("recollect.recall.outside_vectors")
 OUTSIDE: Final = "outside"
 """The name of the background task."""
+OutsideHits: TypeAlias = Mapping[Scope, Mapping[int, float]]
+"""What an outside store of vectors found: for each scope the similarities of some uids."""
 HITS_MAX: Final = 100
 """So many of the nearest entries of a scope an outside store is asked for."""
 SCOPES_MAX: Final = 16

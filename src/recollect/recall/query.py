@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from recollect.errors import LimitError, UsageError
-from recollect.recall.candidates import Kinds
 from recollect.records import JsonObject
 from recollect.stores.validation import (
     check_text,
@@ -20,6 +19,8 @@ from recollect.stores.validation import (
 
 MATCHES_MAX: Final = 1_000
 QUERY_CHARACTERS_MAX: Final = 20_000
+Kinds: TypeAlias = tuple[bool, frozenset[str] | None]
+"""Whether messages may be found, and memories of which types (``None``: of all)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

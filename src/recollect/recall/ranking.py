@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from recollect.ports import Vector
 from recollect.recall.candidates import Collection
 from recollect.recall.fusion import Ranking, fused
+from recollect.recall.outside_vectors import OutsideHits
 from recollect.recall.query_analysis import AnalysedQuery, names_in, without_names
-from recollect.recall.signals import OutsideHits, signals_of, word_signals
+from recollect.recall.signals import signals_of, word_signals
 from recollect.records import Scope
 
 

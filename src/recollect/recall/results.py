@@ -6,12 +6,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from recollect.messages import AnyMessage, message_classes
 from recollect.recall.packing import DropReason
 from recollect.recall.rendering import Record, render_block
 from recollect.records import Memory, Message, Scope
 from recollect.text.searchable import message_text
+
+if TYPE_CHECKING:
+    from recollect.messages import AnyMessage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +95,8 @@ class Recall:
 
     def messages(self) -> list[AnyMessage]:
         """Return the same block as a message of a person; none where nothing was found."""
+        from recollect.messages import message_classes
+
         return [message_classes().human(self.render())] if self.entries else []
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recollect.stores.rows import FeedEntry
 from recollect.stores.vector_codec import decode_vectors
-from recollect.text.terms import StoredTerms, decode_terms
+from recollect.text.stored_terms import StoredTerms, decode_terms
 
 NEVER: Final = np.iinfo(np.int64).max
 ALWAYS: Final = np.iinfo(np.int64).min

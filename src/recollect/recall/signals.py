@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 
 from recollect.ports import Vector
 from recollect.recall.candidates import Bools, Collection, Floats
 from recollect.recall.lexical import lexical_scores
+from recollect.recall.outside_vectors import OutsideHits
 from recollect.recall.query_analysis import AnalysedQuery, days_of, names_in
 from recollect.recall.segment import ROLES
-from recollect.records import Scope
 from recollect.text.time_expressions import LONGEST_LIFTED_DAYS, Days
-
-OutsideHits: TypeAlias = Mapping[Scope, Mapping[int, float]]
-"""What an outside store of vectors found: for each scope the similarities of some uids."""
 
 _STEADY: Final = 1e-6
 

@@ -10,13 +10,13 @@ from typing import Final
 import anyio
 from anyio import to_thread
 
+from recollect.deferred_imports import load_modules
 from recollect.errors import EmbedderError, StoreError
 from recollect.observability.logs import package_logger
 from recollect.ports import Embedder, Vector
 from recollect.records import Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.changes import Embedded, Unembedded
-from recollect.stores.vector_codec import encode_vector
 
 LOG: Final = package_logger("recollect.recall.vector_backlog")
 EMBEDDING: Final = "embedding"
@@ -145,6 +145,9 @@ class Embedding:
         if len(vectors) != len(texts):
             msg = f"{self.identity} gave {len(vectors)} vectors for {len(texts)} texts"
             raise EmbedderError(msg)
+        await load_modules("recollect.stores.vector_codec")
+        from recollect.stores.vector_codec import encode_vector
+
         done: list[Embedded] = [
             (uid, text_hash, encode_vector(vector))
             for (uid, text_hash, _), vector in zip(batch.entries, vectors, strict=True)

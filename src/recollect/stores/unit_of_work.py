@@ -16,7 +16,6 @@ from recollect.records import FormationStatus, MemoryState, Scope
 from recollect.stores.filters import Condition
 from recollect.stores.rows import (
     AuditRow,
-    Cursor,
     FeedEntry,
     FormationRow,
     IdempotencyRow,
@@ -386,25 +385,3 @@ Plan: TypeAlias = Callable[[Rows], PlannedWrite[ResultT]]
 
 Query: TypeAlias = Callable[[Rows], ResultT]
 """One reading operation, run inside one transaction."""
-
-
-class LikelyQuery(Protocol[ResultT_co]):
-    """
-    A query that can say what it will read if nothing has changed since its cursors.
-
-    A backend for which every answer is a trip can fetch that at once, and see from the
-    scopes' rows whether it was right; it must run the query in any case.
-    """
-
-    @property
-    def cursors(self) -> Sequence[Cursor]:
-        """Return the cursors that it reads feeds from."""
-        ...
-
-    def __call__(self, rows: Rows) -> ResultT_co:
-        """Run it."""
-        ...
-
-    def likely(self) -> Mapping[Scope, Sequence[int]]:
-        """Return the uids of the entries that it would read, by scope."""
-        ...

@@ -1,4 +1,4 @@
-"""The bridge between the synchronous and the asynchronous API of one memory."""
+"""The bridge between the synchronous and the asynchronous API of one object."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, wait
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractAsyncContextManager, ExitStack
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from anyio.from_thread import BlockingPortal
 
 from recollect.errors import StoreClosedError
-from recollect.memory.facade import Recollect
-from recollect.stores.in_place import NeedsLoopError, has_loop, run_in_place
 from recollect.sync.portal import PortalThread
 
-T = TypeVar("T")
+OpenedT = TypeVar("OpenedT", bound=AbstractAsyncContextManager[Any])
+ResultT = TypeVar("ResultT")
 
 
-class MemoryBridge:
+class AsyncBridge(Generic[OpenedT]):
     """
-    One memory on an event loop of its own thread, and the ways to it from other threads.
+    One asynchronous object on an event loop of its own thread, and the ways to it from others.
 
-    A `SyncRecollect` and all views of it share one bridge. It belongs to the process that
-    opened it; a forked child that closes it leaves everything to its parent.
+    A `SyncFace` and all views of it share one bridge. It belongs to the process that opened it;
+    a forked child that closes it leaves everything to its parent.
     """
 
-    def __init__(self, make: Callable[[], Recollect]) -> None:
+    def __init__(self, make: Callable[[], OpenedT], *, how_to_open: str) -> None:
         self._make = make
-        self._memory: Recollect | None = None
+        self._how_to_open = how_to_open
+        self._opened: OpenedT | None = None
         self._portal: BlockingPortal | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._process = os.getpid()
@@ -39,28 +39,27 @@ class MemoryBridge:
         self._visits: set[Future[Any]] = set()
 
     def open(self) -> None:
-        """Start the thread, and open the memory there."""
+        """Start the thread, and open the object there."""
         with ExitStack() as exit_:
             self._process = os.getpid()
             portal = exit_.enter_context(PortalThread())
             exit_.callback(self._await_visits)
-            memory = portal.call(self._made)
-            opened: AbstractContextManager[Recollect] = portal.wrap_async_context_manager(memory)
-            exit_.enter_context(opened)
-            self._portal, self._memory = portal, memory
+            made = portal.call(self._made)
+            exit_.enter_context(portal.wrap_async_context_manager(made))
+            self._portal, self._opened = portal, made
             self._exit = exit_.pop_all()
 
     def close(self) -> None:
-        """Close the memory, and end the thread once what runs there has ended."""
+        """Close the object, and end the thread once what runs there has ended."""
         if self._process != os.getpid():
-            self._portal = self._memory = None
+            self._portal = self._opened = None
             self._exit.pop_all()
             return
         with self._turn:
-            self._portal = self._memory = None
+            self._portal = self._opened = None
         self._exit.pop_all().close()
 
-    async def _made(self) -> Recollect:
+    async def _made(self) -> OpenedT:
         self._loop = asyncio.get_running_loop()
         return self._make()
 
@@ -69,59 +68,53 @@ class MemoryBridge:
         wait(tuple(self._visits))
 
     @property
-    def memory(self) -> Recollect:
+    def opened(self) -> OpenedT:
         """
-        Return the memory.
+        Return the object.
 
         Raises:
             StoreClosedError: It is not open in this process.
         """
-        if self._memory is None or self._process != os.getpid():
+        if self._opened is None or self._process != os.getpid():
             msg = (
-                "this memory is not open in this process: use it inside 'with "
-                "recollect.open_sync(...)', and open another after a fork"
+                f"this is not open in this process: {self._how_to_open}; after a fork open another"
             )
             raise StoreClosedError(msg)
-        return self._memory
+        return self._opened
 
-    def call(self, function: Callable[[Recollect], Awaitable[T]], memory: Recollect) -> T:
-        """Run *function* on the memory's loop; this thread waits for its result."""
+    def call(self, function: Callable[[OpenedT], Awaitable[ResultT]], opened: OpenedT) -> ResultT:
+        """Run *function* on the object's loop; this thread waits for its result."""
         portal = self._portal
         if portal is None:
-            raise StoreClosedError("this memory was closed meanwhile: open it again")
-        return portal.call(function, memory)
+            raise StoreClosedError("this was closed meanwhile: open it again")
+        return portal.call(function, opened)
 
-    def here(self, function: Callable[[Recollect], Awaitable[T]], memory: Recollect) -> T:
-        """Run *function* on this thread where the store allows it, else as `call` does."""
-        if memory.store.answers_in_place and not has_loop():
-            with suppress(NeedsLoopError):
-                return run_in_place(function, memory)
-        return self.call(function, memory)
-
-    async def visit(self, function: Callable[[Recollect], Awaitable[T]], memory: Recollect) -> T:
+    async def visit(
+        self, function: Callable[[OpenedT], Awaitable[ResultT]], opened: OpenedT
+    ) -> ResultT:
         """
-        Await *function* on the memory's loop, from any event loop, which is never blocked.
+        Await *function* on the object's loop, from any event loop, which is never blocked.
 
         A cancelled wait cancels the function.
         """
         if asyncio.get_running_loop() is self._loop:
-            return await function(memory)
-        return await asyncio.wrap_future(self._submitted(function, memory))
+            return await function(opened)
+        return await asyncio.wrap_future(self._submitted(function, opened))
 
     def _submitted(
-        self, function: Callable[[Recollect], Awaitable[T]], memory: Recollect
-    ) -> Future[T]:
-        """Begin *function* on the memory's loop, without waiting until that loop takes it."""
+        self, function: Callable[[OpenedT], Awaitable[ResultT]], opened: OpenedT
+    ) -> Future[ResultT]:
+        """Begin *function* on the object's loop, without waiting until that loop takes it."""
 
-        async def visiting() -> T:
-            return await function(memory)
+        async def visiting() -> ResultT:
+            return await function(opened)
 
         # The lock orders this before or after `close`, which waits for what was begun: a task
         # given to a loop that runs no more would never be answered.
         with self._turn:
-            _ = self.memory
+            _ = self.opened
             if self._loop is None:
-                raise StoreClosedError("this memory has no event loop: enter it with 'with' first")
+                raise StoreClosedError("this has no event loop: enter it with 'with' first")
             future = asyncio.run_coroutine_threadsafe(visiting(), self._loop)
             self._visits.add(future)
         future.add_done_callback(self._visits.discard)

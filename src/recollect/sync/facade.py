@@ -1,101 +1,40 @@
-"""The same memory without ``await``: one thin face over a portal thread that owns everything."""
+"""`SyncRecollect`: a memory without ``await``, each method made from that of `Recollect`."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from datetime import datetime
-from functools import partial
-from typing import Self, TypeVar
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial, wraps
+from inspect import signature
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
-from recollect.embedders import EmbedderChoice
 from recollect.errors import UsageError
-from recollect.formation.config import Assistants, FormationSettings
-from recollect.formation.types import UpdateMode
-from recollect.lifecycle.record_intake import Told
 from recollect.memory.facade import Recollect
 from recollect.memory.facade import open as open_async
-from recollect.memory.restoration import tell_nothing
-from recollect.memory.thread_state import Attached
-from recollect.models import ModelChoice
-from recollect.observability.health import Health, Tasks
-from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
-from recollect.recall.neighbours import Neighbour
-from recollect.recall.query import Where
-from recollect.recall.results import Recall
-from recollect.records import (
-    Attachment,
-    EvidenceMap,
-    Formation,
-    FormationStatus,
-    Json,
-    JsonObject,
-    Memory,
-    MemoryState,
-    Message,
-    NewMessage,
-    Page,
-    Revision,
-    Scope,
-    Thread,
-    Write,
-)
-from recollect.stores.contract.durability import Durability
-from recollect.stores.contract.scopes import ScopePattern
-from recollect.stores.plans.audit import AuditEntry, AuditVerdict
-from recollect.stores.plans.erasure import EraseReceipt, EraseTarget
-from recollect.stores.plans.formation import Debounce
-from recollect.stores.plans.undo import Undo, UndoLog
-from recollect.stores.unit_of_work import Proviso
-from recollect.sync.bridge import MemoryBridge
-from recollect.text.token_estimate import estimated_tokens
-from recollect.worker.consolidation_run import ConsolidationResult
-from recollect.worker.formation_run import Result
-from recollect.worker.loop import CONCURRENCY, Notice, tell_nobody
-from recollect.worker.type_migration_run import Migration
+from recollect.observability.health import Tasks
+from recollect.stores.in_place import NeedsLoopError, has_loop, run_in_place
+from recollect.sync.face import SyncFace, sync_iterator, sync_method
 
-T = TypeVar("T")
+P = ParamSpec("P")
+ResultT = TypeVar("ResultT")
+
+ViewT = TypeVar("ViewT", bound="SyncRecollect")
 
 
-def open_sync(  # noqa: PLR0913 (what `open` takes)
-    url: str = "memory:",
-    *,
-    embedder: EmbedderChoice = "auto",
-    model: ModelChoice | None = None,
-    formation: Assistants | FormationSettings | None = None,
-    worker: bool = True,
-    concurrency: int = CONCURRENCY,
-    notice: Notice = tell_nobody,
-    count_tokens: TokenCounter = estimated_tokens,
-    outside: OutsideVectors | None = None,
-    durability: Durability = "full",
-    clock: Clock | None = None,
-    ids: Ids | None = None,
-) -> SyncRecollect:
-    """
-    Return a memory to be entered with ``with``; see `recollect.open`.
+def _sync_view(
+    method: Callable[Concatenate[Recollect, P], Recollect],
+) -> Callable[Concatenate[ViewT, P], ViewT]:
+    """Return *method*, which makes a view of a memory, as one that makes a view of its face."""
 
-    *notice* is called on the memory's own thread.
-    """
-    make = partial(
-        open_async,
-        url,
-        embedder=embedder,
-        model=model,
-        formation=formation,
-        worker=worker,
-        concurrency=concurrency,
-        notice=notice,
-        count_tokens=count_tokens,
-        outside=outside,
-        durability=durability,
-        clock=clock,
-        ids=ids,
-    )
-    return SyncRecollect(make)
+    @wraps(method)
+    def viewed(self: ViewT, /, *args: P.args, **kwargs: P.kwargs) -> ViewT:
+        return self._viewed(lambda memory: method(memory, *args, **kwargs))
+
+    return viewed
 
 
-class SyncRecollect:
+class SyncRecollect(SyncFace[Recollect]):
     """
     `Recollect`, called without ``await``; see there for what each method does.
 
@@ -104,22 +43,19 @@ class SyncRecollect:
     forked child that leaves the block leaves everything to its parent.
     """
 
+    _view: Callable[[Recollect], Recollect] | None = None
+
     def __init__(self, make: Callable[[], Recollect]) -> None:
-        self._bridge = MemoryBridge(make)
-        self._view: Callable[[Recollect], Recollect] | None = None
+        super().__init__(make, how_to_open="use it inside 'with recollect.open_sync(...)'")
 
     def __enter__(self) -> Self:
         if self._view is not None:
             msg = "a view of a memory is open as long as the memory: enter that with 'with'"
             raise UsageError(msg)
-        self._bridge.open()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bridge.close()
+        return super().__enter__()
 
     def _open(self) -> Recollect:
-        memory = self._bridge.memory
+        memory = self._bridge.opened
         return memory if self._view is None else self._view(memory)
 
     def _viewed(self, view: Callable[[Recollect], Recollect]) -> Self:
@@ -131,15 +67,7 @@ class SyncRecollect:
         _ = face._open()  # what is wrong with the view is raised here, not at its first call
         return face
 
-    def call(self, function: Callable[[Recollect], Awaitable[T]]) -> T:
-        """
-        Run an async *function* of the memory where the memory lives, and return its result.
-
-        What it does there is one visit: several steps cost one change of threads.
-        """
-        return self._bridge.call(function, self._open())
-
-    def here(self, function: Callable[[Recollect], Awaitable[T]]) -> T:
+    def here(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
         """
         Run an async *function* of the memory on this thread, and return its result.
 
@@ -147,16 +75,11 @@ class SyncRecollect:
         one runs on this thread, or the function waits for anything but the store, it is run
         from its beginning as `call` does; a change of threads costs more than most reads.
         """
-        return self._bridge.here(function, self._open())
-
-    async def acall(self, function: Callable[[Recollect], Awaitable[T]]) -> T:
-        """
-        Await an async *function* of the memory, from any event loop; it runs where that lives.
-
-        The caller's loop goes on meanwhile, however busy the memory's is. A cancelled wait
-        cancels the function. A function that is there already may call it.
-        """
-        return await self._bridge.visit(function, self._open())
+        memory = self._open()
+        if memory.store.answers_in_place and not has_loop():
+            with suppress(NeedsLoopError):
+                return run_in_place(function, memory)
+        return self._bridge.call(function, memory)
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop | None:
@@ -178,371 +101,86 @@ class SyncRecollect:
         """See `Recollect.outside_error`."""
         return self._open().outside_error
 
-    def append(
-        self,
-        scope: Scope,
-        thread: str,
-        messages: Sequence[NewMessage],
-        *,
-        idempotency_key: str | None = None,
-        debounce: Debounce | None = None,
-        settings: JsonObject | None = None,
-        state: Mapping[str, Json] | None = None,
-        attachments: Sequence[Attachment] = (),
-        writes: Sequence[Write] = (),
-    ) -> tuple[Message, ...]:
-        """See `Recollect.append`."""
-        return self.call(
-            lambda memory: memory.append(
-                scope,
-                thread,
-                messages,
-                idempotency_key=idempotency_key,
-                debounce=debounce,
-                settings=settings,
-                state=state,
-                attachments=attachments,
-                writes=writes,
-            )
-        )
+    # Threads
 
-    def state(self, scope: Scope, thread: str) -> dict[str, Json]:
-        """See `Recollect.state`."""
-        return self.here(lambda memory: memory.state(scope, thread))
+    append = sync_method(Recollect.append)
+    threads = sync_method(Recollect.threads, in_place=True)
+    thread = sync_method(Recollect.thread, in_place=True)
+    messages = sync_method(Recollect.messages, in_place=True)
+    last_messages = sync_method(Recollect.last_messages, in_place=True)
+    remove = sync_method(Recollect.remove)
+    keep = sync_method(Recollect.keep)
+    replace = sync_method(Recollect.replace)
+    state = sync_method(Recollect.state, in_place=True)
+    set_state = sync_method(Recollect.set_state)
+    attach = sync_method(Recollect.attach)
+    attachments = sync_method(Recollect.attachments, in_place=True)
+    attachment = sync_method(Recollect.attachment, in_place=True)
+    detach = sync_method(Recollect.detach)
 
-    def set_state(self, scope: Scope, thread: str, state: Mapping[str, Json]) -> None:
-        """See `Recollect.set_state`."""
-        self.call(lambda memory: memory.set_state(scope, thread, state))
+    # Memories
 
-    def attach(self, scope: Scope, thread: str, attachments: Sequence[Attachment]) -> None:
-        """See `Recollect.attach`."""
-        self.call(lambda memory: memory.attach(scope, thread, attachments))
+    put = sync_method(Recollect.put, in_place=True)
+    apply = sync_method(Recollect.apply, in_place=True)
+    apply_each = sync_method(Recollect.apply_each, in_place=True)
+    get = sync_method(Recollect.get, in_place=True)
+    memories = sync_method(Recollect.memories, in_place=True)
+    history = sync_method(Recollect.history, in_place=True)
+    scopes = sync_method(Recollect.scopes, in_place=True)
 
-    def attachments(self, scope: Scope, thread: str) -> tuple[Attached, ...]:
-        """See `Recollect.attachments`."""
-        return self.here(lambda memory: memory.attachments(scope, thread))
+    # Recall
 
-    def attachment(self, scope: Scope, thread: str, name: str) -> Attachment | None:
-        """See `Recollect.attachment`."""
-        return self.here(lambda memory: memory.attachment(scope, thread, name))
+    recall = sync_method(Recollect.recall, in_place=True)
+    nearest = sync_method(Recollect.nearest)
+    settled = sync_method(Recollect.settled)
+    reembed = sync_method(Recollect.reembed)
+    undo_reembed = sync_method(Recollect.undo_reembed)
 
-    def detach(self, scope: Scope, thread: str, name: str) -> bool:
-        """See `Recollect.detach`."""
-        return self.call(lambda memory: memory.detach(scope, thread, name))
+    # Formation
 
-    def threads(self, scope: Scope, *, cursor: str | None = None, limit: int = 100) -> Page[Thread]:
-        """See `Recollect.threads`."""
-        return self.here(lambda memory: memory.threads(scope, cursor=cursor, limit=limit))
+    form = sync_method(Recollect.form)
+    consolidate = sync_method(Recollect.consolidate)
+    migrate_type = sync_method(Recollect.migrate_type)
+    undo = sync_method(Recollect.undo)
+    reject = sync_method(Recollect.reject)
+    approve = sync_method(Recollect.approve)
+    pending = sync_method(Recollect.pending, in_place=True)
+    signal = sync_method(Recollect.signal)
+    pause = sync_method(Recollect.pause)
+    resume = sync_method(Recollect.resume)
+    formations = sync_method(Recollect.formations, in_place=True)
+    formation = sync_method(Recollect.formation, in_place=True)
+    redrive = sync_method(Recollect.redrive)
 
-    def thread(self, scope: Scope, thread: str) -> Thread | None:
-        """See `Recollect.thread`."""
-        return self.here(lambda memory: memory.thread(scope, thread))
+    # Erasure, export, audit
 
-    def messages(
-        self, scope: Scope, thread: str, *, after: int = 0, limit: int = 100
-    ) -> Page[Message]:
-        """See `Recollect.messages`."""
-        return self.here(lambda memory: memory.messages(scope, thread, after=after, limit=limit))
+    erase = sync_method(Recollect.erase)
+    clean = sync_method(Recollect.clean)
+    receipts = sync_method(Recollect.receipts, in_place=True)
+    export = sync_iterator(Recollect.export)
+    restore = sync_method(Recollect.restore)
+    health = sync_method(Recollect.health)
+    audit = sync_method(Recollect.audit, in_place=True)
+    audit_verified = sync_method(Recollect.audit_verified)
+    acting = _sync_view(Recollect.acting)
+    noting = _sync_view(Recollect.noting)
 
-    def last_messages(
-        self, scope: Scope, thread: str, *, limit: int, before: int | None = None
-    ) -> tuple[Message, ...]:
-        """See `Recollect.last_messages`."""
-        return self.here(
-            lambda memory: memory.last_messages(scope, thread, limit=limit, before=before)
-        )
 
-    def remove(self, scope: Scope, thread: str, messages: Sequence[str]) -> int:
-        """See `Recollect.remove`."""
-        return self.call(lambda memory: memory.remove(scope, thread, messages))
+def _sync_opener(open_memory: Callable[P, Recollect]) -> Callable[P, SyncRecollect]:
+    """Return what opens a `SyncRecollect` with the parameters of *open_memory*."""
+    parameters = signature(open_memory)
 
-    def keep(self, scope: Scope, thread: str, first: int, last: int | None = None) -> int:
-        """See `Recollect.keep`."""
-        return self.call(lambda memory: memory.keep(scope, thread, first, last))
+    @wraps(open_memory)
+    def open_sync(*args: P.args, **kwargs: P.kwargs) -> SyncRecollect:
+        parameters.bind(*args, **kwargs)  # what it does not take is refused here, as by `open`
+        return SyncRecollect(partial(open_memory, *args, **kwargs))
 
-    def replace(
-        self,
-        scope: Scope,
-        thread: str,
-        message: NewMessage,
-        *,
-        idempotency_key: str | None = None,
-    ) -> Message:
-        """See `Recollect.replace`."""
-        return self.call(
-            lambda memory: memory.replace(scope, thread, message, idempotency_key=idempotency_key)
-        )
+    open_sync.__name__ = "open_sync"
+    open_sync.__doc__ = (
+        "Return a memory to be entered with ``with``; see `recollect.open`.\n\n"
+        "*notice* is called on the memory's own thread."
+    )
+    return open_sync
 
-    def put(
-        self,
-        scope: Scope,
-        type_: str,
-        key: str,
-        value: JsonObject,
-        *,
-        expected: int | None = None,
-        valid_from: datetime | None = None,
-        valid_until: datetime | None = None,
-        expires_at: datetime | None = None,
-        evidence: EvidenceMap | None = None,
-    ) -> Memory:
-        """See `Recollect.put`."""
-        return self.here(
-            lambda memory: memory.put(
-                scope,
-                type_,
-                key,
-                value,
-                expected=expected,
-                valid_from=valid_from,
-                valid_until=valid_until,
-                expires_at=expires_at,
-                evidence=evidence,
-            )
-        )
 
-    def apply(
-        self, scope: Scope, writes: Sequence[Write], *, idempotency_key: str | None = None
-    ) -> tuple[Memory | None, ...]:
-        """See `Recollect.apply`."""
-        return self.here(
-            lambda memory: memory.apply(scope, writes, idempotency_key=idempotency_key)
-        )
-
-    def apply_each(self, writes: Mapping[Scope, Sequence[Write]]) -> None:
-        """See `Recollect.apply_each`."""
-        return self.here(lambda memory: memory.apply_each(writes))
-
-    def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
-        """See `Recollect.get`."""
-        return self.here(lambda memory: memory.get(scope, type_, key))
-
-    def memories(
-        self,
-        scope: Scope,
-        *,
-        type_: str | None = None,
-        state: MemoryState | None = None,
-        filter_: JsonObject | None = None,
-        valid_at: datetime | None = None,
-        cursor: str | None = None,
-        limit: int = 100,
-    ) -> Page[Memory]:
-        """See `Recollect.memories`."""
-        return self.here(
-            lambda memory: memory.memories(
-                scope,
-                type_=type_,
-                state=state,
-                filter_=filter_,
-                valid_at=valid_at,
-                cursor=cursor,
-                limit=limit,
-            )
-        )
-
-    def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:
-        """See `Recollect.history`."""
-        return self.here(lambda memory: memory.history(scope, type_, key))
-
-    def scopes(
-        self,
-        *,
-        prefix: ScopePattern = (),
-        suffix: ScopePattern = (),
-        depth_max: int | None = None,
-        cursor: str | None = None,
-        limit: int = 100,
-    ) -> Page[Scope]:
-        """See `Recollect.scopes`."""
-        return self.here(
-            lambda memory: memory.scopes(
-                prefix=prefix, suffix=suffix, depth_max=depth_max, cursor=cursor, limit=limit
-            )
-        )
-
-    def form(self, scope: Scope, thread: str | None = None) -> list[Result]:
-        """See `Recollect.form`."""
-        return self.call(lambda memory: memory.form(scope, thread))
-
-    def consolidate(self, scope: Scope, *, assistant: str | None = None) -> ConsolidationResult:
-        """See `Recollect.consolidate`."""
-        return self.call(lambda memory: memory.consolidate(scope, assistant=assistant))
-
-    def migrate_type(self, scope: Scope, type_: str, update_mode: UpdateMode) -> Migration:
-        """See `Recollect.migrate_type`."""
-        return self.call(lambda memory: memory.migrate_type(scope, type_, update_mode))
-
-    def undo(self, scope: Scope, change: str | Undo) -> None:
-        """See `Recollect.undo`."""
-        return self.call(lambda memory: memory.undo(scope, change))
-
-    def reject(
-        self,
-        scope: Scope,
-        type_: str,
-        key: str,
-        *,
-        pointer: str = "",
-        expected: int | None = None,
-    ) -> tuple[Memory | None, ...]:
-        """See `Recollect.reject`."""
-        return self.call(
-            lambda memory: memory.reject(scope, type_, key, pointer=pointer, expected=expected)
-        )
-
-    def approve(
-        self, scope: Scope, type_: str, key: str, *, expected: int | None = None
-    ) -> tuple[Memory | None, ...]:
-        """See `Recollect.approve`."""
-        return self.call(lambda memory: memory.approve(scope, type_, key, expected=expected))
-
-    def pending(
-        self,
-        scope: Scope | None = None,
-        *,
-        below: bool = False,
-        cursor: str | None = None,
-        limit: int = 100,
-    ) -> Page[Thread]:
-        """See `Recollect.pending`."""
-        return self.here(
-            lambda memory: memory.pending(scope, below=below, cursor=cursor, limit=limit)
-        )
-
-    def signal(self, scope: Scope, thread: str) -> bool:
-        """See `Recollect.signal`."""
-        return self.call(lambda memory: memory.signal(scope, thread))
-
-    def pause(self, scope: Scope, thread: str | None = None) -> int:
-        """See `Recollect.pause`."""
-        return self.call(lambda memory: memory.pause(scope, thread))
-
-    def resume(self, scope: Scope, thread: str | None = None) -> int:
-        """See `Recollect.resume`."""
-        return self.call(lambda memory: memory.resume(scope, thread))
-
-    def formations(
-        self,
-        scope: Scope,
-        *,
-        status: FormationStatus | None = None,
-        cursor: str | None = None,
-        limit: int = 100,
-    ) -> Page[Formation]:
-        """See `Recollect.formations`."""
-        return self.here(
-            lambda memory: memory.formations(scope, status=status, cursor=cursor, limit=limit)
-        )
-
-    def formation(self, scope: Scope, formation_id: str) -> Formation | None:
-        """See `Recollect.formation`."""
-        return self.here(lambda memory: memory.formation(scope, formation_id))
-
-    def redrive(self, scope: Scope, formation_id: str) -> int:
-        """See `Recollect.redrive`."""
-        return self.call(lambda memory: memory.redrive(scope, formation_id))
-
-    def acting(
-        self, actor: str, *, stamp: int | None = None, proviso: Proviso | None = None
-    ) -> Self:
-        """See `Recollect.acting`."""
-        return self._viewed(lambda memory: memory.acting(actor, stamp=stamp, proviso=proviso))
-
-    def noting(self, log: UndoLog) -> Self:
-        """See `Recollect.noting`."""
-        return self._viewed(lambda memory: memory.noting(log))
-
-    def audit(
-        self, scope: Scope, *, cursor: str | None = None, limit: int = 100
-    ) -> Page[AuditEntry]:
-        """See `Recollect.audit`."""
-        return self.here(lambda memory: memory.audit(scope, cursor=cursor, limit=limit))
-
-    def audit_verified(self, scope: Scope, *, noted: tuple[int, str] | None = None) -> AuditVerdict:
-        """See `Recollect.audit_verified`."""
-        return self.call(lambda memory: memory.audit_verified(scope, noted=noted))
-
-    def recall(
-        self,
-        scope: Scope | Sequence[Scope],
-        query: str,
-        *,
-        limit: int = 10,
-        budget_tokens: int | None = None,
-        below: bool = False,
-        where: Where | None = None,
-        asked_at: datetime | None = None,
-    ) -> Recall:
-        """See `Recollect.recall`."""
-        return self.here(
-            lambda memory: memory.recall(
-                scope,
-                query,
-                limit=limit,
-                budget_tokens=budget_tokens,
-                below=below,
-                where=where,
-                asked_at=asked_at,
-            )
-        )
-
-    def nearest(
-        self,
-        scope: Scope,
-        query: str | Sequence[float],
-        *,
-        type_: str,
-        limit: int = 10,
-        filter_: JsonObject | None = None,
-    ) -> list[Neighbour]:
-        """See `Recollect.nearest`."""
-        return self.call(
-            lambda memory: memory.nearest(scope, query, type_=type_, limit=limit, filter_=filter_)
-        )
-
-    def settled(self, scope: Scope, *, below: bool = False) -> None:
-        """See `Recollect.settled`."""
-        return self.call(lambda memory: memory.settled(scope, below=below))
-
-    def reembed(self, embedder: EmbedderChoice) -> str:
-        """See `Recollect.reembed`."""
-        return self.call(lambda memory: memory.reembed(embedder))
-
-    def undo_reembed(self) -> str:
-        """See `Recollect.undo_reembed`."""
-        return self.call(lambda memory: memory.undo_reembed())
-
-    def erase(self, scope: Scope, target: EraseTarget) -> EraseReceipt:
-        """See `Recollect.erase`."""
-        return self.call(lambda memory: memory.erase(scope, target))
-
-    def clean(self) -> list[EraseReceipt]:
-        """See `Recollect.clean`."""
-        return self.call(lambda memory: memory.clean())
-
-    def health(self) -> Health:
-        """See `Recollect.health`."""
-        return self.call(lambda memory: memory.health())
-
-    def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
-        """See `Recollect.receipts`."""
-        return self.here(lambda memory: memory.receipts(unclean=unclean))
-
-    def restore(
-        self,
-        records: Sequence[JsonObject],
-        *,
-        restore_erased: bool = False,
-        told: Told = tell_nothing,
-    ) -> int:
-        """See `Recollect.restore`."""
-        return self.call(
-            lambda memory: memory.restore(records, restore_erased=restore_erased, told=told)
-        )
-
-    def export(self, scope: Scope, *, below: bool = False) -> Iterator[JsonObject]:
-        """See `Recollect.export`; each step of the iteration waits for the next record."""
-        records = self._open().export(scope, below=below)
-        while (record := self.call(lambda _: anext(records, None))) is not None:
-            yield record
+open_sync = _sync_opener(open_async)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
 from recollect.records import DeleteMemory, EndMemory, Memory, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
+from recollect.stores.plans.changes import Entry
 from recollect.stores.plans.erasure import EraseMemory, EraseScope
+from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.rows import Cursor, Feed
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
@@ -218,14 +219,14 @@ class FeedContract(Contract):
         """An integer segment of a cursor's scope is its decimal text, as everywhere."""
         numeric = cast("Scope", ("users", 42))
         await store.append(numeric, TALK, [said("m1")])
-        feeds: list[Feed] = []
 
-        def choose(given: Sequence[Feed]) -> list[tuple[Scope, int]]:
-            feeds.extend(given)
-            return [(numeric, entry.uid) for feed in given for entry in feed.entries]
+        def read(snapshot: StoreSnapshot) -> tuple[list[Feed], list[Entry]]:
+            feeds = snapshot.feeds([Cursor(scope=numeric)])
+            places = [(numeric, entry.uid) for each in feeds for entry in each.entries]
+            return feeds, snapshot.entries(places)
 
         feed = await store.changes(Cursor(scope=numeric))
-        found = await store.consult([Cursor(scope=numeric)], choose)
+        feeds, found = await store.read(read)
 
         assert (1, 1) == (len(feed.entries), len(feeds[0].entries))
         assert ["m1"] == [name_of(each.content) for each in found]

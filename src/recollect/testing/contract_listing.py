@@ -96,7 +96,7 @@ class ListingContract(Contract):
         with pytest.raises(UsageError):
             await store.memories(ADA, filter_=filter_)
         with pytest.raises(UsageError):
-            await store.consult([], lambda _: [], filter_=filter_)
+            await store.read(lambda snapshot: snapshot.feeds([], filter_=filter_))
         with pytest.raises(UsageError):
             await store.past(ADA, hour(0), filter_=filter_)
 

@@ -81,7 +81,7 @@ async def feed_from_start(store: Store, scope: Scope = ADA, embedder: str | None
 async def contents(store: Store, feed: Feed) -> list[Message | Memory]:
     """Return the content of the entries of *feed*, in its order, as it is now."""
     chosen = [(feed.scope, each.uid) for each in feed.entries]
-    found = await store.consult([Cursor(scope=feed.scope)], lambda _: chosen)
+    found = await store.read(lambda snapshot: snapshot.entries(chosen))
     return [each.content for each in found]
 
 

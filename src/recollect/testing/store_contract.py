@@ -6,7 +6,6 @@ from recollect.testing.contract_append import AppendContract
 from recollect.testing.contract_archive import ArchiveContract
 from recollect.testing.contract_audit import AuditContract
 from recollect.testing.contract_backlog import BacklogContract
-from recollect.testing.contract_consult import ConsultContract
 from recollect.testing.contract_derived import DerivedContract
 from recollect.testing.contract_edits import EditContract
 from recollect.testing.contract_erase import EraseContract
@@ -33,6 +32,7 @@ from recollect.testing.contract_retries import RetryContract
 from recollect.testing.contract_said_times import SaidTimeContract
 from recollect.testing.contract_side_records import SideRecordContract
 from recollect.testing.contract_since import SinceContract
+from recollect.testing.contract_snapshot import SnapshotContract
 from recollect.testing.contract_stamps import StampContract
 from recollect.testing.contract_targets import TargetContract
 from recollect.testing.contract_threads import ThreadContract
@@ -68,7 +68,7 @@ class StoreContract(
     RedriveContract,
     FeedContract,
     ResetContract,
-    ConsultContract,
+    SnapshotContract,
     VectorContract,
     ViewContract,
     EraseContract,

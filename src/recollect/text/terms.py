@@ -6,15 +6,11 @@ import re
 import struct
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import date, datetime
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
 
 from recollect.text.analysis import (
     ANALYSER_VERSION,
@@ -26,13 +22,12 @@ from recollect.text.analysis import (
 )
 from recollect.text.time_expressions import has_time_expression
 
-_HEADER: Final = struct.Struct("<HHI")
-_HEADERS: Final = np.dtype([("version", "<u2"), ("flags", "<u2"), ("length", "<u4")])
-"""The same, of many entries."""
-_HASH_BYTES: Final = 8
-_COUNT_BYTES: Final = 2
-_TIME_EXPRESSION: Final = 1
-_FIRST_PERSON: Final = 2
+HEADER: Final = struct.Struct("<HHI")
+"""Before the terms of an entry: the analyser's version, flags, and how many terms there are."""
+HASH_BYTES: Final = 8
+COUNT_BYTES: Final = 2
+TIME_EXPRESSION: Final = 1
+FIRST_PERSON: Final = 2
 COUNT_MAX: Final = 65_535
 """A term is counted up to here in one entry."""
 
@@ -40,24 +35,6 @@ _CHINESE: Final = re.compile("[一-鿿]")
 MONTHS: Final = (
     "January February March April May June July August September October November December"
 ).split()
-
-
-@dataclass(frozen=True, slots=True)
-class StoredTerms:
-    """
-    The terms of some entries, and what else their words told.
-
-    All arrays but the last two have one element per entry. *hashes*, with their *counts*, are
-    those of the first entry, sorted, then those of the second: *distinct* says how many each has.
-    """
-
-    version: NDArray[np.uint16]
-    length: NDArray[np.uint32]
-    has_time_expression: NDArray[np.bool_]
-    is_first_person: NDArray[np.bool_]
-    distinct: NDArray[np.intp]
-    hashes: NDArray[np.uint64]
-    counts: NDArray[np.uint16]
 
 
 @lru_cache(maxsize=200_000)
@@ -81,9 +58,9 @@ def encode_terms(text: str, time: datetime | None) -> bytes:
     counted = [counts[each] for each in hashes]
     if len(every) > COUNT_MAX:
         counted = [min(each, COUNT_MAX) for each in counted]
-    flags = _TIME_EXPRESSION * has_time_expression(text) | _FIRST_PERSON * is_first_person(text)
+    flags = TIME_EXPRESSION * has_time_expression(text) | FIRST_PERSON * is_first_person(text)
     return (
-        _HEADER.pack(ANALYSER_VERSION, flags, len(every))
+        HEADER.pack(ANALYSER_VERSION, flags, len(every))
         + array("Q", hashes).tobytes()
         + array("H", counted).tobytes()
     )
@@ -128,28 +105,9 @@ def _day_terms(day: date, *, is_chinese: bool) -> tuple[str, ...]:
     return tuple(terms_of(f"{day.day} {MONTHS[day.month - 1]} {day.year}"))
 
 
-def decode_terms(stored: Sequence[bytes]) -> StoredTerms:
-    """Return what `encode_terms` wrote of each entry: cut and joined, then read as arrays."""
-    begin = _HEADER.size
-    distinct = [(len(each) - begin) // (_HASH_BYTES + _COUNT_BYTES) for each in stored]
-    ends = [begin + _HASH_BYTES * count for count in distinct]
-    headers = np.frombuffer(b"".join([each[:begin] for each in stored]), _HEADERS)
-    hashes = b"".join([each[begin:end] for each, end in zip(stored, ends, strict=True)])
-    counts = b"".join([each[end:] for each, end in zip(stored, ends, strict=True)])
-    return StoredTerms(
-        version=headers["version"],
-        length=headers["length"],
-        has_time_expression=headers["flags"] & _TIME_EXPRESSION != 0,
-        is_first_person=headers["flags"] & _FIRST_PERSON != 0,
-        distinct=np.array(distinct, np.intp),
-        hashes=np.frombuffer(hashes, "<u8"),
-        counts=np.frombuffer(counts, "<u2"),
-    )
-
-
 def is_current(stored: bytes) -> bool:
     """Say whether *stored* is of the analyser's present version."""
-    version: int = _HEADER.unpack_from(stored)[0]
+    version: int = HEADER.unpack_from(stored)[0]
     return version == ANALYSER_VERSION
 
 

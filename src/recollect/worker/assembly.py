@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from recollect.errors import UsageError
-from recollect.formation.config import Assistants, FormationSettings
+from recollect.formation.config import Assistants
 from recollect.models import ModelChoice, open_model
 from recollect.ports import Model, TokenCounter
 from recollect.recall.query import RecallQuery, Where
@@ -15,7 +15,8 @@ from recollect.records import Memory, Scope
 from recollect.stores.contract.base import Store
 from recollect.worker.formation_input import Search
 from recollect.worker.formation_run import Former
-from recollect.worker.loop import CONCURRENCY, Notice, Worker, tell_nobody
+from recollect.worker.loop import Worker
+from recollect.worker.worker_options import CONCURRENCY, Notice, tell_nobody
 
 
 def open_worker(
@@ -44,13 +45,6 @@ def open_worker(
     )
     name = f"worker {os.getpid()}"
     return Worker(store, former, assistants, name=name, concurrency=concurrency, notice=notice)
-
-
-def assistants_of(given: Assistants | FormationSettings | None) -> Assistants:
-    """Return the configuration of all assistants that *given* stands for."""
-    if isinstance(given, FormationSettings):
-        return Assistants(default=given)
-    return given or Assistants()
 
 
 class Models:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from logging import ERROR
-from typing import Final, Self, TypeAlias, TypeVar
+from typing import Final, Self, TypeVar
 
 import anyio
 
@@ -33,41 +33,23 @@ from recollect.stores.validation import to_datetime
 from recollect.worker.circuit_breaker import Breaker
 from recollect.worker.due_lanes import Striking
 from recollect.worker.formation_run import LEASE_S, Former, Result
+from recollect.worker.worker_options import (
+    CONCURRENCY,
+    FORMATION,
+    Notice,
+    check_concurrency,
+    tell_nobody,
+)
 
 LOG: Final = package_logger("recollect.worker")
-FORMATION: Final = "formation"
 SCHEDULES: Final = "schedules"
-"""The names of the background tasks."""
+"""The name of a background task."""
 POLL_S: Final = 1.0
 """So often a worker looks for what is due, whatever it hears."""
 SCHEDULE_EVERY_S: Final = 30.0
-CONCURRENCY: Final = 4
-CONCURRENCY_MAX: Final = 64
 
 WorkerT = TypeVar("WorkerT", bound="Worker")
-Notice: TypeAlias = Callable[[Scope, Result], None]
-"""Is told of every formation that ended; it is called in the event loop, and raises nothing."""
 PAGE_THREADS: Final = 500
-
-
-def tell_nobody(_scope: Scope, _result: Result) -> None:
-    """Tell nobody of a formation that ended."""
-
-
-def check_concurrency(concurrency: int) -> int:
-    """
-    Return *concurrency* if so many formations may run at once.
-
-    Raises:
-        UsageError: It is no whole number from 1 to ``CONCURRENCY_MAX``.
-    """
-    if type(concurrency) is not int or not 1 <= concurrency <= CONCURRENCY_MAX:
-        msg = (
-            f"concurrency is {concurrency!r}: give a whole number from 1 to {CONCURRENCY_MAX} "
-            "(CONCURRENCY_MAX)"
-        )
-        raise UsageError(msg)
-    return concurrency
 
 
 @dataclass(slots=True, kw_only=True)

@@ -53,7 +53,7 @@ from recollect.stores.validation import (
     check_texts,
     to_datetime,
 )
-from recollect.sync.dual import twins
+from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect, Home
 from recollect.text.token_estimate import estimated_tokens
 
@@ -133,7 +133,7 @@ class Examples:
         )
         return await self._kept(memory, new, {"": tuple(evidence)} if evidence else {}, trust)
 
-    add, aadd = twins(_add)
+    add, aadd = method_pair(_add)
 
     async def _kept(
         self, memory: Recollect, new: Example, evidence: EvidenceMap, trust: Trust = "user"
@@ -201,7 +201,7 @@ class Examples:
             )
         return await self._kept(memory, better, {"": tuple(evidence)} if evidence else {}, trust)
 
-    add_feedback, aadd_feedback = twins(_add_feedback)
+    add_feedback, aadd_feedback = method_pair(_add_feedback)
 
     async def _gather(
         self,
@@ -255,7 +255,7 @@ class Examples:
             for new, each in zip(examples, found, strict=True)
         ]
 
-    gather, agather = twins(_gather)
+    gather, agather = method_pair(_gather)
 
     async def _with_answer(self, memory: Recollect, given: Example) -> list[Example]:
         """Return the examples with this input and output, whatever their reasons."""
@@ -325,7 +325,7 @@ class Examples:
         chosen, tokens = chosen_of(ranked, manner, self._count_tokens, self._secret)
         return Selection(input=input, chosen=chosen, tokens=tokens, secret=self._secret)
 
-    select, aselect = twins(_select)
+    select, aselect = method_pair(_select)
 
     async def _page(
         self, memory: Recollect, *, cursor: str | None = None, limit: int = 100
@@ -335,7 +335,7 @@ class Examples:
         now = to_datetime(memory.store.now())
         return Page(rows=tuple(_examples_in(page.rows, now)), cursor=page.cursor)
 
-    page, apage = twins(_page)
+    page, apage = method_pair(_page)
 
     async def _erase(self, memory: Recollect, key: str) -> EraseReceipt:
         """
@@ -349,7 +349,7 @@ class Examples:
             raise NotFoundError(msg)
         return await memory.erase(self.scope, EraseMemory(type=EXAMPLE_TYPE, key=key))
 
-    erase, aerase = twins(_erase)
+    erase, aerase = method_pair(_erase)
 
     async def _export_lines(self, memory: Recollect) -> list[str]:
         """Return the examples in force as JSON Lines, by key, without their evidence."""
@@ -362,7 +362,7 @@ class Examples:
             if cursor is None:
                 return found
 
-    export_lines, aexport_lines = twins(_export_lines)
+    export_lines, aexport_lines = method_pair(_export_lines)
 
     async def _import_lines(
         self, memory: Recollect, lines: Iterable[str], *, trust: Trust = "user"
@@ -394,7 +394,7 @@ class Examples:
             changed += sum(was is not None and write is not None for was, write in writes)
         return ImportedExamples(new=new, changed=changed, unchanged=len(examples) - new - changed)
 
-    import_lines, aimport_lines = twins(_import_lines)
+    import_lines, aimport_lines = method_pair(_import_lines)
 
 
 def _examples_in(memories: Sequence[Memory], now: datetime) -> list[Example]:

@@ -27,7 +27,7 @@ from recollect.records import (
     Scope,
 )
 from recollect.stores.validation import check_id, check_position, check_scope, check_texts
-from recollect.sync.dual import twins
+from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect, Home
 
 TRIES_MAX: Final = 8
@@ -88,7 +88,7 @@ class Keeping:
         """
         return (await self._reading(memory, user)).prompt
 
-    read, aread = twins(_read)
+    read, aread = method_pair(_read)
 
     async def _write(
         self,
@@ -130,7 +130,7 @@ class Keeping:
                 if expected is not None or tries == TRIES_MAX:
                     raise
 
-    write, awrite = twins(_write)
+    write, awrite = method_pair(_write)
 
     async def _history(self, memory: Recollect, user: Scope | None = None) -> tuple[Edit, ...]:
         """Return all versions, oldest first, with who wrote them and why."""
@@ -145,7 +145,7 @@ class Keeping:
             for each in edits
         )
 
-    history, ahistory = twins(_history)
+    history, ahistory = method_pair(_history)
 
     async def _diff(
         self, memory: Recollect, one: int, other: int, *, user: Scope | None = None
@@ -163,7 +163,7 @@ class Keeping:
         )
         return "\n".join(lines)
 
-    diff, adiff = twins(_diff)
+    diff, adiff = method_pair(_diff)
 
     async def _roll_back(
         self,
@@ -191,7 +191,7 @@ class Keeping:
         write = await self._checked(memory, rules, past[version].evidence, newest, cause, user)
         return await self._put(memory, write, user)
 
-    roll_back, aroll_back = twins(_roll_back)
+    roll_back, aroll_back = method_pair(_roll_back)
 
     def _edit(self, edits: dict[int, Edit], version: int) -> Edit:
         if version not in edits:

@@ -10,7 +10,7 @@ from recollect.agents.instructions.proposals import Proposing
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
 from recollect.records import INSTRUCTIONS_OUTCOME, JsonObject, Memory, PutMemory, Scope
-from recollect.sync.dual import twins
+from recollect.sync.method_pairs import method_pair
 
 
 class Outcomes(Proposing):
@@ -49,7 +49,7 @@ class Outcomes(Proposing):
         write = PutMemory(type=INSTRUCTIONS_OUTCOME, key=key, value=value, cause=outcome)
         await memory.apply(self._where(user), [write])
 
-    record, arecord = twins(_record)
+    record, arecord = method_pair(_record)
 
     async def _outcomes(
         self, memory: Recollect, user: Scope | None = None
@@ -64,7 +64,7 @@ class Outcomes(Proposing):
                 by_version[version, theirs].append(each)
         return tuple(_tally(*at, found) for at, found in sorted(by_version.items()))
 
-    outcomes, aoutcomes = twins(_outcomes)
+    outcomes, aoutcomes = method_pair(_outcomes)
 
 
 def _tally(version: int, user_version: int, found: list[Memory]) -> OutcomeCounts:

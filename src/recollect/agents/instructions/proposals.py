@@ -57,7 +57,7 @@ from recollect.records import (
 )
 from recollect.stores.provenance import NO_WORDS, Source, Words, grouped, words_of
 from recollect.stores.validation import PAGE_ROWS_MAX, check_text, to_datetime
-from recollect.sync.dual import twins
+from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect
 
 LOG: Final = package_logger("recollect.agents.instructions")
@@ -123,7 +123,7 @@ class Proposing(Keeping):
             raise ProposalRefusedError(kept.reason, kept.id)
         return await self._decided(memory, kept, user)
 
-    propose, apropose = twins(_propose)
+    propose, apropose = method_pair(_propose)
 
     async def _improve(
         self,
@@ -172,7 +172,7 @@ class Proposing(Keeping):
         kept = await self._kept(before if draft.grounds else memory, scored, user)
         return await self._decided(memory, kept, user)
 
-    improve, aimprove = twins(_improve)
+    improve, aimprove = method_pair(_improve)
 
     async def _accept(
         self, memory: Recollect, proposal: str, *, by: str, user: Scope | None = None
@@ -201,7 +201,7 @@ class Proposing(Keeping):
         await memory.apply(self._where(user), [write, self._again(waiting, accepted)])
         return accepted
 
-    accept, aaccept = twins(_accept)
+    accept, aaccept = method_pair(_accept)
 
     async def _refuse(
         self, memory: Recollect, proposal: str, *, by: str, why: str, user: Scope | None = None
@@ -219,7 +219,7 @@ class Proposing(Keeping):
         await memory.apply(self._where(user), [self._again(waiting, refused)])
         return refused
 
-    refuse, arefuse = twins(_refuse)
+    refuse, arefuse = method_pair(_refuse)
 
     async def _proposals(
         self,
@@ -233,7 +233,7 @@ class Proposing(Keeping):
         found = await self._all(memory, self._where(user), INSTRUCTIONS_PROPOSAL, wanted)
         return tuple(map(proposal_of, found))
 
-    proposals, aproposals = twins(_proposals)
+    proposals, aproposals = method_pair(_proposals)
 
     async def _keep_cases(self, memory: Recollect, cases: Sequence[ScoringCase]) -> None:
         """
@@ -262,7 +262,7 @@ class Proposing(Keeping):
         ]
         await memory.apply(self.scope, writes)
 
-    keep_cases, akeep_cases = twins(_keep_cases)
+    keep_cases, akeep_cases = method_pair(_keep_cases)
 
     async def _cases(self, memory: Recollect) -> tuple[ScoringCase, ...]:
         """Return the cases that are kept, by name."""
@@ -270,7 +270,7 @@ class Proposing(Keeping):
         found = await self._all(memory, self.scope, INSTRUCTIONS_CASE, wanted)
         return tuple(case for each in found if (case := case_of(each)) is not None)
 
-    cases, acases = twins(_cases)
+    cases, acases = method_pair(_cases)
 
     async def _decided(
         self, memory: Recollect, kept: InstructionsProposal, user: Scope | None

@@ -66,7 +66,7 @@ from recollect.records import (
 )
 from recollect.stores.plans.erasure import EraseMemory
 from recollect.stores.validation import check_id, check_scope, check_text, to_datetime
-from recollect.sync.dual import twins
+from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect, Home
 from recollect.text.searchable import memory_text
 from recollect.text.token_estimate import estimated_tokens
@@ -165,7 +165,7 @@ class MemoryTools:
             return refused(f"there is no type {type[:80]!r}; there are {', '.join(self.types)}")
         return await self._done(memory, type, {"value": value}, quotes)
 
-    save_memory, asave_memory = twins(_save_memory)
+    save_memory, asave_memory = method_pair(_save_memory)
 
     @_told
     async def _update_memory(
@@ -190,7 +190,7 @@ class MemoryTools:
         patch: JsonObject = {"changes": changes, "version": version}
         return await self._done(memory, PATCH, patch, quotes, found)
 
-    update_memory, aupdate_memory = twins(_update_memory)
+    update_memory, aupdate_memory = method_pair(_update_memory)
 
     @_told
     async def _search_memory(
@@ -218,7 +218,7 @@ class MemoryTools:
         told: JsonObject = {"status": "found", "memories": shown}
         return {**told, "left_out": more} if more else told
 
-    search_memory, asearch_memory = twins(_search_memory)
+    search_memory, asearch_memory = method_pair(_search_memory)
 
     @_told
     async def _forget_memory(
@@ -257,7 +257,7 @@ class MemoryTools:
             return refused("it was changed meanwhile: ask again")
         return {"status": "forgotten", "id": id, "reason": ""}
 
-    forget_memory, aforget_memory = twins(_forget_memory)
+    forget_memory, aforget_memory = method_pair(_forget_memory)
 
     async def _call(self, memory: Recollect, name: str, arguments: JsonObject) -> JsonObject:
         """Carry out one call of a model, whose *arguments* are not checked yet."""
@@ -284,7 +284,7 @@ class MemoryTools:
         result: JsonObject = await work[name](memory, **given)
         return result
 
-    call, acall = twins(_call)
+    call, acall = method_pair(_call)
 
     async def _done(
         self,

@@ -61,7 +61,7 @@ def worker(
     or give it back, and end within ten seconds; a second one ends it at once, and loses
     nothing either. Warnings are logged to standard error; they hold no words of users.
     """
-    from recollect.worker.loop import CONCURRENCY_MAX
+    from recollect.worker.worker_options import CONCURRENCY_MAX
 
     if not 1 <= concurrency <= CONCURRENCY_MAX:
         msg = f"--concurrency {concurrency} is outside 1 to {CONCURRENCY_MAX} (CONCURRENCY_MAX)"

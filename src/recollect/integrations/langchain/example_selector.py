@@ -11,6 +11,7 @@ from recollect.agents.examples import Basis, Example, Examples, Selection
 from recollect.agents.examples.selection import SelectionOptions
 from recollect.errors import MissingKeyError, UsageError
 from recollect.recall.query import query_in
+from recollect.sync.method_pairs import PairCall, delegated_pair
 
 
 class SelectOptions(TypedDict, total=False):
@@ -52,7 +53,7 @@ class RecollectExampleSelector(BaseExampleSelector):
         self.options = options
         SelectionOptions(**options)  # refused now, not with the first prompt
 
-    def add_example(self, example: dict[str, str]) -> str:
+    async def _add_example(self, call: PairCall, example: dict[str, str]) -> str:
         """
         Keep an example; return its key.
 
@@ -60,24 +61,21 @@ class RecollectExampleSelector(BaseExampleSelector):
             MissingKeyError: It has no input or no output.
         """
         given = self._given(example)
-        return self.examples.add(given.input, given.output, reason=given.reason).key
+        add, aadd = self.examples.add, self.examples.aadd
+        return (await call(add, aadd, given.input, given.output, reason=given.reason)).key
 
-    async def aadd_example(self, example: dict[str, str]) -> str:
-        """Do the same as `add_example`."""
-        given = self._given(example)
-        return (await self.examples.aadd(given.input, given.output, reason=given.reason)).key
-
-    def select_examples(self, input_variables: dict[str, str]) -> list[dict[str, str]]:
+    async def _select_examples(
+        self, call: PairCall, input_variables: dict[str, str]
+    ) -> list[dict[str, str]]:
         """Return the examples for an input as variables of a prompt, the best last."""
-        asked = self._asked(input_variables)
-        return self._shown(self.examples.select(asked, **self.options)) if asked.strip() else []
-
-    async def aselect_examples(self, input_variables: dict[str, str]) -> list[dict[str, str]]:
-        """Do the same as `select_examples`."""
         asked = self._asked(input_variables)
         if not asked.strip():
             return []
-        return self._shown(await self.examples.aselect(asked, **self.options))
+        select, aselect = self.examples.select, self.examples.aselect
+        return self._shown(await call(select, aselect, asked, **self.options))
+
+    add_example, aadd_example = delegated_pair(_add_example)
+    select_examples, aselect_examples = delegated_pair(_select_examples)
 
     def _given(self, example: Mapping[str, str]) -> Example:
         for key in (self.input_key, self.output_key):

@@ -9,6 +9,7 @@ from langchain_classic.base_memory import BaseMemory
 from pydantic import PrivateAttr
 
 from recollect import conversation
+from recollect.sync.method_pairs import PairCall, delegated_pair
 
 InMemoryEntityStore = conversation.InMemoryEntityStore
 
@@ -40,29 +41,26 @@ class ClassicMemory(BaseMemory):
         """The keys that `load_memory_variables` returns."""
         return self._behind.memory_variables
 
-    def load_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    async def _load_variables(self, call: PairCall, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return what goes into the next prompt."""
-        return self._behind.load_memory_variables(inputs)
+        behind = self._behind
+        return await call(behind.load_memory_variables, behind.aload_memory_variables, inputs)
 
-    async def aload_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Return what goes into the next prompt."""
-        return await self._behind.aload_memory_variables(inputs)
-
-    def save_context(self, inputs: dict[str, Any], outputs: dict[str, str]) -> None:
+    async def _save_context(
+        self, call: PairCall, inputs: dict[str, Any], outputs: dict[str, str]
+    ) -> None:
         """Keep one turn."""
-        self._behind.save_context(inputs, outputs)
+        await call(self._behind.save_context, self._behind.asave_context, inputs, outputs)
 
-    async def asave_context(self, inputs: dict[str, Any], outputs: dict[str, str]) -> None:
-        """Keep one turn."""
-        await self._behind.asave_context(inputs, outputs)
-
-    def clear(self) -> None:
+    async def _clear(self, call: PairCall) -> None:
         """Remove what the memory keeps."""
-        self._behind.clear()
+        await call(self._behind.clear, self._behind.aclear)
 
-    async def aclear(self) -> None:
-        """Remove what the memory keeps."""
-        await self._behind.aclear()
+    load_memory_variables, aload_memory_variables = delegated_pair(
+        _load_variables, "load_memory_variables"
+    )
+    save_context, asave_context = delegated_pair(_save_context)
+    clear, aclear = delegated_pair(_clear)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -129,26 +127,14 @@ class ConversationSummaryMemory(_Named):
     __init__ = _Named.__init__
 
     @classmethod
-    def from_messages(
-        cls, llm: object, chat_memory: Any, *, summarize_step: int = 2, **options: Any
-    ) -> Self:
-        """Return a memory that has summed up what *chat_memory* holds."""
-        return cls.standing_for(
-            conversation.ConversationSummaryMemory.from_messages(
-                llm, chat_memory, summarize_step=summarize_step, **options
-            )
-        )
+    def from_messages(cls, llm: object, chat_memory: Any, **options: Any) -> Self:
+        """See `recollect.conversation.ConversationSummaryMemory.from_messages`."""
+        return cls.standing_for(cls.kind.from_messages(llm, chat_memory, **options))
 
     @classmethod
-    async def afrom_messages(
-        cls, llm: object, chat_memory: Any, *, summarize_step: int = 2, **options: Any
-    ) -> Self:
-        """Return the same as `from_messages`."""
-        return cls.standing_for(
-            await conversation.ConversationSummaryMemory.afrom_messages(
-                llm, chat_memory, summarize_step=summarize_step, **options
-            )
-        )
+    async def afrom_messages(cls, llm: object, chat_memory: Any, **options: Any) -> Self:
+        """See `recollect.conversation.ConversationSummaryMemory.from_messages`."""
+        return cls.standing_for(await cls.kind.afrom_messages(llm, chat_memory, **options))
 
 
 class ConversationSummaryBufferMemory(_Named):

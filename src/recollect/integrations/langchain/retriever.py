@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from langchain_core.callbacks import (
-    AsyncCallbackManagerForRetrieverRun,
-    CallbackManagerForRetrieverRun,
-)
+from langchain_core.callbacks import BaseRunManager
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict
@@ -16,6 +12,7 @@ from pydantic import ConfigDict
 from recollect.integrations.langchain.recalled_documents import document_of
 from recollect.memory.facade import Recollect
 from recollect.recall.query import query_in
+from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import Home
 
 
@@ -37,17 +34,19 @@ class RecollectRetriever(BaseRetriever):
     budget_tokens: int | None = None
     where: Any = None
 
-    def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
-    ) -> list[Document]:
-        return Home(self.memory).call(partial(self._found, query=query, k=k))
+    @property
+    def home(self) -> Home:
+        """The ways to the memory."""
+        return Home(self.memory)
 
-    async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
+    async def _found(
+        self,
+        memory: Recollect,
+        query: str,
+        *,
+        run_manager: BaseRunManager,
+        k: int | None = None,
     ) -> list[Document]:
-        return await Home(self.memory).visit(partial(self._found, query=query, k=k))
-
-    async def _found(self, memory: Recollect, *, query: str, k: int | None) -> list[Document]:
         if not query.strip():
             return []
         recall = await memory.recall(
@@ -59,3 +58,7 @@ class RecollectRetriever(BaseRetriever):
             where=self.where,
         )
         return [document_of(entry) for entry in recall.entries]
+
+    _get_relevant_documents, _aget_relevant_documents = method_pair(
+        _found, "_get_relevant_documents"
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from langchain_core.documents import Document
@@ -13,6 +12,7 @@ from recollect.memory.facade import Recollect
 from recollect.recall.neighbours import Neighbour
 from recollect.recall.query import MATCHES_MAX
 from recollect.records import JsonObject, Memory, Scope
+from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import Home
 
 DEFAULT_K: Final = 4
@@ -29,12 +29,12 @@ _FoundT = TypeVar("_FoundT")
 class VectorSearches(VectorStore):
     """Nearest documents, with a threshold, by a vector, or as different as can be."""
 
-    _home: Home
+    home: Home
     scope: Scope
     type_: str
 
-    def similarity_search_by_vector(
-        self, embedding: list[float], k: int = DEFAULT_K, **kwargs: Any
+    async def _by_vector(
+        self, memory: Recollect, /, embedding: list[float], k: int = DEFAULT_K, **kwargs: Any
     ) -> list[Document]:
         """
         Return at most *k* documents whose vectors are nearest to *embedding*, nearest first.
@@ -42,18 +42,13 @@ class VectorSearches(VectorStore):
         Raises:
             UsageError: The memory has no embedder, or one of other dimensions.
         """
-        near = self._home.call(partial(self._near, query=embedding, k=k, **kwargs))
+        near = await self._near(memory, query=embedding, k=k, **kwargs)
         return [document for document, _ in near]
 
-    async def asimilarity_search_by_vector(
-        self, embedding: list[float], k: int = DEFAULT_K, **kwargs: Any
-    ) -> list[Document]:
-        """Do the same as `similarity_search_by_vector`."""
-        near = await self._home.visit(partial(self._near, query=embedding, k=k, **kwargs))
-        return [document for document, _ in near]
-
-    def max_marginal_relevance_search(
+    async def _diverse(
         self,
+        memory: Recollect,
+        /,
         query: str,
         k: int = DEFAULT_K,
         fetch_k: int = FETCHED,
@@ -68,23 +63,13 @@ class VectorSearches(VectorStore):
         Raises:
             UsageError: The memory has no embedder.
         """
-        near = self._home.call(partial(self._near, query=query, k=fetch_k, **kwargs))
+        near = await self._near(memory, query=query, k=fetch_k, **kwargs)
         return diverse(near, k, lambda_mult)
 
-    async def amax_marginal_relevance_search(
+    async def _diverse_by_vector(
         self,
-        query: str,
-        k: int = DEFAULT_K,
-        fetch_k: int = FETCHED,
-        lambda_mult: float = 0.5,
-        **kwargs: Any,
-    ) -> list[Document]:
-        """Do the same as `max_marginal_relevance_search`."""
-        near = await self._home.visit(partial(self._near, query=query, k=fetch_k, **kwargs))
-        return diverse(near, k, lambda_mult)
-
-    def max_marginal_relevance_search_by_vector(
-        self,
+        memory: Recollect,
+        /,
         embedding: list[float],
         k: int = DEFAULT_K,
         fetch_k: int = FETCHED,
@@ -92,33 +77,28 @@ class VectorSearches(VectorStore):
         **kwargs: Any,
     ) -> list[Document]:
         """Do as `max_marginal_relevance_search` does, for a vector."""
-        near = self._home.call(partial(self._near, query=embedding, k=fetch_k, **kwargs))
+        near = await self._near(memory, query=embedding, k=fetch_k, **kwargs)
         return diverse(near, k, lambda_mult)
 
-    async def amax_marginal_relevance_search_by_vector(
-        self,
-        embedding: list[float],
-        k: int = DEFAULT_K,
-        fetch_k: int = FETCHED,
-        lambda_mult: float = 0.5,
-        **kwargs: Any,
-    ) -> list[Document]:
-        """Do the same as `max_marginal_relevance_search_by_vector`."""
-        near = await self._home.visit(partial(self._near, query=embedding, k=fetch_k, **kwargs))
-        return diverse(near, k, lambda_mult)
-
-    def _similarity_search_with_relevance_scores(
-        self, query: str, k: int = DEFAULT_K, **kwargs: Any
+    async def _with_relevance(
+        self, memory: Recollect, /, query: str, k: int = DEFAULT_K, **kwargs: Any
     ) -> list[tuple[Document, float]]:
         """Return the nearest documents with their cosines, of which negative ones count as 0."""
-        near = self._home.call(partial(self._near, query=query, k=k, **kwargs))
+        near = await self._near(memory, query=query, k=k, **kwargs)
         return [(document, relevance_of(each)) for document, each in near]
 
-    async def _asimilarity_search_with_relevance_scores(
-        self, query: str, k: int = DEFAULT_K, **kwargs: Any
-    ) -> list[tuple[Document, float]]:
-        near = await self._home.visit(partial(self._near, query=query, k=k, **kwargs))
-        return [(document, relevance_of(each)) for document, each in near]
+    similarity_search_by_vector, asimilarity_search_by_vector = method_pair(
+        _by_vector, "similarity_search_by_vector"
+    )
+    max_marginal_relevance_search, amax_marginal_relevance_search = method_pair(
+        _diverse, "max_marginal_relevance_search"
+    )
+    max_marginal_relevance_search_by_vector, amax_marginal_relevance_search_by_vector = method_pair(
+        _diverse_by_vector, "max_marginal_relevance_search_by_vector"
+    )
+    _similarity_search_with_relevance_scores, _asimilarity_search_with_relevance_scores = (
+        method_pair(_with_relevance, "_similarity_search_with_relevance_scores")
+    )
 
     async def _near(
         self,

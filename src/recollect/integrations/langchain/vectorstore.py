@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Self
 from uuid import uuid4
@@ -24,6 +24,7 @@ from recollect.recall.query import Where, query_in
 from recollect.recall.results import Recalled
 from recollect.records import DeleteMemory, Memory, PutMemory, Scope
 from recollect.stores.validation import WRITES_MAX
+from recollect.sync.method_pairs import method_pair, prepared_pair
 from recollect.sync.object_home import AnyRecollect, Home
 
 TYPE: Final = "Item"
@@ -40,38 +41,26 @@ class RecollectVectorStore(VectorSearches):
     """
 
     def __init__(self, memory: AnyRecollect, scope: Scope, *, type_: str = TYPE) -> None:
-        self._home = Home(memory)
+        self.home = Home(memory)
         self.scope = scope
         self.type_ = type_
 
-    def add_texts(
+    def _add_texts(
         self,
+        /,
         texts: Iterable[str],
         metadatas: list[dict[str, Any]] | None = None,
         *,
         ids: list[str] | None = None,
         **kwargs: Any,
-    ) -> list[str]:
+    ) -> Callable[[Recollect], Awaitable[list[str]]]:
         """
         Keep *texts* as documents, all or none (of each ``WRITES_MAX``); return their ids.
 
         Raises:
             UsageError: There are not as many ids or metadata as texts, or one is not allowed.
         """
-        documents = _documents(list(texts), metadatas, ids)
-        return self._home.call(partial(self._add, documents=documents))
-
-    async def aadd_texts(
-        self,
-        texts: Iterable[str],
-        metadatas: list[dict[str, Any]] | None = None,
-        *,
-        ids: list[str] | None = None,
-        **kwargs: Any,
-    ) -> list[str]:
-        """Do the same as `add_texts`."""
-        documents = _documents(list(texts), metadatas, ids)
-        return await self._home.visit(partial(self._add, documents=documents))
+        return partial(self._add, documents=_documents(list(texts), metadatas, ids))
 
     async def _add(self, memory: Recollect, documents: Sequence[Document]) -> list[str]:
         ids = [each.id or uuid4().hex for each in documents]
@@ -90,44 +79,29 @@ class RecollectVectorStore(VectorSearches):
             await memory.apply(self.scope, batch)
         return ids
 
-    def delete(self, ids: list[str] | None = None, **kwargs: Any) -> bool:
+    async def _delete(
+        self, memory: Recollect, /, ids: list[str] | None = None, **kwargs: Any
+    ) -> bool:
         """Remove the documents with these ids, those that there are; ``None`` removes nothing."""
-        return self._home.call(partial(self._delete, ids=ids or []))
-
-    async def adelete(self, ids: list[str] | None = None, **kwargs: Any) -> bool:
-        """Do the same as `delete`."""
-        return await self._home.visit(partial(self._delete, ids=ids or []))
-
-    async def _delete(self, memory: Recollect, ids: Sequence[str]) -> bool:
-        for batch in _batches([DeleteMemory(type=self.type_, key=each) for each in ids]):
+        for batch in _batches([DeleteMemory(type=self.type_, key=each) for each in ids or []]):
             await memory.apply(self.scope, batch)
         return True
 
-    def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
+    async def _get_by_ids(self, memory: Recollect, ids: Sequence[str], /) -> list[Document]:
         """Return the documents with these ids, those that there are, in that order."""
-        return self._home.call(partial(self._get, ids=ids))
-
-    async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        """Do the same as `get_by_ids`."""
-        return await self._home.visit(partial(self._get, ids=ids))
-
-    async def _get(self, memory: Recollect, ids: Sequence[str]) -> list[Document]:
         found = await memory.store.get_many(self.scope, [(self.type_, each) for each in ids])
         return [document_of(each) for each in found if each]
 
-    def similarity_search(self, query: str, k: int = DEFAULT_K, **kwargs: Any) -> list[Document]:
-        """Return at most *k* documents that bear on *query*, best first."""
-        return [document for document, _ in self.similarity_search_with_score(query, k, **kwargs)]
-
-    async def asimilarity_search(
-        self, query: str, k: int = DEFAULT_K, **kwargs: Any
+    async def _search(
+        self, memory: Recollect, /, query: str, k: int = DEFAULT_K, **kwargs: Any
     ) -> list[Document]:
-        """Do the same as `similarity_search`."""
-        found = await self.asimilarity_search_with_score(query, k, **kwargs)
-        return [document for document, _ in found]
+        """Return at most *k* documents that bear on *query*, best first."""
+        return [found for found, _ in await self._search_with_score(memory, query, k, **kwargs)]
 
-    def similarity_search_with_score(
+    async def _search_with_score(
         self,
+        memory: Recollect,
+        /,
         query: str,
         k: int = DEFAULT_K,
         *,
@@ -135,31 +109,23 @@ class RecollectVectorStore(VectorSearches):
         **kwargs: Any,
     ) -> list[tuple[Document, float]]:
         """Return documents with their scores; a higher one is better, and they have no bounds."""
-        return self._home.call(partial(self._search, query=query, k=k, filter_=filter))
-
-    async def asimilarity_search_with_score(
-        self,
-        query: str,
-        k: int = DEFAULT_K,
-        *,
-        filter: Filter | None = None,  # noqa: A002 (LangChain's name)
-        **kwargs: Any,
-    ) -> list[tuple[Document, float]]:
-        """Do the same as `similarity_search_with_score`."""
-        return await self._home.visit(partial(self._search, query=query, k=k, filter_=filter))
-
-    async def _search(
-        self, memory: Recollect, *, query: str, k: int, filter_: Filter | None
-    ) -> list[tuple[Document, float]]:
         if not query.strip() or k < 1:
             return []
-        where = Where(messages=False, types=(self.type_,), filter=conditions_of(filter_))
+        where = Where(messages=False, types=(self.type_,), filter=conditions_of(filter))
 
         async def recalled(limit: int) -> list[tuple[Document, float]]:
             recall = await memory.recall(self.scope, query_in(query), limit=limit, where=where)
             return [(_found_document(entry), entry.score) for entry in recall.entries]
 
-        return await passing(recalled, filter_, k)
+        return await passing(recalled, filter, k)
+
+    add_texts, aadd_texts = prepared_pair(_add_texts)
+    delete, adelete = method_pair(_delete)
+    get_by_ids, aget_by_ids = method_pair(_get_by_ids)
+    similarity_search, asimilarity_search = method_pair(_search, "similarity_search")
+    similarity_search_with_score, asimilarity_search_with_score = method_pair(
+        _search_with_score, "similarity_search_with_score"
+    )
 
     @classmethod
     def from_texts(

@@ -29,7 +29,7 @@ from recollect.integrations.langgraph.store_writes import Writes
 from recollect.lifecycle.forgotten import forgotten_notes
 from recollect.memory.facade import Recollect
 from recollect.recall.query import Where, query_in
-from recollect.recall.recaller import scopes_below
+from recollect.recall.scope_listing import scopes_below
 from recollect.records import (
     SPEAKER_MARK,
     UNRECALLED_TYPES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import Any, Self
@@ -21,6 +21,7 @@ from recollect.records import Scope
 from recollect.stores.plans.erasure import EraseExpired
 from recollect.stores.validation import check_scope, to_datetime
 from recollect.sync.facade import SyncRecollect, open_sync
+from recollect.sync.method_pairs import method_pair, prepared_pair
 from recollect.sync.object_home import AnyRecollect
 
 
@@ -77,10 +78,10 @@ class RecollectStore(BaseStore):
             )
             raise UsageError(msg)
         self.memory: AnyRecollect = memory
-        self._home = HomeLoop(memory)
+        self.home = HomeLoop(memory)
         self._sweeper: Sweeper | None = None
 
-    def batch(self, ops: Iterable[Op]) -> list[Result]:
+    def _prepare_batch(self, ops: Iterable[Op]) -> Callable[[Recollect], Awaitable[list[Result]]]:
         """
         Carry out *ops* and return their results, in order.
 
@@ -93,11 +94,9 @@ class RecollectStore(BaseStore):
             UsageError: Something of an operation is not allowed, and nothing was done; or
                 this is the event loop on which the memory lives.
         """
-        return self._home.here(partial(self._batch, ops=check_ops(ops)))
+        return partial(self._batch, ops=check_ops(ops))
 
-    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do the same as `batch`, from any event loop."""
-        return await self._home.visit(partial(self._batch, ops=check_ops(ops)))
+    batch, abatch = prepared_pair(_prepare_batch, "batch", in_place=True)
 
     async def _batch(self, memory: Recollect, ops: Sequence[Op]) -> list[Result]:
         writes = await self._writes(memory, ops)
@@ -113,20 +112,20 @@ class RecollectStore(BaseStore):
         await prolong_used(memory, reading.used)
         return reading.results
 
-    def sweep_ttl(self) -> int:
+    async def _sweep_ttl(self, memory: Recollect) -> int:
         """
-        Erase the items that have expired from the store, in all namespaces; say how many.
+        Erase the items that have expired from the store, in all namespaces; return how many.
 
         No read returns them before either.
 
         Raises:
             UsageError: This is the event loop on which the memory lives.
         """
-        return self._home.call(self._sweep)
+        # The lifetimes of the items go with them: they are side records, which expire as well.
+        items = await memory.erase(self.root, EraseExpired(types=[ITEM], below=True))
+        return items.memories
 
-    async def asweep_ttl(self) -> int:
-        """Do the same as `sweep_ttl`, from any event loop."""
-        return await self._home.visit(self._sweep)
+    sweep_ttl, asweep_ttl = method_pair(_sweep_ttl)
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
         """
@@ -146,7 +145,7 @@ class RecollectStore(BaseStore):
         configured = (self.ttl_config or {}).get("sweep_interval_minutes")
         minutes = sweep_interval_minutes or configured or SWEEP_MINUTES
         if self._sweeper is None or not self._sweeper.is_running:
-            self._sweeper = Sweeper(self.sweep_ttl, minutes, self._home.tasks)
+            self._sweeper = Sweeper(self.sweep_ttl, minutes, self.home.tasks)
         return self._sweeper.ended
 
     def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
@@ -156,11 +155,6 @@ class RecollectStore(BaseStore):
         On the loop on which a `Recollect` lives give 0: a sweep at work waits for that loop.
         """
         return self._sweeper is None or self._sweeper.stop(timeout)
-
-    async def _sweep(self, memory: Recollect) -> int:
-        # The lifetimes of the items go with them: they are side records, which expire as well.
-        items = await memory.erase(self.root, EraseExpired(types=[ITEM], below=True))
-        return items.memories
 
     def close(self) -> None:
         """Stop the sweeper, and close the store if it was opened here by its address."""

@@ -14,8 +14,8 @@ from typing import Any, Final, TypeVar, cast
 from recollect.errors import StoreClosedError, UsageError
 from recollect.memory.facade import Recollect
 from recollect.stores.in_place import has_loop
-from recollect.sync.dual import Housed
 from recollect.sync.facade import SyncRecollect
+from recollect.sync.method_pairs import Housed
 from recollect.sync.object_home import Home
 
 ResultT = TypeVar("ResultT")

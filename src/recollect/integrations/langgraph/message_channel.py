@@ -10,6 +10,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple, Delt
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
 from recollect.messages import REMOVE_ALL_MESSAGES, AnyMessage, changed, coerced_all
+from recollect.sync.method_pairs import PairCall, delegated_pair
 
 _CHANGES: Final = "counters_since_delta_snapshot"
 """Names, in a checkpoint's metadata, the channels of which it keeps changes alone."""
@@ -38,24 +39,18 @@ def has_messages(found: CheckpointTuple, channel: str) -> bool:
     return channel in found.checkpoint["channel_values"] or _has_changes(found, channel)
 
 
-def completed(
-    saver: BaseCheckpointSaver[Any], found: CheckpointTuple, channel: str
+async def _completed(
+    saver: BaseCheckpointSaver[Any], call: PairCall, found: CheckpointTuple, channel: str
 ) -> CheckpointTuple:
     """Return a checkpoint with the messages of *channel*, also where it has their changes alone."""
     if not _has_changes(found, channel):
         return found
-    history = saver.get_delta_channel_history(config=found.config, channels=[channel])
+    read, aread = saver.get_delta_channel_history, saver.aget_delta_channel_history
+    history = await call(read, aread, config=found.config, channels=[channel])
     return _with(found, channel, history[channel])
 
 
-async def acompleted(
-    saver: BaseCheckpointSaver[Any], found: CheckpointTuple, channel: str
-) -> CheckpointTuple:
-    """Do the same as `completed`."""
-    if not _has_changes(found, channel):
-        return found
-    history = await saver.aget_delta_channel_history(config=found.config, channels=[channel])
-    return _with(found, channel, history[channel])
+completed, acompleted = delegated_pair(_completed)
 
 
 def _has_changes(found: CheckpointTuple, channel: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -31,6 +31,7 @@ from recollect.memory.facade import Recollect
 from recollect.messages import REMOVE_ALL_MESSAGES, AnyMessage, MessageLike, coerced_all
 from recollect.records import Scope
 from recollect.stores.checkpoint_threads import thread_of
+from recollect.sync.method_pairs import PairCall, delegated_pair, prepared_pair
 from recollect.sync.object_home import AnyRecollect
 
 THREADS_FOLLOWED_MAX: Final = 1_000
@@ -95,11 +96,13 @@ class MessageMirror:
     def __init__(self, memory: AnyRecollect, *, channel: str = "messages") -> None:
         """Mirror the messages of *channel*, that of the graph's state which holds them."""
         self.channel = channel
-        self._home = HomeLoop(memory)
+        self.home = HomeLoop(memory)
         self._turn = Lock()
         self._last: OrderedDict[str, tuple[str, State]] = OrderedDict()
 
-    def mirror(self, thread_id: str, messages: Sequence[MessageLike]) -> None:
+    def _mirror(
+        self, thread_id: str, messages: Sequence[MessageLike]
+    ) -> Callable[[Recollect], Awaitable[None]]:
         """
         Mirror *messages*, as a node of a graph may do with its state.
 
@@ -109,14 +112,13 @@ class MessageMirror:
             UsageError: The thread id is none of ours, something is no message, or one of them
                 removes all.
         """
-        self._home.call(partial(_changed_thread, place=_place(thread_id), change=_told(messages)))
+        return partial(_changed_thread, place=_place(thread_id), change=_told(messages))
 
-    async def amirror(self, thread_id: str, messages: Sequence[MessageLike]) -> None:
-        """Do the same as `mirror`."""
-        change = partial(_changed_thread, place=_place(thread_id), change=_told(messages))
-        await self._home.visit(change)
+    mirror, amirror = prepared_pair(_mirror)
 
-    def replay(self, saver: BaseCheckpointSaver[Any], thread_id: str) -> None:
+    async def _replay(
+        self, call: PairCall, saver: BaseCheckpointSaver[Any], thread_id: str
+    ) -> None:
         """
         Mirror what all checkpoints of a thread say, as if it had been mirrored from the first.
 
@@ -124,18 +126,12 @@ class MessageMirror:
             UsageError: The thread id is none of ours.
         """
         place = _place(thread_id)
-        listed = saver.list(_config(thread_id))
-        found = [completed(saver, each, self.channel) for each in listed]
-        change = net_change(found[::-1], self.channel)
-        self._home.call(partial(_changed_thread, place=place, change=change))
+        listed = await call(_listed, _alisted, saver, thread_id)
+        found = [await call(completed, acompleted, saver, each, self.channel) for each in listed]
+        change = partial(_changed_thread, place=place, change=net_change(found[::-1], self.channel))
+        await call(self.home.call, self.home.visit, change)
 
-    async def areplay(self, saver: BaseCheckpointSaver[Any], thread_id: str) -> None:
-        """Do the same as `replay`."""
-        place = _place(thread_id)
-        listed = [each async for each in saver.alist(_config(thread_id))]
-        found = [await acompleted(saver, each, self.channel) for each in listed]
-        change = net_change(found[::-1], self.channel)
-        await self._home.visit(partial(_changed_thread, place=place, change=change))
+    replay, areplay = delegated_pair(_replay)
 
     def saved(
         self,
@@ -166,7 +162,7 @@ class MessageMirror:
         if known != parent or not known:
             step = MirrorChange(list(after.values()), step.removed)
         if step.messages or step.removed:
-            self._home.call(partial(_changed_thread, place=place, change=step))
+            self.home.call(partial(_changed_thread, place=place, change=step))
         self._remember(thread_id, kept.checkpoint["id"], after)
 
     def _state_at(
@@ -187,6 +183,14 @@ class MessageMirror:
             self._last.move_to_end(thread_id)
             while len(self._last) > THREADS_FOLLOWED_MAX:
                 self._last.popitem(last=False)
+
+
+def _listed(saver: BaseCheckpointSaver[Any], thread_id: str) -> list[CheckpointTuple]:
+    return list(saver.list(_config(thread_id)))
+
+
+async def _alisted(saver: BaseCheckpointSaver[Any], thread_id: str) -> list[CheckpointTuple]:
+    return [each async for each in saver.alist(_config(thread_id))]
 
 
 def _parent_of(found: CheckpointTuple) -> str | None:

@@ -17,6 +17,7 @@ from recollect.integrations.langgraph.home_loop import forwarded
 from recollect.integrations.langgraph.nodes import MESSAGES, Node
 from recollect.messages import is_summary, kind_of, text_of
 from recollect.records import Scope
+from recollect.sync.method_pairs import PairCall, delegated_pair
 
 FEEDBACK: Final = "feedback"
 REFLECTIONS_MAX: Final = 5
@@ -51,22 +52,15 @@ def update_instructions(
     whose = None if user is None else check_whose(user)
     at_home = forwarded(instructions)
 
-    def update(state: Mapping[str, Any]) -> dict[str, Any]:
+    async def work(state: Mapping[str, Any], call: PairCall) -> dict[str, Any]:
         talk = _talk_in(state, key, feedback_key)
         if talk is None:
             return {}
         with contextlib.suppress(ProposalRefusedError):
-            _propose(at_home, talk, _scope(whose), scorer)
+            await _propose(call, at_home, talk, _scope(whose), scorer)
         return {feedback_key: ""}
 
-    async def aupdate(state: Mapping[str, Any]) -> dict[str, Any]:
-        talk = _talk_in(state, key, feedback_key)
-        if talk is None:
-            return {}
-        with contextlib.suppress(ProposalRefusedError):
-            await _apropose(at_home, talk, _scope(whose), scorer)
-        return {feedback_key: ""}
-
+    update, aupdate = delegated_pair(work)
     return RunnableLambda(update, afunc=aupdate, name="update_instructions")
 
 
@@ -90,42 +84,29 @@ def call_model(
     whose = None if user is None else check_whose(user)
     at_home = forwarded(instructions)
 
-    def call(state: Mapping[str, Any]) -> dict[str, Any]:
-        prompt = at_home.read(_scope(whose))
-        return {key: [model.invoke(_request(prompt, state[key]))]}
+    async def work(state: Mapping[str, Any], call: PairCall) -> dict[str, Any]:
+        prompt = await call(at_home.read, at_home.aread, _scope(whose))
+        return {key: [await call(model.invoke, model.ainvoke, _request(prompt, state[key]))]}
 
-    async def acall(state: Mapping[str, Any]) -> dict[str, Any]:
-        prompt = await at_home.aread(_scope(whose))
-        return {key: [await model.ainvoke(_request(prompt, state[key]))]}
-
-    return RunnableLambda(call, afunc=acall, name="call_model")
+    answer, aanswer = delegated_pair(work)
+    return RunnableLambda(answer, afunc=aanswer, name="call_model")
 
 
-def _propose(
-    instructions: Instructions, talk: Trajectory, user: Scope | None, scorer: Scorer | None
+async def _propose(
+    call: PairCall,
+    instructions: Instructions,
+    talk: Trajectory,
+    user: Scope | None,
+    scorer: Scorer | None,
 ) -> None:
+    propose, apropose = instructions.propose, instructions.apropose
+    improve, aimprove = instructions.improve, instructions.aimprove
     for left in reversed(range(REFLECTIONS_MAX)):
         try:
             if scorer is None:
-                instructions.propose([talk], user=user)
+                await call(propose, apropose, [talk], user=user)
             else:
-                instructions.improve([talk], scorer, user=user)
-        except VersionConflictError:
-            if not left:
-                raise
-        else:
-            return
-
-
-async def _apropose(
-    instructions: Instructions, talk: Trajectory, user: Scope | None, scorer: Scorer | None
-) -> None:
-    for left in reversed(range(REFLECTIONS_MAX)):
-        try:
-            if scorer is None:
-                await instructions.apropose([talk], user=user)
-            else:
-                await instructions.aimprove([talk], scorer, user=user)
+                await call(improve, aimprove, [talk], scorer, user=user)
         except VersionConflictError:
             if not left:
                 raise

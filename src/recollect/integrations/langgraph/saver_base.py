@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any, Final
 from uuid import UUID
 
@@ -16,12 +14,12 @@ from langgraph.checkpoint.base import (
     Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
-    DeltaChannelHistory,
 )
 
 from recollect.errors import UsageError
 from recollect.integrations.langgraph.message_mirror import MessageMirror
 from recollect.integrations.langgraph.schema_types import derive_for
+from recollect.sync.method_pairs import threaded
 
 _RUNTIME: Final = "__pregel_runtime"
 """Where LangGraph keeps what it tells the nodes of a run, beside what a program configures."""
@@ -106,10 +104,6 @@ class CompleteSaver(BaseCheckpointSaver[str]):
     @abstractmethod
     def _delete_for_runs(self, run_ids: Sequence[str]) -> None: ...
 
-    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Do the same as `get_tuple`."""
-        return await asyncio.to_thread(self.get_tuple, config)
-
     async def alist(
         self,
         config: RunnableConfig | None,
@@ -119,52 +113,18 @@ class CompleteSaver(BaseCheckpointSaver[str]):
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
         """Yield the same as `list`."""
-        read = partial(self.list, config, filter=filter, before=before, limit=limit)
-        for each in await asyncio.to_thread(read):
+        for each in await self._alisted(config, filter=filter, before=before, limit=limit):
             yield each
 
-    async def aput(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Do the same as `put`."""
-        return await asyncio.to_thread(self.put, config, checkpoint, metadata, new_versions)
-
-    async def aput_writes(
-        self,
-        config: RunnableConfig,
-        writes: Sequence[tuple[str, Any]],
-        task_id: str,
-        task_path: str = "",
-    ) -> None:
-        """Do the same as `put_writes`."""
-        await asyncio.to_thread(self.put_writes, config, writes, task_id, task_path)
-
-    async def adelete_thread(self, thread_id: str) -> None:
-        """Do the same as `delete_thread`."""
-        await asyncio.to_thread(self.delete_thread, thread_id)
-
-    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
-        """Do the same as `delete_for_runs`."""
-        await asyncio.to_thread(self.delete_for_runs, run_ids)
-
-    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Do the same as `copy_thread`."""
-        await asyncio.to_thread(self.copy_thread, source_thread_id, target_thread_id)
-
-    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """Do the same as `prune`."""
-        await asyncio.to_thread(partial(self.prune, thread_ids, strategy=strategy))
-
-    async def aget_delta_channel_history(
-        self, *, config: RunnableConfig, channels: Sequence[str]
-    ) -> Mapping[str, DeltaChannelHistory]:
-        """Do the same as `get_delta_channel_history`."""
-        read = partial(self.get_delta_channel_history, config=config, channels=channels)
-        return await asyncio.to_thread(read)
+    _alisted = threaded(list)  # noqa: A003 (the method)
+    aget_tuple = threaded(BaseCheckpointSaver[str].get_tuple)
+    aput = threaded(put)
+    aput_writes = threaded(BaseCheckpointSaver[str].put_writes)
+    adelete_thread = threaded(BaseCheckpointSaver[str].delete_thread)
+    adelete_for_runs = threaded(delete_for_runs)
+    acopy_thread = threaded(copy_thread)
+    aprune = threaded(BaseCheckpointSaver[str].prune)
+    aget_delta_channel_history = threaded(BaseCheckpointSaver[str].get_delta_channel_history)
 
 
 derive_for(CompleteSaver)

@@ -23,8 +23,8 @@ from langgraph.store.base import (
 
 from recollect.memory.facade import Recollect
 from recollect.recall.query import MATCHES_MAX, Where, query_in
-from recollect.recall.recaller import scopes_below
 from recollect.recall.results import Recall
+from recollect.recall.scope_listing import scopes_below
 from recollect.records import (
     LIFETIME,
     Memory,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
 from urllib.parse import quote
 
@@ -20,6 +19,7 @@ from recollect.memory.facade import Recollect
 from recollect.recall.query import Where, query_in
 from recollect.records import DeleteMemory, JsonObject, Memory, PutMemory, Scope
 from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX
+from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect, Home
 
 TYPE: Final = "Item"
@@ -56,31 +56,10 @@ class RecollectSearch(DocumentSearch):
         if docs:
             self.add_docs(docs)
 
-    def search(self, query: str, top_k: int = TOP_K) -> list[FoundDocument]:
+    async def _search(
+        self, memory: Recollect, query: str, top_k: int = TOP_K
+    ) -> list[FoundDocument]:
         """Return at most *top_k* documents, best first; none for an empty query."""
-        return self.home.call(partial(self._search, query=query, top_k=top_k))
-
-    async def asearch(self, query: str, top_k: int = TOP_K) -> list[FoundDocument]:
-        """Return the same as `search`."""
-        return await self.home.visit(partial(self._search, query=query, top_k=top_k))
-
-    def add_docs(self, docs: Sequence[SearchDocument]) -> None:
-        """Add documents, each in the place of one with its id; found when this returns."""
-        self.home.call(partial(self._add, docs=docs))
-
-    async def aadd_docs(self, docs: Sequence[SearchDocument]) -> None:
-        """Do the same as `add_docs`."""
-        await self.home.visit(partial(self._add, docs=docs))
-
-    def clear_index(self) -> None:
-        """Remove all documents of this collection, with their history."""
-        self.home.call(self._clear)
-
-    async def aclear_index(self) -> None:
-        """Do the same as `clear_index`."""
-        await self.home.visit(self._clear)
-
-    async def _search(self, memory: Recollect, *, query: str, top_k: int) -> list[FoundDocument]:
         checked_top_k(top_k)
         if not query.strip():
             return []
@@ -89,13 +68,15 @@ class RecollectSearch(DocumentSearch):
         kept = [each.content for each in recall.entries if isinstance(each.content, Memory)]
         return [_found(each) for each in kept]
 
-    async def _add(self, memory: Recollect, *, docs: Sequence[SearchDocument]) -> None:
+    async def _add_docs(self, memory: Recollect, docs: Sequence[SearchDocument]) -> None:
+        """Add documents, each in the place of one with its id; found when this returns."""
         writes = [self._write(each) for each in docs]
         for start in range(0, len(writes), WRITES_MAX):
             await memory.apply(self.scope, writes[start : start + WRITES_MAX])
         await memory.settled(self.scope)
 
-    async def _clear(self, memory: Recollect) -> None:
+    async def _clear_index(self, memory: Recollect) -> None:
+        """Remove all documents of this collection, with their history."""
         while True:
             page = await memory.memories(
                 self.scope, type_=TYPE, filter_=self._filter, limit=PAGE_ROWS_MAX
@@ -104,6 +85,10 @@ class RecollectSearch(DocumentSearch):
                 return
             gone = [DeleteMemory(type=TYPE, key=each.key) for each in page.rows]
             await memory.apply(self.scope, gone)
+
+    search, asearch = method_pair(_search)
+    add_docs, aadd_docs = method_pair(_add_docs)
+    clear_index, aclear_index = method_pair(_clear_index)
 
     @property
     def _filter(self) -> JsonObject:

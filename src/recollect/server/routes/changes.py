@@ -14,6 +14,7 @@ from recollect.records import JsonObject, Message, Scope
 from recollect.server.http.event_streams import Event, FollowingResponse
 from recollect.server.http.scope_access import Reach, Reading
 from recollect.stores.plans.changes import Entry
+from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.rows import Cursor, Feed
 
 router: Final = APIRouter(prefix="/v1", tags=["changes"])
@@ -78,15 +79,14 @@ class _Reader:
 
 async def _read(reach: Reach, place: Cursor) -> tuple[Feed, Sequence[Entry]]:
     """Return what changed since a place, with the entries themselves, of one moment."""
-    fed: list[Feed] = []
 
-    def choose(feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
-        fed[:] = feeds
-        is_told = not feeds[0].reset or place.epoch == 0
-        return [(reach.scope, each.uid) for each in feeds[0].entries] if is_told else []
+    def read(snapshot: StoreSnapshot) -> tuple[Feed, Sequence[Entry]]:
+        (feed,) = snapshot.feeds([place])
+        is_told = not feed.reset or place.epoch == 0
+        told = feed.entries if is_told else ()
+        return feed, snapshot.entries([(reach.scope, each.uid) for each in told])
 
-    entries = await reach.service.memory.store.consult([place], choose)
-    return fed[0], entries
+    return await reach.service.memory.store.read(read)
 
 
 def _told(feed: Feed, entries: Sequence[Entry], place: Cursor) -> list[Event]:

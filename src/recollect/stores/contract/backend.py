@@ -11,8 +11,9 @@ from recollect.records import Scope
 from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.plans.idempotency import Idempotency, idempotency_of
 from recollect.stores.plans.key_transfer import read_secret
+from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
 from recollect.stores.system_clock import SystemClock, SystemIds
-from recollect.stores.unit_of_work import LikelyQuery, Plan, Query
+from recollect.stores.unit_of_work import Plan, Query
 from recollect.stores.validation import check_time
 
 ResultT = TypeVar("ResultT")
@@ -36,7 +37,7 @@ class Transactor(ABC):
     """Whether it answers on any thread that has no event loop; see `run_in_place`."""
 
     names_moments: bool = False
-    """Whether its readings know their `Moment`."""
+    """Whether its snapshots know their `ReadMoment`."""
 
     def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
         self._clock: Clock = clock or SystemClock()
@@ -88,9 +89,9 @@ class Transactor(ABC):
         """Run *query*, which looks a few rows up by their keys, as `_read` does; maybe sooner."""
         return await self._read(query)
 
-    async def _read_likely(self, query: LikelyQuery[ResultT]) -> ResultT:
-        """Run *query* as `_read` does; a backend may make use of what it will likely read."""
-        return await self._read(query)
+    async def _read_snapshot(self, query: SnapshotQuery[ResultT], now: int) -> ResultT:
+        """Run *query* as `_read` does, on a snapshot at the time *now*."""
+        return await self._read(lambda rows: query(StoreSnapshot(rows, now)))
 
     @abstractmethod
     async def _clean(self) -> None:

@@ -27,9 +27,10 @@ from recollect.stores.meter import UNMEASURED_ACTIONS, Meter, plan_charged
 from recollect.stores.plans.audit import AuditedChange, plan_audited
 from recollect.stores.plans.formation import Claim, Lease
 from recollect.stores.plans.preconditions import plan_provided, plan_since, plan_under_stamp
+from recollect.stores.plans.snapshot import SnapshotQuery
 from recollect.stores.plans.undo import UndoLog, plan_noted
 from recollect.stores.requests import RequestStore
-from recollect.stores.unit_of_work import LikelyQuery, Plan, Proviso, Query
+from recollect.stores.unit_of_work import Plan, Proviso, Query
 from recollect.stores.validation import check_id, check_position, check_scope
 
 ResultT = TypeVar("ResultT")
@@ -163,8 +164,8 @@ class StoreView(Store):
     async def _read_brief(self, query: Query[ResultT]) -> ResultT:
         return await self._store._read_brief(query)
 
-    async def _read_likely(self, query: LikelyQuery[ResultT]) -> ResultT:
-        return await self._store._read_likely(query)
+    async def _read_snapshot(self, query: SnapshotQuery[ResultT], now: int) -> ResultT:
+        return await self._store._read_snapshot(query, now)
 
     async def _clean(self) -> None:
         await self._store._clean()

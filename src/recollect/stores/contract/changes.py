@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import final
+from typing import TypeVar, final
 
 from recollect.records import JsonObject, Scope
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.filters import read_filter
 from recollect.stores.plans.changes import (
-    Below,
-    Choose,
-    Consultation,
-    ConsultationBelow,
-    CursorsOf,
     Embedded,
     Entry,
-    IsLatest,
     Unembedded,
     plan_embedded,
     read_backlog,
@@ -28,8 +21,11 @@ from recollect.stores.plans.changes import (
     read_places,
     read_unembedded,
 )
+from recollect.stores.plans.snapshot import SnapshotQuery, checked_cursor
 from recollect.stores.rows import Cursor, Feed
-from recollect.stores.validation import check_id, check_scope, check_time
+from recollect.stores.validation import check_scope, check_time
+
+ResultT = TypeVar("ResultT")
 
 
 class FeedStore(Transactor):
@@ -38,7 +34,7 @@ class FeedStore(Transactor):
     @final
     async def changes(self, cursor: Cursor, *, embedder: str | None = None) -> Feed:
         """Return each entry changed since *cursor*, once, in its present state; see `Feed`."""
-        cursor, now = _checked(cursor), self.now()
+        cursor, now = checked_cursor(cursor), self.now()
         query = partial(read_feed, cursor=cursor, embedder=embedder, conditions=None, now=now)
         return await self._read(query)
 
@@ -53,79 +49,14 @@ class FeedStore(Transactor):
         return await self._read(partial(read_places, scopes=scopes))
 
     @final
-    async def consult(
-        self,
-        cursors: Sequence[Cursor],
-        choose: Choose,
-        *,
-        embedder: str | None = None,
-        filter_: JsonObject | None = None,
-        is_latest: IsLatest | None = None,
-        are_indexed: bool = False,
-    ) -> list[Entry]:
+    async def read(self, query: SnapshotQuery[ResultT]) -> ResultT:
         """
-        Read what changed in some scopes, let *choose* pick entries, and return those.
+        Run *query* on the store as it is at one moment, in one read transaction.
 
-        All of it is one read transaction: the choice sees every write acknowledged
-        before, and what it picks is returned as it was at that moment.
-
-        Args:
-            choose: Is given one feed per cursor, in order, and returns (scope, uid) of the
-                entries wanted. It runs on the store's thread; it must not block. It may be
-                asked more than once; what it says of the last feeds counts.
-            filter_: Restricts ``Feed.eligible``.
-            is_latest: Is asked, where the store names its moments, whether nothing has changed
-                since the cursors at the moment of this reading; if so, *choose* is given no feeds.
-            are_indexed: *choose* picks only what the feeds list: that an entry is missing is
-                damage then.
-
-        Returns:
-            Those entries that exist, in the order chosen.
+        It sees every write acknowledged before. It may be run more than once; what the last run
+        returns counts. It runs on the store's thread, and must not block.
         """
-        consultation = Consultation(
-            [_checked(each) for each in cursors],
-            choose,
-            embedder=embedder,
-            conditions=None if filter_ is None else read_filter(filter_),
-            now=self.now(),
-            is_latest=is_latest,
-            are_indexed=are_indexed,
-        )
-        if filter_ is not None or not cursors:
-            return await self._read(consultation)
-        return await self._read_likely(consultation)
-
-    @final
-    async def consult_below(
-        self,
-        below: Below,
-        cursors_of: CursorsOf,
-        choose: Choose,
-        *,
-        embedder: str | None = None,
-        is_latest: IsLatest | None = None,
-        are_indexed: bool = False,
-    ) -> list[Entry]:
-        """
-        Do as `consult`, for the scopes that *below* stands for at that moment.
-
-        *cursors_of* is given them in the same read transaction, below each of its scopes in the
-        order of their segments, and returns their cursors. It is not asked where *is_latest* says
-        that nothing has changed.
-        """
-        scopes = tuple(check_scope(each) for each in below.scopes)
-        if below.type is not None:
-            check_id(below.type, "a memory's type")
-        consultation = ConsultationBelow(
-            replace(below, scopes=scopes),
-            cursors_of,
-            choose,
-            embedder=embedder,
-            now=self.now(),
-            is_latest=is_latest,
-            are_indexed=are_indexed,
-        )
-        return await self._read(consultation)
+        return await self._read_snapshot(query, self.now())
 
     @final
     async def past(
@@ -172,8 +103,3 @@ class FeedStore(Transactor):
             until=batch.until,
         )
         return await self._transact(plan)
-
-
-def _checked(cursor: Cursor) -> Cursor:
-    scope = check_scope(cursor.scope)
-    return cursor if scope is cursor.scope else replace(cursor, scope=scope)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -22,12 +22,11 @@ from recollect.stores.rows import (
     MemoryRow,
     MessageRow,
     Place,
-    ReadMoment,
     ScopeRow,
     VectorRow,
 )
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Removal, Rows
-from recollect.stores.validation import check_scope, to_datetime
+from recollect.stores.validation import to_datetime
 from recollect.text.searchable import message_text
 from recollect.text.terms import encode_terms, is_current
 
@@ -62,12 +61,6 @@ class Unembedded:
 
 Embedded: TypeAlias = tuple[int, bytes, bytes]
 """An entry's uid, the hash of the text that was embedded, the vector as it is stored."""
-Choose: TypeAlias = Callable[[Sequence[Feed]], Sequence[Place]]
-"""From the feeds of some scopes, the places of the entries that are wanted."""
-CursorsOf: TypeAlias = Callable[[Sequence[Scope]], Sequence[Cursor]]
-"""From some scopes, where a reader stands in their feeds, in order."""
-IsLatest: TypeAlias = Callable[[ReadMoment], bool]
-"""Whether nothing has changed since some cursors, as far as is known, at a moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,112 +217,6 @@ def _read_memories(rows: Rows, places: Sequence[Place], now: int) -> dict[Place,
     }
 
 
-class Consultation:
-    """
-    The query that reads feeds, has entries chosen from them, and reads these.
-
-    Of the same feeds the choice is made once, however often the query is run. At a moment of
-    which it is known that nothing has changed since the cursors, none is read.
-    """
-
-    are_memories = False
-    """Whether what is chosen is likely a memory."""
-
-    def __init__(
-        self,
-        cursors: Sequence[Cursor],
-        choose: Choose,
-        *,
-        embedder: str | None,
-        conditions: Sequence[Condition] | None,
-        now: int,
-        is_latest: IsLatest | None = None,
-        are_indexed: bool = False,
-    ) -> None:
-        self.cursors = cursors
-        self._are_indexed = are_indexed
-        self._is_latest = is_latest
-        self._choose = choose
-        self._embedder = embedder
-        self._conditions = conditions
-        self._now = now
-        self._feeds: Sequence[Feed] | None = None
-        self._chosen: list[Place] = []
-
-    def __call__(self, rows: Rows) -> list[Entry]:
-        """Return those of the chosen entries that are live, in the order chosen."""
-        chosen = self._choice(self._read_feeds(rows))
-        return read_chosen(
-            rows,
-            chosen,
-            self._now,
-            are_memories=self.are_memories,
-            are_indexed=self._are_indexed,
-        )
-
-    def _read_feeds(self, rows: Rows) -> Sequence[Feed]:
-        moment = rows.moment if self._is_latest else None
-        if moment is not None and self._is_latest and self._is_latest(moment):
-            return ()
-        return [
-            read_feed(
-                rows, each, embedder=self._embedder, conditions=self._conditions, now=self._now
-            )
-            for each in self._read_cursors(rows)
-        ]
-
-    def _read_cursors(self, rows: Rows) -> Sequence[Cursor]:
-        del rows
-        return self.cursors
-
-    def likely(self) -> dict[Scope, list[int]]:
-        """Return what is chosen, by scope, if nothing has changed since the cursors."""
-        feeds = [_unchanged(each, self._now) for each in self.cursors]
-        by_scope: dict[Scope, list[int]] = {each.scope: [] for each in self.cursors}
-        for scope, uid in self._choice(feeds):
-            by_scope.setdefault(scope, []).append(uid)
-        return by_scope
-
-    def _choice(self, feeds: Sequence[Feed]) -> list[Place]:
-        if feeds != self._feeds:
-            chosen = self._choose(feeds)
-            checked = {scope: check_scope(scope) for scope in {scope for scope, _ in chosen}}
-            self._chosen = [(checked[scope], uid) for scope, uid in chosen]
-            self._feeds = feeds
-        return self._chosen
-
-
-class ConsultationBelow(Consultation):
-    """A consultation of scopes that are looked up in the same transaction."""
-
-    def __init__(
-        self,
-        below: Below,
-        cursors_of: CursorsOf,
-        choose: Choose,
-        *,
-        embedder: str | None,
-        now: int,
-        is_latest: IsLatest | None,
-        are_indexed: bool = False,
-    ) -> None:
-        super().__init__(
-            (),
-            choose,
-            embedder=embedder,
-            conditions=None,
-            now=now,
-            is_latest=is_latest,
-            are_indexed=are_indexed,
-        )
-        self.are_memories = below.type is not None
-        self._below = below
-        self._cursors_of = cursors_of
-
-    def _read_cursors(self, rows: Rows) -> Sequence[Cursor]:
-        return self._cursors_of(scopes_of(rows, self._below, self._now))
-
-
 def scopes_of(rows: Rows, below: Below, now: int) -> list[Scope]:
     """Return the scopes that *below* stands for, each once."""
     found: dict[Scope, None] = {}
@@ -339,19 +226,6 @@ def scopes_of(rows: Rows, below: Below, now: int) -> list[Scope]:
         else:
             found |= dict.fromkeys(rows.scopes_holding(below.type, now, prefix, None))
     return list(found)
-
-
-def _unchanged(cursor: Cursor, now: int) -> Feed:
-    """Return the feed of a scope in which nothing has changed since *cursor*."""
-    return Feed(
-        scope=cursor.scope,
-        now=now,
-        seq=cursor.seq,
-        epoch=cursor.epoch,
-        reset=False,
-        entries=(),
-        removed=(),
-    )
 
 
 def read_past(

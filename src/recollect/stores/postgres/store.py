@@ -13,6 +13,7 @@ from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.contract.base import Store
 from recollect.stores.exit_wait import waited_for
 from recollect.stores.plans.formation import Claim, Lease
+from recollect.stores.plans.snapshot import SnapshotQuery
 from recollect.stores.postgres.bootstrap import open_database
 from recollect.stores.postgres.checkpoints import erase_checkpoints
 from recollect.stores.postgres.claims import Claimer
@@ -25,7 +26,7 @@ from recollect.stores.server.clock import ServerClock
 from recollect.stores.server.concurrency import StoreThreads
 from recollect.stores.server.notifications import LISTENING, Bell, Listeners
 from recollect.stores.system_clock import timer_s
-from recollect.stores.unit_of_work import LikelyQuery, Plan, Query
+from recollect.stores.unit_of_work import Plan, Query
 
 ResultT = TypeVar("ResultT")
 
@@ -124,8 +125,8 @@ class PostgresStore(Store):
     async def _read(self, query: Query[ResultT]) -> ResultT:
         return await self._run(partial(self._workshop.look, query))
 
-    async def _read_likely(self, query: LikelyQuery[ResultT]) -> ResultT:
-        return await self._run(partial(self._workshop.look_likely, query))
+    async def _read_snapshot(self, query: SnapshotQuery[ResultT], now: int) -> ResultT:
+        return await self._run(partial(self._workshop.look_at_snapshot, query, now))
 
     async def _clean(self) -> None:
         await self._run(partial(remove_deleted_bytes, self._location))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from random import SystemRandom
@@ -13,12 +13,13 @@ import psycopg
 
 from recollect.errors import StoreUnavailableError
 from recollect.observability.logs import kind_of
-from recollect.records import Scope
+from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
 from recollect.stores.postgres.connections import Connections
 from recollect.stores.postgres.driver_errors import AGAIN, LOG, store_errors
 from recollect.stores.postgres.effects import write_effect
 from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.notifications import call_out
+from recollect.stores.postgres.presumed_snapshot import read_presuming
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.scope_guesses import KnownScopes
 from recollect.stores.postgres.statements import SESSION
@@ -30,7 +31,7 @@ from recollect.stores.postgres.transaction import (
 from recollect.stores.rows import ScopeRow
 from recollect.stores.server.clock import ServerClock
 from recollect.stores.server.notifications import Bell
-from recollect.stores.unit_of_work import NOTHING, LikelyQuery, Plan, PlannedWrite, Query
+from recollect.stores.unit_of_work import NOTHING, Plan, PlannedWrite, Query
 
 ResultT = TypeVar("ResultT")
 
@@ -90,20 +91,17 @@ class PostgresUnits:
         """
         return self._repeated(_looking(query), writing=False)
 
-    def look_likely(self, query: LikelyQuery[ResultT]) -> ResultT:
+    def look_at_snapshot(self, query: SnapshotQuery[ResultT], now: int) -> ResultT:
         """
-        Run *query* on what it will likely read, fetched in one trip; or as `look` does.
+        Run *query* on a snapshot; in one trip, if the scopes that it reads have not changed.
 
         Raises:
             StoreError: PostgreSQL failed; the class says how.
         """
-        ids = self._known.unchanged(query.cursors)
-        likely = query.likely() if ids else {}
-        if ids and likely.keys() <= ids.keys():
-            # What was foreseen and no longer is asks for more, of which nothing was fetched.
-            with suppress(TransactionOverError):
-                return self._repeated(_foreseeing(query, ids, likely), writing=False)
-        return self.look(query)
+        # Where the scopes have changed, this was in vain: nothing was fetched but their rows.
+        with suppress(TransactionOverError):
+            return self.look(partial(read_presuming, query=query, now=now, known=self._known))
+        return self.look(lambda rows: query(StoreSnapshot(rows, now)))
 
     def _repeated(self, plan: _Work[ResultT], *, writing: bool) -> ResultT:
         tried = 0
@@ -187,16 +185,6 @@ class _Unit(Generic[ResultT]):
 
 def _looking(query: Query[ResultT]) -> _Work[ResultT]:
     return lambda rows: PlannedWrite(NOTHING, query(rows))
-
-
-def _foreseeing(
-    query: Query[ResultT], ids: Mapping[Scope, int], likely: Mapping[Scope, Sequence[int]]
-) -> _Work[ResultT]:
-    def work(rows: PostgresRows) -> PlannedWrite[ResultT]:
-        rows.foresee(ids, likely)
-        return PlannedWrite(NOTHING, query(rows))
-
-    return work
 
 
 def _unknown(location: PostgresLocation, error: psycopg.Error) -> StoreUnavailableError:

@@ -29,7 +29,8 @@ from recollect.stores.sqlite.statements import QUERIES
 from recollect.stores.validation import check_scope, to_datetime
 from recollect.stores.vector_codec import decode_vectors
 from recollect.text.searchable import message_text
-from recollect.text.terms import decode_terms, encode_terms, is_current
+from recollect.text.stored_terms import decode_terms
+from recollect.text.terms import encode_terms, is_current
 
 Stored: TypeAlias = Sequence[Any]
 """A row as the driver returns it."""

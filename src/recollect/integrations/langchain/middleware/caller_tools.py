@@ -20,6 +20,7 @@ from recollect.integrations.langgraph.caller import (
 from recollect.integrations.langgraph.home_loop import forwarded
 from recollect.ports import Tool
 from recollect.records import JsonObject
+from recollect.sync.method_pairs import PairCall, delegated_pair
 from recollect.sync.object_home import AnyRecollect
 
 
@@ -50,13 +51,12 @@ class CallersMemoryTools:
         """The tools as a model is offered them; none of their arguments says whose memory."""
         return tools_of(self.types)
 
-    def call(self, name: str, arguments: JsonObject) -> JsonObject:
+    async def _call(self, call: PairCall, name: str, arguments: JsonObject) -> JsonObject:
         """Carry out a call for whoever runs the agent."""
-        return self._present().call(name, arguments)
+        tools = self._present()
+        return await call(tools.call, tools.acall, name, arguments)
 
-    async def acall(self, name: str, arguments: JsonObject) -> JsonObject:
-        """Do the same as `call`."""
-        return await self._present().acall(name, arguments)
+    call, acall = delegated_pair(_call)
 
     def _present(self) -> MemoryTools:
         caller = present_caller()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any, Final, NotRequired
 
-from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+from langchain.agents.middleware import AgentState, ModelRequest
 from langchain.agents.middleware.types import PrivateStateAttr
 from langgraph.runtime import Runtime
 
 from recollect.conversation.model_prompt import MemoryModel
+from recollect.integrations.langchain.middleware.request_middleware import RequestMiddleware
 from recollect.integrations.langgraph.sync_wait import waited
 from recollect.messages import (
     Compaction,
@@ -23,6 +25,7 @@ from recollect.messages import (
 )
 from recollect.messages.compaction import KEEP_MESSAGES
 from recollect.messages.summarization import INPUT_TOKENS_MAX, OUTPUT_TOKENS_MAX
+from recollect.sync.method_pairs import PairCall, delegated_pair
 
 COMPACTED: Final = "recollect_compacted"
 """The field of an agent's state that says what of the talk its requests leave out."""
@@ -34,7 +37,7 @@ class CompactedState(AgentState[Any]):
     recollect_compacted: NotRequired[Annotated[dict[str, str | None] | None, PrivateStateAttr]]
 
 
-class CompactionMiddleware(AgentMiddleware[Any, Any, Any]):
+class CompactionMiddleware(RequestMiddleware):
     """
     Shows an agent's model a long talk without its older part, or with a summary in its place.
 
@@ -80,7 +83,9 @@ class CompactionMiddleware(AgentMiddleware[Any, Any, Any]):
         self._input_tokens_max = input_tokens_max
         self._output_tokens_max = output_tokens_max
 
-    def before_model(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any] | None:
+    async def _before_model(
+        self, call: PairCall, state: Any, runtime: Runtime[Any]
+    ) -> dict[str, Any] | None:
         """
         Compact the talk, if it is time.
 
@@ -90,30 +95,20 @@ class CompactionMiddleware(AgentMiddleware[Any, Any, Any]):
         plan = self._plan(state)
         if plan is None:
             return None
-        return _update(plan, waited(lambda: self._summary(plan)) if self._asking else None)
+        if self._asking is None:
+            return _update(plan, None)
+        summarise = partial(self._summary, self._asking, plan)
+        return _update(plan, await call(partial(waited, summarise), summarise))
 
-    async def abefore_model(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Do the same as `before_model`."""
-        plan = self._plan(state)
-        if plan is None:
-            return None
-        return _update(plan, await self._summary(plan) if self._asking else None)
+    before_model, abefore_model = delegated_pair(_before_model)
 
-    def wrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
-    ) -> ModelResponse[Any]:
-        """Call the model with the compacted talk."""
-        return handler(_shown(request))
-
-    async def awrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
-    ) -> ModelResponse[Any]:
-        """Do the same as `wrap_model_call`."""
-        return await handler(_shown(request))
+    async def _prepared(self, call: PairCall, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        """Return *request* with the compacted talk."""
+        compaction = compaction_in(request.state)
+        if compaction is None:
+            return request
+        messages: Any = compacted(request.messages, compaction)
+        return request.override(messages=messages)
 
     def _plan(self, state: Any) -> SummaryPlan | None:
         return plan_compaction(
@@ -123,12 +118,10 @@ class CompactionMiddleware(AgentMiddleware[Any, Any, Any]):
             counter=self._counter,
         )
 
-    async def _summary(self, plan: SummaryPlan) -> str | None:
-        if self._asking is None:
-            return None
+    async def _summary(self, asking: MemoryModel, plan: SummaryPlan) -> str | None:
         return await summary_of(
             plan,
-            self._asking.model,
+            asking.model,
             counter=self._counter,
             input_tokens_max=self._input_tokens_max,
             output_tokens_max=self._output_tokens_max,
@@ -141,14 +134,6 @@ def compaction_in(state: Any) -> Compaction | None:
     if not isinstance(kept, Mapping) or not kept.get("through"):
         return None
     return Compaction(through=str(kept["through"]), summary=kept.get("summary"))
-
-
-def _shown(request: ModelRequest[Any]) -> ModelRequest[Any]:
-    compaction = compaction_in(request.state)
-    if compaction is None:
-        return request
-    messages: Any = compacted(request.messages, compaction)
-    return request.override(messages=messages)
 
 
 def _update(plan: SummaryPlan, summary: str | None) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from recollect.messages import kind_of, record_of
 from recollect.records import JsonObject, NewMessage, Scope
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validation import MESSAGES_MAX
+from recollect.sync.method_pairs import prepared_pair
 from recollect.sync.object_home import AnyRecollect
 
 _KINDS = frozenset({"human", "ai", "tool", "function", "chat"})
@@ -62,27 +63,14 @@ class FormationMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self.scope = check_whose(scope)
         self.thread = thread
-        self._home = HomeLoop(memory)
+        self.home = HomeLoop(memory)
         self._settings = settings
         self._debounce = debounce
 
-    def before_agent(self, state: Any, runtime: Runtime[Any]) -> None:
-        """Keep what the person says."""
-        self._home.call(self._work(state, runtime))
-
-    async def abefore_agent(self, state: Any, runtime: Runtime[Any]) -> None:
-        """Do the same as `before_agent`."""
-        await self._home.visit(self._work(state, runtime))
-
-    def after_agent(self, state: Any, runtime: Runtime[Any]) -> None:
-        """Keep the whole turn, and let it be formed when talk pauses."""
-        self._home.call(self._work(state, runtime))
-
-    async def aafter_agent(self, state: Any, runtime: Runtime[Any]) -> None:
-        """Do the same as `after_agent`."""
-        await self._home.visit(self._work(state, runtime))
-
-    def _work(self, state: Any, runtime: Runtime[Any]) -> Callable[[Recollect], Awaitable[None]]:
+    def _keep_turn(
+        self, state: Any, runtime: Runtime[Any]
+    ) -> Callable[[Recollect], Awaitable[None]]:
+        """Keep the turn as far as it has come, and let it be formed when talk pauses."""
         caller: GraphCaller = present_caller(runtime)
         scope = scope_of(self.scope, caller)
         return partial(
@@ -91,6 +79,10 @@ class FormationMiddleware(AgentMiddleware[Any, Any, Any]):
             thread=thread_of(self.thread, caller, scope),
             records=[record_of(keepable(each)) for each in turn_in(state["messages"])],
         )
+
+    # Before the agent the turn is what the person says; after it, all that came of that.
+    before_agent, abefore_agent = prepared_pair(_keep_turn, "before_agent")
+    after_agent, aafter_agent = prepared_pair(_keep_turn, "after_agent")
 
     async def _keep(
         self, memory: Recollect, *, scope: Scope, thread: str, records: Sequence[NewMessage]

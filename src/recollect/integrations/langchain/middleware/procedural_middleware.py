@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
-from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain.agents.middleware import ModelRequest
 from langchain_core.messages import SystemMessage
 
 from recollect.agents.examples import Basis, Examples, Selection
@@ -16,15 +16,17 @@ from recollect.integrations.langchain.middleware.prompt_placement import (
     query_of,
     with_block,
 )
+from recollect.integrations.langchain.middleware.request_middleware import RequestMiddleware
 from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
 from recollect.integrations.langgraph.home_loop import forwarded
 from recollect.records import Scope
 from recollect.stores.validation import check_texts
+from recollect.sync.method_pairs import PairCall
 
 Presentation: TypeAlias = Literal["block", "messages"]
 
 
-class InstructionsMiddleware(AgentMiddleware[Any, Any, Any]):
+class InstructionsMiddleware(RequestMiddleware):
     """
     Puts the instructions in force behind an agent's system text, in every request.
 
@@ -40,28 +42,16 @@ class InstructionsMiddleware(AgentMiddleware[Any, Any, Any]):
         self.user = None if user is None else check_whose(user)
         self._instructions = forwarded(instructions)
 
-    def wrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
-    ) -> ModelResponse[Any]:
-        """Call the model with the instructions in force."""
-        return handler(_instructed(request, self._instructions.read(self._user(request))))
-
-    async def awrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
-    ) -> ModelResponse[Any]:
-        """Do the same as `wrap_model_call`."""
-        prompt = await self._instructions.aread(self._user(request))
-        return await handler(_instructed(request, prompt))
+    async def _prepared(self, call: PairCall, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        """Return *request* with the instructions in force."""
+        read, aread = self._instructions.read, self._instructions.aread
+        return _instructed(request, await call(read, aread, self._user(request)))
 
     def _user(self, request: ModelRequest[Any]) -> Scope | None:
         return None if self.user is None else scope_of(self.user, present_caller(request.runtime))
 
 
-class ExamplesMiddleware(AgentMiddleware[Any, Any, Any]):
+class ExamplesMiddleware(RequestMiddleware):
     """
     Shows an agent's model the examples that bear most on the person's last message.
 
@@ -104,27 +94,13 @@ class ExamplesMiddleware(AgentMiddleware[Any, Any, Any]):
             "tags": tuple(check_texts(tags, "tag")),
         }
 
-    def wrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
-    ) -> ModelResponse[Any]:
-        """Call the model with the examples for its request."""
-        if words := _asked(request):
-            chosen = self._examples.select(words, **self._options)
-            request = self._shown(request, chosen)
-        return handler(request)
-
-    async def awrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
-    ) -> ModelResponse[Any]:
-        """Do the same as `wrap_model_call`."""
-        if words := _asked(request):
-            chosen = await self._examples.aselect(words, **self._options)
-            request = self._shown(request, chosen)
-        return await handler(request)
+    async def _prepared(self, call: PairCall, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        """Return *request* with the examples for it."""
+        words = _asked(request)
+        if not words:
+            return request
+        select, aselect = self._examples.select, self._examples.aselect
+        return self._shown(request, await call(select, aselect, words, **self._options))
 
     def _shown(self, request: ModelRequest[Any], chosen: Selection) -> ModelRequest[Any]:
         place = asked_in(request.messages)

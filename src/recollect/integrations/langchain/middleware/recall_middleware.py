@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain.agents.middleware import ModelRequest
 from langchain_core.messages import BaseMessage
 
 from recollect.errors import UsageError
@@ -18,6 +18,7 @@ from recollect.integrations.langchain.middleware.prompt_placement import (
     with_block,
     words_of,
 )
+from recollect.integrations.langchain.middleware.request_middleware import RequestMiddleware
 from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
 from recollect.integrations.langgraph.home_loop import HomeLoop
 from recollect.memory.facade import Recollect
@@ -29,6 +30,7 @@ from recollect.recall.rendering import keyed_marker, render_block
 from recollect.recall.results import Recalled, in_time, record_of
 from recollect.records import Memory, Message, Scope
 from recollect.stores.validation import readable
+from recollect.sync.method_pairs import PairCall, prepared_pair
 from recollect.sync.object_home import AnyRecollect
 from recollect.text.token_estimate import estimated_tokens
 from recollect.worker.formation_input import read_documents
@@ -52,7 +54,7 @@ class RecallOptions:
     secret: bytes
 
 
-class RecallMiddleware(AgentMiddleware[Any, Any, Any]):
+class RecallMiddleware(RequestMiddleware):
     """
     Shows an agent's model what is remembered and bears on the person's last message.
 
@@ -94,7 +96,7 @@ class RecallMiddleware(AgentMiddleware[Any, Any, Any]):
             msg = f"budget_tokens={budget_tokens}, limit={limit}: each is at least 1"
             raise UsageError(msg)
         self.scope = check_whose(scope)
-        self._home = HomeLoop(memory)
+        self.home = HomeLoop(memory)
         self._manner = RecallOptions(
             budget_tokens=budget_tokens,
             limit=limit,
@@ -105,29 +107,17 @@ class RecallMiddleware(AgentMiddleware[Any, Any, Any]):
             secret=secrets.token_bytes(32) if secret is None else secret,
         )
 
-    def wrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
-    ) -> ModelResponse[Any]:
-        """Call the model with what is remembered in its request."""
-        return handler(_with(request, self._home.call(self._work(request))))
+    async def _prepared(self, call: PairCall, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        """Return *request* with what is remembered."""
+        block = await call(self._read_block, self._aread_block, request)
+        return request.override(messages=with_block(request.messages, block)) if block else request
 
-    async def awrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
-    ) -> ModelResponse[Any]:
-        """Do the same as `wrap_model_call`."""
-        return await handler(_with(request, await self._home.visit(self._work(request))))
-
-    def _work(self, request: ModelRequest[Any]) -> Callable[[Recollect], Awaitable[str]]:
+    def _block_of(self, request: ModelRequest[Any]) -> Callable[[Recollect], Awaitable[str]]:
+        """Return what is remembered and bears on *request*, as a block of data."""
         scope = scope_of(self.scope, present_caller(request.runtime))
         return partial(_block, scope=scope, messages=request.messages, manner=self._manner)
 
-
-def _with(request: ModelRequest[Any], block: str) -> ModelRequest[Any]:
-    return request.override(messages=with_block(request.messages, block)) if block else request
+    _read_block, _aread_block = prepared_pair(_block_of, "_read_block")
 
 
 async def _block(

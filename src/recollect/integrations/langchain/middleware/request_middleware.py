@@ -1,0 +1,41 @@
+"""Middleware that changes each request before the model is called."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+
+from recollect.sync.method_pairs import PairCall, delegated_pair
+
+
+class RequestMiddleware(AgentMiddleware[Any, Any, Any], ABC):
+    """Calls the model with a request that `_prepared` has changed; the state stays as it is."""
+
+    def wrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+    ) -> ModelResponse[Any]:
+        """Call the model with the prepared request."""
+        return handler(self.prepare(request))
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """Call the model with the prepared request."""
+        return await handler(await self.aprepare(request))
+
+    @abstractmethod
+    async def _prepared(self, call: PairCall, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        """Return the request that the model is called with; pairs are called by *call*."""
+
+    async def _prepare(self, call: PairCall, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        """Return the request that the model is called with."""
+        return await self._prepared(call, request)
+
+    prepare, aprepare = delegated_pair(_prepare)

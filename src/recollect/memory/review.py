@@ -1,0 +1,74 @@
+"""What people decide about memories that were formed: refused for good, or put in force."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from recollect.errors import NotFoundError, VersionConflictError
+from recollect.formation.config import Assistants
+from recollect.formation.rivals import is_single
+from recollect.formation.value_identity import is_named, is_shortened, proposed_for
+from recollect.formation.verdicts import approval_of, rejection_of
+from recollect.records import Memory, Scope, Write
+from recollect.stores.contract.base import Store
+from recollect.worker.formation_input import read_rivals
+
+ROWS_A_PAGE: Final = 500
+
+
+async def rejecting_writes(
+    store: Store, scope: Scope, memory: Memory, pointer: str, assistants: Assistants
+) -> Sequence[Write]:
+    """Return the writes that refuse *memory*, or what stands at *pointer* in it."""
+    proposal_for = await _proposed_for(store, scope, memory.type, memory.key)
+    known = assistants.type_named(memory.type)
+    return rejection_of(memory, pointer, standing=proposal_for, type_=known)
+
+
+async def approving_writes(
+    store: Store, scope: Scope, memory: Memory, assistants: Assistants
+) -> Sequence[Write]:
+    """Return the writes that put *memory* in force as it waits in quarantine."""
+    proposal_for = await _proposed_for(store, scope, memory.type, memory.key)
+    known = assistants.type_named(memory.type)
+    rivals: Sequence[Memory] = ()
+    if known is not None and is_single(known, memory.value):
+        found = await read_rivals(store, scope, known, {memory.key: memory.value})
+        rivals = found[memory.key]
+    return approval_of(memory, proposal_for, type_=known, rivals=rivals)
+
+
+async def existing_memory(
+    store: Store, scope: Scope, type_: str, key: str, expected: int | None
+) -> Memory:
+    """
+    Return the memory at an address, at the version *expected* if one is given.
+
+    Raises:
+        NotFoundError: There is none.
+        VersionConflictError: It is at another version.
+    """
+    memory = await store.get(scope, type_, key)
+    if memory is None:
+        msg = f"there is no memory {type_}/{key} in {scope!r}"
+        raise NotFoundError(msg)
+    if expected is not None and memory.version != expected:
+        raise VersionConflictError(f"{type_}/{key}", expected, memory.version)
+    return memory
+
+
+async def _proposed_for(store: Store, scope: Scope, type_: str, key: str) -> Memory | None:
+    """Return the memory that the one with this key is a proposal for, if it is one."""
+    proposed = proposed_for(key)
+    if proposed is None:
+        return None
+    name, cursor = proposed[0], None
+    found = await store.get(scope, type_, name)
+    while found is None and is_shortened(name):
+        page = await store.memories(scope, type_=type_, cursor=cursor, limit=ROWS_A_PAGE)
+        found = next((each for each in page.rows if is_named(name, each.key)), None)
+        cursor = page.cursor
+        if cursor is None:
+            break
+    return found

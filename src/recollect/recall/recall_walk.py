@@ -1,0 +1,399 @@
+"""
+Recall, from a query to its answer, in five steps.
+
+1. `prepare_query`: embed the query, and ask an outside store of vectors, if there is one.
+2. `read_collection`: bring the indexes of the scopes up to date, in a read transaction.
+3. `rank_entries`: find the entries that bear on the query, best first (pure).
+4. `StoreSnapshot.entries`: read the best of them, in the same transaction.
+5. `pack_answer`: keep what fits limit and budget (pure).
+
+`Recall.render` then shows the answer to a model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextvars import copy_context
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from recollect.errors import EmbedderError
+from recollect.ports import TokenCounter, Vector
+from recollect.recall.candidates import Collection
+from recollect.recall.duplicates import SaidAlready
+from recollect.recall.eligibility import eligible_in_each
+from recollect.recall.index_cache import Indexes, TakenIndex
+from recollect.recall.outside_vectors import Outside, OutsideHits
+from recollect.recall.packing import packed
+from recollect.recall.query import MATCHES_MAX, RecallQuery, Where, asked_on, check_ask
+from recollect.recall.query_analysis import read_question
+from recollect.recall.ranking import Hit, look_ahead, search, text_to_embed
+from recollect.recall.results import Dropped, Recall, Recalled
+from recollect.recall.scope_index import ScopeIndex, refreshed
+from recollect.recall.scope_listing import scopes_below
+from recollect.recall.vector_backlog import Embedding
+from recollect.records import Scope
+from recollect.stores.contract.base import Store
+from recollect.stores.in_place import check_loop, has_loop
+from recollect.stores.plans.changes import Below, Entry
+from recollect.stores.plans.snapshot import StoreSnapshot
+
+CONSIDERED_MIN: Final = 50
+"""Where entries may be passed over, at least so many of the best are tried for a place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallParts:
+    """The parts of a memory that recall works with."""
+
+    store: Store
+    indexes: Indexes
+    embedding: Embedding | None
+    outside: Outside | None
+    count_tokens: TokenCounter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchedScopes:
+    """
+    The scopes of one search, and the indexes that were kept of them before it.
+
+    With *below* the scopes are those found below it inside the transaction. *threads* are the
+    numbers of the threads allowed in each scope. The search gives its indexes back to *cache*,
+    which lets them go if something was forgotten since *generation*.
+    """
+
+    taken: TakenIndex
+    cache: Indexes
+    generation: int
+    threads: Sequence[frozenset[int] | None] = ()
+    below: Below | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedQuery:
+    """
+    A query with everything that is learned of it before the store is read.
+
+    *text* is what *vector* was made of: the query without participants' names. *outside* is what
+    an outside store of vectors found.
+    """
+
+    query: RecallQuery
+    text: str
+    vector: Vector | None = None
+    embedder: str | None = None
+    outside: OutsideHits | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedEntries:
+    """The best entries of a collection, best first: *searched* of *eligible* were ranked."""
+
+    hits: Sequence[Hit]
+    searched: int
+    eligible: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundEntries:
+    """What a search found: the ranking, and those of its entries that exist, in its order."""
+
+    ranked: RankedEntries
+    entries: Sequence[Entry]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherText:
+    """The search needs the vector of another text: a name in the query is a participant or not."""
+
+    text: str
+
+
+async def recall(parts: RecallParts, scopes: Sequence[Scope] | Below, query: RecallQuery) -> Recall:
+    """
+    Return what bears on *query* in *scopes*, which are scored as one collection.
+
+    Raises:
+        UsageError: No answer can satisfy the query.
+        StoreError: The store failed.
+    """
+    check_ask(query)
+    listed = await _listed_scopes(parts, scopes, query.where)
+    if query.where.known_at is not None and not isinstance(listed, Below):
+        prepared, found = await _search_past(parts.store, listed, query, query.where.known_at)
+    else:
+        prepared, found = await _search_now(parts, listed, query)
+    return pack_answer(found, prepared, parts)
+
+
+async def _search_now(
+    parts: RecallParts, scopes: Sequence[Scope] | Below, query: RecallQuery
+) -> tuple[PreparedQuery, FoundEntries]:
+    threads = await _thread_numbers(parts.store, scopes, query.where)
+    outside = await _outside_hits(parts.outside, scopes, query.query)
+    text: str | None = None
+    while True:
+        generation = parts.indexes.generation
+        taken = _taken_indexes(parts.indexes, scopes, query.where)
+        prepared = await prepare_query(parts, taken, query, text=text, outside=outside)
+        searched = SearchedScopes(
+            taken=taken,
+            # Read without the vectors of an embedder that is away, an index must not be kept.
+            cache=parts.indexes if prepared.embedder or parts.embedding is None else Indexes(),
+            generation=generation,
+            threads=threads,
+            below=scopes if isinstance(scopes, Below) else None,
+        )
+        found = await parts.store.read(partial(read_ranked, searched=searched, prepared=prepared))
+        if isinstance(found, FoundEntries):
+            return prepared, found
+        text = found.text
+
+
+# Before the transaction
+
+
+async def _listed_scopes(
+    parts: RecallParts, scopes: Sequence[Scope] | Below, where: Where
+) -> Sequence[Scope] | Below:
+    """
+    Return the scopes to search; still as `Below` if they are to be listed in the transaction.
+
+    That pays where the store names its moments: then they are listed again only after a write.
+    """
+    if not isinstance(scopes, Below):
+        return scopes
+    below = replace(scopes, type=where.only_type)
+    is_away = parts.embedding is not None and _identity_of(parts.embedding) is None
+    is_plain = parts.outside is None and not is_away and where.kinds is not None
+    if is_plain and parts.store.names_moments:
+        return below
+    return await scopes_below(parts.store, below) or below.scopes
+
+
+async def _thread_numbers(
+    store: Store, scopes: Sequence[Scope] | Below, where: Where
+) -> list[frozenset[int] | None]:
+    if isinstance(scopes, Below):
+        return []
+    if where.threads is None:
+        return [None] * len(scopes)
+    return [await store.thread_numbers(scope, where.threads) for scope in scopes]
+
+
+async def _outside_hits(
+    outside: Outside | None, scopes: Sequence[Scope] | Below, query: str
+) -> OutsideHits | None:
+    if outside is None or isinstance(scopes, Below):
+        return None
+    check_loop()
+    return await outside.search(scopes, query)
+
+
+def _taken_indexes(indexes: Indexes, scopes: Sequence[Scope] | Below, where: Where) -> TakenIndex:
+    if isinstance(scopes, Below):
+        return indexes.take_below(scopes, where.kinds)
+    return indexes.take(scopes, where.kinds)
+
+
+async def prepare_query(
+    parts: RecallParts,
+    taken: TakenIndex,
+    query: RecallQuery,
+    *,
+    text: str | None,
+    outside: OutsideHits | None,
+) -> PreparedQuery:
+    """
+    Return *query* with its vector; an embedder that fails is noted, and words alone find.
+
+    *text* is what to embed, ``None`` for the query without the names of those who are known to
+    speak in the indexes *taken*.
+    """
+    if text is None:
+        text = text_to_embed(query.query, _participants_of(taken))
+    if parts.embedding is None:
+        return PreparedQuery(query=query, text=text, outside=outside)
+    vector = await _query_vector(parts, taken.collection, query, text)
+    identity = _identity_of(parts.embedding)
+    return PreparedQuery(query=query, text=text, vector=vector, embedder=identity, outside=outside)
+
+
+def _participants_of(taken: TakenIndex) -> list[str]:
+    """Return the names of all who speak there, as far as is known now."""
+    if taken.collection is not None:
+        return list(taken.collection.participants)
+    return list(dict.fromkeys(name for index in taken.indexes for name in index.names.speakers))
+
+
+async def _query_vector(
+    parts: RecallParts, known: Collection | None, query: RecallQuery, text: str
+) -> Vector | None:
+    """Return the vector of *text*; what *known* says of its words is worked out beside it."""
+    if not has_loop():
+        return _embedded(parts.embedding, text)
+    # A hop to the loop's own pool of threads is the shortest one; here each of them counts.
+    in_thread = asyncio.get_running_loop().run_in_executor
+    vector, _ = await asyncio.gather(
+        in_thread(None, copy_context().run, _embedded, parts.embedding, text),
+        in_thread(None, _look_ahead, known, query, parts.store),
+    )
+    return vector
+
+
+def _embedded(embedding: Embedding | None, text: str) -> Vector | None:
+    if embedding is None:
+        return None
+    try:
+        return embedding.query_vector(text)
+    except EmbedderError as error:
+        embedding.note_failure(error)  # words still find; the answer names no embedder
+        return None
+
+
+def _look_ahead(known: Collection | None, query: RecallQuery, store: Store) -> None:
+    """Work out what the search will need, of what is known now: most often nothing changed."""
+    if known is not None:
+        look_ahead(known, read_question(query.query, asked_on(query, store.now())))
+
+
+def _identity_of(embedding: Embedding) -> str | None:
+    """Name the embedder; ``None`` if it cannot even say its name."""
+    try:
+        return embedding.identity
+    except EmbedderError:
+        return None
+
+
+# Inside the transaction
+
+
+def read_ranked(
+    snapshot: StoreSnapshot, searched: SearchedScopes, prepared: PreparedQuery
+) -> FoundEntries | OtherText:
+    """Rank the entries of a snapshot, and read the best; all of it is of one moment."""
+    collection = read_collection(snapshot, searched, prepared)
+    text = text_to_embed(prepared.query.query, list(collection.participants))
+    if prepared.vector is not None and text != prepared.text:
+        return OtherText(text)
+    ranked = rank_entries(collection, prepared, snapshot.now)
+    entries = snapshot.entries(
+        [(hit.scope, hit.uid) for hit in ranked.hits],
+        are_memories=searched.below is not None and searched.below.type is not None,
+        are_indexed=True,
+    )
+    return FoundEntries(ranked=ranked, entries=entries)
+
+
+def read_collection(
+    snapshot: StoreSnapshot, searched: SearchedScopes, prepared: PreparedQuery
+) -> Collection:
+    """
+    Return the eligible entries of the scopes as they are now, and keep their indexes.
+
+    Where an earlier search found the kept indexes to be the latest at this very moment, nothing
+    is read.
+    """
+    known = _known_at(snapshot, searched, prepared.query.where)
+    if known is not None:
+        return known
+    cache, below = searched.cache, searched.below
+    kept = searched.taken.indexes
+    if below is not None:
+        kept = cache.take(snapshot.scopes(below)).indexes
+    feeds = snapshot.feeds(
+        [index.cursor for index in kept],
+        embedder=prepared.embedder,
+        filter_=prepared.query.where.filter,
+    )
+    indexes = [refreshed(index, feed) for index, feed in zip(kept, feeds, strict=True)]
+    cache.offer(indexes, searched.generation)
+    wanted = eligible_in_each(prepared.query, feeds, searched.threads)
+    collection = cache.collection(indexes, wanted)
+    if snapshot.moment is not None:
+        collection.moments.note(snapshot.moment)
+        if below is not None:
+            scopes = [index.scope for index in indexes]
+            cache.note_listed(below, scopes, snapshot.moment, searched.generation)
+    return collection
+
+
+def _known_at(snapshot: StoreSnapshot, searched: SearchedScopes, where: Where) -> Collection | None:
+    """Return the collection of an earlier search, if it is known to be that of this moment."""
+    known, kinds, moment = searched.taken.collection, where.kinds, snapshot.moment
+    if known is None or kinds is None or moment is None or moment not in known.moments:
+        return None
+    listed_at = searched.taken.listed_at
+    if searched.below is not None and (listed_at is None or moment not in listed_at):
+        return None
+    return searched.cache.searched_again(known, kinds)
+
+
+def rank_entries(collection: Collection, prepared: PreparedQuery, now: int) -> RankedEntries:
+    """Return the entries that may take part in packing, best first; *now* is in µs."""
+    query = prepared.query
+    question = read_question(query.query, asked_on(query, now))
+    limit = considered(query, may_repeat=collection.holds_both)
+    hits = search(collection, question, prepared.vector, limit, outside=prepared.outside)
+    return RankedEntries(hits=hits, searched=len(collection), eligible=collection.eligible)
+
+
+def considered(query: RecallQuery, *, may_repeat: bool) -> int:
+    """Return how many of the best entries may take part in packing."""
+    if query.budget_tokens is None and not may_repeat:
+        return query.limit
+    return min(MATCHES_MAX, max(CONSIDERED_MIN, 2 * query.limit))
+
+
+async def _search_past(
+    store: Store, scopes: Sequence[Scope], query: RecallQuery, known_at: datetime
+) -> tuple[PreparedQuery, FoundEntries]:
+    """Search, by words alone, what was believed at *known_at*, in indexes made for this query."""
+    threads = await _thread_numbers(store, scopes, query.where)
+    past = [await store.past(scope, known_at, filter_=query.where.filter) for scope in scopes]
+    feeds = [feed for feed, _ in past]
+    indexes = [refreshed(ScopeIndex(scope=feed.scope), feed) for feed in feeds]
+    collection = Collection(indexes, eligible_in_each(query, feeds, threads))
+    prepared = PreparedQuery(query=query, text=query.query)
+    ranked = rank_entries(collection, prepared, store.now())
+    there = {(entry.scope, entry.uid): entry for _, entries in past for entry in entries}
+    entries = [there[hit.scope, hit.uid] for hit in ranked.hits]
+    return prepared, FoundEntries(ranked=ranked, entries=entries)
+
+
+# After the transaction
+
+
+def pack_answer(found: FoundEntries, prepared: PreparedQuery, parts: RecallParts) -> Recall:
+    """Return the answer: the entries that exist, packed into limit and budget."""
+    query = prepared.query
+    hits = {(hit.scope, hit.uid): hit for hit in found.ranked.hits}
+    ranked = [_recalled(hits[entry.scope, entry.uid], entry) for entry in found.entries]
+    packing = packed(
+        [each.text for each in ranked],
+        limit=query.limit,
+        budget_tokens=query.budget_tokens,
+        count=parts.count_tokens,
+        said=SaidAlready(ranked, is_tight=query.budget_tokens is not None),
+    )
+    has_outside = parts.outside is not None and prepared.outside is not None
+    return Recall(
+        query=query.query,
+        entries=tuple(ranked[place] for place in packing.kept),
+        dropped=tuple(
+            Dropped(entry=ranked[place], reason=reason) for place, reason in packing.dropped
+        ),
+        tokens=packing.tokens,
+        searched=found.ranked.searched,
+        eligible=found.ranked.eligible,
+        embedder=prepared.embedder if prepared.vector is not None else None,
+        outside=parts.outside.name if parts.outside and has_outside else None,
+    )
+
+
+def _recalled(hit: Hit, entry: Entry) -> Recalled:
+    return Recalled(scope=hit.scope, content=entry.content, score=hit.score, signals=hit.signals)

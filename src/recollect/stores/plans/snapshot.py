@@ -1,0 +1,111 @@
+"""A store at one moment: what a reader sees of feeds and entries inside one read transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias, TypeVar
+
+from recollect.records import JsonObject, Scope
+from recollect.stores.filters import read_filter
+from recollect.stores.plans.changes import Below, Entry, read_chosen, read_feed, scopes_of
+from recollect.stores.rows import Cursor, Feed, Place, ReadMoment
+from recollect.stores.unit_of_work import Rows
+from recollect.stores.validation import check_id, check_scope
+
+ResultT = TypeVar("ResultT")
+
+
+class StoreSnapshot:
+    """
+    Everything that a store held at one moment; valid until its read transaction ends.
+
+    It sees every write that was acknowledged before. Its methods run on the store's thread.
+    """
+
+    def __init__(self, rows: Rows, now: int) -> None:
+        self._rows = rows
+        self.now = now
+        """The store's time when the read began, in µs since 1970."""
+
+    @property
+    def moment(self) -> ReadMoment | None:
+        """The name of this moment, where the store names its moments."""
+        return self._rows.moment
+
+    def scopes(self, below: Below) -> list[Scope]:
+        """Return the scopes that *below* stands for, each once, in the order of their segments."""
+        scopes = tuple(check_scope(each) for each in below.scopes)
+        if below.type is not None:
+            check_id(below.type, "a memory's type")
+        return scopes_of(self._rows, replace(below, scopes=scopes), self.now)
+
+    def feeds(
+        self,
+        cursors: Sequence[Cursor],
+        *,
+        embedder: str | None = None,
+        filter_: JsonObject | None = None,
+    ) -> list[Feed]:
+        """
+        Return what changed since each of *cursors*, in order; see `Feed`.
+
+        Vectors are those by *embedder*; *filter_* restricts ``Feed.eligible``.
+        """
+        conditions = None if filter_ is None else read_filter(filter_)
+        return [
+            read_feed(
+                self._rows,
+                checked_cursor(each),
+                embedder=embedder,
+                conditions=conditions,
+                now=self.now,
+            )
+            for each in cursors
+        ]
+
+    def entries(
+        self,
+        places: Sequence[Place],
+        *,
+        are_memories: bool = False,
+        are_indexed: bool = False,
+    ) -> list[Entry]:
+        """
+        Return the entries at *places* that exist, in the order given.
+
+        Args:
+            places: The (scope, uid) of each.
+            are_memories: Look for memories first; messages are found all the same.
+            are_indexed: The feeds of this snapshot list them all.
+
+        Raises:
+            StoreCorruptError: They *are_indexed*, and one is missing.
+        """
+        checked = {scope: check_scope(scope) for scope in {scope for scope, _ in places}}
+        return read_chosen(
+            self._rows,
+            [(checked[scope], uid) for scope, uid in places],
+            self.now,
+            are_memories=are_memories,
+            are_indexed=are_indexed,
+        )
+
+
+SnapshotQuery: TypeAlias = Callable[[StoreSnapshot], ResultT]
+"""
+Reads a snapshot and returns what it found; it must not block.
+
+It may be run more than once, on later snapshots: only what the last run returned counts.
+"""
+
+
+def checked_cursor(cursor: Cursor) -> Cursor:
+    """
+    Return *cursor* with its scope in the form in which stores keep it.
+
+    Raises:
+        UsageError: That is no scope.
+    """
+    scope = check_scope(cursor.scope)
+    return cursor if scope is cursor.scope else replace(cursor, scope=scope)

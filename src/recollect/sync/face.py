@@ -1,0 +1,115 @@
+"""Classes without ``await``, whose methods are made from those of an asynchronous class."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import suppress
+from functools import wraps
+from inspect import signature
+from operator import methodcaller
+from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
+
+from recollect.errors import StoreClosedError
+from recollect.sync.bridge import AsyncBridge
+
+P = ParamSpec("P")
+ResultT = TypeVar("ResultT")
+BehindT = TypeVar("BehindT")
+BehindT_co = TypeVar("BehindT_co", covariant=True)
+_END: Final = object()
+
+
+class SyncFace(Generic[BehindT_co]):
+    """
+    An asynchronous object, used without ``await``: enter it with ``with``.
+
+    It opens and owns the object on a thread of its own, so it works in notebooks and inside a
+    running event loop (which it blocks). A subclass lists the methods, each made with
+    `sync_method` or `sync_iterator`.
+    """
+
+    def __init__(self, make: Callable[[], BehindT_co], *, how_to_open: str) -> None:
+        self._bridge: AsyncBridge[Any] = AsyncBridge(make, how_to_open=how_to_open)
+
+    def __enter__(self) -> Self:
+        self._bridge.open()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bridge.close()
+
+    def _open(self) -> BehindT_co:
+        """Return the object behind; raise `StoreClosedError` if it is not open."""
+        behind: BehindT_co = self._bridge.opened
+        return behind
+
+    def call(self, function: Callable[[BehindT_co], Awaitable[ResultT]]) -> ResultT:
+        """
+        Run an async *function* of the object on its own thread, and return its result.
+
+        What it does there is one visit: several steps cost one change of threads.
+        """
+        return self._bridge.call(function, self._open())
+
+    def here(self, function: Callable[[BehindT_co], Awaitable[ResultT]]) -> ResultT:
+        """Run an async *function* on this thread where that is possible, else as `call` does."""
+        return self.call(function)
+
+    async def acall(self, function: Callable[[BehindT_co], Awaitable[ResultT]]) -> ResultT:
+        """
+        Await an async *function* of the object, from any event loop; it runs on its own thread.
+
+        The caller's loop goes on meanwhile, however busy the object's is. A cancelled wait
+        cancels the function. A function that is there already may call it.
+        """
+        return await self._bridge.visit(function, self._open())
+
+
+def sync_method(
+    method: Callable[Concatenate[BehindT, P], Coroutine[Any, Any, ResultT]],
+    *,
+    in_place: bool = False,
+) -> Callable[Concatenate[SyncFace[BehindT], P], ResultT]:
+    """
+    Return *method* of the asynchronous class as a method of its face, which waits for the result.
+
+    Args:
+        in_place: Run it by `SyncFace.here`: for methods that read, or write once, at their end.
+    """
+    name = method.__name__
+
+    @wraps(method)
+    def waiting(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> ResultT:
+        result: ResultT = self.call(methodcaller(name, *args, **kwargs))
+        return result
+
+    @wraps(method)
+    def waiting_here(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> ResultT:
+        result: ResultT = self.here(methodcaller(name, *args, **kwargs))
+        return result
+
+    return waiting_here if in_place else waiting
+
+
+def sync_iterator(
+    method: Callable[Concatenate[BehindT, P], AsyncIterator[ResultT]],
+) -> Callable[Concatenate[SyncFace[BehindT], P], Iterator[ResultT]]:
+    """Return *method*, which yields, as a method of the face: each step waits for the next."""
+    name = method.__name__
+
+    @wraps(method)
+    def iterating(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[ResultT]:
+        found = methodcaller(name, *args, **kwargs)(self._open())
+        try:
+            while (each := self.call(lambda _: anext(found, _END))) is not _END:
+                yield each
+        except GeneratorExit:
+            # Left half way: what it holds (a connection) is let go now, where it still can be.
+            with suppress(StoreClosedError):
+                self.call(lambda _: found.aclose())
+            raise
+
+    own = signature(iterating)
+    returned = str(own.return_annotation).removeprefix("Async")
+    setattr(iterating, "__signature__", own.replace(return_annotation=returned))  # noqa: B010
+    return iterating
