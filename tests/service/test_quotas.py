@@ -81,6 +81,7 @@ def written(
             counts["messages"] += 1
             counts["bytes"] += size_of_message(record)
         if record.get("side_kind") in COUNTED_KINDS and new_versions(old, record):
+            counts["memories"] += 1
             counts["bytes"] += len(encode_json(record["value"], "it").encode())
         if record["kind"] == "memory":
             for each in new_versions(old, record):

@@ -149,16 +149,16 @@ def costs_of(rows: Rows, effect: Effect, *, is_restore: bool = False) -> Costs:
     Return what an effect costs.
 
     A message counts with the bytes of its text, content and metadata; a version of a memory with
-    those of its value and text; a side record of the `COUNTED_KINDS` with those of its value. Of a
-    restore past versions count as well, because a caller
-    brought them, and so do the bytes of receipts of formations and of settings of threads.
+    those of its value and text. A side record of the `COUNTED_KINDS` counts as a memory, with the
+    bytes of its value. Of a restore past versions count as well, because a caller brought them,
+    and so do the bytes of receipts of formations and of settings of threads.
     """
     written = [(each.scope_id, "messages", size_of_message(each)) for each in effect.messages]
     written += [(each.scope_id, "memories", size_of_memory(each)) for each in effect.memories]
     if is_restore:
         written += _brought(rows, effect)
     written += [
-        (each.scope_id, "", _bytes_in(each.value))
+        (each.scope_id, "memories", _bytes_in(each.value))
         for each in effect.sides
         if each.kind in COUNTED_KINDS
     ]
