@@ -103,7 +103,7 @@ def open_and_be_killed(file, at):
     opening.new_connection = traced
     if mutant:
         opening.migrate = migrate_by_the_statement
-    location = connect.Location(
+    location = connect.SqliteLocation(
         path=file, vfs=layer and "killing", durability="full", lock_wait_s=5.0
     )
     opening.open_file(location)

@@ -150,7 +150,13 @@ class MemoryContract(Contract):
         assert len(half) == len((await store.memories(BOB, limit=WRITES_MAX)).rows)
 
     async def test_the_stored_memories_are_returned(self, store: Store, clock: FrozenClock) -> None:
-        """The memories as stored, one per write; ``None`` for one that was deleted."""
+        """
+        Return one entry per write, in their order.
+
+        Returns:
+            The memories as stored, one per write; ``None`` for one that was deleted, and for a
+            side record.
+        """
         start = clock.now()
         first = await keep_facts(store, "Oslo")
         clock.advance(60)

@@ -15,8 +15,10 @@ from recollect.records import (
     MemoryState,
     Page,
     ProlongMemory,
+    ProlongSideRecord,
     Revision,
     Scope,
+    SideWrite,
     Write,
 )
 from recollect.stores.contract.backend import Transactor
@@ -32,10 +34,10 @@ from recollect.stores.plans.memories import (
     plan_apply,
     plan_apply_each,
     prepare_write,
-    revisions_of,
     unexpired,
 )
 from recollect.stores.plans.newest import read_newest, scopes_within
+from recollect.stores.plans.revisions import revisions_of
 from recollect.stores.plans.undo import Undo, plan_undo
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import (
@@ -59,7 +61,11 @@ class MemoryStore(Transactor):
 
     @final
     async def apply(
-        self, scope: Scope, writes: Sequence[Write], *, idempotency_key: str | None = None
+        self,
+        scope: Scope,
+        writes: Sequence[Write | SideWrite],
+        *,
+        idempotency_key: str | None = None,
     ) -> tuple[Memory | None, ...]:
         """
         Apply all of *writes* in order, or none of them; each sees the ones before it.
@@ -73,7 +79,8 @@ class MemoryStore(Transactor):
                 request.
 
         Returns:
-            The memories as stored, one per write; ``None`` for one that was deleted.
+            The memories as stored, one per write; ``None`` for one that was deleted, and for a
+            side record.
 
         Raises:
             VersionConflictError: A write expected another version.
@@ -97,7 +104,7 @@ class MemoryStore(Transactor):
         return memories_of(await self._change("apply", scope, plan), scope)
 
     @final
-    async def apply_each(self, writes: Mapping[Scope, Sequence[Write]]) -> None:
+    async def apply_each(self, writes: Mapping[Scope, Sequence[Write | SideWrite]]) -> None:
         """
         Apply the writes of several scopes, all of them or none; those of each scope as by `apply`.
 
@@ -276,12 +283,15 @@ class MemoryStore(Transactor):
         return await self._read(query)
 
     @final
-    async def prolong(self, scope: Scope, prolongs: Sequence[ProlongMemory]) -> int:
+    async def prolong(
+        self, scope: Scope, prolongs: Sequence[ProlongMemory | ProlongSideRecord]
+    ) -> int:
         """
         Move the expiry of memories, all in one transaction, and return how many were moved.
 
         Neither version nor times of update change, and no revision is made. A memory that is
-        not there, has expired, never expires, or is of another version stays as it is.
+        not there, has expired, never expires, or is of another version stays as it is. The expiry
+        of side records is moved in the same way.
 
         Args:
             prolongs: At most ``WRITES_MAX``.
@@ -295,11 +305,7 @@ class MemoryStore(Transactor):
 
     @final
     async def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:
-        """
-        Return all versions of a memory, oldest first, the present one last; or none.
-
-        Of the `UNREVISED_TYPES` no past version is kept.
-        """
+        """Return all versions of a memory, oldest first, the present one last; or none."""
         scope, now = check_scope(scope), self.now()
         address = _check_address((type_, key))
 
