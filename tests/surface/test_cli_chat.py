@@ -220,7 +220,7 @@ def test_without_a_model_it_says_so_and_keeps_and_recalls(tmp_path: Path) -> Non
     assert EXIT_STATUS["usage"] == finished.returncode
     threads = shown("threads", "--scope", "ada", folder=tmp_path)["threads"]
     assert isinstance(threads, list)
-    assert [1, 1] == [each["messages"] for each in threads]
+    assert [1, 1] == [each["count"] for each in threads]
 
 
 def test_memories_can_be_rejected_approved_and_forgotten(tmp_path: Path) -> None:
