@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 
 from recollect.formation.rule_model import RuleModel
 from recollect.memory.facade import Recollect
-from recollect.records import UNREVISED_TYPES, JsonObject, PutMemory, Scope
+from recollect.records import JsonObject, PutMemory, Scope
 from recollect.server.authorization import PERMISSIONS, RESERVED
 from recollect.server.http import state as opening
 from recollect.server.http.authentication import is_guarded
@@ -21,7 +21,7 @@ from recollect.server.langgraph import LANGGRAPH_ROUTERS
 from recollect.server.mcp.capabilities import MANNERS
 from recollect.server.mcp.streamable_http import PATH as MCP_PATH
 from recollect.server.mcp.streamable_http import mcp_door
-from recollect.server.quotas import DOCUMENTS
+from recollect.server.quotas import COUNTED_KINDS, DOCUMENTS
 from recollect.server.routes import ROUTERS
 from recollect.server.testing import Served, serving
 from recollect.stores.contract.base import MeteredStore, Store
@@ -64,7 +64,8 @@ async def everything(store: Store, root: Scope = ("acme",)) -> dict[tuple[str, .
     ]
     for scope in [each for page in pages for each in page.rows]:
         for record in await store.archive(scope):
-            named = [record.get(each) for each in ("kind", "thread", "type", "key", "id")]
+            parts = ("kind", "thread", "type", "side_kind", "key", "id")
+            named = [record.get(each) for each in parts]
             found[(*scope, *map(str, named))] = record
     return found
 
@@ -79,7 +80,10 @@ def written(
         if record["kind"] == "message" and (old is None or old["digest"] != record["digest"]):
             counts["messages"] += 1
             counts["bytes"] += size_of_message(record)
-        if record["kind"] == "memory" and record["type"] not in UNREVISED_TYPES:
+        if record.get("side_kind") in COUNTED_KINDS and new_versions(old, record):
+            counts["memories"] += 1
+            counts["bytes"] += len(encode_json(record["value"], "it").encode())
+        if record["kind"] == "memory":
             for each in new_versions(old, record):
                 counts["memories"] += 1
                 counts["bytes"] += len(encode_json(each["value"], "it").encode())
@@ -96,7 +100,7 @@ def size_of_message(record: JsonObject) -> int:
 
 def new_versions(old: JsonObject | None, new: JsonObject) -> list[Any]:
     """Return the versions of a memory that were not there before."""
-    versions: list[Any] = [new, *(new["revisions"] or ())]  # type: ignore[misc]
+    versions: list[Any] = [new, *(new.get("revisions") or ())]  # type: ignore[misc]
     known = int(old["version"]) if old else 0  # type: ignore[arg-type]
     return [each for each in versions if each["version"] > known]
 

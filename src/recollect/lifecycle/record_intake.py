@@ -259,7 +259,7 @@ class Intake:
                 checked.change(place, left, BLANKED)
 
     async def _forgets(self, scope: Scope) -> bool:
-        return bool((await self._store.memories(scope, type_=FORGOTTEN, limit=1)).rows)
+        return bool((await self._store.side_records(scope, FORGOTTEN, limit=1)).rows)
 
     async def _unforgotten(self, scope: Scope, record: JsonObject) -> JsonObject | None:
         """Return a memory without what it says that was forgotten since it did, or nothing."""

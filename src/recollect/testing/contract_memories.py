@@ -150,7 +150,12 @@ class MemoryContract(Contract):
         assert len(half) == len((await store.memories(BOB, limit=WRITES_MAX)).rows)
 
     async def test_the_stored_memories_are_returned(self, store: Store, clock: FrozenClock) -> None:
-        """The stored memories, one per write; ``None`` for a deletion."""
+        """
+        Return one entry per write, in their order.
+
+        Returns:
+            The stored memories, one per write; ``None`` for a deletion and for a side record.
+        """
         start = clock.now()
         first = await keep_facts(store, "Oslo")
         clock.advance(60)
