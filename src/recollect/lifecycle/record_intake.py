@@ -31,8 +31,8 @@ from recollect.lifecycle.erased_records import (
     versions_in,
 )
 from recollect.lifecycle.forgotten import forgotten_at
-from recollect.lifecycle.reserved_records import check_reserved, check_scope_settings, is_marker
-from recollect.records import FORGOTTEN, Json, JsonObject, NewMessage, Scope
+from recollect.lifecycle.reserved_records import check_reserved, check_scope_settings
+from recollect.records import FORGOTTEN, Evidence, Json, JsonObject, NewMessage, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.archive import scope_of
 from recollect.stores.plans.erase_ledger import evidence_in
@@ -356,7 +356,12 @@ def _cited_in(record: JsonObject) -> Iterator[Cited]:
         return
     for version in versions_in(record):
         for found in evidence_in(version).values():
-            yield from ((each.thread, each.message) for each in found if not is_marker(each))
+            yield from ((each.thread, each.message) for each in found if not _is_marker(each))
+
+
+def _is_marker(evidence: Evidence) -> bool:
+    """Return True if evidence names no message, but a thread: what stands there goes with it."""
+    return evidence.message.startswith("@") and evidence.quote is None
 
 
 def _founded(record: JsonObject, unfounded: set[Cited]) -> JsonObject:

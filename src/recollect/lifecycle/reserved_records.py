@@ -22,7 +22,6 @@ from recollect.records import (
     LIFETIME,
     SCOPE_SETTINGS,
     STATE,
-    Evidence,
     Json,
     JsonObject,
     Scope,
@@ -144,8 +143,3 @@ _SIDE_CHECKS: Final[Mapping[str, _SideCheck]] = {
     LIFETIME: _of_lifetime,
     FORGOTTEN: _of_forgotten,
 }
-
-
-def is_marker(evidence: Evidence) -> bool:
-    """Return True if evidence names no message, but a thread: what stands there goes with it."""
-    return evidence.message.startswith("@") and evidence.quote is None

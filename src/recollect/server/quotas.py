@@ -18,24 +18,23 @@ import anyio
 
 from recollect.memory.facade import Recollect
 from recollect.records import (
-    ATTACHMENT,
-    ATTACHMENT_PART,
-    SCOPE_SETTINGS,
+    FORGOTTEN,
+    LIFETIME,
     SERVICE_KEY,
-    STATE,
     Scope,
 )
 from recollect.server.authorization import KEYS_SCOPE, RESERVED
 from recollect.server.usage import UsageBook, UsageLimits
 from recollect.stores.contract.base import Store
 from recollect.stores.meter import Meter
+from recollect.stores.plans.outside_removals import LEFT
 from recollect.stores.rows import MemoryRow, MessageRow, RevisionRow, ThreadRow
 from recollect.stores.unit_of_work import Effect, Rows
 
 DOCUMENTS: Final = "langgraph"
 """Second segment of the scopes with the documents of LangGraph's threads and runs."""
-COUNTED_KINDS: Final = frozenset({STATE, ATTACHMENT, ATTACHMENT_PART, SCOPE_SETTINGS})
-"""The kinds of the side records that hold what a caller brought."""
+UNCOUNTED_KINDS: Final = frozenset({FORGOTTEN, LIFETIME, LEFT})
+"""The kinds of the side records that hold nothing that a caller supplied."""
 NOTHING: Final = "{}"
 RESTORE: Final = "restore"
 
@@ -149,9 +148,9 @@ def costs_of(rows: Rows, effect: Effect, *, is_restore: bool = False) -> Costs:
     Return the cost of an effect.
 
     A message costs the bytes of its text, content and metadata; a version of a memory those of its
-    value and text. A side record of the `COUNTED_KINDS` counts as a memory and costs the bytes of
-    its value. In a restore, past versions count as well, since the caller supplied them, and so do
-    formation receipts and thread settings.
+    value and text. A side record counts as a memory and costs the bytes of its value, unless it is
+    of the `UNCOUNTED_KINDS`. In a restore, past versions count as well, since the
+    caller supplied them, and so do formation receipts and thread settings.
     """
     written = [(each.scope_id, "messages", size_of_message(each)) for each in effect.messages]
     written += [(each.scope_id, "memories", size_of_memory(each)) for each in effect.memories]
@@ -160,7 +159,7 @@ def costs_of(rows: Rows, effect: Effect, *, is_restore: bool = False) -> Costs:
     written += [
         (each.scope_id, "memories", _bytes_in(each.value))
         for each in effect.sides
-        if each.kind in COUNTED_KINDS
+        if each.kind not in UNCOUNTED_KINDS
     ]
     places = {row.id: counted_scope(row.segments) for row in effect.scopes}
     found: defaultdict[Scope, Counter[str]] = defaultdict(Counter)

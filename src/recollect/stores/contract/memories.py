@@ -175,26 +175,6 @@ class MemoryStore(Transactor):
         return await self._read(query)
 
     @final
-    async def nearest(self, scope: Scope, type_: str, key: str, *, depth: int = 1) -> Memory | None:
-        """
-        Return the memory at an address in the scope, or in its nearest ancestor that has one.
-
-        Scopes of fewer than *depth* segments are skipped. Expired memories count as missing.
-        """
-        scope, now = check_scope(scope), self.now()
-        type_, key = _check_address((type_, key))
-
-        def query(rows: Rows) -> Memory | None:
-            for length in range(len(scope), max(depth, 1) - 1, -1):
-                row = rows.scope(scope[:length])
-                kept = rows.memory(row.id, type_, key) if row else None
-                if found := unexpired(kept, scope[:length], now):
-                    return found
-            return None
-
-        return await self._read_brief(query)
-
-    @final
     async def memories(
         self,
         scope: Scope,
