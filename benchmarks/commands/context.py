@@ -3,39 +3,63 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from benchmarks.commands.reports import cached, report_option, write_json, write_report_file
+from benchmarks.commands.reports import (
+    BenchmarkReport,
+    cached,
+    report_option,
+    write_json,
+    write_report_file,
+)
 from recollect.cli.options import embedder_option
 from recollect.cli.output import Bar, progress_bar
 from recollect.cli.store_choice import run
+
+if TYPE_CHECKING:
+    from benchmarks.asked_memory import QuestionChoice
+    from recollect.ports import Embedder
 
 _EXAMPLE: Final = """
 \b
 Examples:
   python -m benchmarks context --data sets --embedder none
   python -m benchmarks context --data sets --set locomo --embedder minilm --limit 200
+  python -m benchmarks context --data sets --write-blocks blocks --count 50 --seed 1
 """
+READERS_TOKENS: Final = 2_000
 SETS: Final = ("locomo", "longmemeval", "lifebench", "realmem")
+CHINESE_SETS: Final = ("lifebench", "madial")
+ALL_SETS: Final = (*SETS, "madial")
 
 
 @click.command("context", epilog=_EXAMPLE, short_help="evidence shown by rendered tokens")
 @click.option("--data", required=True, metavar="DIR", help="The folder of the sets.")
-@click.option("--set", "sets", type=click.Choice(SETS), multiple=True, help="Only this set.")
+@click.option("--set", "sets", type=click.Choice(ALL_SETS), multiple=True, help="Only this set.")
 @click.option("--budget", "budgets", type=click.IntRange(1), multiple=True, help="Tokens.")
 @click.option("--limit", type=click.IntRange(1), help="Ask only the first questions.")
+@click.option("--write-blocks", metavar="DIR", help="Write what readers get there instead.")
+@click.option("--scripts", is_flag=True, help="Ask in simplified and traditional characters.")
+@click.option("--count", type=click.IntRange(1), help="Draw so many questions of each set.")
+@click.option("--seed", type=int, default=0, help="By which they are drawn.")
 @click.option("--cache", metavar="DIR", help="Keep vectors there between runs.")
 @embedder_option()
 @report_option()
 def context_bench(
+    *,
     data: str,
     sets: tuple[str, ...],
     budgets: tuple[int, ...],
     limit: int | None,
+    write_blocks: str | None,
+    scripts: bool,
+    count: int | None,
+    seed: int,
     cache: str | None,
     embedder: str,
     json_file: str | None,
@@ -44,29 +68,96 @@ def context_bench(
     Count the questions whose whole evidence stands in the text that a prompt gets.
 
     Beside `Recollect.context`: `Recall.render` filled to the same budget, and with the default
-    limit of ten entries. An excerpt counts if it holds the answer's words.
+    limit of ten entries; the messages that a plain search ranks first (cosine with an embedder,
+    BM25 without) as dated lines, and in the forms of mem0 and LangMem. An excerpt counts if it
+    holds the answer's words.
+
+    With --write-blocks nothing is counted: each question goes with its context to a file of its
+    own, for readers, and what the answers are judged by to gold.json beside them. With --scripts
+    the Chinese sets are asked in both scripts, of the same talk in both.
     """
+    from benchmarks.asked_memory import QuestionChoice
+
+    choice = QuestionChoice(limit=limit, sample=count, seed=seed)
+    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+        embedding = cached(embedder, Path(cache or folder))
+        if write_blocks:
+            budget = budgets[0] if budgets else READERS_TOKENS
+            _write_blocks(Path(write_blocks), sets or SETS, Path(data), embedding, choice, budget)
+            return
+        measure = _measure_scripts if scripts else _measure_shown
+        report = measure(sets, Path(data), embedding, choice, budgets)
+    write_report_file(json_file, lambda path: write_json(path, report))
+
+
+def _measure_shown(
+    sets: Sequence[str],
+    data: Path,
+    embedder: Embedder | None,
+    choice: QuestionChoice,
+    budgets: Sequence[int],
+) -> BenchmarkReport:
     from benchmarks.datasets import DATASETS
     from benchmarks.shown_evidence import BUDGETS, ShownReports, measure_shown, shown_page
 
     reports = []
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
-        embedding = cached(embedder, Path(cache or folder))
-        for name in sets or SETS:
-            with progress_bar(name) as bar:
-                measured = partial(
-                    measure_shown,
-                    DATASETS[name],
-                    Path(data),
-                    embedding,
-                    limit=limit,
-                    budgets=budgets or BUDGETS,
-                    progress=partial(_show, bar),
-                )
-                report = run(measured)
-            click.echo(shown_page(report))
-            reports.append(report)
-    write_report_file(json_file, lambda path: write_json(path, ShownReports(reports)))
+    for name in sets or SETS:
+        with progress_bar(name) as bar:
+            asked = partial(measure_shown, budgets=budgets or BUDGETS, progress=partial(_show, bar))
+            report = run(partial(asked, DATASETS[name], data, embedder, choice))
+        click.echo(shown_page(report))
+        reports.append(report)
+    return ShownReports(reports)
+
+
+def _measure_scripts(
+    sets: Sequence[str],
+    data: Path,
+    embedder: Embedder | None,
+    choice: QuestionChoice,
+    budgets: Sequence[int],
+) -> BenchmarkReport:
+    from benchmarks.datasets import DATASETS
+    from benchmarks.script_equality import BUDGETS, ScriptReports, measure_scripts, scripts_page
+
+    reports = []
+    for name in sets or CHINESE_SETS:
+        with progress_bar(name) as bar:
+            asked = partial(
+                measure_scripts, budgets=budgets or BUDGETS, progress=partial(_show, bar)
+            )
+            report = run(partial(asked, DATASETS[name], data, embedder, choice))
+        click.echo(scripts_page(report))
+        reports.append(report)
+    return ScriptReports(reports)
+
+
+def _write_blocks(
+    folder: Path,
+    sets: Sequence[str],
+    data: Path,
+    embedder: Embedder | None,
+    choice: QuestionChoice,
+    budget: int,
+) -> None:
+    from benchmarks.datasets import DATASETS
+    from benchmarks.reader_blocks import reader_blocks, write_blocks
+
+    blocks = []
+    for name in sets:
+        with progress_bar(name) as bar:
+            asked = partial(
+                reader_blocks,
+                DATASETS[name],
+                data,
+                embedder,
+                choice,
+                budget=budget,
+                progress=partial(_show, bar),
+            )
+            blocks += run(asked)
+    write_report_file(str(folder), lambda path: write_blocks(path, blocks))
+    click.echo(f"{len(blocks)} questions with their contexts in {folder}, gold.json beside them")
 
 
 def _show(bar: Bar, done: int, total: int) -> None:

@@ -8,7 +8,7 @@ import pytest
 import recollect
 from recollect.errors import UsageError
 from recollect.recall.context_packing import ContextPlan
-from recollect.records import NewMessage, PutMemory, Scope
+from recollect.records import Json, NewMessage, PutMemory, Scope
 from recollect.testing import HashedEmbedder
 
 ADA: Scope = ("ada",)
@@ -91,6 +91,25 @@ async def test_what_the_thread_shows_is_left_out(address: str) -> None:
     assert ["user", "assistant"] == [each.role for each in with_history.history]
 
 
+async def test_the_summary_of_a_thread_tells_what_its_newest_messages_do_not(
+    address: str,
+) -> None:
+    """As a summary memory keeps it; another thread has none."""
+    async with recollect.open(address, embedder="none", worker=False) as memory:
+        said = [NewMessage(role="user", text=f"Box {at} is packed.") for at in range(40)]
+        await memory.append(ADA, "move", said)
+        value: dict[str, Json] = {"content": "Ada packs forty boxes.", "until": 30}
+        await memory.apply(ADA, [PutMemory(type="Summary", key="summary/move", value=value)])
+
+        told = await memory.context(ADA, "Hello!", thread="move", history_tokens=100)
+        plain = await memory.context(ADA, "Hello!", thread="move")
+        other = await memory.context(ADA, "Hello!", thread="april", history_tokens=100)
+
+    assert "Ada packs forty boxes." == told.summary
+    assert "Box 39 is packed." == told.history[-1].text
+    assert ("", "") == (plain.summary, other.summary)
+
+
 async def test_simplified_and_traditional_are_one_language(address: str) -> None:
     """A question in either script finds what was said in the other, and it is shown as said."""
     said = "我上個月搬到臺北，住在圖書館旁邊。"
@@ -106,8 +125,11 @@ async def test_simplified_and_traditional_are_one_language(address: str) -> None
     assert found[0].entries[0].entry.relevance == found[1].entries[0].entry.relevance
 
 
-async def test_what_was_just_written_is_found_by_its_meaning() -> None:
-    """A context waits for the vectors of what this process wrote."""
+async def test_what_was_just_written_is_found_by_its_meaning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A context waits for the vectors of what this process wrote; longer on a busy machine."""
+    monkeypatch.setattr("recollect.memory.context_calls.VECTORS_WAIT_S", 20)
     async with recollect.open("memory:", embedder=HashedEmbedder(32), worker=False) as memory:
         said = ("The boat is called Ida.", "Rain is expected.", "The boat leaks.")
         await memory.append(ADA, "t", [NewMessage(role="user", text=each) for each in said])
@@ -171,4 +193,4 @@ async def test_recall_takes_a_lowest_score() -> None:
 
 
 def test_a_plan_needs_little() -> None:
-    assert ContextPlan(query="q", budget_tokens=1).min_score is None
+    assert ContextPlan(scope=ADA, query="q", budget_tokens=1).min_score is None

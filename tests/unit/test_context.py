@@ -83,7 +83,7 @@ def context_of(
 ) -> Context:
     """Return the context of a query."""
     weights = dict.fromkeys(query_hashes(terms_of(query)), 5.0)
-    made = ContextPlan(query=query, budget_tokens=budget, secret=b"s", **plan)  # type: ignore[arg-type]
+    made = ContextPlan(scope=SCOPE, query=query, budget_tokens=budget, secret=b"s", **plan)  # type: ignore[arg-type]
     return packed_context(made, ranked, weights, documents, estimated_tokens)
 
 
@@ -152,6 +152,47 @@ def test_history_and_given_texts_count_towards_the_budget() -> None:
     assert not {each.source for each in context.entries} & {"t/m4", "t/m5"}
     assert context.tokens <= 200
     assert {"history", "instructions"} <= set(context.tokens_by_part)
+
+
+@pytest.mark.parametrize(("first", "told"), [(1, ""), (7, "She packs.")])
+def test_a_summary_is_told_where_the_history_leaves_messages_out(first: int, told: str) -> None:
+    """It comes off the history's tokens; a thread that is shown whole needs none."""
+    talk = [message(at, f"word {at} " * 20) for at in range(first, first + 2)]
+
+    context = context_of(
+        (), budget=300, history=tuple(talk), history_tokens=200, summary="She packs."
+    )
+
+    assert (told, 2) == (context.summary, len(context.history))
+    assert bool(told) == ("summary" in context.tokens_by_part)
+    assert context.tokens == sum(context.tokens_by_part.values())
+
+
+def test_a_summary_that_takes_over_half_of_the_history_is_not_told() -> None:
+    """The newest words come first."""
+    talk = (message(9, "word " * 20),)
+
+    context = context_of(
+        (), budget=300, history=talk, history_tokens=60, summary="She packs. " * 30
+    )
+
+    assert ("", talk) == (context.summary, context.history)
+
+
+def test_instructions_beyond_the_budget_are_refused() -> None:
+    """They are the caller's and are not shortened; the error says what they cost."""
+    with pytest.raises(UsageError, match=r"cost 1\d\d tokens, and budget_tokens is 50"):
+        context_of((), budget=50, instructions="Be brief. " * 40)
+
+
+def test_the_same_thread_of_another_scope_is_not_what_the_prompt_shows() -> None:
+    """Scopes below have threads of their own, whose names may be equal."""
+    (ours,) = recalled(message(1, "We live in Porto."))
+    theirs = replace(ours, scope=("users", "ada", "boat"))
+
+    context = context_of([ours, theirs], known=frozenset({("t", "m1")}))
+
+    assert [theirs.scope] == [each.entry.scope for each in context.entries]
 
 
 def test_nothing_but_the_profile_where_nothing_bears_on_the_query() -> None:
@@ -291,7 +332,7 @@ def test_a_handle_that_is_not_there_is_named() -> None:
 
 @pytest.mark.parametrize("broken", [lambda _: 1 / 0, lambda _: "3", lambda _: -1, lambda _: True])
 def test_a_counter_that_fails_is_named(broken: object) -> None:
-    plan = ContextPlan(query="Porto", budget_tokens=100)
+    plan = ContextPlan(scope=SCOPE, query="Porto", budget_tokens=100)
 
     with pytest.raises(UsageError, match="token counter"):
         packed_context(plan, recalled(message(1, "Porto")), {}, (), broken)  # type: ignore[arg-type]

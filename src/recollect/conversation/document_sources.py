@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import sha256
 
 from recollect.conversation.thread_history import Placed
 from recollect.messages import kind_of, text_of
@@ -18,22 +17,6 @@ from recollect.stores.provenance import (
     words_of,
 )
 from recollect.stores.remainder import MEMORY_THREAD, version_name
-from recollect.stores.validation import ID_CHARACTERS_MAX
-
-
-def key_of(policy: str, thread: str) -> str:
-    """
-    Return the key of the document that *policy* keeps of *thread*, short for a long name.
-
-    >>> key_of("summary", "talk")
-    'summary/talk'
-    """
-    return short(f"{policy}/{thread}", f"{policy}/{sha256(thread.encode()).hexdigest()}")
-
-
-def short(key: str, instead: str) -> str:
-    """Return *key*, or *instead* where evidence could not name its versions any more."""
-    return key if len(key) <= ID_CHARACTERS_MAX // 2 else instead
 
 
 def said_in(thread: str, messages: Sequence[Placed]) -> list[Evidence]:

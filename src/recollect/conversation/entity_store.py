@@ -12,9 +12,10 @@ from typing import Final
 from anyio import to_thread
 
 from recollect.conversation.base import pass_over
-from recollect.conversation.document_sources import short, versions_before
+from recollect.conversation.document_sources import versions_before
 from recollect.conversation.entity_names import folded
 from recollect.memory.facade import Recollect
+from recollect.memory.thread_summary import short_key
 from recollect.records import DeleteMemory, Evidence, EvidenceMap, Memory, PutMemory, Scope
 from recollect.stores.pages import each_page
 from recollect.stores.remainder import MEMORY_THREAD
@@ -168,7 +169,7 @@ def entity_key(name: str) -> str:
     'ada lovelace'
     """
     key = folded(name)
-    return short(key, sha256(key.encode()).hexdigest())
+    return short_key(key, sha256(key.encode()).hexdigest())
 
 
 def summary_in(entity: Memory) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from recollect.conversation.document_sources import key_of, said_in
+from recollect.conversation.document_sources import said_in
 from recollect.conversation.thread_history import Placed
 from recollect.memory.facade import Recollect
+from recollect.memory.thread_summary import key_of
 from recollect.records import DeleteMemory, PutMemory, Scope
 
 PROGRESS_TYPE: Final = "Item"

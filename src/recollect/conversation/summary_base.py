@@ -11,10 +11,11 @@ from recollect.conversation import prompts
 from recollect.conversation.base import Transcript, TranscriptMemory, Values
 from recollect.conversation.model_prompt import MemoryModel, PromptChoice, checked_exactly
 from recollect.conversation.prompt_parts import Entry, PromptPart, as_messages, groups_of
-from recollect.conversation.summary_record import KeptSummary, ThreadSummary
+from recollect.conversation.summary_record import KeptSummary
 from recollect.conversation.thread_history import Placed
 from recollect.errors import ModelError, VersionConflictError
 from recollect.memory.facade import Recollect
+from recollect.memory.thread_summary import ThreadSummary
 from recollect.messages import AnyMessage, buffer_string, message_classes
 from recollect.records import ScopeLike
 from recollect.sync.method_pairs import method_pair

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
 
-from recollect.conversation.document_sources import key_of, said_in, trust_of, versions_before
+from recollect.conversation.document_sources import said_in, trust_of, versions_before
 from recollect.conversation.thread_history import Placed, ThreadMessages
 from recollect.memory.facade import Recollect
+from recollect.memory.thread_summary import SUMMARY_TYPE, ThreadSummary, key_of, summary_in
 from recollect.records import DeleteMemory, EvidenceMap, PutMemory, Scope
 from recollect.stores.provenance import grouped
-
-SUMMARY_TYPE: Final = "Summary"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThreadSummary:
-    """A summary, which holds what was said up to the position *until*; version 0 is none."""
-
-    content: str = ""
-    until: int = 0
-    version: int = 0
 
 
 class KeptSummary:
@@ -39,14 +27,7 @@ class KeptSummary:
 
     async def read(self, memory: Recollect) -> ThreadSummary:
         """Return the current version."""
-        kept = await memory.get(self.scope, SUMMARY_TYPE, self.key)
-        if kept is None:
-            return ThreadSummary()
-        content, until = kept.value.get("content"), kept.value.get("until")
-        if not isinstance(content, str) or not isinstance(until, int):
-            # An erase took its words: it is formed anew, from the messages that are left.
-            return ThreadSummary(version=kept.version)
-        return ThreadSummary(content=content, until=until, version=kept.version)
+        return summary_in(await memory.get(self.scope, SUMMARY_TYPE, self.key))
 
     async def write(
         self, memory: Recollect, before: ThreadSummary, content: str, worked_in: Sequence[Placed]

@@ -109,5 +109,5 @@ class ContextCalls:
             where=where or Where(),
             asked_at=asked_at,
         )
-        is_caught_up = await self.caught_up(scope, below=below)
+        is_caught_up = await self.caught_up(scope, below=below, wait_s=VECTORS_WAIT_S)
         return await gathered_context(self._runtime, request, awaits_vectors=not is_caught_up)

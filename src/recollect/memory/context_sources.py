@@ -14,6 +14,7 @@ from recollect.errors import UsageError
 from recollect.memory.formation_control import opened
 from recollect.memory.runtime import LOG, MemoryRuntime
 from recollect.memory.scope_types import types_in_force
+from recollect.memory.thread_summary import newest_summary
 from recollect.observability.spans import observed
 from recollect.recall.context import Context
 from recollect.recall.context_packing import ContextPlan, asks_for_history, packed_context
@@ -77,10 +78,12 @@ async def gathered_context(
         min_score=request.min_score,
         idle_below=IDLE_BELOW if found and found.embedder else IDLE_BELOW_BY_WORDS,
         asks_for_answers=asks_for_answers(asked),
+        scope=request.scope,
         known=frozenset((each.thread, each.id) for each in shown),
         said=() if isinstance(request.recent, int) else tuple(request.recent),
         history=tuple(newest) if request.history_tokens else (),
         history_tokens=request.history_tokens,
+        summary=await _summary(runtime, request),
         former=await _former(runtime, documents) if wants_history else {},
         instructions=request.instructions,
         examples=request.examples,
@@ -119,6 +122,14 @@ async def _newest(runtime: MemoryRuntime, request: ContextRequest) -> Sequence[M
     if request.thread is None or not wanted:
         return ()
     return await runtime.store.last_messages(request.scope, request.thread, limit=wanted)
+
+
+async def _summary(runtime: MemoryRuntime, request: ContextRequest) -> str:
+    """Return the summary that is kept of the thread, "" if there is none or no past is asked."""
+    if request.thread is None or not request.history_tokens:
+        return ""
+    kept = await newest_summary(runtime.store, request.scope, request.thread)
+    return kept.content
 
 
 async def _documents(runtime: MemoryRuntime, request: ContextRequest) -> Sequence[Memory]:

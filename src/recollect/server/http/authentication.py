@@ -13,8 +13,6 @@ from recollect.server.authorization import Principal
 from recollect.server.http.problems import problem_of
 from recollect.server.http.state import Service
 
-OPEN_PATHS: Final = ("/health/", "/ok", "/info", "/openapi.json", "/metrics")
-"""What needs no key to be reached; ``/metrics`` asks for one itself."""
 GUARDED: Final = ("/v1", "/mcp", "/store", "/threads", "/runs", "/assistants")
 _BEARER: Final = "bearer "
 

@@ -16,7 +16,6 @@ from recollect.stores.sqlite.driver_errors import store_errors
 from recollect.stores.sqlite.migrations import check_mark
 from recollect.stores.sqlite.page_checksums import checksum_layer
 
-MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES: Final = 100
 _APPLICATION_ID: Final = slice(68, 72)
 _OWNER_ONLY: Final = 0o600
