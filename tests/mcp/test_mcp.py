@@ -24,7 +24,7 @@ import recollect
 from recollect.formation.config import Assistants
 from recollect.formation.types.builtin import DEFAULT_TYPES
 from recollect.memory import context_sources
-from recollect.records import SCOPE_SETTINGS, NewMessage, PutMemory, Scope
+from recollect.records import SCOPE_SETTINGS, NewMessage, PutSideRecord, Scope
 from recollect.server.http.process import bound_socket, server_of, url_of
 from recollect.server.mcp import streamable_http as http
 from recollect.server.mcp.callers import local_caller
@@ -188,10 +188,8 @@ OSLO: dict[str, Any] = {
 
 async def set_types(memory: recollect.Recollect, scope: Scope, *types: dict[str, Any]) -> None:
     """Set the types of a scope, as the service does."""
-    settings = PutMemory(
-        type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": list(types)}, text=""
-    )
-    await memory.apply(scope, [settings])
+    settings = PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": list(types)})
+    await memory.store.apply(scope, [settings])
 
 
 async def kept_types(client: Client) -> set[str]:

@@ -24,7 +24,6 @@ from recollect.cli.layout import minute
 from recollect.cli.output import counted, print_table
 from recollect.errors import NotFoundError, UsageError
 from recollect.memory.pagination import each_memory
-from recollect.records import BESIDE_TYPES
 
 if TYPE_CHECKING:
     from recollect.chat import Chatbot
@@ -183,7 +182,7 @@ class ChatCommands:
 
     async def _all(self) -> list[Memory]:
         found = each_memory(self._memory, self._bot.scope)
-        return [each async for each in found if each.type not in BESIDE_TYPES]
+        return [each async for each in found]
 
     def _reason(self, memory: Memory) -> str:
         """Return why a memory waits: the cause of its present version."""

@@ -8,9 +8,9 @@ from recollect.errors import ProposalRefusedError, UsageError
 from recollect.formation.instruction_rules import INSTRUCTIONS_CHARACTERS_MAX
 from recollect.formation.types import EXAMPLE, INSTRUCTIONS, MemoryType
 from recollect.memory.facade import Recollect
-from recollect.memory.scope_types import TYPES, sound_settings, types_in_force
+from recollect.memory.scope_types import TYPES, settings_write, sound_settings, types_in_force
 from recollect.memory.value_checks import check_document
-from recollect.records import SCOPE_SETTINGS, Json, JsonObject, PutMemory, Scope
+from recollect.records import Json, JsonObject, Scope
 from recollect.server.http.scope_access import Reach
 
 
@@ -55,13 +55,7 @@ async def types_of(reach: Reach) -> tuple[MemoryType, ...]:
 
 async def keep_types(memory: Recollect, scope: Scope, types: tuple[MemoryType, ...]) -> None:
     """Set the types of the scope, and of scopes below without their own."""
-    put = PutMemory(
-        type=SCOPE_SETTINGS,
-        key=SCOPE_SETTINGS,
-        value={TYPES: [each.as_config() for each in types]},
-        text="",
-    )
-    await memory.apply(scope, [put])
+    await memory.store.apply(scope, [settings_write([each.as_config() for each in types])])
 
 
 async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:
