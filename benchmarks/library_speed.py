@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from time import process_time
 from typing import Final
 
 import numpy as np
@@ -33,6 +34,7 @@ THREAD_MESSAGES: Final = 500
 SESSION_MESSAGES: Final = 20
 CALLERS: Final = 64
 APPEND_TURNS: Final = 7
+CONTEXT_ENTRIES: Final = 600
 _SYLLABLES: Final = [
     a + b + c
     for a in "bdfgklmnprstvz"
@@ -156,6 +158,8 @@ async def run(
         for size in plan.sizes:
             progress(f"recall over {size:,} entries")
             report.rows += await _recall_rows(place / f"{size}.db", size, plan, seeded)
+        progress(f"context over {CONTEXT_ENTRIES} entries")
+        report.rows.append(await _context_row(plan, seeded))
         progress(f"recall beside {plan.other_scopes:,} other scopes")
         report.rows.append(await _crowd_row(place, plan, seeded))
         progress(f"a claim among {plan.pending_threads:,} pending threads")
@@ -208,6 +212,30 @@ async def _recall_rows(
             name=f"index, {label}", value=size_bytes / (size + len(fresh)), unit="bytes an entry"
         ),
     ]
+
+
+async def _context_row(plan: SpeedPlan, embedder: Embedder | None) -> SpeedFigure:
+    """Measure the processor's time of a context of 2,000 tokens, beside a recall's."""
+    talk, scope = ZipfTalk(), ("speed",)
+    context_ms, recall_ms = list[float](), list[float]()
+    async with AsyncExitStack() as exit_:
+        memory = Recollect(open_store("memory:"), embedder=embedder or "none")
+        await exit_.enter_async_context(memory)
+        await _fill(memory, scope, talk.messages(CONTEXT_ENTRIES))
+        await memory.context(scope, talk.text(8))
+        for question in talk.questions(plan.searches):
+            began = process_time()
+            await memory.recall(scope, question)
+            between = process_time()
+            await memory.context(scope, talk.text(8))
+            recall_ms.append((between - began) * 1_000)
+            context_ms.append((process_time() - between) * 1_000)
+    return _timed(
+        f"context, processor time, {CONTEXT_ENTRIES} entries",
+        context_ms,
+        "recall",
+        statistics.median(recall_ms),
+    )
 
 
 def _timed(
@@ -322,6 +350,21 @@ async def _claim_row(path: Path, plan: SpeedPlan) -> SpeedFigure:
     return _timed(name, times_ms, "a bare FULL commit", 1_000 / alone)
 
 
+def _fsync_rows(an_fsync: Sequence[float]) -> list[SpeedFigure]:
+    """Return the row of appends for each fsync; none if no fsync was counted."""
+    if not an_fsync:
+        return []
+    return [
+        SpeedFigure(
+            name=f"appends for each fsync, {CALLERS} callers",
+            value=statistics.median(an_fsync),
+            unit="appends",
+            control="bare commits for each fsync",
+            control_value=1.0,
+        )
+    ]
+
+
 async def _append_rows(folder: Path, plan: SpeedPlan) -> list[SpeedFigure]:
     messages = ZipfTalk().messages(plan.appends)
     never = Debounce(quiet_s=math.inf)
@@ -346,18 +389,13 @@ async def _append_rows(folder: Path, plan: SpeedPlan) -> list[SpeedFigure]:
                     actor="bench" if name == "audited" else None,
                 )
             found.append(len(messages) / took_s)
-            an_fsync.append(len(messages) / counted.syncs)
+            if counted.syncs:  # none are seen below a file layer that was loaded before
+                an_fsync.append(len(messages) / counted.syncs)
     took_s = await append_all(folder / "alone.db", messages[:600], callers=1, debounce=Debounce())
     return [
         _rate(f"appends by {CALLERS} callers", statistics.median(signalled), bare),
         _rate("appends by one caller", 600 / took_s, bare),
-        SpeedFigure(
-            name=f"appends for each fsync, {CALLERS} callers",
-            value=statistics.median(an_fsync),
-            unit="appends",
-            control="bare commits for each fsync",
-            control_value=1.0,
-        ),
+        *_fsync_rows(an_fsync),
         SpeedFigure(
             name="cost of formation being on",
             value=100 * (_median_ratio(silent, signalled) - 1),

@@ -10,7 +10,7 @@ from benchmarks.combinations.stage import TYPES
 from benchmarks.combinations.talk import keyed_append, take_answer
 from benchmarks.combinations.world import FORMED, TALLY, World
 from recollect.errors import KeyRevokedError, QuotaError, RecollectError
-from recollect.records import SCOPE_SETTINGS, PutMemory, Scope
+from recollect.records import SCOPE_SETTINGS, PutMemory, PutSideRecord, Scope
 from recollect.stores.unit_of_work import Rows
 
 
@@ -115,5 +115,5 @@ async def set_types(world: World) -> None:
     """Set a scope's types: the same ones with other descriptions."""
     scope = world.scope()
     types = [{**each.as_config(), "description": "What was said."} for each in TYPES]
-    write = PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": types})
-    await world.view().apply(scope, [write])
+    write = PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": types})
+    await world.view().store.apply(scope, [write])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Generic, Literal, TypeAlias, TypeVar
+from typing import Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 Scope: TypeAlias = tuple[str, ...]
 """Whose memory it is: text segments, e.g. ``("acme", "users", "ada")``."""
@@ -218,38 +218,111 @@ class ProlongMemory:
     expires_at: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideRecord:
+    """
+    A JSON object beside messages and memories, at the address (scope, thread, kind, key).
+
+    No recall, feed or listing of memories shows it. *thread* is the thread that it is erased
+    with, ``None`` for one that belongs to the scope alone. *version* counts from 1 with each
+    put; past versions are not kept. After *expires_at* it is not returned by any read.
+    """
+
+    scope: Scope
+    thread: str | None
+    kind: str
+    key: str
+    value: JsonObject
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutSideRecord:
+    """
+    Create a side record, or replace the one at its address.
+
+    *expected* is the version that the caller read, 0 if it saw none; ``None`` writes
+    whatever is there.
+    """
+
+    kind: str
+    key: str
+    value: JsonObject
+    thread: str | None = None
+    expected: int | None = None
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteSideRecord:
+    """Remove a side record; nothing happens if there is none."""
+
+    kind: str
+    key: str
+    thread: str | None = None
+    expected: int | None = None
+
+
+class SideAddress(NamedTuple):
+    """Where a side record stands in its scope."""
+
+    kind: str
+    key: str
+    thread: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProlongSideRecord:
+    """Move the expiry of exactly this *version* of a side record; it stays that version."""
+
+    kind: str
+    key: str
+    version: int
+    expires_at: datetime
+    thread: str | None = None
+
+
 SPEAKER_MARK: Final = "@"
 """Begins the key of a document of one of several speakers, as in ``User/@ines``."""
 STATE: Final = "State"
+"""The kind of the side records that hold a thread's state, by name."""
 ATTACHMENT: Final = "Attachment"
+"""The kind of the side records that tell of a file beside a thread, by its name."""
 ATTACHMENT_PART: Final = "AttachmentPart"
+"""The kind of the side records that hold a part of such a file."""
 LIFETIME: Final = "Lifetime"
-"""How long a memory lives after it was last used, for those whose expiry moves with use."""
+"""
+The kind of the side records that say how long a memory lives after it was last used, for those
+whose expiry moves with use.
+"""
 SCOPE_SETTINGS: Final = "ScopeSettings"
-"""How memories are formed in a scope and those below it, where that was set."""
+"""
+The kind and the key of the side record that says how memories are formed in a scope and those
+below it, where that was set.
+"""
 FORGOTTEN: Final = "Forgotten"
-"""That a memory was erased, under a keyed digest of what it said: so that it is not formed anew."""
-BESIDE_TYPES: Final = frozenset(
-    {STATE, ATTACHMENT, ATTACHMENT_PART, LIFETIME, SCOPE_SETTINGS, FORGOTTEN}
-)
-"""Types of what stands beside messages and memories; recall finds none of it."""
+"""
+The kind of the side records that say that a memory was erased, under a keyed digest of what it
+said: so that it is not formed anew.
+"""
 SERVICE_KEY: Final = "ServiceKey"
+"""The kind of the side records that keep a digest of an API key, by its id."""
 SERVICE_KEY_USE: Final = "ServiceKeyUse"
+"""The kind of the side records that say when an API key was last used, by its id."""
 SERVICE_USAGE: Final = "ServiceUsage"
-UNREVISED_TYPES: Final = frozenset({LIFETIME, FORGOTTEN, SERVICE_USAGE})
-"""Types of what is written all day long, of which no past version is kept."""
-SETTING_TYPES: Final = frozenset({SCOPE_SETTINGS, SERVICE_KEY, SERVICE_KEY_USE})
-"""Types of what many requests in a row rest on; see `Store.settings_stamp`."""
+"""The kind of the side records that count what a scope used on a day."""
+SETTING_KINDS: Final = frozenset({SCOPE_SETTINGS, SERVICE_KEY, SERVICE_KEY_USE})
+"""Kinds of what many requests in a row rest on; see `Store.settings_stamp`."""
 INSTRUCTIONS: Final = "Instructions"
 INSTRUCTIONS_PROPOSAL: Final = "InstructionsProposal"
 INSTRUCTIONS_CASE: Final = "InstructionsCase"
 INSTRUCTIONS_OUTCOME: Final = "InstructionsOutcome"
-UNRECALLED_TYPES: Final = BESIDE_TYPES | {
-    INSTRUCTIONS,
-    INSTRUCTIONS_PROPOSAL,
-    INSTRUCTIONS_CASE,
-    INSTRUCTIONS_OUTCOME,
-}
+UNRECALLED_TYPES: Final = frozenset(
+    {INSTRUCTIONS, INSTRUCTIONS_PROPOSAL, INSTRUCTIONS_CASE, INSTRUCTIONS_OUTCOME}
+)
 """Types of which recall finds nothing: instructions are read on a path of their own, whole."""
 
 
@@ -263,6 +336,7 @@ class Attachment:
 
 
 Write: TypeAlias = PutMemory | EndMemory | DeleteMemory
+SideWrite: TypeAlias = PutSideRecord | DeleteSideRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from recollect.errors import RecollectError
-from recollect.records import Scope
+from recollect.records import PutSideRecord, Scope
 from recollect.stores.digests import keyed_digest
 from recollect.stores.memory import InProcessStore, Tables
 from recollect.stores.plans import changes as feed
@@ -28,6 +28,8 @@ from recollect.stores.rows import (
     ReadMoment,
     ReceiptRow,
     ScopeRow,
+    SidePlace,
+    SideRow,
     ThreadRow,
 )
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
@@ -46,6 +48,7 @@ from recollect.testing.contract_memories import MemoryContract
 from recollect.testing.contract_resets import ResetContract
 from recollect.testing.contract_retries import RetryContract
 from recollect.testing.contract_said_times import JULY, SaidTimeContract
+from recollect.testing.contract_side_records import SideRecordContract
 from recollect.testing.contract_snapshot import SnapshotContract
 from recollect.testing.contract_targets import TargetContract
 from recollect.testing.contract_vectors import VectorContract
@@ -145,6 +148,13 @@ def any_text(
     present = {row.uid: row.text_hash for row in found}
     forced = [(uid, present.get(uid, old), vector) for uid, old, vector in done]
     return plan_embedded(rows, scope_id, embedder, done=forced, until=until)
+
+
+def all_sides(
+    tables: Tables, scope_id: int, _within: Sequence[str], _after: SidePlace | None
+) -> Iterator[SideRow]:
+    """Yield the side records of a whole scope, whichever are asked for."""
+    yield from tables._of(scope_id).sides.values()
 
 
 def folded(text: object, _what: str) -> str:
@@ -274,6 +284,27 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "all moments are one": (
         "memory.Tables.moment", ReadMoment(0, 0),
         SnapshotContract.test_a_moment_lasts_until_a_write, {},
+    ),
+    "an erased thread leaves what goes with it": (
+        "memory.Tables.side_records", lambda *_: iter(()),
+        SideRecordContract.test_a_thread_takes_its_own_along, {},
+    ),
+    "an erased thread takes what goes with others": (
+        "memory.Tables.side_records", all_sides,
+        SideRecordContract.test_a_thread_takes_its_own_along, {},
+    ),
+    "any version of a side record is replaced": (
+        "plans.side_records._check_version", lambda *_: None,
+        SideRecordContract.test_a_version_of_one_can_be_expected,
+        {"write": PutSideRecord(kind="Setting", key="k", value={}, expected=2)},
+    ),
+    "what expired is shown": (
+        "plans.side_records.is_side_expired", lambda *_: False,
+        SideRecordContract.test_what_was_put_comes_back, {},
+    ),
+    "an archive distorts side records": (
+        "plans.archive.side_archive_record", lambda *_: {"kind": "secret"},
+        SideRecordContract.test_they_are_archived, {},
     ),
     "a vector is kept for any text": (
         "contract.changes.plan_embedded", any_text, VectorContract.test_vectors_are_kept, {},

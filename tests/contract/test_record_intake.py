@@ -29,6 +29,7 @@ from recollect.records import (
     JsonObject,
     NewMessage,
     PutMemory,
+    PutSideRecord,
     Scope,
 )
 from recollect.stores.contract.base import Store
@@ -346,10 +347,14 @@ async def own_records(memory: Recollect) -> dict[str, JsonObject]:
     """Return records as they are written by what they are for, by type."""
     types: JsonObject = {"types": [TRIP]}
     writes = [
-        PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value=types, text=""),
-        PutMemory(type=LIFETIME, key="k", value={"minutes": 5.0}, text="", trust="external"),
-        PutMemory(type=FORGOTTEN, key="0" * 32, value={}, text="", trust="external"),
+        PutMemory(type="Item", key="k", value={"content": "tea"}, trust="external"),
     ]
+    sides = [
+        PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value=types),
+        PutSideRecord(kind=LIFETIME, key="k", value={"minutes": 5.0}),
+        PutSideRecord(kind=FORGOTTEN, key="0" * 32, value={}),
+    ]
+    await memory.store.apply(ADA, sides)
     attached = Attachment(name="a b", data=b"x" * 700_000)
     await memory.append(
         ADA,
@@ -359,7 +364,11 @@ async def own_records(memory: Recollect) -> dict[str, JsonObject]:
         attachments=[attached],
         writes=writes,
     )
-    return {str(r["type"]): r async for r in memory.export(ADA) if r["kind"] == "memory"}
+    return {
+        str(record.get("type") or record.get("side_kind")): record
+        async for record in memory.export(ADA)
+        if record["kind"] in {"memory", "side"}
+    }
 
 
 async def test_what_was_written_here_comes_back(memory: Recollect) -> None:
@@ -377,13 +386,14 @@ WRONG: dict[str, tuple[str, JsonObject]] = {
     "settings of another kind": (SCOPE_SETTINGS, {"value": {"types": [TRIP], "model": "x"}}),
     "settings of nothing": (SCOPE_SETTINGS, {"value": {"types": "x"}}),
     "settings at another key": (SCOPE_SETTINGS, {"key": "k"}),
-    "settings that wait": (SCOPE_SETTINGS, {"state": "quarantined"}),
+    "settings of a thread": (SCOPE_SETTINGS, {"thread": "t/1"}),
     "settings that change a type": (
         SCOPE_SETTINGS,
         {"value": {"types": [{**TRIP, "name": "Note", "update_mode": "patch"}]}},
     ),
-    "a state of another thread": (STATE, {"key": "other/n"}),
-    "a state that rests on words": (STATE, {"evidence": {"": [["t/1", "m1", None]]}}),
+    "a state of no thread": (STATE, {"thread": None}),
+    "a file of no thread": (ATTACHMENT, {"thread": None}),
+    "a part of no thread": (ATTACHMENT_PART, {"thread": None}),
     "a state that says more": (STATE, {"value": {"more": 3}}),
     "a file of endless parts": (ATTACHMENT, {"value": {"parts": 10**9}}),
     "a part that is no base64": (ATTACHMENT_PART, {"value": {"data": "?"}}),
@@ -391,7 +401,11 @@ WRONG: dict[str, tuple[str, JsonObject]] = {
     "a lifetime without end": (LIFETIME, {"value": {"minutes": "x"}}),
     "a digest that speaks": (FORGOTTEN, {"value": {"content": CANARY}}),
     "a digest that is none": (FORGOTTEN, {"key": CANARY}),
-    "a key of the service": (STATE, {"type": SERVICE_KEY}),
+    "a key of the service": (LIFETIME, {"side_kind": SERVICE_KEY}),
+    "a lifetime of a thread": (LIFETIME, {"thread": "t/1"}),
+    "a side record of nobody's": (STATE, {"side_kind": "Other"}),
+    "a side record without a key": (STATE, {"key": ""}),
+    "a side record of no version": (STATE, {"version": 0}),
     "a scope of the service": (LIFETIME, {"scope": ["recollect:service", "keys"]}),
     "a scope of copies": (LIFETIME, {"scope": ["recollect", "copy"]}),
 }
@@ -405,7 +419,9 @@ async def test_what_no_direct_write_makes_is_refused(memory: Recollect, name: st
     await memory.store.vacate(ADA)
     value = {**cast("JsonObject", record["value"]), **cast("JsonObject", changed.get("value", {}))}
     wrong: JsonObject = {**record, **changed, "value": value}
-    note: JsonObject = {**record, "type": "Note", "key": "n", "value": {}, "evidence": {}}
+    memory_record = (await own_records(memory))["Item"]
+    await memory.store.vacate(ADA)
+    note: JsonObject = {**memory_record, "type": "Note", "key": "n", "value": {}}
 
     if wrong["scope"] != note["scope"]:
         with pytest.raises(UsageError):
@@ -447,7 +463,7 @@ async def test_a_refused_record_costs_no_other(memory: Recollect, clock: FrozenC
     assert (0, len(given) - 3) == (taken.new, taken.stored)
 
 
-@pytest.mark.parametrize("type_", ["Note", STATE, ATTACHMENT_PART])
+@pytest.mark.parametrize("type_", ["Note", "Item"])
 @pytest.mark.parametrize(
     "evidence",
     [None, [], "x", {"": "x"}, {"": [7]}, {"": [[1, 2, 3]]}, {"": [["t", {}, None]]}, {7: []}],
@@ -457,7 +473,7 @@ async def test_what_is_no_evidence_is_refused(
     memory: Recollect, type_: str, evidence: Json
 ) -> None:
     """Whatever stands in its place, the record is refused, and nothing fails."""
-    record = (await own_records(memory))[STATE if type_ == "Note" else type_]
+    record = (await own_records(memory))["Item"]
     wrong: JsonObject = {**record, "type": type_, "key": "n", "evidence": evidence}
     past: JsonObject = {**record, "type": type_, "version": 2, "revisions": cast("Json", [wrong])}
 
@@ -484,7 +500,7 @@ async def test_a_marker_with_words_is_no_marker(memory: Recollect) -> None:
 
 async def broken(memory: Recollect, scope: Scope) -> None:
     """Keep settings that cannot be used, as no door lets them in."""
-    put = PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": [{}]}, text="")
+    put = PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": [{}]})
     await memory.store.apply(scope, [put])
 
 
@@ -492,7 +508,7 @@ async def test_broken_settings_break_no_other_scope(
     memory: Recollect, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Who meets them falls back on what holds above, and says so; those above and beside go on."""
-    put = PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": [TRIP]}, text="")
+    put = PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": [TRIP]})
     await memory.store.apply(ADA[:1], [put])
     await broken(memory, ADA)
     assistants = memory._runtime.assistants

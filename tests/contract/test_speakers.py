@@ -303,10 +303,10 @@ async def test_every_reader_shows_whose_profile_it_is(open_memory: Open) -> None
     bot = Chatbot(memory, model, HOUSE, thread="kitchen")
     message = await bot.hear("Hello")
     known = await bot.known(message)
-    assert ["User/User", "User/@ines"] == [each.source for each in known.documents]
-    block = known.render()
-    assert '"who": "User of ines", "text": "home: Rome"' in block
-    assert '"who": "User", "text": "home: Oslo"' in block
+    own, other = known.profile
+    assert ["User", "@ines"] == [each.memory.key for each in (own, other)]
+    assert f"# User [{own.handle}]\n- home: Oslo\n" in str(known)
+    assert f"# User of ines [{other.handle}]\n- home: Rome\n" in str(known)
     recalled = (await memory.recall(HOUSE, "Who lives in Rome?")).entries
     labels = {e.content.label for e in recalled if isinstance(e.content, Memory)}
     assert {"User", "User of ines"} <= labels

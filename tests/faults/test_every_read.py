@@ -307,6 +307,10 @@ SPOILT: dict[str, tuple[str, Callable[[Recollect], Awaitable[object]]]] = {
         "UPDATE revision SET evidence = '{'",
         lambda memory: memory.history(ADA, "Note", "n"),
     ),
+    "side_record": (
+        "UPDATE side_record SET value = '{'",
+        lambda memory: memory.state(ADA, "t"),
+    ),
 }
 """How a row of each table is spoilt, and what reads it."""
 
@@ -320,6 +324,7 @@ async def one_of_each(path: Path) -> None:
         await acting.append(ADA, "t", SAID, idempotency_key="key")
         for content in ("one", "two"):
             await acting.put(ADA, "Note", "n", {"context": "x", "content": content})
+        await acting.set_state(ADA, "t", {"city": "Oslo"})
         await memory.form(ADA)
         await memory.settled(ADA)
 

@@ -157,7 +157,8 @@ def _arguments() -> Iterator[tuple[str, ToolCall | Sequence[ToolCall]]]:
             yield f"content {shown}", call("Note", {**note(), "value": value})
         yield f"because {shown}", call("Note", {**note(), "because": wrong})
         yield f"citation {shown}", call("Note", {**note(), "because": [wrong]})
-        yield f"since {shown}", call("Note", {**note(), "since": wrong or 0})
+        if not isinstance(wrong, str) or not wrong:  # a wrong text is left out: see WRONG_DATES
+            yield f"since {shown}", call("Note", {**note(), "since": wrong or 0})
         yield f"id {shown}", call("patch_memory", patched(changed(), id_=wrong))
         yield f"changes {shown}", call("patch_memory", {"id": "m1", "changes": wrong})
         yield f"change {shown}", call("patch_memory", patched(wrong))
@@ -216,10 +217,6 @@ def _wrong_calls() -> Iterator[tuple[str, ToolCall | Sequence[ToolCall]]]:
     yield "too many citations", call("Note", {**note(), "because": _because() * 51})
     yield "too many changes", call("patch_memory", patched(*[changed()] * 101))
     yield "empty value", call("Note", {**note(), "value": {}})
-    yield "no such date", call("Note", note(since="2024-02-30"))
-    yield "year 1", call("Note", note(since="0001-01-01T00:00+23:59"))
-    yield "year 9999", call("Note", note(until="9999-12-31T23:59:59-23:59"))
-    yield "ends before it begins", call("Note", note(since="2024-05-07", until="2023-05-07"))
     yield "deep object", ToolCall(name="Note", arguments={"value": _deep(5_000)})
     yield "NaN object", ToolCall(name="Note", arguments={"value": {"context": float("nan")}})
     yield "no object", ToolCall(name="Note", arguments=[])  # type: ignore[arg-type]
@@ -256,6 +253,15 @@ WHOLE: Final = {
     "cut off": ModelAnswer(text="I was about to", stopped="length"),
     "broken text": ModelAnswer(text="\ud800\0" * 10),
     "endless text": ModelAnswer(text="and so on " * 200_000, stopped="length"),
+}
+WRONG_DATES: Final[dict[str, dict[str, Json]]] = {
+    "white space": {"since": " "},
+    "a word": {"since": "x"},
+    "no such date": {"since": "2024-02-30"},
+    "year 1": {"since": "0001-01-01T00:00+23:59"},
+    "year 9999": {"until": "9999-12-31T23:59:59-23:59"},
+    "ends before it begins": {"since": "2024-05-07", "until": "2023-05-07"},
+    "broken text": {"until": "\u2028" * 50_000},
 }
 GOOD: Final[tuple[tuple[str, JsonObject], ...]] = (
     ("Note", note()),
@@ -357,6 +363,24 @@ async def test_a_malformed_answer_leaves_its_reason_and_nothing_else(
                 wrong[name] = left.result
 
     assert {} == wrong
+
+
+@pytest.mark.parametrize("name", WRONG_DATES)
+async def test_a_wrong_date_is_left_out_of_a_good_memory(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one call; the receipt tells what was left out, and nothing of it is stored."""
+    answer = _answer_of(call("Note", {**note(), **WRONG_DATES[name]}))
+    async with opened() as memory:
+        left = await formed(memory, "u", answer, monkeypatch)
+
+    (kept,) = left.notes
+    told = left.formation.receipt["notes"]
+    assert (note()["value"], None, None, 1) == (
+        kept.value, kept.valid_from, kept.valid_until, left.calls
+    )  # fmt: skip
+    assert isinstance(told, list)
+    assert len(WRONG_DATES[name]) == sum(str(each).startswith("left out: ") for each in told)
 
 
 def _answer_of(calls: ToolCall | Sequence[ToolCall]) -> ModelAnswer:

@@ -40,9 +40,9 @@ BLOCK = re.compile(r"<memory ([0-9a-f]+)> .*\n</memory \1>", re.DOTALL)
 
 
 def records_in(messages: Sequence[BaseMessage]) -> list[Record]:
-    """Return the records in the blocks of a request."""
-    blocks = (found for each in messages for found in BLOCK.finditer(each.text))
-    return [record for block in blocks for record in read_block(block[0])]
+    """Return the records in the blocks of examples of a request."""
+    blocks = [found[0] for each in messages for found in BLOCK.finditer(each.text)]
+    return [record for each in blocks if "\n{" in each for record in read_block(each)]
 
 
 class Reader(BaseChatModel):
@@ -80,8 +80,8 @@ def answer_to(messages: Sequence[BaseMessage]) -> str:
     words = BLOCK.sub("", asked.text)
     records = records_in(messages)
     if "Where do I live" in words:
-        homes = [re.search(r"home: (\w+)", each.text) for each in records if each.who == "User"]
-        answer = next((home[1] for home in homes if home), "I do not know")
+        home = re.search(r"^# User \[\w+\]\n(?:- .*\n)*?- home: (\w+)", asked.text, re.MULTILINE)
+        answer = home[1] if home else "I do not know"
     elif "Which desk" in words:
         done = [each.text for each in records if each.who == "output"]
         answer = done[-1] if done else "no desk"

@@ -19,13 +19,7 @@ from recollect.stores.memory import InProcessStore, Tables
 from recollect.stores.plans import audit
 from recollect.stores.plans.audit import AuditVerdict
 from recollect.stores.plans.erasure import EraseScope
-from recollect.stores.postgres.connections import connect
-from recollect.stores.postgres.location import location_of
-from recollect.stores.postgres.migrations import STEPS, schema_version
 from recollect.stores.rows import AuditRow
-from recollect.stores.sqlite import migrations
-from recollect.stores.sqlite.bootstrap import open_file
-from recollect.stores.sqlite.connections import SqliteLocation
 from recollect.stores.sqlite.page_checksums import checksum_layer
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.stores.unit_of_work import Effect, Plan, Rows
@@ -129,53 +123,6 @@ def url(server: PostgresServer) -> Iterator[str]:
     anyio.run(fill)
     yield url
     server.execute("DROP DATABASE audited WITH (FORCE)")
-
-
-@pytest.fixture
-def old_url(server: PostgresServer) -> Iterator[str]:
-    """Yield the address of a store that the release without an audit made."""
-    url = server.make_database("unaudited")
-    with connect(location_of(url)) as connection, connection.transaction():
-        connection.execute(STEPS.pre[1])
-        connection.execute("UPDATE recollect.meta SET version = 1")
-    yield url
-    server.execute("DROP DATABASE unaudited WITH (FORCE)")
-
-
-def test_a_database_of_the_release_before_is_audited_from_now_on(old_url: str) -> None:
-    """Opening it adds the tables; that release, at work meanwhile, needs none of them."""
-
-    async def use() -> AuditVerdict:
-        async with recollect.open(old_url, embedder="none") as memory:
-            await tell(memory.store, "old")
-            await four_changes(memory.store)
-            return await memory.verify_audit(ADA)
-
-    verdict = anyio.run(use)
-
-    assert (True, 4) == (verdict.ok, verdict.rows)
-    with connect(location_of(old_url)) as connection:
-        found = schema_version(connection, "it")
-        assert (STEPS.version, 0) == (found.version, found.requires)
-
-
-def test_a_file_of_the_release_before_is_audited_from_now_on(tmp_path: Path) -> None:
-    """What was kept before stays, and has no row."""
-    path = str(tmp_path / "old.db")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(migrations, "SCHEMA_VERSION", 1)
-        location = SqliteLocation(path=path, vfs=None, durability="full", lock_wait_s=5.0)
-        open_file(location).close()
-
-    async def use() -> tuple[AuditVerdict, int]:
-        async with SQLiteStore(path) as store:
-            await tell(store, "old")
-            await four_changes(store)
-            return await store.verify_audit(ADA), len((await store.messages(ADA, TALK)).rows)
-
-    verdict, messages = anyio.run(use)
-
-    assert (True, 4, 2) == (verdict.ok, verdict.rows, messages)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """Thread state and attachments: stored, resumed, exported and erased with the thread."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,16 +12,14 @@ from recollect import (
     Attachment,
     ConflictError,
     EraseThread,
-    Evidence,
-    JsonObject,
     LimitError,
     NewMessage,
     Recollect,
     VersionConflictError,
 )
-from recollect.memory import thread_state as beside_module
 from recollect.memory.thread_state import ATTACHMENT_BYTES_MAX, PART_BYTES
 from recollect.records import PutMemory
+from recollect.stores.plans import erasure
 
 ADA, BOB = ("users", "ada"), ("users", "bob")
 CANARY = b"quartz-heron-5521"
@@ -83,13 +83,13 @@ async def test_a_replaced_attachment_is_gone(memory: Recollect) -> None:
     await memory.attach(ADA, "talk", [Attachment(name="a", data=b"y", media_type="text/plain")])
 
     found = await memory.attachment(ADA, "talk", "a")
-    kept = [(each.type, each.version) for each in (await memory.memories(ADA)).rows]
+    kept = [(r["side_kind"], r["version"]) async for r in memory.export(ADA) if "side_kind" in r]
     assert Attachment(name="a", data=b"y", media_type="text/plain") == found
-    assert [("Attachment", 1), ("AttachmentPart", 1)] == kept
+    assert ["Attachment", "AttachmentPart"] == [kind for kind, _ in kept]
 
     assert await memory.detach(ADA, "talk", "a")
     assert not await memory.detach(ADA, "talk", "a")
-    assert () == (await memory.memories(ADA)).rows
+    assert ["thread"] == [each["kind"] async for each in memory.export(ADA)]
 
 
 async def test_a_file_that_is_too_large_is_refused(memory: Recollect) -> None:
@@ -181,13 +181,13 @@ async def test_erasing_the_thread_takes_it_along(tmp_path: Path) -> None:
 async def test_state_that_names_no_thread_would_stay(
     memory: Recollect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The check above sees state that does not rest on its thread."""
+    """The check above sees an erase that forgets what goes with the thread."""
+    effect_of = erasure._doomed_thread
 
-    def unbound(type_: str, key: str, thread: str, value: JsonObject) -> PutMemory:
-        evidence = {"": [Evidence(thread=f"not {thread}", message="m")]}
-        return PutMemory(type=type_, key=key, value=value, text="", evidence=evidence)
+    def unbound(*given: Any) -> Any:
+        return replace(effect_of(*given), sides=())
 
-    monkeypatch.setattr(beside_module, "_put", unbound)
+    monkeypatch.setattr(erasure, "_doomed_thread", unbound)
     await memory.append(ADA, "talk", [said("Hello")], state={"step": 1})
 
     await memory.erase(ADA, EraseThread(thread="talk"))

@@ -16,8 +16,7 @@ from recollect.formation.config import FormationSettings
 from recollect.formation.prompt import FormationPrompts
 from recollect.formation.rule_model import RuleModel
 from recollect.ports import ModelAnswer, ModelRequest
-from recollect.recall.rendering import read_block
-from recollect.records import Message, PutMemory
+from recollect.records import Message
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedModel
 
@@ -65,13 +64,6 @@ class Breaking(RuleModel):
 async def said(memory: recollect.Recollect, thread: str) -> list[tuple[str, str]]:
     """Return role and text of all messages of a thread."""
     return [(each.role, each.text) for each in (await memory.messages(ADA, thread)).rows]
-
-
-def block_of(request: ModelRequest) -> list[str]:
-    """Return the sources that a request shows as remembered, in its order."""
-    begin, end = request.system.index("<memory "), request.system.rindex("</memory ")
-    end = request.system.index(">", end) + 1
-    return [each.source for each in read_block(request.system[begin:end])]
 
 
 async def test_a_talk_is_kept_word_by_word(memory: recollect.Recollect) -> None:
@@ -123,20 +115,22 @@ async def test_the_rules_answer_with_what_holds_now(
 async def test_another_thread_is_answered_with_what_was_formed(
     memory: recollect.Recollect,
 ) -> None:
-    """The profile comes first, then what bears on the question, each in a data block."""
+    """The profile comes first, then what bears on the question, between two marks."""
     model = RuleModel()
     bot = Chatbot(memory, model, ADA, thread="one")
     await bot.reply("My name is Ada. I live in Bergen. My dog hates rain.")
     await memory.form(ADA)
     bot.new_thread()
 
-    await bot.reply("What does my dog hate?")
+    async with bot.answering(await bot.hear("What does my dog hate?")) as answer:
+        async for _ in answer.pieces:
+            continue
 
-    sources = block_of(model.requests[-1])
-    assert "User/User" == sources[0]
-    assert "home: Bergen" in model.requests[-1].system
-    assert any(source.startswith("Note/") for source in sources[1:])
-    assert any(source.startswith("one/") for source in sources[1:])
+    system = model.requests[-1].system
+    assert str(answer.known) in system
+    assert system.index("# User") < system.index("- home: Bergen") < system.index("hates rain")
+    sources = {each.source.partition("/")[0] for each in answer.known.entries}
+    assert {"Note", "one"} == sources
 
 
 async def test_what_is_said_in_the_talk_itself_is_not_recalled_again(
@@ -156,17 +150,17 @@ async def test_what_is_said_in_the_talk_itself_is_not_recalled_again(
 
 
 async def test_the_budget_of_tokens_is_kept(memory: recollect.Recollect) -> None:
-    """Of what bears on a question as much is shown as fits."""
+    """Of what bears on a question as much is shown as fits, with the lines around it."""
     for number in range(30):
         text = f"Boat number {number} is called {'x' * 40}{number}."
         await memory.append(ADA, f"t{number}", [recollect.NewMessage(role="user", text=text)])
-    small = Chatbot(memory, None, ADA, budget_tokens=50)
+    small = Chatbot(memory, None, ADA, budget_tokens=100)
     large = Chatbot(memory, None, ADA, budget_tokens=500)
     message = await small.hear("Which boat?")
 
     few, many = await small.known(message), await large.known(message)
 
-    assert 0 < few.tokens <= 50
+    assert 0 < few.tokens <= 100
     assert few.tokens < many.tokens <= 500
     assert len(few.entries) < len(many.entries)
 
@@ -227,7 +221,7 @@ async def test_without_a_model_all_is_kept_and_recalled(memory: recollect.Recoll
 
     known = await bot.known(message)
 
-    assert ["The key is under the mat."] == [each.text for each in known.entries]
+    assert ["The key is under the mat."] == [each.entry.text for each in known.entries]
     with pytest.raises(UsageError, match="no model"):
         async with bot.answering(message):
             pass
@@ -321,7 +315,7 @@ async def test_only_what_is_in_force_is_shown_as_profile(memory: recollect.Recol
 
     known = await bot.known(await bot.hear("Where do I live?"))
 
-    assert () == known.documents
+    assert () == known.profile
 
 
 async def test_the_prompt_of_an_assistant_is_its_own(memory: recollect.Recollect) -> None:
@@ -342,6 +336,35 @@ async def test_the_prompt_of_an_assistant_is_its_own(memory: recollect.Recollect
 def test_a_value_that_looks_like_a_template_is_text() -> None:
     """Only the template's own variables are filled in."""
     assert "{b} {a}" == filled("{a} {{a}}", {"a": "{b}", "b": "no"})
+
+
+async def test_a_greeting_recites_nothing(memory: recollect.Recollect) -> None:
+    """It gets the profile alone."""
+    model = ScriptedModel(["Noted.", "Hello!"])
+    bot = Chatbot(memory, model, ADA, thread="one")
+    await memory.put(ADA, "User", "User", {"home": "Bergen"})
+    await bot.reply("The harbour freezes in winter.")
+    bot.new_thread()
+
+    await bot.reply("Hello!")
+
+    system = model.requests[-1].system
+    assert "- home: Bergen" in system
+    assert "harbour" not in system
+
+
+async def test_what_the_turns_cut_off_may_be_remembered(memory: recollect.Recollect) -> None:
+    """Only what a prompt shows of the talk counts as shown."""
+    model = ScriptedModel(lambda _: ModelAnswer(text="x" * 6_000))
+    bot = Chatbot(memory, model, ADA, thread="talk")
+    await bot.reply("My boat is called Ida.")
+    for number in range(5):
+        await bot.reply(f"Question {number}")
+
+    known = await bot.known(await bot.hear("What is my boat called?"))
+
+    assert "My boat is called Ida." in str(known)
+    assert "Question 4" not in str(known)
 
 
 async def test_a_model_sees_only_the_newest_turns(memory: recollect.Recollect) -> None:
@@ -368,7 +391,7 @@ async def test_the_rules_form_by_the_types_of_the_scope(memory: recollect.Recoll
         formation=formation,
         settings={"types": [each.as_config() for each in read_types()]},
     )
-    put = PutMemory(type="User", key="User", value={"name": "Mira"})
+    put = recollect.PutMemory(type="User", key="User", value={"name": "Mira"})
     await memory.apply(ADA, [put])
 
     await bot.reply("My name is Mirabel. I moved to Lisbon. My parrot eats mango.")

@@ -13,7 +13,7 @@ from recollect.errors import ConflictError
 from recollect.lifecycle import store_copy as copying
 from recollect.lifecycle.copy_journal import NOTES
 from recollect.lifecycle.store_copy import content_digest, copy_store
-from recollect.records import JsonObject, NewMessage, PutMemory, Scope
+from recollect.records import JsonObject, NewMessage, PutMemory, PutSideRecord, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.memory import InProcessStore
@@ -307,7 +307,7 @@ async def test_what_was_replaced_there_is_removed_from_its_outside_stores(
 ) -> None:
     """Of both sides' own outside stores nothing is copied."""
     for name, store in (("chroma", source), ("lance", destination)):
-        mirror = PutMemory(type=MIRROR, key=name, value={}, text="")
+        mirror = PutSideRecord(kind=MIRROR, key=name, value={})
         await store.apply(OUTSIDE_SCOPE, [mirror])
     await copy_store(source, destination)
     uids = {str(each.uid) for each in (await feed_from_start(destination, BOB)).entries}
@@ -316,12 +316,12 @@ async def test_what_was_replaced_there_is_removed_from_its_outside_stores(
     done = await copy_store(source, destination)
     again = await copy_store(source, destination)
 
-    left = (await destination.memories(OUTSIDE_SCOPE, type_=LEFT)).rows
+    left = (await destination.side_records(OUTSIDE_SCOPE, LEFT)).rows
     assert (True, 0) == (done.is_verified, again.written)
     assert {"lance"} == {each.value["store"] for each in left}
     assert uids <= {uid for each in left for uid in cast("list[str]", each.value["uids"])}
     for name, store in (("chroma", source), ("lance", destination)):
-        kept = await store.memories(OUTSIDE_SCOPE, type_=MIRROR)
+        kept = await store.side_records(OUTSIDE_SCOPE, MIRROR)
         assert [name] == [each.key for each in kept.rows]
 
 

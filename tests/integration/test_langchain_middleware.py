@@ -1,8 +1,8 @@
 """Agents of LangChain remember: recall, formation and compaction as middleware, in both forms."""
 
 import asyncio
-import re
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+import secrets
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,7 @@ import pytest
 from anyio import to_thread
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, SummarizationMiddleware
-from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.runnables import Runnable
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -38,9 +34,11 @@ from recollect.integrations.langchain.middleware import (
 from recollect.integrations.langchain.middleware import formation_middleware as forming
 from recollect.integrations.langchain.middleware import recall_middleware as recalling
 from recollect.integrations.langgraph import checkpointer, thread_id_of
-from recollect.recall.rendering import Record, read_block, render_block
+from recollect.recall.context import PREAMBLE, rendered
+from recollect.recall.rendering import Record, render_block
 from recollect.testing import RuleModel, ScriptedModel
 from recollect.text.token_estimate import estimated_tokens
+from tests.harness.agent_models import BLOCK, Reader, in_thread, records_in, turn
 
 new_agent: Any = create_agent  # its own types are too many to be told apart here
 ADA, BEA = ("users", "ada"), ("users", "bea")
@@ -48,58 +46,6 @@ SAID = "My dog hates rain"
 NOTE = {"context": "said in passing", "content": SAID}
 SAVING: Any = {"memory": {"type": "Note", "value": NOTE}, "quotes": [SAID]}
 """What an agent saves of what a person said."""
-BLOCK = re.compile(r"<memory ([0-9a-f]+)> .*\n</memory \1>", re.DOTALL)
-
-
-def records_in(messages: Sequence[BaseMessage]) -> list[Record]:
-    """Return the records in the blocks of a request."""
-    blocks = (found for each in messages for found in BLOCK.finditer(each.text))
-    return [record for block in blocks for record in read_block(block[0])]
-
-
-class Reader(BaseChatModel):
-    """A chat model that reads nothing but its request, which it keeps; *answers* come first."""
-
-    answers: list[AIMessage]
-    requests: list[list[BaseMessage]]
-
-    @property
-    def _llm_type(self) -> str:
-        return "reader"
-
-    def bind_tools(
-        self, tools: Sequence[Any], **kwargs: Any
-    ) -> Runnable[LanguageModelInput, AIMessage]:
-        return self
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        self.requests.append(list(messages))
-        said = self.answers.pop(0) if self.answers else AIMessage(answer_to(messages))
-        return ChatResult(generations=[ChatGeneration(message=said)])
-
-
-def answer_to(messages: Sequence[BaseMessage]) -> str:
-    """Answer by rules: where the person lives, if a block of data says so; else a greeting."""
-    asked = next(each for each in reversed(messages) if each.type == "human")
-    if "Where do I live" not in BLOCK.sub("", asked.text):
-        return "Good to know, thank you for telling me"
-    profiles = [each.text for each in records_in(messages) if each.who == "User"]
-    homes = [re.search(r"home: (\w+)", each) for each in profiles]
-    return next((home[1] for home in homes if home), "I do not know")
-
-
-def turn(text: str, **fields: Any) -> dict[str, Any]:
-    return {"messages": [HumanMessage(text, **fields)]}
-
-
-def in_thread(thread: str, **named: str) -> dict[str, Any]:
-    return {"configurable": {"thread_id": thread, **named}}
 
 
 @pytest.fixture
@@ -193,7 +139,11 @@ def test_a_random_marker_would_spoil_the_cache(
     memory: SyncRecollect, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant draws a new marker for every call, and the two requests differ."""
-    monkeypatch.setattr(recalling, "render_block", lambda records, **_: render_block(records))
+    monkeypatch.setattr(
+        recalling,
+        "text_within",
+        lambda each, _: rendered(each.profile, each.entries, secrets.token_bytes(16)),
+    )
     memory.append(ADA, "old", [NewMessage(role="user", text="The weather in Turku bores me")])
     reader.answers += [calling("weather", city="Turku"), AIMessage("Sunny.")]
     agent = new_agent(reader, tools=[weather], middleware=[RecallMiddleware(memory, ADA)])
@@ -204,7 +154,7 @@ def test_a_random_marker_would_spoil_the_cache(
     assert first != second[: len(first)]
 
 
-@pytest.mark.parametrize("budget_tokens", [1, 60, 120, 400])
+@pytest.mark.parametrize("budget_tokens", [1, 20, 60, 400])
 def test_a_block_keeps_its_budget(
     memory: SyncRecollect, reader: Reader, budget_tokens: int
 ) -> None:
@@ -217,7 +167,7 @@ def test_a_block_keeps_its_budget(
     agent.invoke(turn("Which ship did I see in Turku?"))
 
     found = BLOCK.search(reader.requests[-1][-1].text)
-    assert (found is None) == (budget_tokens <= 60)
+    assert (found is None) == (budget_tokens <= 20)
     assert found is None or estimated_tokens(found[0]) <= budget_tokens
 
 
@@ -231,6 +181,37 @@ def test_what_the_talk_shows_is_not_shown_again(memory: SyncRecollect, reader: R
     agent.invoke(turn("And the harbour of Turku?"), in_thread("two"))
 
     assert "The harbour of Turku freezes." in [e.text for e in records_in(reader.requests[-1])]
+
+
+def test_a_greeting_gets_the_documents_alone(memory: SyncRecollect, reader: Reader) -> None:
+    """Nothing that was said bears on it; a question gets at most so many entries."""
+    memory.append(ADA, "old", ["The harbour freezes.", "The harbour is deep.", "I met Bea."])
+    memory.put(ADA, "User", "User", {"home": "Turku"})
+    memory.put(ADA, "House", "House", {"doors": 2})
+    plain, other = RecallMiddleware(memory, ADA), RecallMiddleware(memory, ADA, documents=())
+    few = RecallMiddleware(memory, ADA, limit=2)
+    sure = RecallMiddleware(memory, ADA, min_score=1.0)
+
+    for middleware, asked in (
+        (plain, "Hello!"),
+        (other, "Hello!"),
+        (few, "How is the harbour?"),
+        (sure, "How is the harbour?"),
+    ):
+        new_agent(reader, tools=[], middleware=[middleware]).invoke(turn(asked))
+
+    greeted, bare, short, strict = ([e.text for e in records_in(each)] for each in reader.requests)
+    assert ["home: Turku"] == greeted == strict
+    assert [] == bare
+    assert 2 == len(short)
+    assert "home: Turku" == short[0]
+    assert "harbour" in short[1]
+
+
+@pytest.mark.parametrize("wrong", [{"budget_tokens": 0}, {"limit": 0}, {"min_score": 2}])
+def test_options_out_of_range_are_refused(memory: SyncRecollect, wrong: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=next(iter(wrong))):
+        RecallMiddleware(memory, ADA, **wrong)
 
 
 def test_blocks_of_content_stay_blocks(memory: SyncRecollect, reader: Reader) -> None:
@@ -462,13 +443,21 @@ def test_a_thread_id_of_another_scope_names_no_thread_of_this_one(
 
 
 BACK = render_block([Record(source="x/1", date="", who="user", text="I live in Oslo.")])
+BACK_AS_CONTEXT = f"""\
+<memory 0b6c2f1e> {PREAMBLE}
+# Monday 23 November 2026
+[k3f2] user: I live in Oslo.
+</memory 0b6c2f1e>"""
 
 
-def test_what_recall_injected_is_not_formed(memory: SyncRecollect, reader: Reader) -> None:
+@pytest.mark.parametrize("back", [BACK, BACK_AS_CONTEXT])
+def test_what_recall_injected_is_not_formed(
+    memory: SyncRecollect, reader: Reader, back: str
+) -> None:
     """A block that came back in a person's message, as where a program stores its requests."""
     agent = remembering(reader, memory)
 
-    agent.invoke(turn(f"{BACK}\n\nI like tea."), in_thread("one"))
+    agent.invoke(turn(f"{back}\n\nI like tea."), in_thread("one"))
     memory.form(ADA)
 
     profile = memory.get(ADA, "User", "User")

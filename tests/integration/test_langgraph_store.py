@@ -430,13 +430,15 @@ def test_what_keeps_a_time_to_live_is_not_seen(
     scope = (*ROOT, *ADA)
 
     found = memory.recall(scope, "minutes").entries
-    types = {each.type: each.key for each in memory.memories(scope).rows}
+    types = [each.type for each in memory.memories(scope).rows]
+    kept = [each for each in memory.export(scope) if each["kind"] == "side"]
     store.delete(ADA, "ada@example.org")
 
     assert ["text: minutes"] == [each.text for each in found]
-    assert {"Item", "Lifetime"} == types.keys()
-    assert "ada" not in types["Lifetime"]
-    assert () == memory.memories(scope).rows
+    assert ["Item"] == types
+    assert ["Lifetime"] == [each["side_kind"] for each in kept]
+    assert "ada" not in str(kept[0]["key"])
+    assert [] == list(memory.export(scope))
 
 
 def test_an_item_that_waits_for_a_verdict_is_not_there(

@@ -9,7 +9,7 @@ from recollect import Recollect
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.types import BUILTIN_TYPES, FACT, NOTE, USER, MemoryType
 from recollect.memory.scope_types import TYPES, types_below, types_in_force
-from recollect.records import SCOPE_SETTINGS, PutMemory, Scope
+from recollect.records import SCOPE_SETTINGS, PutSideRecord, Scope
 
 ACME: Scope = ("acme",)
 ADA: Scope = ("acme", "ada")
@@ -33,8 +33,8 @@ def named(name: str) -> MemoryType:
 
 async def set_types(memory: Recollect, scope: Scope, *names: str) -> None:
     value = {TYPES: [named(each).as_config() for each in names]}
-    put = PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value=value, text="")
-    await memory.apply(scope, [put])
+    put = PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value=value)
+    await memory.store.apply(scope, [put])
 
 
 async def in_force(memory: Recollect, scope: Scope, depth: int = 1) -> list[str]:

@@ -62,6 +62,10 @@ checksum INTEGER! text TEXT! value TEXT! evidence TEXT! | scope_id uid version
 scope: id INTEGER path BLOB! created_at INTEGER! epoch INTEGER! seq INTEGER! compacted INTEGER! \
 fence INTEGER! lease_owner TEXT lease_until INTEGER | id
 scope_seq: scope(id seq)
+side_record: scope_id INTEGER! thread TEXT! kind TEXT! key TEXT! uid INTEGER! version \
+INTEGER! created_at INTEGER! updated_at INTEGER! expires_at INTEGER checksum INTEGER! value \
+TEXT! | scope_id thread kind key
+side_record_uid: unique side_record(scope_id uid)
 thread: scope_id INTEGER! number INTEGER! id TEXT! created_at INTEGER! last INTEGER! \
 count INTEGER! formed INTEGER! first_pending_at INTEGER due INTEGER not_before INTEGER \
 attempts INTEGER! state TEXT! waiting_tokens INTEGER! again TEXT! settings TEXT! | scope_id id

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from recollect.errors import StaleReadError, VersionConflictError
-from recollect.records import SCOPE_SETTINGS, NewMessage, PutMemory, Scope
+from recollect.records import SCOPE_SETTINGS, NewMessage, PutMemory, PutSideRecord, Scope
 from recollect.stores.plans.preconditions import changes_settings
 from recollect.stores.sqlite import stamps
 from recollect.stores.sqlite.stamps import Stamps
@@ -26,9 +26,9 @@ ROUNDS = 60
 TRIES_MAX = 30
 
 
-def setting(city: str, expected: int | None = None) -> PutMemory:
+def setting(city: str, expected: int | None = None) -> PutSideRecord:
     """Return what writes the one setting that these tests read."""
-    return PutMemory(type=SCOPE_SETTINGS, key="home", value={"city": city}, expected=expected)
+    return PutSideRecord(kind=SCOPE_SETTINGS, key="home", value={"city": city}, expected=expected)
 
 
 @pytest.fixture
@@ -85,12 +85,12 @@ async def test_a_change_that_is_taken_back_leaves_no_stamp_that_misleads(file: s
         with pytest.raises(VersionConflictError):
             await store.apply(ADA, [setting("Rome"), setting("Bonn", expected=7)])
         stamp = store.settings_stamp()
-        seen = await store.get(ADA, SCOPE_SETTINGS, "home")
+        seen = await store.side_record(ADA, SCOPE_SETTINGS, "home")
         assert seen is not None
 
         await store.acting("key", stamp=stamp).apply(ADA, [setting("Kiel", expected=seen.version)])
 
-        found = await store.get(ADA, SCOPE_SETTINGS, "home")
+        found = await store.side_record(ADA, SCOPE_SETTINGS, "home")
         assert found is not None
         assert {"city": "Kiel"} == found.value
 
@@ -123,7 +123,7 @@ async def change_what_was_read(store: SQLiteStore, found: Counter[str]) -> None:
     """Change the setting under stamps; count what was read as good, as stale, or as old."""
     for number in range(4 * ROUNDS):
         stamp = store.settings_stamp()
-        seen = await store.get(ADA, SCOPE_SETTINGS, "home")
+        seen = await store.side_record(ADA, SCOPE_SETTINGS, "home")
         await asyncio.sleep(0)
         change = setting(f"under {number}", expected=seen.version if seen else 0)
         try:

@@ -9,7 +9,7 @@ from recollect import UsageError
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import MemoryType
 from recollect.memory.facade import Recollect
-from recollect.records import SCOPE_SETTINGS, JsonObject, PutMemory
+from recollect.records import SCOPE_SETTINGS, JsonObject, PutSideRecord
 
 ADA = ("acme", "ada")
 NOTE: JsonObject = {"context": "drinks", "content": "Ada likes tea"}
@@ -61,8 +61,8 @@ async def test_a_type_that_nobody_described_takes_any_value(memory: Recollect) -
 async def test_the_types_of_the_scope_come_first(memory: Recollect) -> None:
     """What a scope describes itself is checked as it says, here and below."""
     own = {**TRIP.as_config(), "name": "Notes"}
-    put = PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": [own]}, text="")
-    await memory.apply(ADA[:1], [put])
+    put = PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": [own]})
+    await memory.store.apply(ADA[:1], [put])
 
     await memory.put(ADA, "Notes", "bergen", {"place": "Bergen"})
 
@@ -70,6 +70,9 @@ async def test_the_types_of_the_scope_come_first(memory: Recollect) -> None:
         await memory.put(ADA, "Notes", "oslo", {})
 
 
-async def test_records_of_our_own_are_not_put(memory: Recollect) -> None:
-    with pytest.raises(UsageError, match=r"Recollect's own"):
-        await memory.put(ADA, SCOPE_SETTINGS, SCOPE_SETTINGS, {"types": []})
+async def test_a_type_may_have_any_name(memory: Recollect) -> None:
+    """What we keep for ourselves is no memory: its names are free."""
+    kept = await memory.put(ADA, SCOPE_SETTINGS, SCOPE_SETTINGS, {"types": []})
+
+    assert kept == await memory.get(ADA, SCOPE_SETTINGS, SCOPE_SETTINGS)
+    await memory.put(ADA, "Boat", "k", {"length_m": 7})

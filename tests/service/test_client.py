@@ -78,6 +78,7 @@ def behind(served: Served, reading: Callable[[Recollect], Awaitable[T]]) -> T:
 
 LACKS = {
     "append": {"debounce", "settings", "state", "attachments", "writes"},
+    "context": {"count_tokens", "secret"},
     "scopes": {"suffix", "depth_max"},
     "import_records": {"told"},
 }
@@ -105,7 +106,7 @@ NOT_OVER_HTTP = {
     ),
     *("settled", "state", "set_state", "attach", "attachments", "attachment", "detach"),
     *("acting", "noting", "loop", "embedder", "type_of", "reembed", "undo_reembed"),
-    *("outside_error", "tasks", "nearest", "context", "caught_up"),
+    *("outside_error", "tasks", "nearest", "caught_up"),
 }
 
 

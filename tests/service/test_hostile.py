@@ -148,7 +148,6 @@ REQUESTS: Mapping[str, tuple[int, str, str, dict[str, Any]]] = {
         "/v1/erase/preview",
         {"json": {"target": {"thread": "a", "source": "b"}}},
     ),
-    "a type of ours": (422, "PUT", "/v1/memories/ScopeSettings/x", {"json": {"value": {}}}),
     "long headers": (431, "GET", "/v1/me", {"headers": {"x": "a" * 40_000}}),
     "an unknown path": (404, "GET", "/v1/nowhere", {}),
     "a POST to an unknown path": (404, "POST", "/v1/recal", {"json": {"query": "Oslo"}}),

@@ -31,7 +31,7 @@ WITHOUT_KEY = {
     "form": "it forms what waits, and nothing twice",
     "import_records": "records that are there already change nothing",
 }
-READS = {"recall", "check_types", "preview_erase"}
+READS = {"recall", "context", "check_types", "preview_erase"}
 
 
 Ask = Callable[..., Any]

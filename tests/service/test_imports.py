@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from recollect.lifecycle import record_intake
-from recollect.records import SCOPE_SETTINGS, PutMemory
+from recollect.records import SCOPE_SETTINGS, PutSideRecord
 from recollect.server.testing import ROOT_SCOPE, Served
 
 LINES = {"content-type": "application/x-ndjson"}
@@ -20,11 +20,23 @@ TRIP: dict[str, Any] = {
     "parameters": {"type": "object", "properties": {"to": {"type": "string"}}},
 }
 SETTINGS: dict[str, Any] = {
-    "kind": "memory",
+    "kind": "side",
     "scope": [],
-    "type": SCOPE_SETTINGS,
+    "thread": None,
+    "side_kind": SCOPE_SETTINGS,
     "key": SCOPE_SETTINGS,
     "version": 1,
+    "value": {"types": [TRIP]},
+    "created_at": 1,
+    "updated_at": 1,
+    "expires_at": None,
+}
+NOTE: dict[str, Any] = {
+    **{name: SETTINGS[name] for name in ("scope", "version", "created_at", "updated_at")},
+    "kind": "memory",
+    "type": "Note",
+    "key": "n",
+    "value": {},
     "text": "",
     "valid_from": None,
     "valid_until": None,
@@ -34,9 +46,6 @@ SETTINGS: dict[str, Any] = {
     "cause": "",
     "evidence": {},
     "revisions": [],
-    "created_at": 1,
-    "updated_at": 1,
-    "value": {"types": [TRIP]},
 }
 Connect = Callable[..., httpx.Client]
 NewKey = Callable[..., str]
@@ -72,7 +81,7 @@ def test_a_low_key_imports_no_settings_that_break_others(
     low = connect(served, new_key(served, "write", "read", "below", scope=("low",)))
     first = connect(served)
     wrong = {**SETTINGS, "scope": ["a"], "value": {"types": [{"name": "x"}]}}
-    note = {**SETTINGS, "scope": ["a"], "type": "Note", "key": "n", "value": {}}
+    note = {**NOTE, "scope": ["a"]}
 
     told = imported(low, wrong, note, {**SETTINGS, "scope": ["b"]})
 
@@ -112,7 +121,7 @@ def test_a_row_that_is_broken_already_breaks_no_other_scope(
     served: Served, connect: Connect
 ) -> None:
     """However it came there: who keeps something below it is served by what holds above."""
-    put = PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": [{}]}, text="")
+    put = PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": [{}]})
     memory = served.service.memory
     assert memory.loop is not None
     keeping = memory.store.apply((*ROOT_SCOPE, "broken"), [put])
@@ -139,8 +148,8 @@ def test_a_low_key_imports_nothing_of_the_service(
     client = connect(served, new_key(served, "write", "read", "below", scope=("sly",)))
     before = connect(served).get("/v1/keys").json()["keys"]
     records = [
-        {**SETTINGS, "type": type_, "key": "k", "value": {}, "scope": scope}
-        for type_ in ("ServiceKey", "ServiceKeyUse", "ServiceUsage")
+        {**SETTINGS, "side_kind": kind, "key": "k", "value": {}, "scope": scope}
+        for kind in ("ServiceKey", "ServiceKeyUse", "ServiceUsage")
         for scope in ([], ["recollect:service", "keys"])
     ]
 
@@ -187,7 +196,7 @@ def test_what_was_erased_comes_back_only_by_an_administrators_word(
 def test_evidence_in_nothing_is_told(client: httpx.Client) -> None:
     """A memory that names messages which are nowhere is kept without them, and the line is told."""
     evidence = {"": [["t", "m1", "the user said so"]]}
-    note = {**SETTINGS, "type": "Note", "key": "n", "value": {"content": "x"}}
+    note = {**NOTE, "value": {"content": "x"}}
 
     told = imported(client, {**note, "evidence": evidence}, scope="unfounded")
 

@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 
 from recollect.formation.rule_model import RuleModel
 from recollect.memory.facade import Recollect
-from recollect.records import UNREVISED_TYPES, JsonObject, PutMemory, Scope
+from recollect.records import JsonObject, PutMemory, Scope
 from recollect.server.authorization import PERMISSIONS, RESERVED
 from recollect.server.http import state as opening
 from recollect.server.http.authentication import is_guarded
@@ -21,10 +21,12 @@ from recollect.server.langgraph import LANGGRAPH_ROUTERS
 from recollect.server.mcp.capabilities import MANNERS
 from recollect.server.mcp.streamable_http import PATH as MCP_PATH
 from recollect.server.mcp.streamable_http import mcp_door
-from recollect.server.quotas import DOCUMENTS
+from recollect.server.quotas import DOCUMENTS, UNCOUNTED_KINDS
 from recollect.server.routes import ROUTERS
 from recollect.server.testing import Served, serving
 from recollect.stores.contract.base import MeteredStore, Store
+from recollect.stores.plans import side_records
+from recollect.stores.rows import SideRow
 from recollect.stores.validation import encode_json
 
 pytestmark = pytest.mark.timeout(240)
@@ -54,6 +56,22 @@ def _closed_web() -> Iterator[None]:
 
 # What a change has written, by looking at everything that is kept.
 
+SIDE_VALUES: dict[tuple[str, str, int], str] = {}
+"""Value of each version of a side record by (kind, key, version): stores keep only the last."""
+
+
+@pytest.fixture(autouse=True)
+def _side_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    make = side_records._after
+
+    def noting(*args: Any) -> SideRow | None:
+        made = make(*args)
+        if made:
+            SIDE_VALUES[made.kind, made.key, made.version] = made.value
+        return made
+
+    monkeypatch.setattr(side_records, "_after", noting)
+
 
 async def everything(store: Store, root: Scope = ("acme",)) -> dict[tuple[str, ...], JsonObject]:
     """Return every record of a scope and those below, and of its threads of LangGraph's."""
@@ -64,7 +82,8 @@ async def everything(store: Store, root: Scope = ("acme",)) -> dict[tuple[str, .
     ]
     for scope in [each for page in pages for each in page.rows]:
         for record in await store.archive(scope):
-            named = [record.get(each) for each in ("kind", "thread", "type", "key", "id")]
+            parts = ("kind", "thread", "type", "side_kind", "key", "id")
+            named = [record.get(each) for each in parts]
             found[(*scope, *map(str, named))] = record
     return found
 
@@ -79,7 +98,11 @@ def written(
         if record["kind"] == "message" and (old is None or old["digest"] != record["digest"]):
             counts["messages"] += 1
             counts["bytes"] += size_of_message(record)
-        if record["kind"] == "memory" and record["type"] not in UNREVISED_TYPES:
+        is_counted = record["kind"] == "side" and record["side_kind"] not in UNCOUNTED_KINDS
+        for value in new_values(old, record) if is_counted else ():
+            counts["memories"] += 1
+            counts["bytes"] += len(value.encode())
+        if record["kind"] == "memory":
             for each in new_versions(old, record):
                 counts["memories"] += 1
                 counts["bytes"] += len(encode_json(each["value"], "it").encode())
@@ -94,9 +117,19 @@ def size_of_message(record: JsonObject) -> int:
     return len(str(record["text"]).encode()) + written_parts
 
 
+def new_values(old: JsonObject | None, new: JsonObject) -> list[str]:
+    """Return the values, as JSON text, of the versions of a side record since *old*."""
+    known, last = int(old["version"]) if old else 0, int(new["version"])  # type: ignore[arg-type]
+    replaced = [
+        SIDE_VALUES[str(new["side_kind"]), str(new["key"]), version]
+        for version in range(known + 1, last)
+    ]
+    return [*replaced, encode_json(new["value"], "it")] if last > known else []
+
+
 def new_versions(old: JsonObject | None, new: JsonObject) -> list[Any]:
     """Return the versions of a memory that were not there before."""
-    versions: list[Any] = [new, *(new["revisions"] or ())]  # type: ignore[misc]
+    versions: list[Any] = [new, *(new.get("revisions") or ())]  # type: ignore[misc]
     known = int(old["version"]) if old else 0  # type: ignore[arg-type]
     return [each for each in versions if each["version"] > known]
 
@@ -220,6 +253,7 @@ def of_mcp(door: Door, tool: str) -> Prepared:
     arguments: Mapping[str, JsonObject] = {
         "update_memory": {"id": id_, "changes": changes, "quotes": ["I like black tea now"]},
         "search_memory": {"query": "tea"},
+        "context": {"query": "tea"},
         "profile": {},
     }
     if tool == "erase_memory":
@@ -333,6 +367,11 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
         0,
     ),
     ("POST", "/v1/recall"): (lambda it: lambda: it.ask("POST", "/v1/recall", {"query": "x"}), 0, 0),
+    ("POST", "/v1/context"): (
+        lambda it: lambda: it.ask("POST", "/v1/context", {"query": "x"}),
+        0,
+        0,
+    ),
     ("POST", "/v1/form"): (lambda it: lambda: it.ask("POST", "/v1/form"), 0, 0),
     ("POST", "/v1/formation/pause"): (
         lambda it: prepared(lambda: it.say("a"), lambda: it.ask("POST", "/v1/formation/pause")),
@@ -439,6 +478,7 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
     # In which words the user agreed is kept.
     ("MCP", "erase_memory"): (lambda it: of_mcp(it, "erase_memory"), 1, 0),
     ("MCP", "search_memory"): (lambda it: of_mcp(it, "search_memory"), 0, 0),
+    ("MCP", "context"): (lambda it: of_mcp(it, "context"), 0, 0),
     ("MCP", "profile"): (lambda it: of_mcp(it, "profile"), 0, 0),
 }
 

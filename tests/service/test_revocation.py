@@ -22,7 +22,7 @@ from starlette.responses import StreamingResponse
 
 from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest
-from recollect.records import SERVICE_KEY, JsonObject, PutMemory
+from recollect.records import SERVICE_KEY, JsonObject, PutSideRecord
 from recollect.server import key_watch
 from recollect.server.authorization import KEYS_SCOPE, Keys
 from recollect.server.http.authentication import is_guarded
@@ -243,10 +243,10 @@ def beside(served: Served, work: Callable[[Store], Any]) -> None:
 
 async def changed_key(store: Store, id_: str, **fields: Any) -> None:
     """Write other fields into the document of a key."""
-    kept = await store.get(KEYS_SCOPE, SERVICE_KEY, id_)
+    kept = await store.side_record(KEYS_SCOPE, SERVICE_KEY, id_)
     assert kept is not None
     value = {**kept.value, **fields}
-    await store.apply(KEYS_SCOPE, [PutMemory(type=SERVICE_KEY, key=id_, value=value, text="")])
+    await store.apply(KEYS_SCOPE, [PutSideRecord(kind=SERVICE_KEY, key=id_, value=value)])
 
 
 async def expire(store: Store, id_: str) -> None:

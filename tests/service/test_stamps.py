@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from recollect.memory.audit_access import AuditMethods
-from recollect.records import SCOPE_SETTINGS, JsonObject, PutMemory
+from recollect.records import SCOPE_SETTINGS, JsonObject, PutSideRecord
 from recollect.server.authorization import Keys
 from recollect.server.testing import Served, serving
 from recollect.stores.contract.base import Store
@@ -158,7 +158,7 @@ def test_types_that_another_process_set_hold_at_once(
     client = connect(served)
     warm(client)
     scope = served.service.settings.scope
-    put = PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": [TYPE]}, text="")
+    put = PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": [TYPE]})
 
     async def set_types(store: Store) -> None:
         await store.apply(scope, [put])

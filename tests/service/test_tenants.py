@@ -125,6 +125,7 @@ class Attacker:
         found: dict[str, dict[str, Any]] = {
             "save_memory": {"memory": note, "quotes": ["mine"]},
             "search_memory": {"query": "which secret"},
+            "context": {"query": "which secret"},
             "update_memory": {"id": MEMORY, "changes": changes, "quotes": ["mine"]},
             "erase_memory": {"id": MEMORY, "token": choose(self._stolen["confirm"])},
             "profile": {},
@@ -197,6 +198,12 @@ class Attacker:
             "/types": {"types": []},
             "/types/check": {"types": []},
             "/recall": {"query": "which secret", "below": choose((True, False)), "limit": 50},
+            "/context": {
+                "query": "which secret",
+                "below": choose((True, False)),
+                "thread": THREAD,
+                "history_tokens": 500,
+            },
             "/form": {},
             "/formation/pause": choose(({}, {"thread": THREAD})),
             "/formation/resume": choose(({}, {"thread": THREAD})),

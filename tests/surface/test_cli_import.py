@@ -17,7 +17,7 @@ from recollect.errors import EXIT_STATUS
 from recollect.importers import BATCH_ROWS
 from recollect.importers.form_detection import MISCOUNTED, UNENDED
 from recollect.importers.mem0 import METADATA
-from recollect.records import PutMemory
+from recollect.memory.scope_types import settings_write
 from recollect.stores.locator import open_store
 from recollect.wire.record_digests import Digest
 
@@ -175,22 +175,18 @@ def test_what_was_erased_is_told_and_brought_back_by_name(store: str, tmp_path: 
 def test_a_file_makes_no_key_of_the_service(store: str, tmp_path: Path) -> None:
     """Whoever is sent an export lets nobody in by importing it; wrong settings stay out."""
     record = {
-        "kind": "memory",
+        "kind": "side",
         "scope": ["recollect:service", "keys"],
-        "type": "ServiceKey",
+        "thread": None,
+        "side_kind": "ServiceKey",
         "key": "0" * 16,
         "version": 1,
-        "text": "",
-        "trust": "user",
-        "state": "active",
-        "cause": "",
         "value": {"digest": "0" * 64},
-        "evidence": {},
-        "revisions": [],
         "created_at": 1,
         "updated_at": 1,
+        "expires_at": None,
     }
-    wrong = {**record, "scope": ["a"], "type": "ScopeSettings", "key": "ScopeSettings"}
+    wrong = {**record, "scope": ["a"], "side_kind": "ScopeSettings", "key": "ScopeSettings"}
     lines = "".join(json.dumps(each) + "\n" for each in (record, wrong))
 
     result = invoke(store, "import", written(tmp_path, lines), "--table")
@@ -206,7 +202,7 @@ def test_settings_that_cannot_be_used_are_told(store: str) -> None:
 
     async def keep() -> None:
         async with open_store(store) as kept:
-            put = PutMemory(type="ScopeSettings", key="ScopeSettings", value={"types": [{}]})
+            put = settings_write([{}])
             await kept.apply(("acme", "ada"), [put])
 
     anyio.run(keep)

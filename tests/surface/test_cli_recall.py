@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 import recollect
 from recollect.cli import main, output
 from recollect.recall.rendering import read_block
-from recollect.records import FORGOTTEN, PutMemory
+from recollect.records import FORGOTTEN, PutSideRecord
 
 ADA = ("users", "ada")
 MOVED = datetime(2024, 5, 4, tzinfo=UTC)
@@ -221,21 +221,22 @@ def test_memories_are_listed(store: str) -> None:
     assert limited["is_more"]
 
 
-def test_what_stands_beside_memories_is_listed_by_its_type_alone(tmp_path: Path) -> None:
-    """What is kept of an erased memory says nothing to anybody."""
+def test_what_stands_beside_memories_is_not_listed(tmp_path: Path) -> None:
+    """A memory may be of the type that a side record has as its kind: that alone is listed."""
     path = str(tmp_path / "memory.db")
 
     async def fill() -> None:
         async with recollect.open(path, embedder="none", worker=False) as memory:
-            kept = PutMemory(type=FORGOTTEN, key="a1", value={}, text="")
-            await memory.apply(("users", "ada"), [kept])
+            kept = PutSideRecord(kind=FORGOTTEN, key="a1", value={})
+            await memory.store.apply(("users", "ada"), [kept])
+            await memory.put(("users", "ada"), FORGOTTEN, "umbrella", {"content": "blue"})
             await memory.put(("users", "ada"), "Item", "tea", {"content": "green"})
 
     anyio.run(fill)
 
     everything = json.loads(invoke(path, "memories").stdout)["memories"]
     named = json.loads(invoke(path, "memories", "--type", FORGOTTEN).stdout)["memories"]
-    assert (["tea"], ["a1"]) == tuple(
+    assert (["umbrella", "tea"], ["umbrella"]) == tuple(
         [each["key"] for each in found] for found in (everything, named)
     )
 

@@ -104,6 +104,30 @@ def test_the_example_of_a_memory_shows_what_it_says(path: Path, tmp_path: Path) 
     assert [] == list(tmp_path.iterdir())
 
 
+def test_an_assistant_around_any_chat_remembers(tmp_path: Path) -> None:
+    """What was said on one day is known on another; `append`, `context` and the guide suffice."""
+    path = ROOT / "examples" / "assistant.py"
+    finished = subprocess.run(
+        [sys.executable, str(path)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+
+    assert (0, "") == (finished.returncode, finished.stderr)
+    assert [
+        "monday: What is my boat called? -> You have not told me.",
+        "monday: We named the boat Ida, at last. -> Good to know.",
+        "tuesday: What is my boat called? -> She is called Ida.",
+        "wednesday: Hello! -> Good to know.",
+    ] == finished.stdout.splitlines()
+    used = set(re.findall(r"\bmemory\.(\w+)\(", path.read_text("utf-8")))
+    assert {"append", "context"} == used
+
+
 def test_a_line_that_is_not_shown_is_reported() -> None:
     """Also one that stands in another place than it should."""
     assert [] == missing(["one", "two"], "one\nand two\n")

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import NotFoundError, UsageError
+from recollect.formation.grounding.foreign_text import without_recalled
 from recollect.recall.context import Context, Handles, context_guide, shown, unused_marker
 from recollect.recall.context_packing import ContextPlan, asks_for_history, packed_context
 from recollect.recall.results import Recalled
@@ -305,6 +306,17 @@ def test_equal_contexts_are_equal_texts() -> None:
 
     assert str(context_of(ranked)) == str(context_of(ranked))
     assert unused_marker("text", b"one") != unused_marker("text", b"two")
+
+
+def test_a_context_that_came_back_is_not_somebodys_words() -> None:
+    """Whole, quoted, or cut off: nothing is formed of what was remembered already."""
+    talk = message(1, "We live in Porto.\nBy the river.")
+    text = str(context_of(recalled(talk, lives_in("Porto")), documents=[PROFILE]))
+    cut = text.rpartition("\n")[0]
+
+    for pasted in (text, cut, text.replace("\n", "\n> ")):
+        assert without_recalled(f"{pasted}\n\nI like tea.").strip() == "I like tea."
+    assert without_recalled(f"{cut}\nI like tea.").strip() == "I like tea."
 
 
 def test_a_marker_does_not_occur_in_the_text() -> None:

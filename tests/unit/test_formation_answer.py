@@ -186,7 +186,7 @@ def test_arguments_that_a_client_has_parsed_are_read_alike() -> None:
         (call("Note", value=VALUE), "the arguments must have because"),
         (call("Note", value=VALUE, because=BECAUSE, why=1), "must not have why"),
         (call("Note", value=[], because=BECAUSE), "'value' must be a JSON object"),
-        (call("Note", value={"content": "x"}, because=BECAUSE), "does not fit Note"),
+        (call("Note", value={"context": "x"}, because=BECAUSE), "does not fit Note"),
         (call("Note", value=VALUE, because=[]), "must cite at least one message"),
         (
             call("Note", value=VALUE, because=BECAUSE * (CITATIONS_MAX + 1)),

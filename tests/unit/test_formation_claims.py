@@ -299,6 +299,7 @@ FABRICATED_UNSEEN: Final = [
     ("Wife's name is Elena", "my wife Sofia"),
     ("Ran the London Marathon", "I ran the berlin marathon"),
     ("Flight BA118", "flying ba117"),
+    ("用户喜欢林俊杰的歌", "周杰伦的歌我都爱听"),
     ("用户今年29岁", "我28了"),
     ("用户的妻子叫王芳", "我老婆李娜"),
     ("用户计划去云南旅游", "我想去贵州"),
@@ -317,7 +318,6 @@ FABRICATED_UNSEEN: Final = [
 # Chinese names without a word beside them that says so: the known limit of what is seen.
 FABRICATED_AND_MISSED: Final = [
     ("用户在阿里巴巴工作", "我在腾讯上班"),
-    ("用户喜欢林俊杰的歌", "周杰伦的歌我都爱听"),
 ]
 
 

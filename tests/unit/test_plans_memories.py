@@ -18,6 +18,7 @@ from recollect.stores.plans.memories import (
     is_expired,
     is_valid,
     plan_apply,
+    prepare_put,
     prepare_write,
 )
 from recollect.stores.rows import MemoryRow
@@ -92,7 +93,7 @@ def test_what_has_expired(expires: int | None, *, expired: bool) -> None:
 )  # fmt: skip
 def test_an_expected_version(expected: int | None, actual: int | None, *, fits: bool) -> None:
     """A write fits if it expects nothing, or the version that is there: 0 is none."""
-    write = prepare_write(replace(PUT, expected=expected))
+    write = prepare_put(replace(PUT, expected=expected))
     row = None if actual is None else replace(ROW, version=actual)
 
     if fits:

@@ -12,6 +12,13 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from recollect.observability.health import Health, StoreHealth, TaskError, TaskHealth, TaskState
+from recollect.recall.context import (
+    Context,
+    ContextEntry,
+    LeftOut,
+    LeftOutReason,
+    ProfileDocument,
+)
 from recollect.recall.packing import DropReason
 from recollect.recall.query import Where
 from recollect.recall.results import DroppedEntry, Recall, Recalled
@@ -32,6 +39,12 @@ from recollect.records import (
 )
 from recollect.server.authorization import Key
 from recollect.server.schemas.administration import KeyResponse
+from recollect.server.schemas.contexts import (
+    ContextEntryResponse,
+    ContextResponse,
+    LeftOutResponse,
+    ProfileDocumentResponse,
+)
 from recollect.server.schemas.memories import MemoryResponse, RevisionResponse
 from recollect.server.schemas.recall import RecallResponse
 from recollect.server.schemas.requests import (
@@ -54,6 +67,7 @@ from recollect.stores.plans.erasure import (
 from recollect.wire import (
     administration,
     audits,
+    contexts,
     elements,
     erasures,
     formations,
@@ -153,12 +167,31 @@ finite = st.floats(-1e9, 1e9)
 recalled = st.builds(
     Recalled, scope=scope, content=message | memory, score=finite,
     signals=st.dictionaries(st.sampled_from(["dense", "entry", "other"]), finite),
+    relevance=st.floats(0, 1),
 )  # fmt: skip
 dropped = st.builds(DroppedEntry, entry=recalled, reason=st.sampled_from(get_args(DropReason)))
 recall = st.builds(
     Recall, query=text, entries=st.lists(recalled, max_size=2).map(tuple),
     dropped=st.lists(dropped, max_size=1).map(tuple), tokens=number, searched=number,
     eligible=number, embedder=maybe(id_), outside=maybe(id_),
+)  # fmt: skip
+context = st.builds(
+    Context, query=text, history=st.lists(message, max_size=1).map(tuple), instructions=text,
+    summary=text,
+    profile=st.lists(st.builds(
+        ProfileDocument, handle=id_, memory=memory, fields=st.lists(text, max_size=2).map(tuple),
+        is_excerpt=st.booleans(), tokens=number,
+    ), max_size=1).map(tuple),
+    entries=st.lists(st.builds(
+        ContextEntry, handle=id_, entry=recalled, text=text, is_excerpt=st.booleans(),
+        tokens=number,
+    ), max_size=2).map(tuple),
+    left_out=st.lists(st.builds(
+        LeftOut, entry=recalled, reason=st.sampled_from(get_args(LeftOutReason)),
+    ), max_size=1).map(tuple),
+    examples=st.lists(text, max_size=2).map(tuple), tokens=number, budget_tokens=number,
+    tokens_by_part=st.dictionaries(id_, number, max_size=2), awaits_vectors=st.booleans(),
+    text=text,
 )  # fmt: skip
 answerer = st.builds(
     administration.Answerer, prefix=scope, name=text, permissions=st.frozensets(id_, max_size=2),
@@ -194,6 +227,7 @@ WAYS = {
     "task": Way(task, health.task_to_json, health.task_from_json),
     "recall": Way(recall, recalls.recall_to_json, recalls.recall_from_json),
     "recalled": Way(recalled, recalls.recalled_to_json, recalls.recalled_from_json),
+    "context": Way(context, contexts.context_to_json, contexts.context_from_json),
     "answerer": Way(answerer, administration.answerer_to_json, administration.answerer_from_json),
 }
 
@@ -237,6 +271,7 @@ def test_a_record_survives_the_way_through_json(name: str) -> None:
         ("audit entry", "names"),
         ("health", "tasks"),
         ("recall", "dropped"),
+        *[("context", each.name) for each in fields(Context)],
     ],
 )
 def test_a_dropped_field_is_found(name: str, field: str) -> None:
@@ -285,6 +320,25 @@ def test_an_answer_that_is_not_whole_has_rounded_figures_and_no_contents(answer:
         assert "content" not in entry
         assert round(found.score, 4) == entry["score"]
     assert short.keys() == RecallResponse.model_fields.keys() - {"ms", "rendered"}
+
+
+@HELD
+@given(context)
+def test_a_context_names_what_it_leaves_out_and_no_more_unless_it_is_whole(found: Context) -> None:
+    """There may be hundreds of long messages; what is shown has its text in either form."""
+    short: dict[str, Any] = contexts.context_to_json(found, whole=False)
+    whole: dict[str, Any] = contexts.context_to_json(found)
+
+    assert short.keys() == whole.keys() == ContextResponse.model_fields.keys() - {"ms"}
+    for schema, part, beside in (
+        (ContextEntryResponse, "entries", set[str]()),
+        (ProfileDocumentResponse, "profile", {"memory"}),
+        (LeftOutResponse, "left_out", {"entry"}),
+    ):
+        for one, other in zip(short[part], whole[part], strict=True):
+            assert one.keys() == schema.model_fields.keys() - beside
+            assert other.keys() == schema.model_fields.keys()
+    assert all("content" not in each["entry"] for each in short["entries"])
 
 
 def test_a_key_is_written_without_its_secret() -> None:

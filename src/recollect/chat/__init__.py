@@ -1,7 +1,6 @@
 """The chatbot: a talk that is kept, answered with what is remembered, and corrected."""
 
-from recollect.chat.chat_prompt import KnownMemories
 from recollect.chat.chatbot import ChatAnswer, Chatbot
 from recollect.chat.corrections import correction_of
 
-__all__ = ("ChatAnswer", "Chatbot", "KnownMemories", "correction_of")
+__all__ = ("ChatAnswer", "Chatbot", "correction_of")

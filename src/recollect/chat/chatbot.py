@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
 from anyio import CancelScope
 
-from recollect.chat.chat_prompt import KnownMemories, filled, known_within, scope_entries, turns_of
+from recollect.chat.chat_prompt import NOTHING_KNOWN, filled, newest_within, turns_of
 from recollect.chat.corrections import correction_of
 from recollect.errors import GoneError, NotFoundError, UsageError
 from recollect.formation.config import FormationSettings
 from recollect.memory.facade import Recollect
 from recollect.ports import Model, ModelRequest, TokenCounter
-from recollect.recall.query import query_in
+from recollect.recall.context import Context
 from recollect.records import (
     Evidence,
     Json,
@@ -28,15 +28,11 @@ from recollect.records import (
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validation import check_scope, readable, to_datetime
 from recollect.text.token_estimate import estimated_tokens
-from recollect.worker.formation_input import read_documents
 
 MEMORY_TOKENS: Final = 1_000
 """How much of what is remembered goes into a prompt, unless it is said."""
 HISTORY_TOKENS: Final = 4_000
 HISTORY_MESSAGES: Final = 40
-ENTRIES: Final = 12
-"""At most so many memories and messages go into a prompt."""
-_CONSIDERED: Final = 60
 
 
 class ChatAnswer:
@@ -46,7 +42,7 @@ class ChatAnswer:
     *text* is what was streamed so far, *kept* the message that keeps it, once it has ended.
     """
 
-    def __init__(self, known: KnownMemories, stream: AsyncIterator[str]) -> None:
+    def __init__(self, known: Context, stream: AsyncIterator[str]) -> None:
         self.known = known
         self.kept: Message | None = None
         self.is_whole = False
@@ -77,9 +73,9 @@ class Chatbot:
     """
     A conversation with the user of a scope, over an open memory.
 
-    `hear` stores the user's message, `answering` answers it and stores the answer. Recall runs for
-    each message, over messages and memories of all threads of the scope. Without a *model* it only
-    stores and recalls.
+    `hear` stores the user's message, `answering` answers it and stores the answer. The prompt of
+    each message has its context (`Recollect.context`), from messages and memories of all threads of
+    the scope. Without a *model* it only stores, and finds what a prompt would be told.
 
     Args:
         memory: An open memory; its worker, if any, forms memories when the conversation pauses.
@@ -88,7 +84,7 @@ class Chatbot:
         thread: The thread to continue; a new one by default.
         formation: The chatbot's prompt, and the memory types.
         settings: Formation settings of the thread, see `Recollect.append`.
-        budget_tokens: Most tokens of memories in a prompt.
+        budget_tokens: Most tokens of the context in a prompt, by *count_tokens*.
     """
 
     def __init__(
@@ -142,19 +138,20 @@ class Chatbot:
         )
         return next((each for each in page.rows if each.role == "assistant"), None)
 
-    async def known(self, message: Message) -> KnownMemories:
-        """Return the memories relevant to *message*, without the messages around it."""
-        seen = await self._before(message)
-        query = query_in(message.text)
-        if not query.strip():
-            return KnownMemories()
-        found = await self.memory.recall(self.scope, query, limit=_CONSIDERED)
-        return known_within(
-            await self._documents(),
-            scope_entries(found.entries, self.scope, [*seen, message]),
-            limit=ENTRIES,
+    async def known(self, message: Message) -> Context:
+        """Return what a prompt is told beside *message* and the talk that it shows before it."""
+        return await self._known(message, await self._talk(message))
+
+    async def _known(self, message: Message, talk: Sequence[Message]) -> Context:
+        shown = self._shown(talk)
+        return await self.memory.context(
+            self.scope,
+            message.text,
+            thread=message.thread,
+            recent=sum(each.position >= shown[0].position for each in talk),
             budget_tokens=self._budget_tokens,
-            count=self._count,
+            profile=[each.name for each in self._formation.types if each.update_mode == "patch"],
+            count_tokens=self._count,
         )
 
     @asynccontextmanager
@@ -172,8 +169,9 @@ class Chatbot:
         if self._model is None:
             msg = "there is no answer: the chatbot has no model"
             raise UsageError(msg)
-        known = await self.known(message)
-        answer = ChatAnswer(known, self._model.stream(await self._request(message, known)))
+        talk = await self._talk(message)
+        known = await self._known(message, talk)
+        answer = ChatAnswer(known, self._model.stream(self._request(talk, known)))
         try:
             yield answer
         finally:
@@ -217,26 +215,27 @@ class Chatbot:
         (corrected,) = await self.memory.apply(self.scope, [write])
         return corrected or memory
 
-    async def _request(self, message: Message, known: KnownMemories) -> ModelRequest:
+    def _request(self, talk: Sequence[Message], known: Context) -> ModelRequest:
         now = to_datetime(self.memory.store.now())
-        values = {"time": f"{now:%A %Y-%m-%d %H:%M} UTC", "memories": known.render()}
-        talk = [*await self._before(message), message]
+        values = {
+            "time": f"{now:%A %Y-%m-%d %H:%M} UTC",
+            "memories": str(known) or NOTHING_KNOWN,
+        }
         return ModelRequest(
             system=filled(self._formation.prompts.chatbot, values),
-            turns=turns_of(talk, budget_tokens=HISTORY_TOKENS, count=self._count),
+            turns=turns_of(self._shown(talk)),
         )
 
-    async def _before(self, message: Message) -> tuple[Message, ...]:
-        return await self.memory.last_messages(
+    async def _talk(self, message: Message) -> tuple[Message, ...]:
+        """Return *message* behind those before it."""
+        before = await self.memory.last_messages(
             self.scope, message.thread, limit=HISTORY_MESSAGES, before=message.position
         )
+        return (*before, message)
 
-    async def _documents(self) -> list[Memory]:
-        """Return the profile documents in force, in the order of their types."""
-        names = [each.name for each in self._formation.types if each.update_mode == "patch"]
-        store = self.memory.store
-        found = [await read_documents(store, self.scope, name) for name in names]
-        return [document for of_type in found for document in of_type]
+    def _shown(self, talk: Sequence[Message]) -> Sequence[Message]:
+        """Return the messages of *talk* that a prompt shows as turns."""
+        return newest_within(talk, budget_tokens=HISTORY_TOKENS, count=self._count)
 
     async def _keep_answer(self, thread: str, answer: ChatAnswer) -> Message | None:
         if not answer.text:

@@ -24,10 +24,10 @@ from recollect.cli.layout import minute
 from recollect.cli.output import counted, print_table
 from recollect.errors import NotFoundError, UsageError
 from recollect.memory.pagination import each_memory
-from recollect.records import BESIDE_TYPES
 
 if TYPE_CHECKING:
-    from recollect.chat import Chatbot, KnownMemories
+    from recollect.chat import Chatbot
+    from recollect.recall.context import Context
     from recollect.records import Json, Memory, Message, Thread
     from recollect.stores.plans.erasure import EraseTarget
     from recollect.worker.formation_run import FormationResult
@@ -69,7 +69,7 @@ class ChatCommands:
         confirmed: Callable[[str], bool],
         interruptible: Callable[[Callable[[], Awaitable[None]]], None],
     ) -> None:
-        self.known: KnownMemories | None = None
+        self.known: Context | None = None
         self._bot = bot
         self._memory = bot.memory
         self._call = call
@@ -182,7 +182,7 @@ class ChatCommands:
 
     async def _all(self) -> list[Memory]:
         found = each_memory(self._memory, self._bot.scope)
-        return [each async for each in found if each.type not in BESIDE_TYPES]
+        return [each async for each in found]
 
     def _reason(self, memory: Memory) -> str:
         """Return why a memory waits: the cause of its present version."""

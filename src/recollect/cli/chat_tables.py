@@ -11,8 +11,8 @@ from recollect.cli.output import INDENT, print_entry, print_line, short
 from recollect.records import Evidence, EvidenceMap, Memory, Message, Revision, Scope
 
 if TYPE_CHECKING:
-    from recollect.chat import KnownMemories
     from recollect.memory.facade import Recollect
+    from recollect.recall.context import Context
 
 MESSAGES_LOOKED_AT: Final = 1_000
 _QUOTE_CHARACTERS: Final = 120
@@ -75,9 +75,11 @@ def _cited(evidence: Evidence, words: Words) -> str:
     return f"{quote}{message.role}, {minute(message.time)}, {message.thread}/{message.position}"
 
 
-def print_known(known: KnownMemories) -> None:
-    """Print what is known and bears on a message, as a model would be shown it."""
-    entries = [*known.documents, *known.entries]
+def print_known(known: Context) -> None:
+    """Print what a model is told of a message: the profile first, then what bears on it."""
+    from recollect.chat.chat_prompt import recalled_in
+
+    entries = recalled_in(known)
     for each in entries:
         head = [
             (minute(each.time), ""),

@@ -16,6 +16,7 @@ _COMMANDS: Final = {
     "demo": "recollect.cli.commands.demo:demo",
     "import": "recollect.cli.commands.import_files:import_",
     "recall": "recollect.cli.commands.recall:recall",
+    "context": "recollect.cli.commands.context:context",
     "threads": "recollect.cli.commands.listings:threads",
     "memories": "recollect.cli.commands.listings:memories",
     "chat": "recollect.cli.commands.chat:chat",

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
-from typing import Any, Final, Self
+from typing import Final
 
-import anyio
-
-from recollect.client.http_requests import (
-    RETRIES,
-    Asker,
-    ServiceRequest,
-    ServiceResponse,
-    is_repeated,
-    opened_web,
-    path_of,
-)
+from recollect.client.connection import ServiceConnection
+from recollect.client.http_requests import ServiceRequest, is_repeated, path_of
 from recollect.client.problem_errors import error_of
 from recollect.client.request_headers import expecting, made_key
-from recollect.errors import ConflictError, NotFoundError, StoreClosedError, UsageError
+from recollect.errors import ConflictError, NotFoundError
 from recollect.messages.new_message import NewMessageLike, new_message, new_messages
 from recollect.observability.health import Health
-from recollect.recall.query import Where
+from recollect.recall.context import Context
+from recollect.recall.query import CONTEXT_TOKENS, RECENT_MESSAGES, Where
 from recollect.recall.results import Recall
 from recollect.records import (
     EvidenceMap,
@@ -46,6 +37,7 @@ from recollect.stores.plans.audit import AuditEntry, AuditVerdict
 from recollect.stores.plans.erasure import EraseReceipt, EraseTarget
 from recollect.wire.administration import Answerer, answerer_from_json
 from recollect.wire.audits import audit_entry_from_json, verdict_from_json
+from recollect.wire.contexts import context_from_json
 from recollect.wire.elements import time_to_json
 from recollect.wire.erasures import (
     ErasePreview,
@@ -62,13 +54,12 @@ from recollect.wire.record_digests import END
 from recollect.wire.threads import thread_from_json
 from recollect.worker.formation_run import FormationResult
 
-TIMEOUT_S: Final = 60.0
 _LINES: Final = "application/x-ndjson"
 PROBLEM: Final = "problem"
 """The kind of the last line of an export that the service broke off."""
 
 
-class Client:
+class Client(ServiceConnection):
     """
     A remote memory with the API of `Recollect`; enter it with ``async with``.
 
@@ -80,96 +71,6 @@ class Client:
     Every method raises the errors of `recollect.errors`: those that the service reports, and
     `StoreUnavailableError` if it cannot be reached.
     """
-
-    def __init__(
-        self,
-        url: str,
-        key: str = "",
-        *,
-        timeout_s: float = TIMEOUT_S,
-        retries: int = RETRIES,
-        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
-    ) -> None:
-        """
-        Create a client, without connecting.
-
-        Args:
-            url: The address of the service, such as ``https://memory.example.org``.
-            key: An API key, if the service requires one.
-            timeout_s: The timeout for a connection, and for each part of a response, in seconds.
-            retries: Most retries of a request.
-            sleep: Waits between two attempts.
-        """
-        self._url = url.rstrip("/")
-        self._key = key
-        self._timeout_s = timeout_s
-        self._retries = retries
-        self._sleep = sleep
-        self._asker: Asker | None = None
-        self._exit = AsyncExitStack()
-
-    async def __aenter__(self) -> Self:
-        return await self.open()
-
-    async def __aexit__(self, *error: object) -> None:
-        await self.close()
-
-    async def open(self) -> Self:
-        """
-        Open the client without a block; `close` ends it.
-
-        Raises:
-            UsageError: It is open.
-        """
-        if self._asker is not None:
-            raise UsageError("this client is open already: close() it before it is opened again")
-        web = opened_web(self._url, self._key, self._timeout_s)
-        await self._exit.enter_async_context(web)
-        self._asker = Asker(web, retries=self._retries, sleep=self._sleep)
-        return self
-
-    async def close(self) -> None:
-        """Close the connections; nothing happens if there are none."""
-        self._asker = None
-        await self._exit.aclose()
-
-    def _opened(self) -> Asker:
-        if self._asker is None:
-            msg = "this client is not open: use it inside 'async with Client(...)'"
-            raise StoreClosedError(msg)
-        return self._asker
-
-    async def _read(self, scope: ScopeLike, *parts: str, **query: Any) -> Any:
-        request = ServiceRequest(
-            method="GET", path=path_of(*parts), scope=scope, query=query, is_repeatable=True
-        )
-        return (await self._opened().ask(request)).json
-
-    async def _found(self, scope: ScopeLike, *parts: str, **query: Any) -> Any:
-        """Return the response; ``None`` for 404."""
-        try:
-            return await self._read(scope, *parts, **query)
-        except NotFoundError:
-            return None
-
-    async def _write(
-        self,
-        method: str,
-        scope: ScopeLike,
-        *parts: str,
-        body: object = None,
-        headers: Mapping[str, str] | None = None,
-        is_repeatable: bool = False,
-    ) -> ServiceResponse:
-        request = ServiceRequest(
-            method=method,
-            path=path_of(*parts),
-            scope=scope,
-            json=body,
-            headers=headers or {},
-            is_repeatable=is_repeatable,
-        )
-        return await self._opened().ask(request)
 
     async def me(self) -> Answerer:
         """Return the client's key, permissions and scope, and the service's configuration."""
@@ -405,6 +306,42 @@ class Client:
         }
         answer = await self._write("POST", scope, "recall", body=body, is_repeatable=True)
         return recall_from_json(answer.json)
+
+    async def context(  # noqa: PLR0913 (each part of a prompt may be chosen)
+        self,
+        scope: ScopeLike,
+        query: str,
+        *,
+        thread: str | None = None,
+        recent: int | Sequence[str] = RECENT_MESSAGES,
+        history_tokens: int = 0,
+        budget_tokens: int = CONTEXT_TOKENS,
+        min_score: float | None = None,
+        profile: bool | Sequence[str] = True,
+        instructions: str = "",
+        examples: Sequence[str] = (),
+        below: bool = False,
+        where: Where | None = None,
+        asked_at: datetime | None = None,
+    ) -> Context:
+        """See `Recollect.context`; tokens are counted by the service."""
+        body = {
+            "query": query,
+            "thread": thread,
+            "recent": recent,
+            "history_tokens": history_tokens,
+            "budget_tokens": budget_tokens,
+            "min_score": min_score,
+            "profile": profile,
+            "instructions": instructions,
+            "examples": examples,
+            "below": below,
+            "asked_at": time_to_json(asked_at),
+            **where_to_json(where or Where()),
+            "whole": True,
+        }
+        answer = await self._write("POST", scope, "context", body=body, is_repeatable=True)
+        return context_from_json(answer.json)
 
     # Formation
 

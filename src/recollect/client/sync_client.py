@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from recollect.client.client import TIMEOUT_S, Client
+from recollect.client.client import Client
+from recollect.client.connection import TIMEOUT_S
 from recollect.client.http_requests import RETRIES
 from recollect.sync.face import SyncFace, sync_close, sync_iterator, sync_method, sync_open
 
@@ -47,6 +48,7 @@ class SyncClient(SyncFace[Client]):
     delete = sync_method(Client.delete)
     scopes = sync_method(Client.scopes)
     recall = sync_method(Client.recall)
+    context = sync_method(Client.context)
     form = sync_method(Client.form)
     pending = sync_method(Client.pending)
     formations = sync_method(Client.formations)

@@ -17,7 +17,7 @@ from recollect.formation.types import MemoryType, load_types
 from recollect.formation.window import Window
 from recollect.importers import Incoming, InputFile, read_rows
 from recollect.memory.facade import Recollect
-from recollect.memory.scope_types import types_write
+from recollect.memory.scope_types import settings_write
 from recollect.records import EndMemory, Evidence, NewMessage, PutMemory, Scope, Write
 from recollect.stores.plans.formation import Formed
 
@@ -161,7 +161,8 @@ async def play(memory: Recollect, clock: StoryClock, chapters: Sequence[Chapter]
     The operations go the way of every formation: the due thread is claimed, and writes and
     watermark are committed together under that lease.
     """
-    await memory.apply(SCOPE, [types_write(read_types())])
+    types = [each.as_config() for each in read_types()]
+    await memory.store.apply(SCOPE, [settings_write(types)])
     for chapter in chapters:
         clock.move_to(chapter.ended_at)
         kept = await memory.append(SCOPE, chapter.thread, chapter.messages)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, get_args
 
 from recollect.records import Json, JsonObject
+from recollect.stores.plans.side_archive import SIDE
 from recollect.wire.record_digests import END, ended
 
 Form: TypeAlias = Literal["records", "langgraph", "mcp"]
@@ -28,7 +29,8 @@ class Exported:
         if kind == "memory" and record.get("state") != "active":
             what = f"memories that are {record.get('state')}"
         else:
-            what = f"memories of the type {record.get('type')}" if kind == "memory" else f"{kind}s"
+            named = "side records" if kind == SIDE else f"{kind}s"
+            what = f"memories of the type {record.get('type')}" if kind == "memory" else named
         self.refused[what] += 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from recollect.exporters.export_lines import Exported, is_in_force
-from recollect.records import BESIDE_TYPES, Json, JsonObject, Scope
+from recollect.records import Json, JsonObject, Scope
 from recollect.stores.validation import to_datetime
 
 ITEM = "Item"
@@ -22,7 +22,7 @@ async def items_of(
     of a namespace that ends in their type's name.
     """
     async for record in records:
-        if not is_in_force(record, now) or record.get("type") in BESIDE_TYPES:
+        if not is_in_force(record, now):
             told.refuse_other(record)
             continue
         namespace = _namespace(record, scope)

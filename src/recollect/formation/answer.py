@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.errors import UsageError
+from recollect.formation.answer_forms import calls_of, unfenced, whole_arguments
 from recollect.formation.citations import check_fields, read_because, read_citation
 from recollect.formation.offer import Offer
 from recollect.formation.operations import (
@@ -30,6 +31,9 @@ from recollect.stores.json_pointers import is_list
 from recollect.stores.validation import ID_CHARACTERS_MAX, encode_json
 
 OPERATIONS_MAX: Final = 100
+DATE_CHARACTERS_MAX: Final = 100
+YEAR_MIN: Final = 1900
+YEAR_MAX: Final = 2199
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +92,10 @@ def read_answer(
         kept: The operations of earlier answers: repetitions are dropped, and patches build on them.
         taken: Ids of earlier calls, not to be reused.
     """
-    calls = _with_ids(answer.calls[:OPERATIONS_MAX], taken)
+    given = calls_of(answer, [tool.name for tool in offer.tools])
+    calls = _with_ids(given[:OPERATIONS_MAX], taken)
     operations: list[Operation] = []
-    faults = _faults_of_whole(answer)
+    faults = _faults_of_whole(answer, len(given))
     unread = 0
     for call in calls:
         try:
@@ -133,20 +138,18 @@ def _with_ids(calls: tuple[ToolCall, ...], taken: AbstractSet[str]) -> tuple[Too
     return tuple(named)
 
 
-def _faults_of_whole(answer: ModelAnswer) -> list[Fault]:
+def _faults_of_whole(answer: ModelAnswer, calls: int) -> list[Fault]:
     if answer.stopped == "refusal":
         reason = "the answer was a refusal: nothing was asked but what the messages say"
         return [Fault(call=None, kind="answer", reason=reason)]
     if answer.stopped == "length":
         reason = "the answer was cut off at its length: make the calls that are missing, shorter"
         return [Fault(call=None, kind="answer", reason=reason)]
-    if not answer.calls:
+    if not calls:
         reason = f"no tool was called: call one, or {NOTHING} if there is nothing to remember"
         return [Fault(call=None, kind="answer", reason=reason)]
-    if len(answer.calls) > OPERATIONS_MAX:
-        reason = (
-            f"{len(answer.calls)} calls in one answer: only the first {OPERATIONS_MAX} were read"
-        )
+    if calls > OPERATIONS_MAX:
+        reason = f"{calls} calls in one answer: only the first {OPERATIONS_MAX} were read"
         return [Fault(call=None, kind="call", reason=reason)]
     return []
 
@@ -157,7 +160,7 @@ def _read_call(call: ToolCall, offer: Offer, earlier: _Earlier) -> Operation | N
         raise WrongCallError(
             "call", f"there is no tool {call.name[:80]!r}; the tools are {', '.join(names)}"
         )
-    arguments = _arguments(call)
+    arguments = _arguments(call, offer)
     if call.name == NOTHING:
         return None
     if call.name in {PATCH, END}:
@@ -166,15 +169,16 @@ def _read_call(call: ToolCall, offer: Offer, earlier: _Earlier) -> Operation | N
     return _read_insert(call.id, call.name, arguments, offer)
 
 
-def _arguments(call: ToolCall) -> Mapping[str, Json]:
+def _arguments(call: ToolCall, offer: Offer) -> Mapping[str, Json]:
     arguments: Json
     if isinstance(call.arguments, str):
         try:
-            arguments = read_json(call.arguments or "{}")
+            arguments = read_json(unfenced(call.arguments) or "{}")
         except NotJsonError as error:
             raise WrongCallError("call", f"the arguments cannot be read: {error}") from None
     else:
         arguments = call.arguments
+    arguments = whole_arguments(call.name, arguments, offer)
     if not isinstance(arguments, Mapping):
         raise WrongCallError("call", "the arguments must be a JSON object")
     try:
@@ -197,8 +201,8 @@ def _read_insert(call: str, name: str, arguments: Mapping[str, Json], offer: Off
         type=name,
         value=value,
         because=read_because(arguments["because"]),
-        since=_optional_text(arguments, "since"),
-        until=_optional_text(arguments, "until"),
+        since=_date(arguments, "since"),
+        until=_date(arguments, "until"),
     )
 
 
@@ -291,7 +295,7 @@ def _read_end(call: str, arguments: Mapping[str, Json], offer: Offer, earlier: _
         call=call,
         target=target,
         because=_cited_in(arguments, "the arguments"),
-        at=_optional_text(arguments, "at"),
+        at=_date(arguments, "at"),
     )
 
 
@@ -302,8 +306,11 @@ def _known(id_: Json, offer: Offer) -> str:
     return id_
 
 
-def _optional_text(arguments: Mapping[str, Json], name: str) -> str | None:
+def _date(arguments: Mapping[str, Json], name: str) -> str | None:
+    """Return a date as it is written; whether it is one is decided with the rest."""
     given = arguments.get(name)
+    if isinstance(given, int) and YEAR_MIN <= given <= YEAR_MAX:
+        return str(given)
     if given is not None and not isinstance(given, str):
         raise WrongCallError("call", f"{name!r} must be a date as text, such as 2024-05-07")
-    return given or None
+    return given[:DATE_CHARACTERS_MAX] if given else None

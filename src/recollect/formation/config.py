@@ -24,13 +24,16 @@ class FormationLimits:
     """
     Limits on one formation's input, calls and cost; daily limits are per scope, in UTC days.
 
+    *existing_memories* and *existing_tokens* bound the known entries that the model is shown, by
+    their number and by the tokens of their texts; documents are always shown.
     Beyond a daily limit formation waits for the next day; nothing is lost.
     """
 
     window_messages: int = 40
     window_tokens: int = 8_000
     context_messages: int = 4
-    existing_memories: int = 5
+    existing_memories: int = 15
+    existing_tokens: int = 1_000
     repairs: int = 2
     tokens_a_formation: int = 60_000
     calls_a_day: int | None = None

@@ -88,6 +88,9 @@ def receipt_of(
         receipt["refused_left_out"] = left_out
     if asked.prices is not None:
         receipt["cost"] = {"amount": _price(asked), "currency": asked.prices.currency}
+    notes = dict.fromkeys(note for each in asked.grounded for note in each.grounds.notes)
+    if notes:
+        receipt["notes"] = [kept_text(each, VALUE_CHARACTERS_MAX) for each in notes]
     if reason:
         receipt["reason"] = kept_text(reason, VALUE_CHARACTERS_MAX)
     return receipt

@@ -126,7 +126,7 @@ def new_memory(
         action="quarantined" if grounds.doubts else "stored",
         type=type_.name,
         key=key,
-        reason="; ".join(grounds.doubts),
+        reason="; ".join((*grounds.doubts, *grounds.notes)),
         write=write,
     )
 

@@ -14,7 +14,8 @@ from datetime import datetime
 from recollect.formation.attribution import Exhibits, entry_evidence, schema_words
 from recollect.formation.document_updates import document_outcomes, keys_of
 from recollect.formation.evidence import evidence_of
-from recollect.formation.grounding.grounds import Grounds, least, moment_of
+from recollect.formation.grounding.grounds import Grounds, least
+from recollect.formation.grounding.validity import end_of, moment_of
 from recollect.formation.offer import Offer
 from recollect.formation.operation_outcomes import (
     Grounded,
@@ -218,7 +219,7 @@ def _new_entry(
         yield _merged(equal, evidence, grounds, present)
         return
     since = next((moment_of(each.since) for each in said if each.since), None)
-    until = next((moment_of(each.until) for each in said if each.until), None)
+    until = next((end_of(each.until) for each in said if each.until), None)
     if type_.single_valued and since is None:
         since = _said_at(said, present.window)
     if since and not grounds.doubts:

@@ -29,7 +29,7 @@ from recollect.importers.openai_chats import is_chat_message, read_chat_message
 from recollect.records import Json, JsonObject
 from recollect.wire.record_digests import END
 
-KINDS: Final = ("thread", "message", "memory", "formation")
+KINDS: Final = ("thread", "message", "memory", "side", "formation")
 """The kinds of record in an export of ours."""
 _HEADER: Final = "export"
 UNENDED: Final = "exports without a last line, which may have been cut or are of an earlier release"

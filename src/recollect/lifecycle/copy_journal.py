@@ -9,10 +9,10 @@ from itertools import islice
 from typing import Final
 
 from recollect.errors import ConflictError
-from recollect.records import DeleteMemory, PutMemory, Scope, Write
+from recollect.records import DeleteSideRecord, PutSideRecord, Scope, SideWrite
 from recollect.stores.contract.base import Store
 from recollect.stores.digests import keyed_digest
-from recollect.stores.pages import each_page, each_row
+from recollect.stores.pages import each_row
 from recollect.stores.plans.outside_removals import OUTSIDE_SCOPE
 from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX
 
@@ -22,7 +22,7 @@ NOTES: Final[Scope] = ("recollect", "copied")
 """The scope that says in a destination what came from which source; it is never copied."""
 _OWN: Final = frozenset({MARK, NOTES, OUTSIDE_SCOPE})
 """Scopes that hold what a store knows of itself: of copies into it, and of its outside stores."""
-_MARK_TYPE: Final = "Copy"
+_MARK_KIND: Final = "Copy"
 _WRITING: Final = "being written"
 
 
@@ -35,8 +35,8 @@ async def mark_destination(destination: Store, name: str) -> bool:
     Raises:
         ConflictError: It is being filled from another one.
     """
-    mark = PutMemory(type=_MARK_TYPE, key="source", value={"digest": _named(name)}, text="")
-    there = await destination.get(MARK, _MARK_TYPE, "source")
+    mark = PutSideRecord(kind=_MARK_KIND, key="source", value={"digest": _named(name)})
+    there = await destination.side_record(MARK, _MARK_KIND, "source")
     if there is not None:
         if there.value != mark.value:
             msg = (
@@ -67,8 +67,8 @@ class Notes:
     """
     Which scopes of a destination came from one source, and their content at that time.
 
-    Scope and content are recorded as digests that reveal nothing, in one memory per scope. A scope
-    is recorded before it is written, so that a run after a crash recognises it.
+    Scope and content are recorded as digests that reveal nothing, in one side record per scope. A
+    scope is recorded before it is written, so that a run after a crash recognises it.
     """
 
     destination: Store
@@ -109,13 +109,13 @@ class Notes:
     async def drop_others(self) -> None:
         """Drop the records of scopes that the last pass did not find in the source."""
         gone = self.noted.keys() - self.found
-        await self._write([DeleteMemory(type=self.source, key=at) for at in gone])
+        await self._write([DeleteSideRecord(kind=self.source, key=at) for at in gone])
         self.noted = dict(self.found)
 
-    def _put(self, place: str, held: str) -> PutMemory:
-        return PutMemory(type=self.source, key=place, value={"holds": held}, text="")
+    def _put(self, place: str, held: str) -> PutSideRecord:
+        return PutSideRecord(kind=self.source, key=place, value={"holds": held})
 
-    async def _write(self, writes: Sequence[Write]) -> None:
+    async def _write(self, writes: Sequence[SideWrite]) -> None:
         for batch in _batches(writes):
             await self.destination.apply(NOTES, batch)
 
@@ -129,15 +129,14 @@ class Notes:
 async def read_notes(destination: Store, source: str) -> Notes:
     """Return the journal of copies from *source*, the digest that identifies that store."""
     key = bytes.fromhex(await destination.digest_of("copies from", source))
-    noted: dict[str, str] = {}
-    async for page in each_page(
-        lambda cursor: destination.memories(NOTES, type_=source, cursor=cursor, limit=PAGE_ROWS_MAX)
-    ):
-        noted.update({each.key: str(each.value["holds"]) for each in page.rows})
+    found = each_row(
+        lambda cursor: destination.side_records(NOTES, source, cursor=cursor, limit=PAGE_ROWS_MAX)
+    )
+    noted = {each.key: str(each.value["holds"]) async for each in found}
     return Notes(destination=destination, source=source, key=key, noted=noted)
 
 
-def _batches(writes: Sequence[Write]) -> Iterator[list[Write]]:
+def _batches(writes: Sequence[SideWrite]) -> Iterator[list[SideWrite]]:
     left = iter(writes)
     while batch := list(islice(left, WRITES_MAX)):
         yield batch

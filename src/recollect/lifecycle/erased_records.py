@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from recollect.records import JsonObject, NewMessage, Scope
+from recollect.records import JsonObject, NewMessage, Scope, SideAddress
 from recollect.stores.locator import open_store
 from recollect.stores.plans.erase_ledger import LedgerEntry, cited_in, digest_of_target
 from recollect.stores.plans.erasure import (
@@ -18,6 +18,7 @@ from recollect.stores.plans.erasure import (
     EraseTarget,
     EraseThread,
 )
+from recollect.stores.plans.side_archive import SIDE, address_in
 from recollect.stores.remainder import MEMORY_THREAD, named_version
 from recollect.stores.validation import check_time
 
@@ -76,12 +77,15 @@ class Doomed:
     threads: set[str] = field(default_factory=set)
     memories: set[tuple[str, str]] = field(default_factory=set)
     formations: set[str] = field(default_factory=set)
+    sides: set[SideAddress] = field(default_factory=set)
 
     def __bool__(self) -> bool:
-        return bool(self.cited or self.threads or self.memories or self.formations)
+        return bool(self.cited or self.threads or self.memories or self.formations or self.sides)
 
     def names(self, record: JsonObject) -> bool:
-        """Return True if a thread, message, memory or formation is one of these itself."""
+        """Return True if what a record holds is one of these itself."""
+        if record.get("kind") == SIDE:
+            return address_in(record) in self.sides
         match name_of(record):
             case ("thread", id_):
                 return id_ in self.threads
@@ -96,7 +100,11 @@ class Doomed:
 
 def name_of(record: JsonObject) -> tuple[str, ...]:
     """Return a key that identifies a record within its scope."""
-    fields = {"message": ("thread", "id"), "memory": ("type", "key")}
+    fields = {
+        "message": ("thread", "id"),
+        "memory": ("type", "key"),
+        SIDE: ("thread", "side_kind", "key"),
+    }
     kind = str(record.get("kind"))
     return (kind, *(str(record.get(name)) for name in fields.get(kind, ("id",))))
 
@@ -124,6 +132,8 @@ def note_erased(erasures: ScopeErasures, records: Sequence[JsonObject], doomed: 
             noted.add((name[0], name[1]))
         elif kind == "memory":
             _note_memory(erasures, record, doomed)
+        elif kind == SIDE:
+            _note_side(erasures, record, doomed)
         elif kind == "formation" and is_covered(record.get("committed_at"), erasures.whole_at):
             doomed.formations.add(name[0])
         elif kind == "thread":
@@ -156,6 +166,14 @@ def _note_memory(erasures: ScopeErasures, record: JsonObject, doomed: Doomed) ->
                 found = _message_at(erasures, thread, id_)
             if is_covered(time, found):
                 doomed.cited.add((thread, id_))
+
+
+def _note_side(erasures: ScopeErasures, record: JsonObject, doomed: Doomed) -> None:
+    address, at = address_in(record), erasures.whole_at
+    if address.thread is not None:
+        at = max(at, erasures.at(EraseThread(thread=address.thread)))
+    if is_covered(record.get("updated_at"), at):
+        doomed.sides.add(address)
 
 
 def _message_at(erasures: ScopeErasures, thread: str, id_: str) -> int:

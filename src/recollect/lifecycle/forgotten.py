@@ -12,7 +12,14 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from recollect.formation.value_identity import changing_keys, proposed_for, refusing_keys
-from recollect.records import FORGOTTEN, MemoryAddress, PutMemory, Revision, Scope
+from recollect.records import (
+    FORGOTTEN,
+    MemoryAddress,
+    PutSideRecord,
+    Revision,
+    Scope,
+    SideAddress,
+)
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseMemory
 from recollect.stores.validation import WRITES_MAX
@@ -25,7 +32,7 @@ async def note_forgotten(store: Store, scope: Scope, target: EraseMemory) -> Non
         await store.apply(scope, writes[start : start + WRITES_MAX])
 
 
-async def forgotten_notes(store: Store, scope: Scope, target: EraseMemory) -> list[PutMemory]:
+async def forgotten_notes(store: Store, scope: Scope, target: EraseMemory) -> list[PutSideRecord]:
     """
     Return the writes that note that a memory is about to go; none, if it rests on no words.
 
@@ -38,10 +45,7 @@ async def forgotten_notes(store: Store, scope: Scope, target: EraseMemory) -> li
         return []
     keys = await _keys_of(store, scope, target, versions)
     names = [await store.keyed(target.type, key) for key in sorted(keys)]
-    return [
-        PutMemory(type=FORGOTTEN, key=name, value={}, text="", trust="external", cause="erased")
-        for name in names
-    ]
+    return [PutSideRecord(kind=FORGOTTEN, key=name, value={}) for name in names]
 
 
 async def _keys_of(
@@ -65,8 +69,8 @@ async def forgotten_at(
     store: Store, scope: Scope, addresses: Sequence[MemoryAddress]
 ) -> dict[MemoryAddress, datetime]:
     """Return when what would stand at *addresses* was erased, of what was."""
-    names = [(FORGOTTEN, await store.keyed(*each)) for each in addresses]
-    found = await store.get_many(scope, names)
+    names = [SideAddress(FORGOTTEN, await store.keyed(*each)) for each in addresses]
+    found = await store.side_records_at(scope, names)
     return {
         address: each.updated_at for address, each in zip(addresses, found, strict=True) if each
     }

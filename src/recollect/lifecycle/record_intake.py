@@ -31,8 +31,8 @@ from recollect.lifecycle.erased_records import (
     versions_in,
 )
 from recollect.lifecycle.forgotten import forgotten_at
-from recollect.lifecycle.reserved_records import check_reserved, check_scope_settings, is_marker
-from recollect.records import FORGOTTEN, Json, JsonObject, NewMessage, Scope
+from recollect.lifecycle.reserved_records import check_reserved, check_scope_settings
+from recollect.records import FORGOTTEN, Evidence, Json, JsonObject, NewMessage, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.archive import scope_of
 from recollect.stores.plans.erase_ledger import evidence_in
@@ -259,7 +259,7 @@ class Intake:
                 checked.change(place, left, BLANKED)
 
     async def _forgets(self, scope: Scope) -> bool:
-        return bool((await self._store.memories(scope, type_=FORGOTTEN, limit=1)).rows)
+        return bool((await self._store.side_records(scope, FORGOTTEN, limit=1)).rows)
 
     async def _unforgotten(self, scope: Scope, record: JsonObject) -> JsonObject | None:
         """Return a memory without what it says that was forgotten since it did, or nothing."""
@@ -356,7 +356,12 @@ def _cited_in(record: JsonObject) -> Iterator[Cited]:
         return
     for version in versions_in(record):
         for found in evidence_in(version).values():
-            yield from ((each.thread, each.message) for each in found if not is_marker(each))
+            yield from ((each.thread, each.message) for each in found if not _is_marker(each))
+
+
+def _is_marker(evidence: Evidence) -> bool:
+    """Return True if evidence names no message, but a thread: what stands there goes with it."""
+    return evidence.message.startswith("@") and evidence.quote is None
 
 
 def _founded(record: JsonObject, unfounded: set[Cited]) -> JsonObject:

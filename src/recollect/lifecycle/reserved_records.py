@@ -14,30 +14,24 @@ from recollect.formation.config import Assistants
 from recollect.formation.types.memory_type import check_types_change
 from recollect.lifecycle.copy_journal import MARK, NOTES
 from recollect.memory.scope_types import TYPES, types_in, types_in_force
-from recollect.memory.thread_state import ATTACHMENT_BYTES_MAX, PART_BYTES, state_writes
+from recollect.memory.thread_state import ATTACHMENT_BYTES_MAX, PART_BYTES
 from recollect.records import (
     ATTACHMENT,
     ATTACHMENT_PART,
     FORGOTTEN,
     LIFETIME,
     SCOPE_SETTINGS,
-    SERVICE_KEY,
-    SERVICE_KEY_USE,
-    SERVICE_USAGE,
     STATE,
-    Evidence,
     Json,
     JsonObject,
-    PutMemory,
     Scope,
 )
 from recollect.stores.contract.base import Store
 from recollect.stores.json_pointers import is_number
-from recollect.stores.plans.erase_ledger import evidence_in
+from recollect.stores.plans.side_archive import SIDE, address_in
 
 OWN_PREFIX: Final = "recollect:"
 """So the first segments of scopes begin that hold what a store or a service knows of itself."""
-_SERVICE: Final = frozenset({SERVICE_KEY, SERVICE_KEY_USE, SERVICE_USAGE})
 _DIGEST: Final = re.compile("[0-9a-f]{32}")
 
 
@@ -54,22 +48,8 @@ def check_reserved(record: JsonObject, scope: Scope) -> None:
             "import writes: `recollect copy` or `recollect restore` moves a whole store"
         )
         raise UsageError(msg)
-    if record.get("kind") != "memory":
-        return
-    type_ = str(record.get("type"))
-    if type_ in _SERVICE:
-        msg = f"a {type_} is kept by the service itself, and is not imported"
-        raise UsageError(msg)
-    if (check := _CHECKS.get(type_)) is None:
-        return
-    versions = [record, *_past_of(record)]
-    if any(each.get("state") != "active" for each in versions):
-        msg = f"a {type_} is active, and in no other state"
-        raise UsageError(msg)
-    for each in versions:
-        if complaint := check(str(record.get("key")), each.get("value"), each):
-            msg = f"{type_}/{record.get('key')} is none that was written here: {complaint}"
-            raise UsageError(msg)
+    if record.get("kind") == SIDE:
+        _check_side(record)
 
 
 async def check_scope_settings(
@@ -81,26 +61,27 @@ async def check_scope_settings(
     Raises:
         UsageError: They are wrong, or change a type in a way that needs a migration.
     """
-    if record.get("kind") != "memory" or record.get("type") != SCOPE_SETTINGS:
+    if record.get("kind") != SIDE or record.get("side_kind") != SCOPE_SETTINGS:
         return
     new = types_in(cast("JsonObject", record["value"]))
     check_types_change(await types_in_force(store, scope, assistants, depth=depth), new or ())
 
 
-def _past_of(record: JsonObject) -> list[JsonObject]:
-    past = record.get("revisions", ())
-    if not isinstance(past, list | tuple) or not all(isinstance(each, Mapping) for each in past):
-        msg = f"the field 'revisions' must be a list of objects, not {past!r}"
+def _check_side(record: JsonObject) -> None:
+    kind, key, thread = address_in(record)
+    if (check := _SIDE_CHECKS.get(kind)) is None:
+        msg = f"side records of the kind {kind!r} are kept by the service itself, or by nobody"
         raise UsageError(msg)
-    return [cast("JsonObject", each) for each in past]
+    if complaint := check(key, thread, record.get("value")):
+        msg = f"{kind}/{key} is none that was written here: {complaint}"
+        raise UsageError(msg)
 
 
-_Check = Callable[[str, Json, JsonObject], str | None]
-
-
-def _of_settings(key: str, value: Json, _: JsonObject) -> str | None:
+def _of_settings(key: str, thread: str | None, value: Json) -> str | None:
     if key != SCOPE_SETTINGS or not isinstance(value, Mapping) or set(value) != {TYPES}:
         return f"it is at the key {SCOPE_SETTINGS!r}, and holds {TYPES!r} alone"
+    if thread is not None:
+        return _A_THREAD
     try:
         found = types_in(value)
     except UsageError as error:
@@ -108,56 +89,53 @@ def _of_settings(key: str, value: Json, _: JsonObject) -> str | None:
     return None if found else f"{TYPES!r} is a list of memory types"
 
 
-def _of_state(key: str, value: Json, version: JsonObject) -> str | None:
-    if not isinstance(value, Mapping) or set(value) != {"name", "value"}:
-        return "its value has a name and a value"
-    thread = _thread_of(version)
-    if thread is None:
-        return "it names the thread beside which it stands, and nothing else, as evidence"
-    (write,) = state_writes(thread, {str(value["name"]): 0})
-    is_here = isinstance(write, PutMemory) and write.key == key
-    return None if is_here else "its key is made of its thread and its name"
+def _of_state(_: str, thread: str | None, value: Json) -> str | None:
+    if not isinstance(value, Mapping) or set(value) != {"value"}:
+        return "it holds a value, and nothing else"
+    return _NO_THREAD if thread is None else None
 
 
-def _of_attachment(_: str, value: Json, version: JsonObject) -> str | None:
-    if not isinstance(value, Mapping):
-        return "its value is an object"
-    size, parts = value.get("bytes"), value.get("parts")
-    names = (value.get("name"), value.get("media_type"))
-    if not all(isinstance(each, str) for each in names) or not isinstance(size, int):
-        return "its value has a name, a media_type, bytes and parts"
+def _of_attachment(_: str, thread: str | None, value: Json) -> str | None:
+    if not isinstance(value, Mapping) or set(value) != {"media_type", "bytes", "parts"}:
+        return "its value has a media_type, bytes and parts"
+    size, parts = value["bytes"], value["parts"]
+    if not isinstance(value["media_type"], str) or not isinstance(size, int):
+        return "its media_type is text, and its bytes are a whole number"
     if not 0 <= size <= ATTACHMENT_BYTES_MAX:
         return f"it has 0 to {ATTACHMENT_BYTES_MAX} bytes (ATTACHMENT_BYTES_MAX), not {size}"
-    if parts != math.ceil(size / PART_BYTES) or _thread_of(version) is None:
-        return "its parts are as many as its bytes need, beside one thread"
-    return None
+    if parts != math.ceil(size / PART_BYTES):
+        return "its parts are as many as its bytes need"
+    return _NO_THREAD if thread is None else None
 
 
-def _of_part(_: str, value: Json, version: JsonObject) -> str | None:
+def _of_part(_: str, thread: str | None, value: Json) -> str | None:
     data = value.get("data") if isinstance(value, Mapping) else None
     try:
         size = len(base64.b64decode(cast("str", data), validate=True))
     except (TypeError, ValueError, binascii.Error):
         return "its data is text in base64"
-    if size > PART_BYTES or _thread_of(version) is None:
-        return f"it has at most {PART_BYTES} bytes, beside one thread"
-    return None
+    if size > PART_BYTES:
+        return f"it has at most {PART_BYTES} bytes"
+    return _NO_THREAD if thread is None else None
 
 
-def _of_lifetime(_: str, value: Json, version: JsonObject) -> str | None:
+def _of_lifetime(_: str, thread: str | None, value: Json) -> str | None:
     minutes = value.get("minutes") if isinstance(value, Mapping) else None
     if not (is_number(minutes) and math.isfinite(minutes) and minutes > 0):
         return "its value has the minutes of a life, a positive number"
-    return "it rests on no words" if version.get("evidence") else None
+    return None if thread is None else _A_THREAD
 
 
-def _of_forgotten(key: str, value: Json, version: JsonObject) -> str | None:
-    if not _DIGEST.fullmatch(key) or value or version.get("text") or version.get("evidence"):
+def _of_forgotten(key: str, thread: str | None, value: Json) -> str | None:
+    if not _DIGEST.fullmatch(key) or value:
         return "it is a keyed digest, and says nothing"
-    return None
+    return None if thread is None else _A_THREAD
 
 
-_CHECKS: Final[Mapping[str, _Check]] = {
+_SideCheck = Callable[[str, str | None, Json], str | None]
+_NO_THREAD: Final = "it goes with a thread"
+_A_THREAD: Final = "it goes with no thread"
+_SIDE_CHECKS: Final[Mapping[str, _SideCheck]] = {
     SCOPE_SETTINGS: _of_settings,
     STATE: _of_state,
     ATTACHMENT: _of_attachment,
@@ -165,17 +143,3 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     LIFETIME: _of_lifetime,
     FORGOTTEN: _of_forgotten,
 }
-
-
-def _thread_of(version: JsonObject) -> str | None:
-    """Return the thread beside which a version stands, ``None`` if it is not said as we do."""
-    found = evidence_in(version)
-    if set(found) != {""} or len(found[""]) != 1:
-        return None
-    (evidence,) = found[""]
-    return evidence.thread if is_marker(evidence) else None
-
-
-def is_marker(evidence: Evidence) -> bool:
-    """Return True if evidence names no message, but a thread: what stands there goes with it."""
-    return evidence.message.startswith("@") and evidence.quote is None

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from recollect.deferred_imports import load_modules
 from recollect.memory.runtime import MemoryRuntime
-from recollect.recall.query import Where
+from recollect.ports import TokenCounter
+from recollect.recall.query import CONTEXT_TOKENS, RECENT_MESSAGES, Where
 from recollect.records import ScopeLike
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import check_scope
@@ -16,7 +17,6 @@ from recollect.stores.validation import check_scope
 if TYPE_CHECKING:
     from recollect.recall.context import Context
 
-RECENT_MESSAGES: Final = 20
 VECTORS_WAIT_S: Final = 0.15
 """So long a search waits for the vectors of what was just written."""
 
@@ -49,52 +49,50 @@ class ContextCalls:
         thread: str | None = None,
         recent: int | Sequence[str] = RECENT_MESSAGES,
         history_tokens: int = 0,
-        budget_tokens: int = 2_000,
+        budget_tokens: int = CONTEXT_TOKENS,
         min_score: float | None = None,
-        profile: bool = True,
+        profile: bool | Sequence[str] = True,
         instructions: str = "",
         examples: Sequence[str] = (),
         below: bool = False,
         where: Where | None = None,
         asked_at: datetime | None = None,
+        count_tokens: TokenCounter | None = None,
+        secret: bytes | None = None,
     ) -> Context:
         """
         Return what a prompt should be told before its next turn; ``str()`` of it is the text.
 
         It holds the documents in force (the profile), and the memories and passages of messages
-        that bear on *query*, each with a short handle that `Context.source` and `Context.expand`
-        resolve. Where nothing bears on the query, as with a greeting, there is the profile alone.
-        No model is called. `recollect.context_guide` says to a model how to read the text.
+        that bear on *query*, each with a short handle for `Context.source` and `Context.expand`.
+        A greeting gets the profile alone. `recollect.context_guide` says to a model how to read it.
 
         Args:
             scope: Whose memory it is.
-            query: What the next turn is about, in its own words; one that is empty, or asks for
-                nothing, gets the profile. Only its first ``QUERY_CHARACTERS_MAX`` count.
+            query: What the next turn is about, in its own words; an empty one gets the profile.
+                Only its first ``QUERY_CHARACTERS_MAX`` count.
             thread: The conversation that the prompt is part of; it need not exist.
-            recent: What the prompt shows already, and is not shown again: so many of the newest
-                messages of *thread*, or the texts themselves.
+            recent: What the prompt shows already: so many of the newest messages of *thread*, or
+                the texts themselves.
             history_tokens: The newest messages of *thread* that cost no more are given as
                 `Context.history`, and count towards the budget.
-            budget_tokens: What text, history, instructions and examples may cost together, as
-                they are rendered, by the memory's token counter. A budget in which nothing fits
-                gives an empty context.
+            budget_tokens: What all of it may cost, as it is rendered; it may hold nothing.
             min_score: Only entries whose `Recalled.relevance` is at least so much. With ``None``
                 everything is left out where no entry is likelier to bear than to idle talk.
-            profile: Whether the documents in force are part of it.
-            instructions: A text that is counted with it; see `recollect.agents.instructions`.
-            examples: Further such texts.
-            below: Search the scopes below as well.
-            where: Which entries may be found. Unless it says so, what has ended is found only
-                where the query asks for what was or has changed.
-            asked_at: The moment that the query means by "now".
+            profile: Whether the documents in force are part of it; or the types whose are.
+            instructions, examples: Texts that are counted with it; see `recollect.agents`.
+            below, asked_at: As for `recall`.
+            where: Which entries may be found; what has ended only if the query asks for it.
+            count_tokens: What counts instead of the memory's token counter.
+            secret: What the marker of the text is made with, by default this process's own.
 
         Raises:
             UsageError: An argument is outside its range, or the token counter failed.
         """
         await load_modules("recollect.memory.context_sources")
-        from recollect.memory.context_sources import ContextRequest, gathered_context
+        from recollect.memory.context_sources import ContextQuery, gathered_context
 
-        request = ContextRequest(
+        request = ContextQuery(
             scope=check_scope(scope),
             query=query,
             thread=thread,
@@ -104,10 +102,12 @@ class ContextCalls:
             min_score=min_score,
             profile=profile,
             instructions=instructions,
-            examples=tuple(examples),
+            examples=examples,
             below=below,
             where=where or Where(),
             asked_at=asked_at,
+            count_tokens=count_tokens or self._runtime.options.count_tokens,
+            secret=secret,
         )
-        is_caught_up = await self.caught_up(scope, below=below, wait_s=VECTORS_WAIT_S)
-        return await gathered_context(self._runtime, request, awaits_vectors=not is_caught_up)
+        waits = not await self.caught_up(scope, below=below, wait_s=VECTORS_WAIT_S)
+        return await gathered_context(self._runtime, request, awaits_vectors=waits)

@@ -10,12 +10,13 @@ from typing import Final
 
 from anyio import to_thread
 
-from recollect.errors import UsageError
+from recollect.errors import LimitError, UsageError
 from recollect.memory.formation_control import opened
 from recollect.memory.runtime import LOG, MemoryRuntime
 from recollect.memory.scope_types import types_in_force
 from recollect.memory.thread_summary import newest_summary
 from recollect.observability.spans import observed
+from recollect.ports import TokenCounter
 from recollect.recall.context import Context
 from recollect.recall.context_packing import ContextPlan, asks_for_history, packed_context
 from recollect.recall.query import RecallQuery, Where, check_score, query_in
@@ -24,16 +25,19 @@ from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
 from recollect.recall.results import Recall
 from recollect.records import Memory, Message, Revision, Scope
 from recollect.stores.plans.changes import Below
-from recollect.stores.validation import check_text, to_datetime
+from recollect.stores.validation import PAGE_ROWS_MAX, check_text, check_texts, to_datetime
 
-CANDIDATES: Final = 200
+CANDIDATES_MAX: Final = 200
+CANDIDATES_MIN: Final = 60
+TOKENS_PER_CANDIDATE: Final = 20
+"""More candidates than one for so many tokens show no further evidence, and cost time."""
 DOCUMENTS_MAX: Final = 100
 HISTORY_MESSAGES_MAX: Final = 200
 _SECRET: Final = secrets.token_bytes(16)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContextRequest:
+class ContextQuery:
     """What a context is asked for; see `Recollect.context` for each."""
 
     scope: Scope
@@ -43,12 +47,14 @@ class ContextRequest:
     history_tokens: int
     budget_tokens: int
     min_score: float | None
-    profile: bool
+    profile: bool | Sequence[str]
     instructions: str
-    examples: tuple[str, ...]
+    examples: Sequence[str]
     below: bool
     where: Where
     asked_at: datetime | None
+    count_tokens: TokenCounter
+    secret: bytes | None
 
     @property
     def recent_messages(self) -> int:
@@ -57,7 +63,7 @@ class ContextRequest:
 
 
 async def gathered_context(
-    runtime: MemoryRuntime, request: ContextRequest, *, awaits_vectors: bool
+    runtime: MemoryRuntime, request: ContextQuery, *, awaits_vectors: bool
 ) -> Context:
     """
     Return the context of *request*.
@@ -86,9 +92,9 @@ async def gathered_context(
         summary=await _summary(runtime, request),
         former=await _former(runtime, documents) if wants_history else {},
         instructions=request.instructions,
-        examples=request.examples,
+        examples=tuple(request.examples),
         awaits_vectors=awaits_vectors,
-        secret=_SECRET,
+        secret=_SECRET if request.secret is None else request.secret,
     )
     return await to_thread.run_sync(
         packed_context,
@@ -96,11 +102,11 @@ async def gathered_context(
         found.considered if found else (),
         found.term_weights if found else {},
         documents,
-        runtime.options.count_tokens,
+        request.count_tokens,
     )
 
 
-def _check(request: ContextRequest) -> None:
+def _check(request: ContextQuery) -> None:
     numbers: tuple[tuple[str, object, int], ...] = (
         ("budget_tokens", request.budget_tokens, 1),
         ("history_tokens", request.history_tokens, 0),
@@ -110,13 +116,20 @@ def _check(request: ContextRequest) -> None:
         if isinstance(given, bool) or not isinstance(given, int) or given < least:
             msg = f"{name} {given!r} is no whole number from {least}"
             raise UsageError(msg)
+    if request.recent_messages > PAGE_ROWS_MAX:
+        what = "recent messages"
+        raise LimitError(what, request.recent_messages, PAGE_ROWS_MAX, "PAGE_ROWS_MAX")
     if request.min_score is not None:
         check_score(request.min_score)
+    lists = {"recent": request.recent, "profile": request.profile, "examples": request.examples}
+    for name, texts in lists.items():
+        if not isinstance(texts, int):
+            check_texts(texts, f"element of {name}")
     for text in (request.instructions, *request.examples):
         check_text(text, "a text that is counted with a context")
 
 
-async def _newest(runtime: MemoryRuntime, request: ContextRequest) -> Sequence[Message]:
+async def _newest(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[Message]:
     """Return the newest messages of the thread, oldest first, as many as may be needed."""
     wanted = max(request.recent_messages, min(request.history_tokens, HISTORY_MESSAGES_MAX))
     if request.thread is None or not wanted:
@@ -124,7 +137,7 @@ async def _newest(runtime: MemoryRuntime, request: ContextRequest) -> Sequence[M
     return await runtime.store.last_messages(request.scope, request.thread, limit=wanted)
 
 
-async def _summary(runtime: MemoryRuntime, request: ContextRequest) -> str:
+async def _summary(runtime: MemoryRuntime, request: ContextQuery) -> str:
     """Return the summary that is kept of the thread, "" if there is none or no past is asked."""
     if request.thread is None or not request.history_tokens:
         return ""
@@ -132,22 +145,26 @@ async def _summary(runtime: MemoryRuntime, request: ContextRequest) -> str:
     return kept.content
 
 
-async def _documents(runtime: MemoryRuntime, request: ContextRequest) -> Sequence[Memory]:
-    """Return the documents in force of a scope, in the order of its types, then by key."""
+async def _documents(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[Memory]:
+    """Return the documents in force by the order of the types, each type's own first."""
     store, scope = runtime.store, request.scope
-    types = await types_in_force(store, scope, runtime.assistants, depth=1)
+    names = request.profile
+    if isinstance(names, bool):
+        types = await types_in_force(store, scope, runtime.assistants, depth=1)
+        names = [each.name for each in types if each.update_mode == "patch"]
     at = request.asked_at or to_datetime(store.now())
     found = list[Memory]()
-    for name in dict.fromkeys(each.name for each in types if each.update_mode == "patch"):
+    for name in dict.fromkeys(names):
         page = await store.memories(
             scope, type_=name, state="active", valid_at=at, limit=DOCUMENTS_MAX
         )
-        found += [each for each in page.rows if each.is_document]
+        documents = [each for each in page.rows if each.is_document]
+        found += sorted(documents, key=lambda each: each.key != each.type)
     return found
 
 
 async def _recalled(
-    runtime: MemoryRuntime, request: ContextRequest, asked: str, *, wants_history: bool
+    runtime: MemoryRuntime, request: ContextQuery, asked: str, *, wants_history: bool
 ) -> Recall | None:
     """Return what bears on the query; ``None`` if it is empty."""
     if not asked.strip():
@@ -156,7 +173,11 @@ async def _recalled(
     if wants_history and where.valid_at == "now":
         where = replace(where, valid_at="ever")
     query = RecallQuery(
-        query=asked, limit=CANDIDATES, budget_tokens=None, where=where, asked_at=request.asked_at
+        query=asked,
+        limit=_candidates(request),
+        budget_tokens=None,
+        where=where,
+        asked_at=request.asked_at,
     )
     scopes = (request.scope,)
     with observed("recall", "search_memory", LOG, scopes) as seen:
@@ -164,6 +185,13 @@ async def _recalled(
         found = await recaller.recall(Below(scopes) if request.below else scopes, query)
         seen.count(len(found.entries))
     return found
+
+
+def _candidates(request: ContextQuery) -> int:
+    """Return how many entries are ranked: what may fit, and what may be known already."""
+    known = request.recent if isinstance(request.recent, int) else len(request.recent)
+    fitting = request.budget_tokens // TOKENS_PER_CANDIDATE
+    return min(CANDIDATES_MAX, max(CANDIDATES_MIN, fitting) + known)
 
 
 async def _former(

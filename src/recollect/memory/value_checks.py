@@ -9,7 +9,7 @@ from typing import Final
 from recollect.errors import UsageError
 from recollect.formation.types import BUILTIN_TYPES, MemoryType
 from recollect.formation.types.schema import violations
-from recollect.records import BESIDE_TYPES, JsonObject
+from recollect.records import JsonObject
 
 NEAR: Final = 0.8
 """Names at least so alike (`difflib`'s ratio, capitals apart) are taken for a slip of the pen."""
@@ -26,9 +26,6 @@ def check_document(types: Sequence[MemoryType], type_: str, value: JsonObject) -
         UsageError: The value does not fit; or the type's name looks misspelt, and the message
             suggests one.
     """
-    if type_ in BESIDE_TYPES:
-        msg = f"documents of the type {type_!r} are Recollect's own: choose another type"
-        raise UsageError(msg)
     known = {each.name: each for each in (*BUILTIN_TYPES, *types)}
     found = known.get(type_)
     if found is None:

@@ -16,6 +16,7 @@ import re
 from base64 import b32encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, Literal
 
 from recollect.errors import NotFoundError
@@ -114,10 +115,10 @@ class Context:
     tokens_by_part: Mapping[str, int] = field(default_factory=dict)
     budget_tokens: int
     awaits_vectors: bool = False
-    secret: bytes = field(default=b"", repr=False)
+    text: str = field(default="", repr=False)
 
     def __str__(self) -> str:
-        return rendered(self.profile, self.entries, self.secret)
+        return self.text
 
     def expand(self, handle: str) -> str:
         """
@@ -242,6 +243,12 @@ def unused_marker(text: str, secret: bytes) -> str:
         number += 1
 
 
+@lru_cache(maxsize=4_096)
+def _letters_of(scope: Scope, source: str) -> str:
+    digest = hashlib.blake2b(json.dumps((scope, source)).encode(), digest_size=20).digest()
+    return b32encode(digest).decode().lower()
+
+
 class Handles:
     """
     The short names of sources in one context: four letters and digits, more where two clash.
@@ -254,9 +261,7 @@ class Handles:
 
     def of(self, scope: Scope, source: str) -> str:
         """Return the handle of a source, thread/message or type/key, of a scope."""
-        name = (scope, source)
-        digest = hashlib.blake2b(json.dumps(name).encode(), digest_size=20).digest()
-        every = b32encode(digest).decode().lower()
+        name, every = (scope, source), _letters_of(scope, source)
         length = _HANDLE_LENGTH
         while self._taken.setdefault(every[:length], name) != name:
             length += 1

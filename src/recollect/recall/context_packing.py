@@ -38,7 +38,7 @@ from recollect.records import Json, Memory, Message, Revision, Scope
 from recollect.text.analysis import fold, terms_of
 from recollect.text.searchable import memory_text, message_text
 
-COST_PER_TOKEN: Final = 0.002
+COST_PER_TOKEN: Final = 0.004
 COSTLY_TOKENS_MAX: Final = 300
 FIRST_ENTRIES: Final = 3
 FIRST_TOKENS: Final = 300
@@ -256,7 +256,7 @@ class _Draft:
             tokens_by_part=self._tokens_by_part(),
             budget_tokens=plan.budget_tokens,
             awaits_vectors=plan.awaits_vectors,
-            secret=plan.secret,
+            text=rendered(self.profile, self.entries, plan.secret),
         )
 
 

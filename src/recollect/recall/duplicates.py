@@ -62,7 +62,8 @@ class SaidAlready:
         if any(other.is_trusted_for(entry) and _repeats(entry, other) for other in related):
             return True
         return (
-            isinstance(entry.content, Message)
+            bool(self._messages)  # first: words are slow to make, and without a budget not needed
+            and isinstance(entry.content, Message)
             and bool(entry.words.strip())
             and any(
                 other.is_trusted_for(entry) and entry.words in other.words

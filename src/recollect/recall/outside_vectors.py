@@ -19,7 +19,7 @@ from recollect.errors import (
 from recollect.observability.logs import package_logger
 from recollect.ports import OutsideVectors
 from recollect.recall.vector_backlog import RETRY_S, SWEEP_S
-from recollect.records import DeleteMemory, Memory, PutMemory, Scope
+from recollect.records import DeleteSideRecord, PutSideRecord, Scope, SideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 from recollect.stores.plans.changes import Unembedded
@@ -88,9 +88,9 @@ class Outside:
             await to_thread.run_sync(self._vectors.check)
         except (StoreError, EmbedderError) as error:
             self._note(error)
-        if await self._store.get(OUTSIDE_SCOPE, MIRROR, self.name) is None:
+        if await self._store.side_record(OUTSIDE_SCOPE, MIRROR, self.name) is None:
             await self._store.apply(
-                OUTSIDE_SCOPE, [PutMemory(type=MIRROR, key=self.name, value={}, text="")]
+                OUTSIDE_SCOPE, [PutSideRecord(kind=MIRROR, key=self.name, value={})]
             )
 
     def wake(self) -> None:
@@ -170,10 +170,7 @@ class Outside:
 
     async def _mirror(self, batch: Unembedded) -> None:
         entries = [(uid, text) for uid, _, text in batch.entries if text.strip()]
-        if batch.scope == OUTSIDE_SCOPE:
-            entries = []
-        else:
-            await self._remove([*batch.removed, *(uid for uid, _, _ in batch.entries)])
+        await self._remove([*batch.removed, *(uid for uid, _, _ in batch.entries)])
         if entries:
             await to_thread.run_sync(self._vectors.add, batch.scope, entries)
         done = [(uid, text_hash, b"") for uid, text_hash, _ in batch.entries]
@@ -206,11 +203,11 @@ class Outside:
     async def _remove_left(self) -> None:
         await self._remove_strays()
         async for each in each_row(
-            lambda cursor: self._store.memories(OUTSIDE_SCOPE, type_=LEFT, cursor=cursor)
+            lambda cursor: self._store.side_records(OUTSIDE_SCOPE, LEFT, cursor=cursor)
         ):
             if each.value.get("store") == self.name:
                 await self._remove(_uids_of(each))
-                gone = DeleteMemory(type=LEFT, key=each.key)
+                gone = DeleteSideRecord(kind=LEFT, key=each.key)
                 await self._store.apply(OUTSIDE_SCOPE, [gone])
 
     async def try_remove_left(self) -> None:
@@ -243,7 +240,7 @@ class Outside:
         return {scope: dict(self._vectors.search(scope, query, HITS_MAX)) for scope in scopes}
 
 
-def _uids_of(left: Memory) -> list[int]:
+def _uids_of(left: SideRecord) -> list[int]:
     uids = left.value.get("uids")
     return [int(str(each)) for each in uids] if isinstance(uids, list | tuple) else []
 

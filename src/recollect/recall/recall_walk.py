@@ -35,7 +35,7 @@ from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.recall.scope_listing import scopes_below
 from recollect.recall.vector_backlog import Embedding
-from recollect.records import Scope
+from recollect.records import Memory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.in_place import check_loop, has_loop
 from recollect.stores.plans.changes import Below, Entry
@@ -385,12 +385,15 @@ def pack_answer(found: FoundEntries, prepared: PreparedQuery, parts: RecallParts
     every = [_recalled(hits[entry.scope, entry.uid], entry) for entry in found.entries]
     ranked = [each for each in every if each.relevance >= query.min_score]
     below = [each for each in every if each.relevance < query.min_score]
+    is_tight = query.budget_tokens is not None
+    # Messages alone repeat nothing, unless a budget is tight.
+    may_repeat = is_tight or any(isinstance(each.content, Memory) for each in ranked)
     packing = packed(
         [each.text for each in ranked],
         limit=query.limit,
         budget_tokens=query.budget_tokens,
         count=parts.count_tokens,
-        said=SaidAlready(ranked, is_tight=query.budget_tokens is not None),
+        said=SaidAlready(ranked, is_tight=is_tight) if may_repeat else None,
     )
     has_outside = parts.outside is not None and prepared.outside is not None
     return Recall(

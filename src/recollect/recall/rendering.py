@@ -98,7 +98,8 @@ def _line(record: Record) -> str:
 
 def visible(text: str) -> str:
     """Escape every character of JSON *text* that is invisible or breaks a line."""
-    if text.isascii() and text.isprintable():
+    # No printable character is of a hidden category: most text needs no second look.
+    if text.isprintable() and (text.isascii() or not _UNSEEN.search(text)):
         return text
     seen = _UNSEEN.sub(lambda found: _escaped(found[0]), text)
     return "".join(

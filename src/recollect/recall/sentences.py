@@ -19,7 +19,7 @@ _FACT: Final = ("subject", "predicate", "object")
 
 def is_chinese(text: str) -> bool:
     """Return True if *text* has a Chinese character."""
-    return _CHINESE.search(text) is not None
+    return not text.isascii() and _CHINESE.search(text) is not None
 
 
 def sentence_of(value: JsonObject) -> str:

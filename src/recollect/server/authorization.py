@@ -23,12 +23,13 @@ from recollect.memory.settings_cache import SettingsCache
 from recollect.records import (
     SERVICE_KEY,
     SERVICE_KEY_USE,
-    DeleteMemory,
+    DeleteSideRecord,
     Json,
     JsonObject,
-    Memory,
-    PutMemory,
+    PutSideRecord,
     Scope,
+    SideAddress,
+    SideRecord,
 )
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
@@ -233,7 +234,7 @@ class Keys:
         self._store = store
         self._changed = changed
         self._secrets_of = secrets_of
-        self._standing = SettingsCache[tuple[Key, Memory | None]](store)
+        self._standing = SettingsCache[tuple[Key, SideRecord | None]](store)
 
     async def principal(self, key: str) -> Principal:
         """
@@ -350,8 +351,9 @@ class Keys:
 
     async def revoke(self, id_: str) -> None:
         """Revoke a key at once; an unknown id is ignored."""
-        types = (SERVICE_KEY, SERVICE_KEY_USE)
-        await self._store.apply(KEYS_SCOPE, [DeleteMemory(type=each, key=id_) for each in types])
+        kinds = (SERVICE_KEY, SERVICE_KEY_USE)
+        writes = [DeleteSideRecord(kind=each, key=id_) for each in kinds]
+        await self._store.apply(KEYS_SCOPE, writes)
         self._changed()
 
     async def key(self, id_: str) -> Key:
@@ -369,10 +371,11 @@ class Keys:
 
     async def by_id(self, ids: Collection[str]) -> dict[str, Key]:
         """Return the existing keys among these ids."""
-        wanted = [(SERVICE_KEY, each) for each in ids]
+        wanted = [SideAddress(SERVICE_KEY, each) for each in ids]
         found: dict[str, Key] = {}
         for start in range(0, len(wanted), KEYS_PAGE):
-            page = await self._store.get_many(KEYS_SCOPE, wanted[start : start + KEYS_PAGE])
+            part = wanted[start : start + KEYS_PAGE]
+            page = await self._store.side_records_at(KEYS_SCOPE, part)
             found |= {each.key: _key_of(each) for each in page if each is not None}
         return found
 
@@ -386,35 +389,34 @@ class Keys:
         inside = [each for each in found if each.scope[: len(within)] == within]
         return sorted(inside, key=lambda each: (each.created_at, each.id))
 
-    async def _listed(self, type_: str) -> list[Memory]:
+    async def _listed(self, kind: str) -> list[SideRecord]:
         return [
             row
             async for row in each_row(
-                lambda cursor: self._store.memories(
-                    KEYS_SCOPE, type_=type_, cursor=cursor, limit=KEYS_PAGE
+                lambda cursor: self._store.side_records(
+                    KEYS_SCOPE, kind, cursor=cursor, limit=KEYS_PAGE
                 )
             )
         ]
 
     async def _kept(self, id_: str) -> Key | None:
-        found = await self._store.get(KEYS_SCOPE, SERVICE_KEY, id_)
+        found = await self._store.side_record(KEYS_SCOPE, SERVICE_KEY, id_)
         return None if found is None else _key_of(found)
 
-    async def _kept_and_used(self, id_: str) -> tuple[Key | None, Memory | None]:
+    async def _kept_and_used(self, id_: str) -> tuple[Key | None, SideRecord | None]:
         """Return a key, and the note of its last use, by one read: every request asks for them."""
-        wanted = [(SERVICE_KEY, id_), (SERVICE_KEY_USE, id_)]
-        found, used = await self._store.get_many(KEYS_SCOPE, wanted)
+        wanted = [SideAddress(SERVICE_KEY, id_), SideAddress(SERVICE_KEY_USE, id_)]
+        found, used = await self._store.side_records_at(KEYS_SCOPE, wanted)
         return None if found is None else _key_of(found), used
 
     async def _note_use(self, id_: str) -> None:
         # Beside the key: noting it must never bring back one that is revoked meanwhile.
-        put = PutMemory(type=SERVICE_KEY_USE, key=id_, value={}, text="")
-        delete = DeleteMemory(type=SERVICE_KEY_USE, key=id_)
-        await self._store.apply(KEYS_SCOPE, [delete, put])
+        put = PutSideRecord(kind=SERVICE_KEY_USE, key=id_, value={})
+        await self._store.apply(KEYS_SCOPE, [put])
 
     async def _keep(self, key: Key) -> None:
-        put = PutMemory(
-            type=SERVICE_KEY, key=key.id, value=_value_of(key), text="", expected=key.version
+        put = PutSideRecord(
+            kind=SERVICE_KEY, key=key.id, value=_value_of(key), expected=key.version
         )
         await self._store.apply(KEYS_SCOPE, [put])
 
@@ -430,7 +432,7 @@ def _id_in(key: str) -> str | None:
     return found[1] if found else None
 
 
-def _is_to_be_noted(used: Memory | None, now: datetime) -> bool:
+def _is_to_be_noted(used: SideRecord | None, now: datetime) -> bool:
     """Return True if that a key is used was last noted so long ago that it is again."""
     return used is None or now - used.updated_at >= timedelta(seconds=USED_EVERY_S)
 
@@ -452,8 +454,8 @@ def _written(time: datetime | None) -> str | None:
     return None if time is None else time.isoformat()
 
 
-def _key_of(memory: Memory) -> Key:
-    return key_from(memory.key, memory.value, memory.version)
+def _key_of(kept: SideRecord) -> Key:
+    return key_from(kept.key, kept.value, kept.version)
 
 
 def key_from(id_: str, value: Mapping[str, Json], version: int) -> Key:

@@ -17,16 +17,24 @@ from uuid import UUID
 import anyio
 
 from recollect.memory.facade import Recollect
-from recollect.records import SERVICE_KEY, UNREVISED_TYPES, Scope
+from recollect.records import (
+    FORGOTTEN,
+    LIFETIME,
+    SERVICE_KEY,
+    Scope,
+)
 from recollect.server.authorization import KEYS_SCOPE, RESERVED
 from recollect.server.usage import UsageBook, UsageLimits
 from recollect.stores.contract.base import Store
 from recollect.stores.meter import Meter
+from recollect.stores.plans.outside_removals import LEFT
 from recollect.stores.rows import MemoryRow, MessageRow, RevisionRow, ThreadRow
 from recollect.stores.unit_of_work import Effect, Rows
 
 DOCUMENTS: Final = "langgraph"
 """Second segment of the scopes with the documents of LangGraph's threads and runs."""
+UNCOUNTED_KINDS: Final = frozenset({FORGOTTEN, LIFETIME, LEFT})
+"""The kinds of the side records that hold nothing that a caller supplied."""
 NOTHING: Final = "{}"
 RESTORE: Final = "restore"
 
@@ -140,17 +148,19 @@ def costs_of(rows: Rows, effect: Effect, *, is_restore: bool = False) -> Costs:
     Return the cost of an effect.
 
     A message costs the bytes of its text, content and metadata; a version of a memory those of its
-    value and text. In a restore, past versions count as well, since the caller supplied them, and
-    so do formation receipts and thread settings.
+    value and text. A side record counts as a memory and costs the bytes of its value, unless it is
+    of the `UNCOUNTED_KINDS`. In a restore, past versions count as well, since the
+    caller supplied them, and so do formation receipts and thread settings.
     """
     written = [(each.scope_id, "messages", size_of_message(each)) for each in effect.messages]
-    written += [
-        (each.scope_id, "memories", size_of_memory(each))
-        for each in effect.memories
-        if each.type not in UNREVISED_TYPES
-    ]
+    written += [(each.scope_id, "memories", size_of_memory(each)) for each in effect.memories]
     if is_restore:
         written += _brought(rows, effect)
+    written += [
+        (each.scope_id, "memories", _bytes_in(each.value))
+        for each in effect.sides
+        if each.kind not in UNCOUNTED_KINDS
+    ]
     places = {row.id: counted_scope(row.segments) for row in effect.scopes}
     found: defaultdict[Scope, Counter[str]] = defaultdict(Counter)
     for scope_id, counted, size in written:
@@ -224,7 +234,7 @@ def metered(memory: Recollect, meter: Meter) -> Recollect:
 
 async def is_served(store: Store) -> bool:
     """Return True if a service has keys in a store, and so counts what is written to it."""
-    return bool((await store.memories(KEYS_SCOPE, type_=SERVICE_KEY, limit=1)).rows)
+    return bool((await store.side_records(KEYS_SCOPE, SERVICE_KEY, limit=1)).rows)
 
 
 @asynccontextmanager

@@ -15,7 +15,14 @@ import anyio
 
 from recollect.errors import QuotaError, StoreError, VersionConflictError
 from recollect.observability.logs import package_logger
-from recollect.records import SERVICE_USAGE, DeleteMemory, Memory, PutMemory, Scope
+from recollect.records import (
+    SERVICE_USAGE,
+    DeleteSideRecord,
+    PutSideRecord,
+    Scope,
+    SideAddress,
+    SideRecord,
+)
 from recollect.server.authorization import RESERVED
 from recollect.stores.contract.base import Store
 from recollect.stores.digests import text_hash
@@ -137,8 +144,8 @@ class UsageBook:
         await self.flush()
         found: list[tuple[str, Scope, dict[str, int]]] = []
         async for page in each_page(
-            lambda cursor: self._store.memories(
-                usage_scope(tenant), type_=SERVICE_USAGE, cursor=cursor, limit=_PAGE
+            lambda cursor: self._store.side_records(
+                usage_scope(tenant), SERVICE_USAGE, cursor=cursor, limit=_PAGE
             )
         ):
             found += [_row_of(each) for each in page.rows if not _is_total(each.key)]
@@ -148,7 +155,7 @@ class UsageBook:
         """Forget what an erased scope used; its tenant's quota of the day is not given back."""
         for day, counted, _ in await self.days(scope[0]):
             if counted == scope or (below and counted[: len(scope)] == scope):
-                delete = DeleteMemory(type=SERVICE_USAGE, key=_key(day, counted))
+                delete = DeleteSideRecord(kind=SERVICE_USAGE, key=_key(day, counted))
                 await self._store.apply(usage_scope(scope[0]), [delete])
 
     async def keep(self) -> None:
@@ -202,9 +209,9 @@ class UsageBook:
         """
         expires_at = to_datetime(self._store.now()) + timedelta(days=400)
         whole: list[tuple[str, Scope | None, Counter[str]]] = [*counted, *_totals(counted)]
-        addresses = [(SERVICE_USAGE, _key(day, scope)) for day, scope, _ in whole]
+        addresses = [SideAddress(SERVICE_USAGE, _key(day, scope)) for day, scope, _ in whole]
         for attempt in range(1, _TRIES + 1):
-            kept = await self._store.get_many(place, addresses)
+            kept = await self._store.side_records_at(place, addresses)
             puts = [_summed(each, old, expires_at) for each, old in zip(whole, kept, strict=True)]
             try:
                 await self._store.apply(place, puts)
@@ -220,7 +227,8 @@ class UsageBook:
         """Learn what all processes have kept of a tenant's day."""
         async with self._keeping:
             began_at = self._monotonic_s()
-            found = await self._store.get(usage_scope(tenant), SERVICE_USAGE, _key(day, None))
+            place, key = usage_scope(tenant), _key(day, None)
+            found = await self._store.side_record(place, SERVICE_USAGE, key)
             with self._lock:
                 balance = self._balances[day, tenant]
                 balance.kept = Counter(_counts_of(found.value) if found else {})
@@ -265,17 +273,16 @@ def _totals(counted: Sequence[_Counted]) -> list[tuple[str, None, Counter[str]]]
 
 
 def _summed(
-    counted: tuple[str, Scope | None, Counter[str]], old: Memory | None, expires_at: datetime
-) -> PutMemory:
+    counted: tuple[str, Scope | None, Counter[str]], old: SideRecord | None, expires_at: datetime
+) -> PutSideRecord:
     """Return the write of a scope's daily counts, added to the stored ones."""
     day, scope, counts = counted
     before = _counts_of(old.value) if old else {}
     summed = {name: before.get(name, 0) + counts[name] for name in COUNTS}
-    return PutMemory(
-        type=SERVICE_USAGE,
+    return PutSideRecord(
+        kind=SERVICE_USAGE,
         key=_key(day, scope),
         value={"day": day, "scope": list(scope or ()), **summed},
-        text="",
         expected=old.version if old else 0,
         expires_at=expires_at,
     )
@@ -290,8 +297,8 @@ def _is_total(key: str) -> bool:
     return key.endswith(f"/{_TOTAL}")
 
 
-def _row_of(memory: Memory) -> tuple[str, Scope, dict[str, int]]:
-    value = memory.value
+def _row_of(kept: SideRecord) -> tuple[str, Scope, dict[str, int]]:
+    value = kept.value
     scope = value.get("scope")
     segments = tuple(str(each) for each in scope) if isinstance(scope, list | tuple) else ()
     return str(value.get("day")), segments, _counts_of(value)

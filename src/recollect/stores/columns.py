@@ -17,6 +17,7 @@ from recollect.stores.rows import (
     ReceiptRow,
     RevisionRow,
     ScopeRow,
+    SideRow,
     ThreadRow,
 )
 from recollect.stores.scope_paths import segments_of
@@ -25,6 +26,7 @@ thread_row: Final = maker_of(ThreadRow)
 message_row: Final = maker_of(MessageRow)
 memory_row: Final = maker_of(MemoryRow)
 revision_row: Final = maker_of(RevisionRow)
+side_row: Final = maker_of(SideRow)
 idempotency_row: Final = maker_of(IdempotencyRow)
 formation_row: Final = maker_of(FormationRow)
 receipt_row: Final = maker_of(ReceiptRow)

@@ -37,6 +37,8 @@ from recollect.stores.rows import (
     ReceiptRow,
     RevisionRow,
     ScopeRow,
+    SidePlace,
+    SideRow,
     ThreadRow,
     VectorRow,
 )
@@ -99,6 +101,7 @@ class ScopeTable:
     tombstones: dict[int, int] = field(default_factory=dict)
     keys: dict[str, IdempotencyRow] = field(default_factory=dict)
     formations: dict[str, FormationRow] = field(default_factory=dict)
+    sides: dict[SidePlace, SideRow] = field(default_factory=dict)
     by_position: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     by_id: dict[tuple[int, str], int] = field(default_factory=dict)
     by_address: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -198,9 +201,10 @@ class Tables:
         uid = table.by_address.get((type_, key))
         return None if uid is None else table.memories[uid]
 
-    def setting(self, segments: Scope, type_: str, key: str) -> MemoryRow | None:
-        found = self.scope(segments)
-        return self.memory(found.id, type_, key) if found else None
+    def setting(self, segments: Scope, kind: str, key: str) -> SideRow | None:
+        scope = self.scope(segments)
+        found = self.side_records_at(scope.id, [("", kind, key)]) if scope else ()
+        return next(iter(found), None)
 
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]
@@ -230,6 +234,17 @@ class Tables:
 
     def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
         return updates_of(self.memories(scope_id, type_, None), now)
+
+    def side_records_at(self, scope_id: int, places: Sequence[SidePlace]) -> Sequence[SideRow]:
+        sides = self._of(scope_id).sides
+        return [sides[each] for each in dict.fromkeys(places) if each in sides]
+
+    def side_records(
+        self, scope_id: int, within: Sequence[str], after: SidePlace | None
+    ) -> Iterator[SideRow]:
+        for place, row in sorted(self._of(scope_id).sides.items()):
+            if place[: len(within)] == tuple(within) and (after is None or place > after):
+                yield row
 
     def memories_resting_on(
         self, scope_id: int, messages: Sequence[tuple[str, str]]
@@ -378,6 +393,8 @@ class Tables:
             self._scopes[scope_id].embedded[embedder] = seq
         for key in effect.idempotency:
             _put_last(self._keys_in(key.scope_id), key)
+        for side in effect.sides:
+            self._scopes[side.scope_id].sides[side.place] = side
         for formation in effect.formations:
             self._scopes[formation.scope_id].formations[formation.id] = formation
         for receipt in effect.receipts:
@@ -416,6 +433,8 @@ class Tables:
             table.tombstones = {uid: at for uid, at in table.tombstones.items() if at > until}
         for scope_id, *source in effect.dropped_evidence:
             self._scopes[scope_id].resting.pop((source[0], source[1]), None)
+        for side in effect.dropped_sides:
+            self._scopes[side.scope_id].sides.pop(side.place, None)
         for scope_id in effect.dropped_scopes:
             del self._by_segments[self._scopes.pop(scope_id).row.segments]
 

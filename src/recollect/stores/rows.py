@@ -156,6 +156,31 @@ class VectorRow:
     data: bytes
 
 
+SidePlace: TypeAlias = tuple[str, str, str]
+"""Where a side record stands in its scope: (thread, kind, key); the thread of none is ``""``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideRow:
+    """A side record; *value* is JSON text. One that is replaced keeps its *uid*."""
+
+    scope_id: int
+    uid: int
+    thread: str
+    kind: str
+    key: str
+    version: int
+    value: str
+    created_at: int
+    updated_at: int
+    expires_at: int | None
+
+    @property
+    def place(self) -> SidePlace:
+        """Return its address in the scope."""
+        return self.thread, self.kind, self.key
+
+
 NO_SCOPE: Final = 0
 """No scope has this id: under it stand the keys of requests whose scopes were erased whole."""
 

@@ -26,6 +26,8 @@ from recollect.stores.rows import (
     ReceiptRow,
     RevisionRow,
     ScopeRow,
+    SidePlace,
+    SideRow,
     ThreadRow,
     VectorRow,
 )
@@ -127,9 +129,9 @@ class Rows(Protocol):
         """Return the memory at an address, expired or not."""
         ...
 
-    def setting(self, segments: Scope, type_: str, key: str) -> MemoryRow | None:
+    def setting(self, segments: Scope, kind: str, key: str) -> SideRow | None:
         """
-        Return a memory that many transactions rest on at a time, and rarely one changes.
+        Return a side record that many transactions rest on at a time, and rarely one changes.
 
         Unlike `scope` it locks nothing. On PostgreSQL a change that is committed between this
         read and the end of the transaction is not seen; elsewhere there is none between them.
@@ -160,6 +162,20 @@ class Rows(Protocol):
 
     def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
         """Return (updated_at, uid) of the memories of a type in force at *now*, by key."""
+        ...
+
+    def side_records_at(self, scope_id: int, places: Sequence[SidePlace]) -> Sequence[SideRow]:
+        """Return those of the side records at *places* that exist, expired or not, in any order."""
+        ...
+
+    def side_records(
+        self, scope_id: int, within: Sequence[str], after: SidePlace | None
+    ) -> Iterator[SideRow]:
+        """
+        Yield side records by their place, after the place *after*, expired or not.
+
+        *within* is the beginning of their place: nothing, a thread, or a thread and a kind.
+        """
         ...
 
     def memories_resting_on(
@@ -306,6 +322,9 @@ class Effect:
     *audit* rows are added, never replaced: each becomes the head of its chain, which is kept
     apart from the rows. *unnamed* then takes the actors' names out of all rows of a chain.
     Neither belongs to a scope's row, and dropping a scope leaves both alone.
+
+    *dropped_sides* are the rows of side records that go, before any of *sides* is put; a put
+    replaces the row at the same place.
     """
 
     scopes: Sequence[ScopeRow] = ()
@@ -326,6 +345,8 @@ class Effect:
     dropped_evidence: Sequence[tuple[int, str, str]] = ()
     receipts: Sequence[ReceiptRow] = ()
     formations: Sequence[FormationRow] = ()
+    sides: Sequence[SideRow] = ()
+    dropped_sides: Sequence[SideRow] = ()
     audit: Sequence[AuditRow] = ()
     unnamed: Sequence[bytes] = ()
 

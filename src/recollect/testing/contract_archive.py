@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from recollect.errors import ConflictError, LimitError, UsageError
-from recollect.records import EndMemory, NewMessage, PutMemory
+from recollect.records import EndMemory, NewMessage, PutSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.memory import InProcessStore
 from recollect.stores.plans.archive import RECORDS_MAX
@@ -295,7 +295,7 @@ class ArchiveContract(Contract):
         Use it for the destination of a copy only; to forget data, erase it. Entries to remove from
         external vector stores are recorded in the same transaction.
         """
-        await store.apply(OUTSIDE_SCOPE, [PutMemory(type=MIRROR, key="chroma", value={}, text="")])
+        await store.apply(OUTSIDE_SCOPE, [PutSideRecord(kind=MIRROR, key="chroma", value={})])
         await fill(store, clock)
         below = (*ADA, "below")
         await store.append(below, TALK, [said("m1")])
@@ -305,7 +305,7 @@ class ArchiveContract(Contract):
 
         await store.vacate(ADA)
         empty = await store.archive(ADA)
-        (left,) = (await store.memories(OUTSIDE_SCOPE, type_=LEFT)).rows
+        (left,) = (await store.side_records(OUTSIDE_SCOPE, LEFT)).rows
         await store.vacate(BOB)
         await store.restore(ADA, records)
 

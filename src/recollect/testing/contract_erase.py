@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from recollect.errors import StoreUnavailableError
-from recollect.records import DeleteMemory, JsonObject, PutMemory
+from recollect.records import DeleteSideRecord, JsonObject, PutSideRecord
 from recollect.stores.checkpoint_threads import CheckpointThreads, thread_id_of
 from recollect.stores.contract.base import Store
 from recollect.stores.memory import InProcessStore
@@ -103,14 +103,14 @@ class EraseContract(Contract):
         await tell(store, "m1", "m2", "m3")
         await store.apply(ADA, [resting("work", "m1", "m2"), fact("pet")])
         uids = {each.uid for each in (await feed_from_start(store)).entries}
-        await store.apply(OUTSIDE_SCOPE, [PutMemory(type=MIRROR, key="chroma", value={}, text="")])
+        await store.apply(OUTSIDE_SCOPE, [PutSideRecord(kind=MIRROR, key="chroma", value={})])
 
         first = await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
         after = {each.uid for each in (await feed_from_start(store)).entries}
         second = await store.erase(ADA, EraseScope())
         await store.erase(BOB, EraseScope())
 
-        rows = (await store.memories(OUTSIDE_SCOPE, type_=LEFT)).rows
+        rows = (await store.side_records(OUTSIDE_SCOPE, LEFT)).rows
         left = {str(each.value["receipt"]): each.value for each in rows}
         assert {first.id, second.id} == left.keys()
         assert {"chroma"} == {each["store"] for each in left.values()}
@@ -127,12 +127,12 @@ class EraseContract(Contract):
         """
         await tell(store, "m1", "m2")
         before = await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
-        await store.apply(OUTSIDE_SCOPE, [PutMemory(type=MIRROR, key="chroma", value={}, text="")])
+        await store.apply(OUTSIDE_SCOPE, [PutSideRecord(kind=MIRROR, key="chroma", value={})])
         receipt = await store.erase(ADA, EraseMessages(thread=TALK, messages=["m2"]))
 
         first = await store.clean()
-        (left,) = (await store.memories(OUTSIDE_SCOPE, type_=LEFT)).rows
-        await store.apply(OUTSIDE_SCOPE, [DeleteMemory(type=LEFT, key=left.key)])
+        (left,) = (await store.side_records(OUTSIDE_SCOPE, LEFT)).rows
+        await store.apply(OUTSIDE_SCOPE, [DeleteSideRecord(kind=LEFT, key=left.key)])
         second = await store.clean()
 
         assert [before.id] == [each.id for each in first]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from recollect.errors import UsageError
-from recollect.records import UNREVISED_TYPES, EndMemory, Memory, Message, PutMemory
+from recollect.records import EndMemory, Memory, Message
 from recollect.stores.contract.base import Store
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, BOB, TALK, fact, keep_facts, name_of, said, tell
@@ -39,18 +39,6 @@ class HistoryContract(Contract):
         ]
         assert () == await store.history(ADA, "Fact", "work")
         assert () == await store.history(BOB, "Fact", "home")
-
-    @pytest.mark.parametrize("type_", sorted(UNREVISED_TYPES))
-    async def test_counts_have_no_past(self, store: Store, type_: str) -> None:
-        """Past versions of `UNREVISED_TYPES` are not kept."""
-        for number in range(3):
-            await store.apply(
-                ADA, [PutMemory(type=type_, key="day", value={"n": number}, expected=number)]
-            )
-
-        (only,) = await store.history(ADA, type_, "day")
-
-        assert (3, {"n": 2}) == (only.version, only.value)
 
     async def test_the_present_version_is_the_memory(self, store: Store) -> None:
         """The last version of the history says what the memory says."""

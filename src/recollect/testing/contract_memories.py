@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from recollect.errors import LimitError, NotFoundError, UsageError, VersionConflictError
-from recollect.records import DeleteMemory, EndMemory, Json, Scope, Write
+from recollect.records import DeleteMemory, EndMemory, Scope, Write
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import WRITES_MAX
 from recollect.testing.contract_base import Contract
@@ -28,12 +28,6 @@ from recollect.testing.frozen_clock import NOON, FrozenClock
 NEW: Scope = ("acme", "users", "new")
 GONE = DeleteMemory(type="Fact", key="home")
 ENDED = EndMemory(type="Fact", key="home", at=NOON)
-
-
-async def city_near(store: Store, scope: Scope) -> Json:
-    """Return the city in the nearest memory."""
-    found = await store.nearest(scope, "Fact", "home")
-    return None if found is None else found.value["city"]
 
 
 class MemoryContract(Contract):
@@ -150,7 +144,12 @@ class MemoryContract(Contract):
         assert len(half) == len((await store.memories(BOB, limit=WRITES_MAX)).rows)
 
     async def test_the_stored_memories_are_returned(self, store: Store, clock: FrozenClock) -> None:
-        """The stored memories, one per write; ``None`` for a deletion."""
+        """
+        Return one entry per write, in their order.
+
+        Returns:
+            The stored memories, one per write; ``None`` for a deletion and for a side record.
+        """
         start = clock.now()
         first = await keep_facts(store, "Oslo")
         clock.advance(60)
@@ -260,32 +259,6 @@ class MemoryContract(Contract):
         assert again is not None
         assert (1, clock.now()) == (again.version, again.created_at)
         assert (feed.entries[0].uid,) == (await feed_after(store, feed)).removed
-
-    async def test_the_nearest_memory_is_found(self, store: Store, clock: FrozenClock) -> None:
-        """Return the memory at an address in the scope, or in its nearest ancestor that has one."""
-        below = (*ADA, "talk", "today")
-        await store.apply(ADA, [fact("home")])
-        assert "Oslo" == await city_near(store, below)
-        await store.apply(below[:-1], [fact("home", "Rome")])
-
-        assert ["Rome", "Oslo"] == [await city_near(store, each) for each in (below, ADA)]
-        assert [None, None] == [await city_near(store, each) for each in (BOB, ADA[:-1])]
-
-    async def test_the_nearest_is_looked_for_so_far(self, store: Store, clock: FrozenClock) -> None:
-        """
-        Nothing above is found.
-
-        Scopes of fewer than *depth* segments are skipped. Expired memories count as missing.
-        """
-        below = (*ADA, "talk")
-        await store.apply(ADA, [fact("home")])
-        await store.apply(below, [replace(fact("home"), expires_at=clock.now() + seconds(60))])
-        clock.advance(60)
-
-        assert await store.nearest(below, "Fact", "home", depth=len(below)) is None
-        found = await store.nearest(below, "Fact", "home", depth=len(ADA))
-        assert found is not None
-        assert ADA == found.scope
 
     async def test_memories_are_read_together(self, store: Store) -> None:
         """Return one result per (type, key), in order, all read at one point in time."""

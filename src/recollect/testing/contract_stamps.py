@@ -8,9 +8,9 @@ from typing import Final, TypeAlias
 import pytest
 
 from recollect.errors import StaleReadError
-from recollect.records import SCOPE_SETTINGS, DeleteMemory, PutMemory
+from recollect.records import SCOPE_SETTINGS, DeleteSideRecord, PutSideRecord
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMemory, EraseScope
+from recollect.stores.plans.erasure import EraseScope
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, BOB, TALK, ids_in, said, tell
 
@@ -18,9 +18,9 @@ KEY: Final = "key-1"
 _Change: TypeAlias = Callable[[Store], Awaitable[object]]
 
 
-def setting(city: str) -> PutMemory:
+def setting(city: str) -> PutSideRecord:
     """Return the write of a setting."""
-    return PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"city": city}, text="")
+    return PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"city": city})
 
 
 CHANGES: Final[Mapping[str, _Change]] = {
@@ -28,9 +28,8 @@ CHANGES: Final[Mapping[str, _Change]] = {
     "put elsewhere": lambda store: store.apply(BOB, [setting("Rome")]),
     "append with it": lambda store: store.append(ADA, TALK, [], writes=[setting("Rome")]),
     "delete": lambda store: store.apply(
-        ADA, [DeleteMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS)]
+        ADA, [DeleteSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS)]
     ),
-    "erase": lambda store: store.erase(ADA, EraseMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS)),
     "erase of all": lambda store: store.erase(ADA, EraseScope()),
 }
 
@@ -40,7 +39,7 @@ class StampContract(Contract):
 
     @pytest.mark.parametrize("change", sorted(CHANGES))
     async def test_a_change_has_another_stamp(self, store: Store, change: str) -> None:
-        """Return a number that differs after any change of a setting (`SETTING_TYPES`)."""
+        """Return a number that differs after any change of a setting (`SETTING_KINDS`)."""
         await store.apply(ADA, [setting("Oslo")])
         await tell(store, "m1")
         before = store.settings_stamp()
@@ -66,7 +65,8 @@ class StampContract(Contract):
 
     async def test_a_change_under_another_stamp_is_refused(self, store: Store) -> None:
         """stamp: Raise `StaleReadError` unless `settings_stamp` still has this value."""
-        (kept,) = await store.apply(ADA, [setting("Oslo")])
+        await store.apply(ADA, [setting("Oslo")])
+        kept = await store.side_record(ADA, SCOPE_SETTINGS, SCOPE_SETTINGS)
         acting = store.acting(KEY, stamp=-7)
 
         with pytest.raises(StaleReadError, match="read them again"):
@@ -74,7 +74,7 @@ class StampContract(Contract):
         with pytest.raises(StaleReadError):
             await acting.apply(ADA, [setting("Rome")])
 
-        assert kept == await store.get(ADA, SCOPE_SETTINGS, SCOPE_SETTINGS)
+        assert kept == await store.side_record(ADA, SCOPE_SETTINGS, SCOPE_SETTINGS)
         assert await store.thread(ADA, TALK) is None
 
     async def test_who_acts_has_the_stamp_of_the_store(self, store: Store) -> None:

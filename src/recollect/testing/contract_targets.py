@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from recollect.errors import UsageError, VersionConflictError
-from recollect.records import FORGOTTEN, PutMemory, Scope
+from recollect.records import FORGOTTEN, PutSideRecord, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import (
     EraseExpired,
@@ -106,7 +106,7 @@ class TargetContract(Contract):
     async def test_what_was_forgotten_leaves_with_the_last_words(self, store: Store) -> None:
         """Digests of erased memories go with the last content of a scope."""
         await tell(store, "m1")
-        await store.apply(ADA, [PutMemory(type=FORGOTTEN, key="k", value={}, text="")])
+        await store.apply(ADA, [PutSideRecord(kind=FORGOTTEN, key="k", value={})])
 
         await store.erase(ADA, EraseThread(thread=TALK))
 

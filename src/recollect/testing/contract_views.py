@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from recollect.errors import ForbiddenError, NotFoundError, QuotaError
-from recollect.records import SCOPE_SETTINGS, DeleteMemory, JsonObject, Scope
+from recollect.records import SCOPE_SETTINGS, DeleteSideRecord, JsonObject, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseScope
 from recollect.stores.unit_of_work import Effect, Rows
@@ -37,7 +37,7 @@ class RowCharge:
 
     def reserve(self, _: Rows, effect: Effect) -> None:
         """Count the rows that are written."""
-        self.reserved = len(effect.messages) + len(effect.memories)
+        self.reserved = len(effect.messages) + len(effect.memories) + len(effect.sides)
         if self.reserved > self.meter.most:
             what = "rows"
             raise QuotaError(what, "most", self.meter.most, 1.0)
@@ -78,7 +78,7 @@ class ViewContract(Contract):
         await store.apply(BOB, [setting("Rome")])
         await tell(acting, "m1")
 
-        await store.apply(BOB, [DeleteMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS)])
+        await store.apply(BOB, [DeleteSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS)])
 
         with pytest.raises(ForbiddenError):
             await tell(acting, "m2")

@@ -30,6 +30,7 @@ from recollect.testing.contract_redrive import RedriveContract
 from recollect.testing.contract_resets import ResetContract
 from recollect.testing.contract_retries import RetryContract
 from recollect.testing.contract_said_times import SaidTimeContract
+from recollect.testing.contract_side_records import SideRecordContract
 from recollect.testing.contract_since import SinceContract
 from recollect.testing.contract_snapshot import SnapshotContract
 from recollect.testing.contract_stamps import StampContract
@@ -79,6 +80,7 @@ class StoreContract(
     ArchiveContract,
     AuditContract,
     StampContract,
+    SideRecordContract,
     SinceContract,
     TransactionContract,
 ):

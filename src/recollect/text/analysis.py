@@ -21,7 +21,7 @@ import Stemmer
 
 from recollect.text.chinese_scripts import simplified
 
-ANALYSER_VERSION: Final = 2
+ANALYSER_VERSION: Final = 3
 """Raised whenever the same text would give other terms; stored terms carry it."""
 
 STOP_WORDS: Final = frozenset(

@@ -30,7 +30,7 @@ _ABSOLUTE: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         (r"(?<![\d.-])(?P<year>(?:1[6-9]|2[01])\d\d)[-/.](?P<month>\d{1,2})"
-        r"(?:[-/.](?P<day>\d{1,2}))?(?!\d|[-/.]\d)"),
+        r"(?:[-/.](?P<day>\d{1,2}))?(?!\d|[-.]\d|/\d{1,2}[-/.])"),
         r"(?<![\d.-])(?P<either>\d{1,2})[-/.](?P<or>\d{1,2})[-/.](?P<year>(?:19|20)?\d\d)(?!\d)",
         r"(?<![\d./-])(?P<either>\d{1,2})/(?P<or>\d{1,2})(?![\d/])",
         rf"\b{_DAY}(?: day)?(?: of)? (?P<name>{MONTH_NAME})\b\.?{_YEAR}",
@@ -57,6 +57,7 @@ _FEASTS: Final = (
     (r"halloween|万圣节", 10, 31), (r"valentine'?s(?: day)?|情人节", 2, 14),
     (r"国庆节?|十一(?=长?假|黄金周|期间|去|回|国庆|放假)", 10, 1),
     (r"五一|劳动节", 5, 1), (r"儿童节|六一", 6, 1), (r"双十一", 11, 11),
+    (r"双十节?(?![一二])|国庆节?", 10, 10),
     (r"fourth of july|independence day", 7, 4), (r"三八|妇女节", 3, 8), (r"教师节", 9, 10),
 )  # fmt: skip
 _FEAST: Final = tuple(

@@ -26,6 +26,9 @@ _PART: Final = (
     r"(?: ?(?P<part>a\.?m\b\.?|p\.?m\b\.?)"
     r"| (?:in the|at) (?P<said>morning|afternoon|evening|night)\b)"
 )
+_CHINESE_PART: Final = (
+    "凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|今晚|明晚|昨晚|每晚|半夜|早|晚"
+)
 _PATTERNS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -33,7 +36,10 @@ _PATTERNS: Final = tuple(
             rf"(?<![\w.:])(?P<hour>\d{{1,2}})[:.](?P<minute>[0-5]\d)(?::[0-5]\d(?:\.\d{{1,9}})?"
             rf")?{_PART}(?!\w)"
         ),
-        r"(?<![\d.:])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?::[0-5]\d(?:\.\d{1,9})?)?(?!\d)",
+        (
+            rf"(?:(?P<chinese>{_CHINESE_PART})\s?)?(?<![\d.:])(?P<hour>\d{{1,2}}):(?P<minute>[0-5]\d)"
+            r"(?::[0-5]\d(?:\.\d{1,9})?)?(?!\d)"
+        ),
         rf"\b{_HOUR}(?: (?P<words>{_MINUTES}))?{_PART}",
         rf"\b{_HOUR} ?o'? ?clock\b{_PART}?",
         rf"\bhalf (?:past )?(?P<half>)(?:past )?{_HOUR}\b{_PART}?",
@@ -46,8 +52,7 @@ _PATTERNS: Final = tuple(
         rf"\b(?P<hour>{'|'.join(_HOUR_WORDS)})[ -](?P<words>{_MINUTES})\b",
         r"\b(?P<noon>noon(?:ish)?|midday)\b|\b(?P<midnight>midnight)\b",
         (
-            r"(?P<chinese>凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|今晚|明晚|昨晚|每晚"
-            r"|半夜|早|晚)?\s?"
+            rf"(?P<chinese>{_CHINESE_PART})?\s?"
             r"(?P<hour>\d{1,2}|[一二两三四五六七八九十]{1,3})[点时](?!间|候|代|期|常|刻)"
             r"(?:(?P<bell>半|[一三]刻|整|钟)|(?P<minute>\d{1,2}|[零一二三四五六七八九十]{1,3})分?)?"
         ),
@@ -131,7 +136,8 @@ def _told(groups: dict[str, str | None]) -> tuple[int, bool] | None:
         hour += 12
     elif is_early and hour == 12:
         hour = 0
-    is_sure = is_late or is_early or hour > 12 or hour == 0
+    # A zero before the hour is how a day of 24 hours is written.
+    is_sure = is_late or is_early or hour > 12 or (groups["hour"] or "").startswith("0")
     return (hour * 60 + minute) % (24 * 60), is_sure
 
 

@@ -1,64 +1,180 @@
-"""Movable feasts: any day on which one can fall may be meant."""
+"""
+Feasts and school holidays of both calendars: the days on which they fall in the years about a day.
+
+Movable feasts are reckoned: Easter, the nth weekday of a month, dates of the Chinese calendar. Of
+those that cannot be, and of lunar years beyond the table, any day on which the feast may fall is
+meant.
+"""
+
+from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, timedelta
-from functools import cache
-from typing import Final
+from functools import cache, partial
+from typing import Final, TypeAlias
 
 from recollect.text.days import Days
+from recollect.text.lunar_calendar import lunar_date
+from recollect.text.numerals_chinese import chinese_values
 
-# The first and the last day of any year, as (month, day).
-_RANGES: Final = (
+_Feast: TypeAlias = Callable[[int], list[Days]]
+_DAY: Final = timedelta(days=1)
+
+
+def _span(first: date, days: int = 0) -> list[Days]:
+    return [Days(first, first + days * _DAY, is_relative=True)]
+
+
+def _any_day(first: tuple[int, int], last: tuple[int, int], year: int) -> list[Days]:
+    """Return each day on which a feast may fall in a year."""
+    begin, end = date(year, *first), date(year, *last)
+    return [*(day for at in range((end - begin).days + 1) for day in _span(begin + at * _DAY))]
+
+
+def _between(first: tuple[int, int], last: tuple[int, int], year: int) -> list[Days]:
+    """Return a holiday as one stretch of a year."""
+    return _span(date(year, *first), (date(year, *last) - date(year, *first)).days)
+
+
+def _lunar(
+    month: int, day: int, loosely: tuple[tuple[int, int], tuple[int, int]], year: int
+) -> list[Days]:
+    found = lunar_date(year, month, day)
+    return _any_day(*loosely, year) if found is None else _span(found)
+
+
+def _new_year(before: int, days: int, year: int) -> list[Days]:
+    """Return the days about the lunar New Year."""
+    found = lunar_date(year, 1, 1)
+    if found is None:
+        return _any_day((1, 20), (2, 22), year)
+    return _span(found - before * _DAY, days)
+
+
+def _weekday(month: int, weekday: int, which: int, days: int, year: int) -> list[Days]:
+    """Return the *which*-th weekday of a month and the days after it; of 0 the last one."""
+    first = date(year, month, 1)
+    day = first + (weekday - first.weekday()) % 7 * _DAY + 7 * (which - 1 if which else 4) * _DAY
+    return _span(day if day.month == month else day - 7 * _DAY, days)
+
+
+def _easter(from_sunday: int, days: int, year: int) -> list[Days]:
+    """Return days about the Easter Sunday of the Western churches (Meeus, Jones, Butcher)."""
+    century, rest = divmod(year, 100)
+    golden = year % 19
+    epact = (
+        19 * golden + century - century // 4 - (century - (century + 8) // 25 + 1) // 3 + 15
+    ) % 30
+    moon = (32 + 2 * (century % 4) + 2 * (rest // 4) - epact - rest % 4) % 7
+    late = (golden + 11 * epact + 22 * moon) // 451
+    month, day = divmod(epact + moon - 7 * late + 114, 31)
+    return _span(date(year, month, day + 1) + from_sunday * _DAY, days)
+
+
+def _joined(*feasts: _Feast) -> _Feast:
+    return lambda year: [day for feast in feasts for day in feast(year)]
+
+
+# The first feast that matches at a place is meant, the longest of them first.
+_TABLE: Final[tuple[tuple[str, _Feast], ...]] = (
+    (r"大年初一|正月初一|新年初一", partial(_new_year, 0, 0)),
+    (r"(?:大年|正月)初二", partial(_new_year, -1, 0)),
+    (r"(?:大年|正月)初三", partial(_new_year, -2, 0)),
     (
-        r"春节|大年初[一二三]|新年初一|过年|lunar new year|chinese new year|spring festival",
-        (1, 21),
-        (2, 22),
+        r"春节|农历新年|过大?年(?![轻青])|lunar new year|chinese new year|spring festival",
+        partial(_new_year, 1, 8),
     ),
-    (r"除夕|年三十|大年夜", (1, 20), (2, 20)),
-    (r"元宵", (2, 4), (3, 6)),
-    (r"清明", (4, 3), (4, 6)),
-    (r"端午", (5, 28), (6, 25)),
-    (r"七夕", (8, 1), (8, 31)),
-    (r"中秋|mid-autumn", (9, 8), (10, 8)),
-    (r"重阳", (9, 28), (10, 27)),
+    (r"除夕|年三十|大年夜|年夜饭", partial(_new_year, 1, 0)),
+    (r"元宵节?|lantern festival", partial(_lunar, 1, 15, ((2, 4), (3, 8)))),
+    (r"清明节?|tomb[- ]sweeping", partial(_any_day, (4, 3), (4, 6))),
+    (r"端午节?|dragon boat", partial(_lunar, 5, 5, ((5, 28), (6, 25)))),
+    (r"七夕节?", partial(_lunar, 7, 7, ((8, 1), (8, 31)))),
+    (r"中元节?|盂兰节?", partial(_lunar, 7, 15, ((8, 8), (9, 8)))),
+    (r"中秋节?|mid-autumn", partial(_lunar, 8, 15, ((9, 7), (10, 8)))),
+    (r"重阳节?", partial(_lunar, 9, 9, ((9, 28), (10, 28)))),
+    (r"冬至", partial(_any_day, (12, 21), (12, 23))),
+    (r"good friday", partial(_easter, -2, 0)),
+    (r"easter sunday", partial(_easter, 0, 0)),
+    (r"easter monday", partial(_easter, 1, 0)),
     (
-        (
-            r"good friday|easter(?: sunday| monday| weekend)?|复活节|ostern|pascua|pâques|páscoa"
-            r"|pasqua"
-        ),
-        (3, 20),
-        (4, 28),
+        r"easter(?: weekend)?|复活节|ostern|pascua|pâques|páscoa|pasqua",
+        partial(_easter, -2, 3),
     ),
-    (r"mother'?s day|母亲节", (3, 1), (5, 14)),
-    (r"father'?s day|父亲节", (6, 15), (6, 21)),
-    (r"memorial day", (5, 25), (5, 31)),
-    (r"labou?r day", (9, 1), (9, 7)),
-    (r"black friday|thanksgiving|感恩节", (11, 22), (11, 30)),
-    (r"new year'?s?(?! eve)|跨年", (1, 1), (1, 1)),
-    (r"hanukkah|chanukah", (11, 25), (12, 30)),
-    (r"diwali", (10, 15), (11, 15)),
-    (r"双十二", (12, 12), (12, 12)),
+    (r"mother'?s day|母亲节", _joined(partial(_weekday, 5, 6, 2, 0), partial(_easter, -21, 0))),
+    (
+        r"father'?s day|父亲节",
+        _joined(partial(_weekday, 6, 6, 3, 0), partial(_between, (8, 8), (8, 8))),
+    ),
+    (r"memorial day", partial(_weekday, 5, 0, 0, 0)),
+    (r"labou?r day", _joined(partial(_weekday, 9, 0, 1, 0), partial(_between, (5, 1), (5, 1)))),
+    (r"black friday", partial(_weekday, 11, 3, 4, 1)),
+    (
+        r"thanksgiving|感恩节",
+        _joined(partial(_weekday, 11, 3, 4, 3), partial(_weekday, 10, 0, 2, 0)),
+    ),
+    (r"new year'?s?(?! eve)|跨年(?!夜)", partial(_between, (1, 1), (1, 1))),
+    (r"hanukkah|chanukah", partial(_any_day, (11, 25), (12, 30))),
+    (r"diwali", partial(_any_day, (10, 15), (11, 15))),
+    (r"双十二", partial(_between, (12, 12), (12, 12))),
+    (r"暑假|summer (?:holidays?|vacation|break)", partial(_between, (6, 20), (9, 5))),
+    (r"寒假", partial(_between, (1, 5), (2, 28))),
+)
+_CHINESE_YEARS: Final = {"前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
+_ENGLISH_YEARS: Final = {"last": -1, "this": 0, "next": 1}
+_BEFORE: Final = rf"(?:(?P<which>{'|'.join(_CHINESE_YEARS)})的?|(?P<year>\d{{4}})年的?)?"
+_BEHIND: Final = (
+    r"(?:,? (?:in |of )?(?:(?P<said>last|this|next) year|(?P<number>(?:19|20)\d\d)\b))?"
 )
 _FEASTS: Final = tuple(
-    (re.compile(rf"(?<![a-z])(?:{pattern})(?![a-z])", re.IGNORECASE), first, last)
-    for pattern, first, last in _RANGES
+    (re.compile(rf"(?<![a-z]){_BEFORE}(?:{pattern})(?![a-z]){_BEHIND}", re.IGNORECASE), feast)
+    for pattern, feast in _TABLE
 )
+_C: Final = "一二三四五六七八九十"
+_LUNAR_DATE: Final = re.compile(
+    rf"(?:农历|阴历|旧历){_BEFORE}(?P<month>正|腊|冬|[{_C}]{{1,2}}|\d{{1,2}})月"
+    rf"(?:初(?P<early>[{_C}])|(?P<day>[{_C}廿]{{1,3}}|\d{{1,2}})[日号]?)"
+)
+_NAMED_MONTHS: Final = {"正": 1, "冬": 11, "腊": 12}
 
 
-def feasts_in(text: str, said_on: date) -> Iterator[tuple[int, int, tuple[Days, ...]]]:
-    """Yield the spans of feasts in *text*, and the days they may mean on *said_on*."""
-    for pattern, first, last in _FEASTS:
+def feasts_in(text: str, said_on: date) -> Iterator[tuple[int, int, tuple[Days, ...], bool]]:
+    """
+    Yield the feasts in *text*: from where to where each is written, and what it may mean.
+
+    That is the days on *said_on*, and whether a single year is named with the feast.
+    """
+    for pattern, feast in _FEASTS:
         for match in pattern.finditer(text):
-            yield match.start(), match.end(), _days(first, last, said_on.year)
+            years = _years_of(match, said_on)
+            days = [day for year in years for day in _days(feast, year)]
+            yield match.start(), match.end(), tuple(days), len(years) == 1
+    for match in _LUNAR_DATE.finditer(text):
+        years = _years_of(match, said_on)
+        month = _NAMED_MONTHS.get(match["month"]) or _number(match["month"])
+        day = _number(match["early"] or match["day"])
+        dates = [found for year in years if (found := lunar_date(year, month, day))]
+        yield match.start(), match.end(), tuple(Days(e, e) for e in dates), True
+
+
+def _years_of(match: re.Match[str], said_on: date) -> list[int]:
+    """Return the year that stands beside a feast, or those about the day of saying."""
+    groups = match.groupdict()
+    if written := groups["year"] or groups.get("number"):
+        return [int(written)]
+    if groups["which"]:
+        return [said_on.year + _CHINESE_YEARS[groups["which"]]]
+    if said := groups.get("said"):
+        return [said_on.year + _ENGLISH_YEARS[said.lower()]]
+    return [said_on.year - 1, said_on.year, said_on.year + 1]
 
 
 @cache
-def _days(first: tuple[int, int], last: tuple[int, int], year: int) -> tuple[Days, ...]:
-    found: list[Days] = []
-    for each in (year - 1, year, year + 1):
-        day, end = date(each, *first), date(each, *last)
-        while day <= end:
-            found.append(Days(day, day, is_relative=True))
-            day += timedelta(days=1)
-    return tuple(found)
+def _days(feast: _Feast, year: int) -> tuple[Days, ...]:
+    return tuple(feast(year)) if 1900 <= year <= 2200 else ()
+
+
+def _number(written: str) -> int:
+    if written.isdecimal():
+        return int(written)
+    return int(max(chinese_values(written)))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from recollect.text.han import simplified
+from recollect.text.chinese_scripts import simplified
 from recollect.text.number import Number
 from recollect.text.numerals_chinese import chinese_numbers
 from recollect.text.numerals_english import english_numbers

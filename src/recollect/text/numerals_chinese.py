@@ -34,6 +34,10 @@ _DIGIT_MONEY: Final = re.compile(r"(?<![\d.])(\d{1,12})[块元](\d)(?![\d.个只
 _HEIGHT: Final = re.compile(
     r"(?<![\d.])(?P<metres>[12一两])米(?P<rest>\d{1,2}|[一二三四五六七八九]{1,2})(?![\d米])"
 )
+_TENTHS: Final = re.compile(
+    r"(?<![\d.完达赞年变收组构现养促一二三四五六七八九十百千万])(?P<tenths>[1-9一二三四五六七八九两])"
+    r"(?P<half>[1-9一二三四五六七八九])?(?P<kind>成(?![都年功立长员绩语熟果分人为了名])(?P<more>半)?|折)"
+)
 _HALF_AFTER_DIGITS: Final = re.compile(r"(?<![\d.])(\d{1,6})个?(?:[年天月]|小时|星期|公里)?半")
 _MEASURES: Final = frozenset(
     "个只岁年月天日号次条本位名件份张块元把杯瓶碗盘斤公米里楼层周人口头匹辆台部家间套双对倍章页级度点分秒"
@@ -73,11 +77,24 @@ def chinese_numbers(text: str) -> Iterator[Number]:
             end=match.end(),
             readings=frozenset({Fraction(centimetres), Fraction(centimetres, 100)}),
         )
+    for match in _TENTHS.finditer(text):
+        yield _tenths(match)
     for match in _HALF_AFTER_DIGITS.finditer(text):
         yield _number(match, int(match[1]) + Fraction(1, 2))
     for match in _LOOSE_CHARACTER.finditer(text):
         readings = frozenset(map(Fraction, _LOOSE[match.group()].split()))
         yield Number(start=match.start(), end=match.end(), readings=readings, is_claim=False)
+
+
+def _tenths(match: re.Match[str]) -> Number:
+    """Read 三成 as 30 %, 八五折 as 85 % of a price, and as 15 % off it."""
+    share = 10 * _digit(match["tenths"])
+    share += _digit(match["half"]) if match["half"] else 5 if match["more"] else 0
+    shares = {Fraction(share)} | ({Fraction(100 - share)} if match["kind"] == "折" else set())
+    parts = {each / 100 for each in shares} | {Fraction(share, 10)}
+    return Number(
+        start=match.start(), end=match.end(), readings=frozenset(shares), parts=frozenset(parts)
+    )
 
 
 def _number(match: re.Match[str], value: Fraction) -> Number:

@@ -9,6 +9,7 @@ from recollect.text.calendar_dates import Dated
 from recollect.text.days import MONTH_NAME, WEEKDAYS, Days, month_number, stretch
 from recollect.text.feasts import feasts_in
 from recollect.text.numerals_chinese import chinese_values
+from recollect.text.year_parts import year_parts_in
 
 _Reader: TypeAlias = Callable[[re.Match[str], date], list[Days | None]]
 _COUNTS: Final = {
@@ -73,8 +74,11 @@ def relative_dates(text: str, said_on: date) -> Iterator[Dated]:
                 is_relative=True,
                 is_duration=pattern in _DURATIONS,
             )
-    for start, end, days in feasts_in(text, said_on):
-        yield Dated(start=start, end=end, stretches=days, is_relative=True, is_duration=True)
+    for start, end, days, is_certain in feasts_in(text, said_on):
+        yield Dated(
+            start=start, end=end, stretches=days, is_relative=True, is_duration=not is_certain
+        )
+    yield from year_parts_in(text, said_on)
 
 
 def lengths_in(text: str) -> Iterator[int]:
@@ -288,7 +292,8 @@ def _born(match: re.Match[str], said_on: date) -> list[Days | None]:
 
 def _republic(match: re.Match[str], _: date) -> list[Days | None]:
     """Read 民国八十四年 as 1995."""
-    return [stretch(1911 + (_number(match["year"]) or 0), None, None)]
+    month, day = _number(match["month"]), _number(match["day"])
+    return [stretch(1911 + (_number(match["year"]) or 0), month, day)]
 
 
 def _decade(match: re.Match[str], _: date) -> list[Days | None]:
@@ -387,7 +392,7 @@ _TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
     (r"(?P<which>上上|下下|上|这|本|下)个?(?:周|星期|礼拜)(?![一二三四五六日天末])", _week),
     (r"(?P<which>上|这|本|下)?个?周末", _weekend),
     (rf"(?P<which>上上|下下|上|这|本|下)个?月(?:{_CDAY})?", _month),
-    (rf"{_CYEAR}的?(?:(?P<season>[春夏秋冬])|{_CMONTH}(?:{_CDAY})?)?", _year),
+    (rf"{_CYEAR}的?(?:(?P<season>[春夏秋冬](?![节至]))|{_CMONTH}(?:{_CDAY})?)?", _year),
     (rf"(?:{_CWHICH}个?)?(?:周|星期|礼拜|拜)(?P<weekday>[一二三四五六日天])(?![天次回节个趟])",
      _chinese_weekday),
     (r"(?P<which>(?!))?(?<=[周期拜][一二三四五六])(?P<weekday>[一二三四五六日])(?![一二三四五六七八九十\d号日期]|[天次回节个趟])",
@@ -418,7 +423,7 @@ _TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
     ((r"本月(?P<day>十[一二三四五六七八九]?|二十[一二三四五六七八九]?|三十一?"
      r"|廿[一二三四五六七八九]?)(?![一二三四五六七八九十\d个])"),
      _day_of_month),
-    (rf"民国(?P<year>\d{{2,3}}|[{_DIGITS_HAN}]{{1,4}})年?", _republic),
+    (rf"民国(?P<year>\d{{2,3}}|[{_DIGITS_HAN}]{{1,4}})年?(?:{_CMONTH}(?:{_CDAY})?)?", _republic),
     (r"(?P<decade>[五六七八九零][零〇])后", _decade),
     (r"\bthe other day\b", lambda _, said_on: [_span(said_on - timedelta(days=7), 7)]),
 )  # fmt: skip

@@ -14,7 +14,9 @@ def message_text(text: str, name: str | None, content: Sequence[Json] | None) ->
     >>> message_text("Look!", "Ada", [{"type": "image", "caption": "a red kite"}])
     'Ada: Look! [shares a red kite]'
     """
-    captions = [f"[shares {caption}]" for caption in _captions(content or ())]
+    if not content:
+        return f"{name}: {text}" if name else text
+    captions = [f"[shares {caption}]" for caption in _captions(content)]
     words = " ".join([text, *captions] if text else captions)
     return f"{name}: {words}" if name else words
 

@@ -17,5 +17,7 @@ def estimated_tokens(text: str) -> int:
     >>> estimated_tokens("eight ch"), estimated_tokens("我养猫"), estimated_tokens("")
     (2, 3, 0)
     """
+    if text.isascii():
+        return -(-len(text) // 4)
     wide = len(_WIDE.findall(text))
     return wide + -(-(len(text) - wide) // 4)

@@ -14,7 +14,7 @@ from recollect.wire.elements import Fields, ScopeNaming, scope_to_json, time_to_
 from recollect.wire.memories import memory_from_json, memory_to_json
 from recollect.wire.messages import message_from_json, message_to_json
 
-_DIGITS: Final = 4
+FIGURE_DIGITS: Final = 4
 """Figures of an entry are rounded to so many places, unless it is written whole."""
 
 
@@ -71,8 +71,8 @@ def recalled_to_json(
         "scope": scope_of(entry.scope),
         "text": text,
         "time": time_to_json(entry.time),
-        "score": score if whole else round(score, _DIGITS),
-        "relevance": relevance if whole else round(relevance, _DIGITS),
+        "score": score if whole else round(score, FIGURE_DIGITS),
+        "relevance": relevance if whole else round(relevance, FIGURE_DIGITS),
         "signals": _signals_to_json(entry, whole=whole),
         "tokens": estimated_tokens(text),
     }
@@ -107,9 +107,9 @@ def _signals_to_json(entry: Recalled, *, whole: bool) -> list[Json]:
         weight, part = weights.get(name, 0.0), float(each)
         signal: Json = {
             "name": name,
-            "z": round(part / weight if weight else 0.0, _DIGITS),
+            "z": round(part / weight if weight else 0.0, FIGURE_DIGITS),
             "weight": weight,
-            "part": part if whole else round(part, _DIGITS),
+            "part": part if whole else round(part, FIGURE_DIGITS),
         }
         written.append(signal)
     return written

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Final, TypeAlias
 
 from recollect.formation.config import FormationLimits, FormationSettings
 from recollect.formation.offer import Offer, offer_of
+from recollect.formation.offered_memories import chosen_memories, queries_of
 from recollect.formation.operations import Insert, Operation
 from recollect.formation.reconciliation import Present, addresses_of, rival_type
 from recollect.formation.rivals import identity_of, subject_key
@@ -21,18 +23,17 @@ from recollect.formation.speakers import (
     speaker_of,
 )
 from recollect.formation.types import MemoryType
-from recollect.formation.window import MESSAGES_MAX, Waiting, Window, WindowLine, window_of
+from recollect.formation.window import MESSAGES_MAX, Waiting, Window, window_of
 from recollect.lifecycle.forgotten import forgotten_at
 from recollect.ports import TokenCounter
-from recollect.records import JsonObject, Memory, MemoryAddress, Message, Scope
+from recollect.records import JsonObject, Memory, Message, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 from recollect.stores.plans.formation import DueThread
 from recollect.stores.remainder import MEMORY_THREAD
 from recollect.stores.validation import to_datetime
+from recollect.text.token_estimate import estimated_tokens
 
-QUERIES_MAX: Final = 8
-QUERY_CHARACTERS_MAX: Final = 2_000
 RIVALS_A_PAGE: Final = 500
 DOCUMENTS_MAX: Final = 1_000
 """So many speakers' documents of one type are read in one scope."""
@@ -88,7 +89,11 @@ async def _waiting(
 
 
 async def read_offer(
-    store: Store, search: Search, window: Window, settings: FormationSettings
+    store: Store,
+    search: Search,
+    window: Window,
+    settings: FormationSettings,
+    count: TokenCounter = estimated_tokens,
 ) -> Offer:
     """Return what the model is shown: the existing documents, and the relevant entries."""
     scope, types = window.scope, settings.types
@@ -101,9 +106,10 @@ async def read_offer(
     ]
     documents = await store.get_many(scope, addresses)
     known = [each for each in documents if each is not None and each.state == "active"]
-    collections = [each.name for each in types if each.update_mode == "insert"]
+    collections = [each for each in types if each.update_mode == "insert"]
     if collections and settings.limits.existing_memories:
-        known += await _related(search, window, collections, settings.limits.existing_memories)
+        now = to_datetime(store.now())
+        known += await _related(search, window, collections, settings.limits, now, count)
     return offer_of(types, known, " ".join(line.text for line in window.new), whose)
 
 
@@ -162,31 +168,28 @@ async def _cited_by(store: Store, scope: Scope, memory: Memory) -> tuple[Message
     return await store.messages_named(scope, sorted(cited)) if cited else ()
 
 
-async def _related(
-    search: Search, window: Window, types: Sequence[str], limit: int
+async def _related(  # noqa: PLR0917 (what it needs of a formation)
+    search: Search,
+    window: Window,
+    types: Sequence[MemoryType],
+    limits: FormationLimits,
+    now: datetime,
+    count: TokenCounter,
 ) -> list[Memory]:
-    """
-    Return the *limit* entries that bear most on the new messages, the oldest first.
-
-    In the order of time the newest of several that contradict each other is read last.
-    """
-    best: dict[MemoryAddress, tuple[float, Memory]] = {}
-    for query in _queries(window.new):
-        for rank, memory in enumerate(await search(window.scope, query, types, limit), start=1):
-            address = (memory.type, memory.key)
-            score = best[address][0] if address in best else 0.0
-            best[address] = (score + 1 / rank, memory)
-    ranked = sorted(best.items(), key=lambda item: (-item[1][0], item[0]))
-    found = [memory for _, (_, memory) in ranked[:limit]]
-    return sorted(found, key=lambda each: (each.time, each.type, each.key))
-
-
-def _queries(lines: Sequence[WindowLine]) -> list[str]:
-    """Return the search queries: each new message, or runs of messages if there are many."""
-    texts = [line.text for line in lines if line.text.strip()]
-    step = -(-len(texts) // QUERIES_MAX) or 1
-    joined = [" ".join(texts[at : at + step]) for at in range(0, len(texts), step)]
-    return [each[:QUERY_CHARACTERS_MAX] for each in joined]
+    """Return the entries that bear most on the new messages, found by each of them alone."""
+    names = [each.name for each in types]
+    roles = frozenset(role for each in types for role in each.roles)
+    found = [
+        await search(window.scope, query, names, limits.existing_memories)
+        for query in queries_of(window, roles)
+    ]
+    return chosen_memories(
+        found,
+        now=now,
+        memories_max=limits.existing_memories,
+        tokens_max=limits.existing_tokens,
+        count=count,
+    )
 
 
 async def read_present(

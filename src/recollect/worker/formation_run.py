@@ -198,7 +198,7 @@ class Former:
             wait_s = (_midnight(now) + timedelta(days=1) - now).total_seconds()
             return await self._postpone(lease, threads, "the daily limit is reached", wait_s)
         await check_modes(self._store, lease.scope, settings.types)
-        offer = await read_offer(self._store, self._search, window, settings)
+        offer = await read_offer(self._store, self._search, window, settings, self._count)
         asking = FormationDialogue(model, window, offer, replace(settings, limits=limits))
         attempt = _Attempt(lease, threads, window, model.identity, settings, asking)
         attempts.append(attempt)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from anyio import to_thread
 
@@ -12,36 +12,22 @@ from recollect.formation.config import FormationSettings
 from recollect.formation.formation_receipt import ModelExchange, ModelExchanges
 from recollect.formation.grounding.grounds import Grounds, decide, grounds_of
 from recollect.formation.offer import Offer
-from recollect.formation.operations import Fault, Insert, Operation, Patch, same_operation
-from recollect.formation.prompt import first_request, repair_request
+from recollect.formation.operations import Fault, Operation, same_operation
+from recollect.formation.prompt import cut_request, first_request, repair_request
 from recollect.formation.reconciliation import Grounded
+from recollect.formation.repairs import (
+    UNASKED,
+    FaultyCall,
+    about,
+    is_retry,
+    lines_for,
+    only_repairs,
+    targets_of,
+)
 from recollect.formation.support import HeardWindow
-from recollect.formation.tool_names import END, PATCH
 from recollect.formation.window import Window
 from recollect.observability.spans import answer_of
 from recollect.ports import Model, ModelAnswer, ModelRequest
-
-_DOUBTFUL = frozenset({"claim", "hedge", "support"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Wrong:
-    """A call with its faults; *operation* is ``None`` where it could not be read."""
-
-    operation: Operation | None
-    faults: tuple[Fault, ...]
-
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether a person can decide on it."""
-        return self.operation is not None and all(each.kind in _DOUBTFUL for each in self.faults)
-
-    @property
-    def about(self) -> tuple[str | None, str | None]:
-        """Return the tool that was called, and for which memory, as far as is known."""
-        if self.operation is None:
-            return self.faults[0].tool, self.faults[0].target
-        return _about(self.operation)
 
 
 class FormationDialogue:
@@ -58,7 +44,7 @@ class FormationDialogue:
         self._window = window
         self._offer = offer
         self._settings = settings
-        self._wrong: list[_Wrong] = []
+        self._wrong: list[FaultyCall] = []
         self._ids: set[str] = set()
         self._heard = HeardWindow(window, offer)
         self.asked = ModelExchanges(is_whole=False, prices=settings.prices)
@@ -79,14 +65,25 @@ class FormationDialogue:
                 break
             answer = await answer_of(self._model, request)
             reading = await to_thread.run_sync(self._take, request, answer)
-            faults = [fault for each in self._wrong for fault in each.faults]
-            if not faults:
+            if not self._wrong:
                 break
-            request = await to_thread.run_sync(
-                repair_request, request, answer, reading.calls, faults
-            )
+            request = await to_thread.run_sync(self._repair, request, answer, reading)
         await to_thread.run_sync(self._give_up)
         return self.asked
+
+    def _repair(
+        self, request: ModelRequest, answer: ModelAnswer, reading: ReadAnswer
+    ) -> ModelRequest:
+        """Return the request for the faulty calls alone; of all, if the answer was no whole one."""
+        faults = [fault for each in self._wrong for fault in each.faults]
+        faulty = {each.call for each in faults}
+        if not reading.is_whole or None in faulty:
+            return repair_request(request, answer, reading.calls, faults)
+        numbers = lines_for(self._wrong, reading.calls, self._window)
+        targets = targets_of(self._wrong, self._offer)
+        cut = cut_request(request, self._window, self._offer, numbers, targets)
+        wrong = [call for call in reading.calls if call.id in faulty]
+        return repair_request(cut, replace(answer, text=""), wrong, faults)
 
     def _take(self, request: ModelRequest, answer: ModelAnswer) -> ReadAnswer:
         """Keep what is right in an answer, and note what is wrong."""
@@ -94,21 +91,29 @@ class FormationDialogue:
         kept = [each.operation for each in before.grounded]
         reading = read_answer(answer, self._offer, kept=kept, taken=self._ids)
         self._ids |= {call.id for call in reading.calls}
+        asked, unasked = reading.operations, list[Operation]()
+        if self._wrong and answer.stopped == "end":
+            repairs, unasked = only_repairs(asked, self._wrong, kept, self._offer)
+            asked = tuple(repairs)
         good: list[Grounded] = []
-        wrong = [_Wrong(operation=None, faults=(each,)) for each in reading.faults]
-        for read in reading.operations:
+        wrong = [FaultyCall(operation=None, faults=(each,)) for each in reading.faults]
+        for read in asked:
             operation, grounds = decide(read, self._heard)
             if grounds.faults:
-                wrong.append(_Wrong(operation=operation, faults=grounds.faults))
+                wrong.append(FaultyCall(operation=operation, faults=grounds.faults))
             elif not any(same_operation(operation, each) for each in kept):
                 good.append(Grounded(operation=operation, grounds=grounds))
-        tried = [_about(each.operation) for each in good] + [each.about for each in wrong]
+        tried = [about(each.operation) for each in good] + [each.about for each in wrong]
         left = _not_mended(self._wrong, tried)
         self._wrong = wrong if reading.is_whole else [*left, *wrong]
         self.asked = replace(
             before,
             grounded=(*before.grounded, *good),
-            refused=(*before.refused, *(_refused(left) if reading.is_whole else ())),
+            refused=(
+                *before.refused,
+                *(_refused(left) if reading.is_whole else ()),
+                *((each, Fault(call=each.call, kind="call", reason=UNASKED)) for each in unasked),
+            ),
             exchanges=(*before.exchanges, ModelExchange(request=request, answer=answer)),
             is_whole=before.is_whole or reading.is_whole,
             failure="" if reading.is_whole else "; ".join(each.reason for each in reading.faults),
@@ -133,34 +138,22 @@ class FormationDialogue:
         )
 
 
-def _refused(wrong: Sequence[_Wrong]) -> list[tuple[Operation | None, Fault]]:
+def _refused(wrong: Sequence[FaultyCall]) -> list[tuple[Operation | None, Fault]]:
     return [(each.operation, fault) for each in wrong for fault in each.faults]
 
 
 def _not_mended(
-    wrong: Sequence[_Wrong], tried: Sequence[tuple[str | None, str | None]]
-) -> list[_Wrong]:
+    wrong: Sequence[FaultyCall], tried: Sequence[tuple[str | None, str | None]]
+) -> list[FaultyCall]:
     """Return the faulty calls that the model did not repeat."""
     left = list(tried)
-    found: list[_Wrong] = []
+    found: list[FaultyCall] = []
     for each in wrong:
         if each.faults[0].kind == "answer":
             continue
-        again = next((other for other in left if _is_retry(each.about, other)), None)
+        again = next((other for other in left if is_retry(each.about, other)), None)
         if again is None:
             found.append(each)
         else:
             left.remove(again)
     return found
-
-
-def _is_retry(wrong: tuple[str | None, str | None], tried: tuple[str | None, str | None]) -> bool:
-    """Return True if a call repeats a faulty one: the same tool for the same memory."""
-    (tool, target), (other_tool, other_target) = wrong, tried
-    return tool is not None and tool == other_tool and target in {None, other_target}
-
-
-def _about(operation: Operation) -> tuple[str, str | None]:
-    if isinstance(operation, Insert):
-        return operation.type, None
-    return PATCH if isinstance(operation, Patch) else END, operation.target

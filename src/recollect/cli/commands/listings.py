@@ -14,7 +14,7 @@ from recollect.cli.output import counted, note, print_entry, print_json, print_t
 from recollect.cli.store_choice import opened, run
 from recollect.errors import NotFoundError, UsageError
 from recollect.memory.pagination import PAGE_ROWS, each_memory, each_thread, scopes_of
-from recollect.records import BESIDE_TYPES, Json, JsonObject, Memory, Message, Revision, Thread
+from recollect.records import Json, JsonObject, Memory, Message, Revision, Thread
 from recollect.wire.elements import time_to_json
 from recollect.wire.memories import memory_to_json, revision_to_json
 from recollect.wire.messages import message_to_json
@@ -187,8 +187,6 @@ async def _memories(
         for scope in await scopes_of(memory, target.scope, below=below):
             pages = each_memory(memory, scope, type_, conditions=conditions, valid_at=valid_at)
             async for each in pages:
-                if type_ is None and each.type in BESIDE_TYPES:
-                    continue
                 if is_more := len(found) == limit:
                     break
                 found.append(each)

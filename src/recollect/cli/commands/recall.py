@@ -39,6 +39,12 @@ Examples:
 @click.option(
     "--budget", type=int, metavar="TOKENS", help="Pack whole entries into so many tokens."
 )
+@click.option(
+    "--min-score",
+    type=float,
+    default=0.0,
+    help="Only entries of at least so much relevance, from 0 to 1.",
+)
 @click.option("--below", is_flag=True, help="Search the scopes below as well.")
 @click.option("--type", "types", multiple=True, help="Only memories of this type; repeatable.")
 @click.option(
@@ -65,6 +71,7 @@ def recall(
     query: str,
     limit: int,
     budget: int | None,
+    min_score: float,
     below: bool,  # noqa: FBT001
     types: tuple[str, ...],
     threads: tuple[str, ...],
@@ -92,6 +99,7 @@ def recall(
     options = {
         "limit": limit,
         "budget_tokens": budget,
+        "min_score": min_score,
         "below": below,
         "asked_at": asked_at,
     }

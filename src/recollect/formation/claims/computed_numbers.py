@@ -32,7 +32,17 @@ _NOTES: Final = {"fiver": Fraction(5), "tenner": Fraction(10)}
 _NOTE: Final = re.compile(r"\b(fiver|tenner)s?\b", re.IGNORECASE)
 _HALF_BEHIND: Final = re.compile(r"(?:公斤|千克|斤|公里|里|米|岁|个?月|个?小时|天|块|倍)半")
 _SCALE_BEHIND: Final = re.compile(r" ?(?P<scale>grand|mil|k)\b", re.IGNORECASE)
-_SCALED: Final = re.compile(r"\d ?(?:k|grand)\b|\d ?[万w]", re.IGNORECASE)
+_SCALED: Final = (
+    (re.compile(r"\d ?(?:k|grand)\b", re.IGNORECASE), 1_000),
+    (re.compile(r"\d ?(?:万|w\b)", re.IGNORECASE), 10_000),
+)
+_IN_OTHER_UNITS: Final = (
+    (re.compile(r"(?: and a half)? ?(?:hours?|hrs?)\b|个?半?(?:小时|钟头)", re.IGNORECASE), 60),
+    (re.compile(r" ?weeks?\b|个?(?:星期|礼拜)|周(?!岁|年|[一二三四五六日末])", re.IGNORECASE), 7),
+    (re.compile(r"公斤|千克| ?(?:kg|kilos?)\b", re.IGNORECASE), 2),
+    (re.compile(r"(?<!公)斤"), Fraction(1, 2)),
+)
+"""Units of which people say so many and write so many of another: hours and minutes, 斤."""
 _EVERY_SECOND: Final = re.compile(
     r"\b(?:fortnight(?:ly)?|bi-?weekly|every (?:other|second)|alternate)\b|隔[天日周年]",
     re.IGNORECASE,
@@ -87,7 +97,7 @@ def _scaled(text: str, numbers: Sequence[Number]) -> Iterator[Fraction]:
     if _EVERY_SECOND.search(text):
         yield Fraction(2)
     yield from (_NOTES[match.group(1).lower()] for match in _NOTE.finditer(text))
-    is_scaled = _SCALED.search(text) is not None
+    scales = [scale for pattern, scale in _SCALED if pattern.search(text)]
     for number in numbers:
         behind = _SCALE_BEHIND.match(text, number.end)
         if _HALF_BEHIND.match(text, number.end):
@@ -95,8 +105,10 @@ def _scaled(text: str, numbers: Sequence[Number]) -> Iterator[Fraction]:
         for value in number.readings:
             if behind:
                 yield value * _SCALES[behind["scale"].lower()]
-            elif is_scaled and value < 1_000:
-                yield from (value * 1_000, value * 10_000)
+            elif value < 1_000:
+                yield from (value * scale for scale in scales)
+            units = (unit for each, unit in _IN_OTHER_UNITS if each.match(text, number.end))
+            yield from (value * unit for unit in units)
             if 0 < value < 1:
                 yield from (value * 100, Fraction(int(value * 100)), Fraction(round(value * 100)))
 

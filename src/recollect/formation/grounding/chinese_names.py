@@ -28,12 +28,13 @@ _PERSON: Final = (
     ),
     rf"姓(?P<surname>[{_SURNAMES}])(?![名氏])",
     (
-        rf"(?P<titled>[{_SURNAMES}])(?=老师|医生|大夫|先生|女士|教授|经理|阿姨|叔叔|师傅"
-        r"|总(?![是会体共之结])|律师)"
+        rf"(?<![最很更太较])(?P<titled>[{_SURNAMES}])(?=老师|医[生师]|大夫|先生|女士|小姐|太太|教授"
+        r"|经理|主任|校长|组长|主管|护士|护理师|教练|阿姨|叔叔|师傅|总(?![是会体共之结])|律师)"
     ),
     (
         r"(?:朋友|同事|同学|妻子|丈夫|老公|老婆|女儿|儿子|姐姐|妹妹|哥哥|弟弟|女友|男友|室友|邻居"
-        r"|老板|上司)"
+        r"|老板|上司|妈妈|母亲|爸爸|父亲|爷爷|奶奶|外公|外婆|太太|闺蜜|舅舅|[表堂][哥弟姐妹]|侄[子女]"
+        r"|客户|主管|教练|房东|助理|学[长姐弟妹])"
         rf"(?P<name>[{_SURNAMES}小阿][{_HAN}]{{1,2}}?){_END}"
     ),
     rf"(?P<name>[{_SURNAMES}][{_HAN}]{{2}})的(?:歌|演唱会|电影|小说|作品|粉丝)",
@@ -53,7 +54,8 @@ _PLACE: Final = (
 _PERSONS: Final = tuple(map(re.compile, _PERSON))
 _PLACES: Final = tuple(map(re.compile, _PLACE))
 _KNOWN: Final = re.compile(
-    rf"(?:{'|'.join(sorted(PLACES, key=len, reverse=True))})(?!大学|银行|烤鸭|火锅|路|料理|菜"
+    rf"(?:{'|'.join(sorted(PLACES, key=len, reverse=True))})(?<![舞电平讲阳]台中)"
+    r"(?!大学|银行|烤鸭|火锅|路|料理|菜"
     r"|餐|人|语|话|文|剧)"
 )
 
@@ -66,10 +68,22 @@ _NO_PERSON: Final = re.compile(
     r"|曾(?:经)|都|陆续|严|莫|顾"
     r"|什么|不(?:来|醒|动|上|出)|他|她|我|你|人|外卖|车|救命|苦|好|做|作|停|醒"
 )
+# Words that begin as a name of three characters does.
+_NO_FULL_NAME: Final = re.compile(
+    r"高(?:兴|质|级|度|速|铁|血|烧|中|考|[一二三])|方(?:面|便|式|法|向|才|案)|马(?:上|路|拉)"
+    r"|白(?:天|领|色)|石(?:头|油)|万(?:分|一|般|事)|江(?:边|湖|南|北|苏|西)|任(?:何|务|职|意)"
+    r"|程(?:序|度)|周(?:末|[一二三四五六日]|围|年)|何(?:时|处|必|况)|黄(?:色|金|昏)|夏(?:天|季)"
+    r"|许(?:多|久|愿)|曾(?:经|在)|陆续|林(?:业|地|区)|田(?:地|里|野)|钱(?:包|财|款)"
+    r"|毛(?:衣|病|巾|笔)|龙(?:年|虾|舟)|武(?:术|汉|功|器)|史(?:上|料|诗)|严(?:重|格|肃)"
+    r"|莫(?:名|非)|顾(?:客|问|虑|及)|金(?:融|额|钱|色|牌)|张(?:罗|贴|开)|余(?:下|额)|贺(?:卡|喜|年)"
+    r"|胡(?:说|子|同|萝)|罗列|郑重|谢(?:谢|绝)|唐(?:诗|装)|姜(?:茶|汤|黄)|钟(?:头|点|表|爱|情)"
+    r"|汤(?:匙|圆)|熊猫|段(?:时|落)|陶(?:瓷|醉|艺)|黎明|戴(?:着|上|眼)|杜绝|叶(?:子|片)|苏(?:打|醒)"
+    r"|徐徐|孙(?:子|女|儿)|雷(?:雨|电)|丁克|小|阿姨|什么|不|他|她|我|你"
+)
 _NO_PLACE: Final = re.compile(
-    r"[一二三四五六七八九十两几这那哪此同]|自己|家|公司|学校|宿舍|公寓|郊|市中心|市区|城|乡"
+    r"[一二三四五六七八九十两几这那哪此同](?!重|峡|亚)|自己|家|公司|学校|宿舍|公寓|郊|市中心|市区|城|乡"
     r"|农村|国外|国内|海外|海边|山|父母|爸|妈|朋友|酒店|附近"
-    r"|新|老|外地|本地|当地|租|楼|别墅|大学|小区|外面|里面|那里|这里|北方|南方|东部|西部|单亲"
+    r"|新(?![竹店庄北疆乡余化营])|老|外地|本地|当地|租|楼|别墅|大学|小区|外面|里面|那里|这里|北方|南方|东部|西部|单亲"
     r"|普通|工薪|不|很|更|大城|小镇|沿海|内地"
     r"|[我他她你它]|男|女|单位|同|隔壁|对面|河|湖|江边|东边|西边|南边|北边"
 )
@@ -104,8 +118,11 @@ def _by_context(text: str) -> Iterator[HanName]:
             for match in pattern.finditer(text):
                 group = match.lastgroup or ""
                 is_sure = group in {"surname", "titled"}
-                if is_sure or not no_name.match(match[group]):
-                    yield HanName(match[group], match.start(group))
+                written = match[group]
+                is_full = group == "name" and len(written) == 3 and written[0] in _SURNAMES
+                refused = _NO_FULL_NAME if is_full else no_name
+                if is_sure or not refused.match(written):
+                    yield HanName(written, match.start(group))
 
 
 def is_heard(name: HanName, text: str, latin_words: frozenset[str]) -> bool:

@@ -169,11 +169,17 @@ ENDINGS: Final = (
     "ing", "tion", "sion", "ment", "ness", "ship", "ful", "ous", "ity", "ism", "able", "ible",
     "ware", "ology", "ics", "ized", "ised", "tarian", "based", "less", "ical", "ional", "ings",
     "ments", "tions", "graphy", "ctive", "ology", "ists", "ers", "maker", "tech",
+    "ance", "ence", "ances", "ences", "ancy", "ency", "ture", "tures", "tural", "ional", "ency",
+    "ative", "atives", "itive", "ategy", "ategies", "lysis", "logies", "ivity", "ements", "ities",
+    "sures", "osure", "otocol", "otocols", "ramework", "rameworks", "atory", "itory", "uidelines",
+    "ization", "isation", "ifying", "ectives", "erial", "erials", "orial", "ipline",
 )  # fmt: skip
 """What a capitalised word in a title ends with if it is hardly a name."""
 
 NAMES_IN_SPITE: Final = frozenset(
     "beijing nanjing chongqing reading sterling wyoming trinity felicity christy smriti"
-    " flushing geography charity vance unity serenity".split()
+    " flushing geography charity vance unity serenity florence clarence"
+    " constance terrence terence laurence lawrence provence valence prudence accenture clement"
+    " leonov montserrat france".split()
 )
 """Names with such an ending."""

@@ -13,7 +13,7 @@ from typing import Final
 from recollect.formation.grounding.injection import instructs
 from recollect.formation.wording import announcements
 from recollect.formation.wording.pieces import piece_spans
-from recollect.text.han import simplified
+from recollect.text.chinese_scripts import simplified
 
 __all__ = ["foreign_spans", "instructs", "without_recalled"]
 
@@ -26,6 +26,9 @@ QUOTATION_CHARACTERS_MAX: Final = 20_000
 _OPENING: Final = re.compile(r"^[ \t>]{0,20}<memory ([0-9a-f]{1,64})>[^\n]{0,400}$", re.MULTILINE)
 _CLOSING: Final = re.compile(r"</memory ([0-9a-f]{1,64})>")
 _RECORD: Final = re.compile(r'\n[ \t>]{0,20}\{"source": "[^\n]*')
+_SHOWN: Final = re.compile(r"\n[ \t>]{0,20}(?:# |- |\[[a-z2-7]{4,40}\] |  )[^\n]*")
+_CONTEXT: Final = "> remembered, as data: "
+"""What the first line of a context says; its lines are those of `_SHOWN`."""
 _FENCE: Final = re.compile(r"[ \t]{0,8}(?P<fence>`{3,40}|~{3,40})[^\n`]{0,200}$")
 _QUOTED_LINE: Final = re.compile(r"[ \t]{0,8}[>\uff1e]")
 _CHAT_MARK: Final = re.compile(r"<\|im_start\|>|\[/?INST\]|<<SYS>>", re.IGNORECASE)
@@ -84,7 +87,7 @@ def without_recalled(text: str) -> str:
     """
     Return *text* without the blocks of memory that recall put into it.
 
-    A block that is not closed ends with its last record.
+    A block that is not closed ends with its last record, a context with its last line.
     """
     kept: list[str] = []
     at = 0
@@ -126,15 +129,15 @@ def _recalled(text: str) -> list[_Span]:
             continue
         ends = closings[match[1]]
         at = bisect_left(ends, match.end())
-        spans.append(
-            (match.start(), ends[at] if at < len(ends) else _last_record(text, match.end()))
-        )
+        spans.append((match.start(), ends[at] if at < len(ends) else _last_line(text, match)))
     return spans
 
 
-def _last_record(text: str, end: int) -> int:
-    while record := _RECORD.match(text, end):
-        end = record.end()
+def _last_line(text: str, opening: re.Match[str]) -> int:
+    """Return where a block that is not closed ends: behind the last line that has its form."""
+    form, end = _SHOWN if _CONTEXT in opening[0] else _RECORD, opening.end()
+    while line := form.match(text, end):
+        end = line.end()
     return end
 
 

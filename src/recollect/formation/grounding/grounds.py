@@ -8,13 +8,15 @@ message or in the former document; expressed doubt must not be lost.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from recollect.errors import UsageError
 from recollect.formation.grounding.implied_citations import completed
+from recollect.formation.grounding.leaf_claims import LeafClaims
+from recollect.formation.grounding.quote_numbers import renumbered
 from recollect.formation.grounding.quotes import hedges_in, keeps_hedge
+from recollect.formation.grounding.validity import is_about, moment_of
 from recollect.formation.operations import (
     Citation,
     End,
@@ -33,7 +35,6 @@ from recollect.formation.types import MemoryType
 from recollect.formation.window import Window
 from recollect.records import Json, Trust
 from recollect.stores.json_pointers import covers, leaves, shown, value_at
-from recollect.stores.validation import check_time
 
 CITATION_CHARACTERS: Final = 100
 """A shorter quote counts as one of this length: the sentences around it are read as well."""
@@ -46,11 +47,13 @@ class Grounds:
     The support of an operation.
 
     *trust* is the trust of its least trusted words. *doubts* are reasons for a review before it is
-    used; *faults* are errors for the model to repair.
+    used; *faults* are errors for the model to repair; *notes* tell what was read otherwise than it
+    was written, and stop nothing.
     """
 
     faults: tuple[Fault, ...] = ()
     doubts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     trust: Trust = "user"
 
 
@@ -65,8 +68,30 @@ def decide(
     if not heard.admits(_characters_of(operation)):
         reason = f"more than {ASKED_CHARACTERS_MAX} characters are asked to be kept: say less"
         return operation, Grounds(faults=(Fault(call=operation.call, kind="value", reason=reason),))
-    whole = attributed(completed(operation, heard), heard.window, heard.offer)
-    return whole, grounds_of(whole, heard, judge)
+    found = renumbered(operation, heard.window)
+    whole = attributed(completed(found, heard), heard.window, heard.offer)
+    whole, notes = _without_wrong_dates(whole, heard)
+    if found != operation:
+        notes = ("a quote was found in another message than the one cited", *notes)
+    grounds = grounds_of(whole, heard, judge)
+    return whole, replace(grounds, notes=(*notes, *grounds.notes))
+
+
+def _without_wrong_dates(
+    operation: Operation, heard: HeardWindow
+) -> tuple[Operation, tuple[str, ...]]:
+    """Return an insertion without the dates that are none or that nobody said, and why."""
+    if not isinstance(operation, Insert) or _quote_faults(
+        operation, operation.because, heard.window
+    ):
+        return operation, ()
+    claims, notes = LeafClaims(operation.call, heard), list[str]()
+    kept: dict[str, str | None] = {}
+    for name, date in (("since", operation.since), ("until", operation.until)):
+        wrong = _date_faults(operation, {name: date}, claims)
+        kept[name] = None if wrong else date
+        notes += [f"left out: {each.reason}" for each in wrong]
+    return replace(operation, since=kept["since"], until=kept["until"]), tuple(notes)
 
 
 def _characters_of(operation: Operation) -> int:
@@ -90,11 +115,17 @@ def grounds_of(operation: Operation, heard: HeardWindow, judge: Judge = support_
     passages = heard.passages(cited)
     trust = least([each.trust for each in passages])
     support = judge(operation, heard)
-    faults = [*_claim_faults(operation, heard), *support.faults]
-    doubts = list(support.doubts)
+    claims = LeafClaims(operation.call, heard)
+    faults = [*_claim_faults(operation, claims), *support.faults]
+    doubts = [*support.doubts, *claims.doubts]
     if any(each.instructs for each in passages if each.trust != "user"):
         doubts.append("it rests on an instruction, and no user said it")
-    return Grounds(faults=tuple(faults), doubts=tuple(dict.fromkeys(doubts)), trust=trust)
+    return Grounds(
+        faults=tuple(faults),
+        doubts=tuple(dict.fromkeys(doubts)),
+        notes=tuple(dict.fromkeys(claims.notes)),
+        trust=trust,
+    )
 
 
 def least(trusts: Sequence[Trust]) -> Trust:
@@ -126,17 +157,17 @@ def _cause_faults(operation: Operation, type_: MemoryType, window: Window) -> li
     return [Fault(call=operation.call, kind="quote", reason=reason)]
 
 
-def _claim_faults(operation: Operation, heard: HeardWindow) -> list[Fault]:
+def _claim_faults(operation: Operation, claims: LeafClaims) -> list[Fault]:
     if isinstance(operation, Patch):
-        return _patch_faults(operation, heard)
+        return _patch_faults(operation, claims)
     if isinstance(operation, End):
-        return _date_faults(operation, {"at": operation.at}, heard)
+        return _date_faults(operation, {"at": operation.at}, claims)
     dates = {"since": operation.since, "until": operation.until}
-    return [*_insert_faults(operation, heard), *_date_faults(operation, dates, heard)]
+    return [*_insert_faults(operation, claims), *_date_faults(operation, dates, claims)]
 
 
 def _date_faults(
-    operation: Insert | End, dates: Mapping[str, str | None], heard: HeardWindow
+    operation: Insert | End, dates: Mapping[str, str | None], claims: LeafClaims
 ) -> list[Fault]:
     found = []
     for name, date in dates.items():
@@ -145,29 +176,18 @@ def _date_faults(
         if moment_of(date) is None:
             reason = f"{name}: {date!r} is no date of the form 2024-05-07"
             found.append(Fault(call=operation.call, kind="value", reason=reason))
-        elif not _is_day_of_saying(date, operation, heard):
-            found += _claim_faults_of(operation, name, date, operation.because, heard, before=None)
+        elif not _is_day_of_saying(date, operation, claims.heard):
+            found += claims.faults_of(name, date, operation.because)
     return found
 
 
 def _is_day_of_saying(written: str, operation: Insert | End, heard: HeardWindow) -> bool:
     """Return True for the day on which a cited message was said: what it says holds since then."""
-    days = {each.line.message.time.date().isoformat() for each in heard.passages(operation.because)}
-    return written in days
+    days = {each.line.message.time.date() for each in heard.passages(operation.because)}
+    return any(is_about(written, day) for day in days)
 
 
-def moment_of(date: str) -> datetime | None:
-    """Return the beginning of an ISO date or time, in UTC if it names no zone."""
-    try:
-        moment = datetime.fromisoformat(date)
-        zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        check_time(zoned, "a date")
-        return zoned.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _insert_faults(operation: Insert, heard: HeardWindow) -> list[Fault]:
+def _insert_faults(operation: Insert, claims: LeafClaims) -> list[Fault]:
     found = [*_empty_faults(operation)]
     for pointer, leaf in leaves(operation.value):
         cited = [each for each in operation.because if covers(each.path, pointer)]
@@ -175,7 +195,7 @@ def _insert_faults(operation: Insert, heard: HeardWindow) -> list[Fault]:
             reason = f"{pointer} cites no message: add one to 'because', or leave the field out"
             found.append(Fault(call=operation.call, kind="quote", reason=reason))
             continue
-        found += _claim_faults_of(operation, pointer, leaf, cited, heard, before=None)
+        found += claims.faults_of(pointer, leaf, cited)
     return [*found, *_insert_hedge_faults(operation)]
 
 
@@ -213,30 +233,17 @@ def _empty_faults(operation: Insert) -> Iterator[Fault]:
             yield Fault(call=operation.call, kind="quote", reason=reason)
 
 
-def _patch_faults(operation: Patch, heard: HeardWindow) -> list[Fault]:
-    before = heard.offer.known[operation.target].value
+def _patch_faults(operation: Patch, claims: LeafClaims) -> list[Fault]:
+    before = claims.heard.offer.known[operation.target].value
     found = []
     for change in operation.changes:
         value = change.operation.get("value")
-        pointer = str(change.operation.get("path"))
+        cited = cited_by(change)
         for below, leaf in leaves(value):
-            found += _leaf_faults(
-                operation, pointer + below, leaf, cited_by(change), heard, before=before
-            )
-    return found
-
-
-def _leaf_faults(  # noqa: PLR0917 (what a leaf rests on)
-    operation: Operation,
-    pointer: str,
-    leaf: Json,
-    cited: Sequence[Citation],
-    heard: HeardWindow,
-    before: Json,
-) -> list[Fault]:
-    found = _claim_faults_of(operation, pointer, leaf, cited, heard, before)
-    if isinstance(leaf, str) and not _keeps(leaf, _quoted(cited)):
-        found.append(_hedge_fault(operation, pointer))
+            pointer = f"{change.operation.get('path')}{below}"
+            found += claims.faults_of(pointer, leaf, cited, before)
+            if isinstance(leaf, str) and not _keeps(leaf, _quoted(cited)):
+                found.append(_hedge_fault(operation, pointer))
     return found
 
 
@@ -253,25 +260,3 @@ def _quoted(cited: Sequence[Citation]) -> list[str]:
 
 def _keeps(text: str, quoted: Sequence[str]) -> bool:
     return not quoted or any(keeps_hedge(text, each) for each in quoted)
-
-
-def _claim_faults_of(  # noqa: PLR0917 (what a leaf rests on)
-    operation: Operation,
-    pointer: str,
-    leaf: Json,
-    cited: Sequence[Citation],
-    heard: HeardWindow,
-    before: Json,
-) -> list[Fault]:
-    passages = heard.passages(cited)
-    voices = heard.voices_of(passages)
-    missing = heard.lacks(voices, leaf, before, is_label=is_label(pointer))
-    numbers = ", ".join(dict.fromkeys(str(each.line.number) for each in passages))
-    return [
-        Fault(
-            call=operation.call,
-            kind="claim",
-            reason=f"{pointer or '/'}: {each} is not in message {numbers}",
-        )
-        for each in missing
-    ]

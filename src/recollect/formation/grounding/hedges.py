@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from recollect.text.han import simplified
+from recollect.text.numerals import plain
 
 TEXT_CHARACTERS_MAX: Final = 10_000
 """So much of a sentence or a value is read for its doubts."""
@@ -18,8 +18,11 @@ _PERSON: Final = (
 )
 # A name has its capital; so has a word that begins a sentence, unless it is a verb's.
 _NAMED: Final = (
-    r"(?!(?:First|Please|Just|Then|Always|Never|And|But|So|Or|Also|I|You)\b)[A-Z][a-z]{1,15}"
+    r"(?!(?:First|Please|Just|Then|Always|Never|And|But|So|Or|Also|I|You|We|It|The|This|That|What"
+    r"|Who|Which|Another|Something|Nothing|Everything)\b)[A-Z][a-z]{1,15}"
 )
+_UNASKED: Final = r"(?i:(?<!\bdo )(?<!\bdoes )(?<!\bdid )(?<!\bshould )(?<!\bwould )(?<!\bwill ))"
+"""What somebody is asked about ("do people think …?") is not reported."""
 _OPINION: Final = (
     r"(?![^.!?\n]{0,60}\b(?:great|good|best|better|nice|fun|beautiful|amazing|awesome|bad"
     r"|worse|worst"
@@ -33,15 +36,21 @@ _DOUBTS: Final = tuple(
         r"\bi (?:guess|suspect|assume|imagine|doubt)\b|\bi don'?t (?:think|know (?:if|whether))\b",
         r"\b(?:maybe|perhaps|probably|possibly|presumably|apparently|allegedly|supposedly)\b",
         (
-            r"\b(?:might|may|could) (?:be|have|not|also|move|go|get|become|change|quit|take"
-            r"|start|try)\b"
+            r"\b(?:might|may|could) (?:be|have|also|move|go|get|become|change|quit|take"
+            r"|start|try)\b|\b(?:i|we|he|she|they|it|there) (?:might\b|may\b(?! not\b))"
+            r"|\bmay not (?!eat|drink|have|use|take|touch|do\b)"
+            r"|\b(?:(?:can't|cannot|don't) (?:quite )?(?:remember|recall)"
+            r" (?:if|whether|when|which|how)"
+            r"|no idea (?:if|whether)|i wonder (?:if|whether)|undecided|tentatively)\b"
         ),
         r"\b(?:not|n't|un)\s?(?:so |too |really |entirely |completely |quite )?(?:sure|certain)\b",
         r"\bunsure\b|\bif i remember (?:right|correctly)\b|\bas far as i know\b|\bafaik\b|\biirc\b",
         r"\b(?:it|that|he|she|they|there) seems?\b|\bseems (?:like|to|that)\b|\blooks like\b",
         (
-            r"(?<!尽)可能(?!性)|也许|或许|大概|好像|似乎|估计|说不定|没准|应该是|恐怕|不太?确定"
-            r"|不一定|不太?清楚|没想好|我猜|如果没记错"
+            r"(?<![不尽])可能(?!性)|也许|或许|大概|好像|似乎|估计|说不定|没准|搞不好|恐怕|不太?确定"
+            r"|应该(?:是|会|没|不会|已经|快)|不一定|未必|不太?清楚|没想好|[没未]决定|我猜|如果没记错"
+            r"|怀疑|八成(?=[是会要得在])|不知道?(?:是不是|要不要|会不会|能不能|有没有)"
+            r"|(?:记不清|不记得|想不起来)"
         ),
         (
             r"我(?:觉得|想|认为|以为)(?=[^，。！？\n]{0,12}(?:是|在|有|会"
@@ -53,24 +62,35 @@ _HEARSAY: Final = tuple(
     re.compile(pattern)
     for pattern in (
         (
-            rf"(?:(?i:\b{_PERSON})|\b{_NAMED}) (?i:says?|said|tells? me|told (?:me|us)|claims?"
-            rf"|claimed"
-            r"|thinks?|thought"
-            r"|believes?|insists?|insisted|swears?|reckons?|mentioned)\b"
+            rf"{_UNASKED}(?i:\b{_PERSON}) (?i:says?|said|tells? me|told (?:me|us)|claims?|claimed"
+            r"|thinks?|thought|believes?|insists?|insisted|swears?|reckons?|mentioned)\b"
         ),
         (
-            r"(?i:\baccording to\b|\bi(?:'ve| have)? heard\b|\bi was told\b|\brumou?rs?\b"
+            rf"{_UNASKED}\b{_NAMED} (?:says|said|tells me|told (?:me|us)|claims|claimed|thinks"
+            r"|thought|believes|insists|insisted|swears|reckons|mentioned)\b"
+        ),
+        (
+            r"(?i:\baccording to\b|\bi(?:'ve| have)? heard\b"
+            r"(?! of\b| a lot\b| (?:so )?(?:great|good|many|much) )|\bi was told\b|\brumou?rs?\b"
             r"|\bword is\b|\breportedly\b"
             r"|\bsupposedly\b|\ballegedly\b|\bapparently\b)"
         ),
         (
-            r"听说|据说|传言|有人说|(?:他|她|他们|我[妈爸哥姐弟妹]{1,2}|我?(?:朋友|同事|老婆"
+            r"听[说讲]|据说|传[言闻说]|谣传|(?:有人|人家|大家|网路?络?上?|新闻|报[道纸]上?)都?[说讲]|(?:他|她|他们|我[妈爸哥姐弟妹]{1,2}|我?(?:朋友|同事|老婆"
             r"|老公|妻子|丈夫|老师|老板))(?:跟我|告诉我|和我|都|总)?(?:说|讲|认为|觉得"
             r"|告诉)"
         ),
-        r"根据[^，。\n]{1,20}(?:说法|的话)",
+        r"(?:根据|按照?|依照?|照)[^，。\n]{1,20}(?:说法|的话|所说)",
     )
 )
+_INTENTIONS: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\b(?:considering|contemplating|mulling)\b|\bthinking (?:of|about) \w+ing\b",
+        r"在?(?:想|考虑)要不要|还?在考虑|打算考虑",
+    )
+)
+"""What is being weighed: a value may say that it is wanted or planned, not that it is so."""
 _KEPT: Final = re.compile(
     r"\b(?:maybe|perhaps|probably|possibly|presumably|apparently|allegedly|supposedly|reportedly"
     r"|might|may|could|unsure|uncertain|tentative(?:ly)?|unconfirmed|likely|considering|wonders?"
@@ -83,6 +103,13 @@ _KEPT: Final = re.compile(
     r"|可能|也许|或许|大概|好像|似乎|估计|不确定|说不定|听说|据说|认为|觉得|猜|说|称|告诉"
     r"|以为|考虑|打算|未确认|不一定|没想好|应该|约|左右|上下|疑似|怀疑|疑|预计|估计|未定|待定"
     r"|或许|差不多|没准|恐怕|嘱|建议|要求|叮嘱|表示|提到|指出|告知|提醒|转述|传|让",
+    re.IGNORECASE,
+)
+_INTENDED: Final = re.compile(
+    r"\b(?:thinking|interest\w*|wants?|would like|hop(?:es?|ing)|plan\w*|look(?:s|ing)|explor\w*"
+    r"|curious|open to|wish(?:es)?|weigh\w*|contemplat\w*|mulling|intend\w*|keen|future"
+    r"|potential)\b"
+    r"|想|计划|有兴趣|感兴趣|有意|希望|愿|将来|未来|在看|纠结|犹豫",
     re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"[^\W\d_\u3400-\u9fff]+(?:'[a-z]+)?|[\u3400-\u9fff]")
@@ -102,7 +129,7 @@ def hedges_in(text: str) -> tuple[str, ...]:
     text = _usual(text)
     found = {
         match.start(): match.group()
-        for pattern in (*_DOUBTS, *_HEARSAY)
+        for pattern in (*_DOUBTS, *_HEARSAY, *_INTENTIONS)
         for match in pattern.finditer(text)
     }
     return tuple(found[at] for at in sorted(found))
@@ -115,7 +142,7 @@ def hearsay_in(text: str) -> bool:
 
 
 def _usual(text: str) -> str:
-    return simplified(text[:TEXT_CHARACTERS_MAX].replace("\u2019", "'"))
+    return plain(text[:TEXT_CHARACTERS_MAX])
 
 
 def keeps_hedge(value_text: str, quote: str) -> bool:
@@ -129,9 +156,18 @@ def keeps_hedge(value_text: str, quote: str) -> bool:
     >>> keeps_hedge("probably lives in Oslo", "I think he lives in Oslo")
     True
     """
-    if not hedges_in(quote):
+    if not hedges_in(quote) or not _has_room(value_text):
         return True
-    return not _has_room(value_text) or bool(_KEPT.search(_usual(value_text)))
+    value = _usual(value_text)
+    if _KEPT.search(value):
+        return True
+    return not _is_uncertain(quote) and bool(_INTENDED.search(value))
+
+
+def _is_uncertain(quote: str) -> bool:
+    """Return True if a quote has more than an intention that is being weighed."""
+    text = _usual(quote)
+    return any(pattern.search(text) for pattern in (*_DOUBTS, *_HEARSAY))
 
 
 def _has_room(value_text: str) -> bool:

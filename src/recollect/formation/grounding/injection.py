@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from recollect.formation.wording.pieces import piece_spans
-from recollect.text.han import simplified
+from recollect.text.chinese_scripts import simplified
 
 TEXT_CHARACTERS_MAX: Final = 200_000
 """What is longer is read to here; a memory is far shorter."""

@@ -33,6 +33,15 @@ _TABLE: Final = """
 澳大利亚 australia australian|澳洲 australia australian|新西兰 zealand|泰国 thailand thai
 越南 vietnam vietnamese|印度 india indian|巴西 brazil brazilian|墨西哥 mexico mexican
 埃及 egypt egyptian|希腊 greece greek|土耳其 turkey turkish|马来西亚 malaysia|印尼 indonesia
+台中 taichung|台南 tainan|新竹 hsinchu|桃园 taoyuan|基隆 keelung|嘉义 chiayi|花莲 hualien
+屏东 pingtung|宜兰 yilan|苗栗 miaoli|彰化 changhua|南投 nantou|云林 yunlin|台东 taitung|新北
+澎湖 penghu|金门 kinmen|淡水 tamsui|板桥 banqiao|三重 sanchong|中坜 zhongli|竹北 zhubei|新庄|新店
+永和|汐止|左营 zuoying|九龙 kowloon|沙田 shatin|旺角 mongkok|铜锣湾|元朗 yuenlong|屯门
+泉州 quanzhou|徐州 xuzhou|常州 changzhou|扬州 yangzhou|嘉兴 jiaxing|惠州 huizhou|汕头 shantou
+柳州 liuzhou|包头 baotou|保定 baoding|唐山 tangshan|秦皇岛 qinhuangdao|潍坊 weifang|淄博 zibo
+芜湖 wuhu|宜昌 yichang|岳阳 yueyang|株洲 zhuzhou|赣州 ganzhou|遵义 zunyi|湛江 zhanjiang
+名古屋 nagoya|福冈 fukuoka|札幌 sapporo|冲绳 okinawa|横滨 yokohama|釜山 busan|清迈 chiangmai
+河内 hanoi|吉隆坡 kualalumpur|槟城 penang|雅加达 jakarta|夏威夷 hawaii|休斯顿 houston
 菲律宾 philippines|爱尔兰 ireland irish|波兰 poland polish|奥地利 austria austrian
 """
 

@@ -2,7 +2,8 @@
 Names in Latin script in a value, and whether they were said.
 
 Names are recognised by their capital letter alone, without world knowledge. So the first word of a
-sentence is never one, and titles are judged by a list of common words.
+sentence is never one, titles are judged by a list of common words, and of the words of a heading
+only those count that are written as no word of it would be.
 """
 
 import re
@@ -13,6 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 from recollect.formation.grounding.common_words import ALIASES, COMMON, ENDINGS, NAMES_IN_SPITE
+from recollect.formation.grounding.known_places import IN_CHINESE
 from recollect.formation.wording.pieces import pieces_of
 from recollect.text.analysis import fold
 
@@ -24,9 +26,11 @@ _WORD: Final = re.compile(
 _PART: Final = re.compile(rf"[{_LETTER}]{{1,40}}|\d{{1,12}}")
 _TITLES: Final = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|St|Prof|Jr|Sr|vs|No|Mt)\.(?= )")
 _SENTENCE: Final = re.compile(r"[.!?;:\n\r。！？；：|•*]+(?=\s|$|[^\x00-\x7f])|\n")
+_HEADING_MARK: Final = frozenset(":：*")
 _SMALL_IN_TITLES: Final = frozenset(
     "a an and at by de del for from in la of on or the to van von with &".split()
 )
+_YEAR_PARTS: Final = frozenset("q1 q2 q3 q4 h1 h2".split())
 _CJK: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 
 
@@ -53,12 +57,13 @@ def names_in(text: str) -> tuple[Name, ...]:
     start = 0
     for match in (*_SENTENCE.finditer(text), None):
         end = match.start() if match else len(text)
-        found += _names_of_sentence(text[start:end], start)
+        is_headed = match is not None and not _HEADING_MARK.isdisjoint(match.group())
+        found += _names_of_sentence(text[start:end], start, is_headed=is_headed)
         start = match.end() if match else end
     return tuple(found)
 
 
-def _names_of_sentence(sentence: str, offset: int) -> Iterator[Name]:
+def _names_of_sentence(sentence: str, offset: int, *, is_headed: bool) -> Iterator[Name]:
     words = list(_WORD.finditer(sentence))
     if not words:
         return
@@ -67,14 +72,20 @@ def _names_of_sentence(sentence: str, offset: int) -> Iterator[Name]:
         and words[0].group()[0].isupper()
     )
     is_chinese = bool(_CJK.search(sentence))
+    first = words[0]
+    is_marked = is_headed or sentence.lstrip(" -").startswith(("#", "*"))
+    if is_title and is_marked and not is_chinese and _is_heading(words):
+        words = [each for each in words if _stands_out(each.group())]
     run: list[re.Match[str]] = []
     has_name = False
-    for at, word in enumerate(words):
+    for word in words:
         is_name = not (
-            at == 0 and is_title and _leads_as_verb(word.group(), sentence)
-        ) and _is_name(word.group(), is_first=at == 0, is_title=is_title, is_chinese=is_chinese)
+            word is first and is_title and _leads_as_verb(word.group(), sentence)
+        ) and _is_name(
+            word.group(), is_first=word is first, is_title=is_title, is_chinese=is_chinese
+        )
         # A common word is part of a name beside one: New York City.
-        is_part = is_name or (word.group()[0].isupper() and (at > 0 or is_title))
+        is_part = is_name or (word.group()[0].isupper() and (word is not first or is_title))
         if run and not (is_part and sentence[run[-1].end() : word.start()] == " "):
             if has_name:
                 yield _name(run, offset)
@@ -84,6 +95,18 @@ def _names_of_sentence(sentence: str, offset: int) -> Iterator[Name]:
             has_name = has_name or is_name
     if has_name:
         yield _name(run, offset)
+
+
+def _is_heading(words: Sequence[re.Match[str]]) -> bool:
+    """Return True for a title of several words, of which one is no name for sure."""
+    written = [each.group() for each in words if each.group() not in _SMALL_IN_TITLES]
+    bare = [(each, _bare(each)) for each in written]
+    return len(bare) > 1 and any(_is_common(*each) or _is_titled_word(each[1]) for each in bare)
+
+
+def _stands_out(word: str) -> bool:
+    """Return True for a word whose capitals say more than that it stands in a heading."""
+    return _has_inner_capital(word) or _bare(word) in IN_CHINESE
 
 
 def _leads_as_verb(word: str, sentence: str) -> bool:
@@ -109,7 +132,7 @@ def _is_name(word: str, *, is_first: bool, is_title: bool, is_chinese: bool) -> 
 
 
 def _is_common(word: str, bare: str) -> bool:
-    if bare in COMMON or (bare.endswith("s") and bare[:-1] in COMMON):
+    if bare in COMMON or bare in _YEAR_PARTS or (bare.endswith("s") and bare[:-1] in COMMON):
         return True
     # "Check-in", "Full-time", "Non-fiction": made up of words.
     parts = [fold(part) for part in word.split("-")]

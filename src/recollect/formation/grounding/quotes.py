@@ -1,8 +1,10 @@
 """
 Locate a quote in a text.
 
-Texts are compared word by word, ignoring case, width, white space, quotation marks and punctuation.
-"…" in a quote stands for a few omitted words.
+Texts are compared word by word, ignoring case, width, white space, quotation marks and punctuation;
+traditional Chinese characters count as simplified ones. A quote that is not found so is looked for
+once more with its numbers by their values ("thirty" and 30, 两万五 and 25000). "…" in a quote
+stands for a few omitted words.
 """
 
 from __future__ import annotations
@@ -14,19 +16,28 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Final
 
 from recollect.formation.grounding.hedges import hedges_in, keeps_hedge
+from recollect.formation.wording.pieces import piece_spans
+from recollect.text.chinese_scripts import simplified
+from recollect.text.numerals import numbers_in
 
 __all__ = ["QuotableText", "find_quote", "hedges_in", "keeps_hedge"]
 
 GAP_CHARACTERS_MAX: Final = 200
 """More than this is not left out by "…": words from all over a text make no quote."""
 PIECES_MAX: Final = 8
+WORDS_MIN: Final = 3
+"""A shorter quote is not looked for in other messages than the one cited."""
+NUMBERED_CHARACTERS_MAX: Final = 20_000
+"""In a longer text numbers are compared as they are written."""
 _OCCURRENCES_MAX: Final = 1_000
 _GAP: Final = re.compile(r"[\[(]? ?(?:\.{3,}|\u2026+|\u22ef+) ?[\])]?")
 _APOSTROPHES: Final = "'\u2018\u2019\u02bc`\u00b4"
 _SIGNS: Final = frozenset("%#&@\u2030")
+_PURE_NUMBER: Final = re.compile(r"[\d,.]+|[^\W\d_]+(?:[ -][^\W\d_]+)*|\d+[万亿千百]\d*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +93,29 @@ class QuotableText:
         at = self._joined.text.find(whole)
         if at >= 0:
             return self._joined.span(at, at + len(whole))
+        if found := self._found_by_value(quote):
+            return found
         pieces = [_joined(_words(piece)).text for piece in _GAP.split(quote)]
         pieces = [piece for piece in pieces if len(piece) > 1]
         if not 2 <= len(pieces) <= PIECES_MAX or any(not _says_enough(each) for each in pieces):
             return None
         found = _chained(self._joined.text, pieces)
         return self._joined.span(*found) if found else None
+
+    def _found_by_value(self, quote: str) -> tuple[int, int] | None:
+        """Return the span of a quote whose numbers are written in another way."""
+        if max(len(quote), len(self._text)) > NUMBERED_CHARACTERS_MAX:
+            return None
+        words = list(_with_values(quote))
+        if not any(each.folded.startswith("=") for each in words):
+            return None
+        whole = _joined(iter(words)).text
+        at = self._with_values.text.find(whole)
+        return None if at < 0 else self._with_values.span(at, at + len(whole))
+
+    @cached_property
+    def _with_values(self) -> _Joined:
+        return _joined(_with_values(self._text))
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
@@ -102,6 +130,16 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     True
     """
     return QuotableText(text).find(quote)
+
+
+def says_enough(quote: str) -> bool:
+    """
+    Return True if a quote has so many words that it is no chance to find it elsewhere.
+
+    >>> says_enough("I like tea"), says_enough("yes"), says_enough("我住在高雄")
+    (True, False, True)
+    """
+    return sum(1 for _ in islice(_words(quote), WORDS_MIN)) >= WORDS_MIN
 
 
 def _says_enough(piece: str) -> bool:
@@ -179,7 +217,7 @@ def _folded(character: str) -> str:
     """Return a letter, figure or sign in its plain form; nothing for what does not count."""
     if character.isascii():
         return character.lower() if character.isalnum() or character in "$+<>=%#&@^~|" else ""
-    folded = unicodedata.normalize("NFKC", character).casefold()
+    folded = simplified(unicodedata.normalize("NFKC", character).casefold())
     if folded.isalnum() or folded in _SIGNS:
         return folded
     return folded if unicodedata.category(character) in {"Sc", "Sm"} else ""
@@ -199,6 +237,37 @@ def _joins(text: str, at: int, pending: Sequence[str]) -> bool:
     if mark in _APOSTROPHES:
         return pending[-1].isalpha() and following.isalpha()
     return mark in ".,:" and pending[-1].isdigit() and following.isdigit()
+
+
+def _with_values(text: str) -> Iterator[_Word]:
+    """Yield the words of a text, with "=" and its value for each plain number."""
+    numbers = _values_in(text)
+    for word in _words(text):
+        while numbers and numbers[0].end <= word.start:
+            yield numbers.pop(0)
+        if not numbers or word.end <= numbers[0].start:
+            yield word
+    yield from numbers
+
+
+def _values_in(text: str) -> list[_Word]:
+    """Return the numbers that have one value and no unit, where they stand in *text*."""
+    # Character by character, so that places stay what they are.
+    usual = simplified("".join(map(_usual, text)))
+    found: list[_Word] = []
+    for start, end in piece_spans(usual):
+        piece = usual[start:end]
+        for each in numbers_in(piece):
+            is_plain = each.is_claim and len(each.readings) == 1 and not each.parts
+            if is_plain and _PURE_NUMBER.fullmatch(piece[each.start : each.end]):
+                value = next(iter(each.readings))
+                found.append(_Word(f"={value}", start + each.start, start + each.end))
+    return found
+
+
+def _usual(character: str) -> str:
+    folded = unicodedata.normalize("NFKC", character)
+    return folded if len(folded) == 1 else character
 
 
 def _composed(pending: Sequence[str]) -> str:

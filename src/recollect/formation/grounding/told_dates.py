@@ -12,11 +12,13 @@ from typing import Final
 from recollect.text.calendar_dates import Dated, absolute_dates
 from recollect.text.days import Days, stretch
 from recollect.text.relative_dates import ages_in, lengths_in, relative_dates
+from recollect.text.year_parts import year_parts_in
 
 _LOOSE_DAYS_MAX: Final = 17
 """Any day of a week, of "a couple of weeks ago" or of a weekend may stand for it."""
 _SEASON_DAYS_MAX: Final = 125
 _YEAR_DAYS_MAX: Final = 400
+_ANY_DAY: Final = date(2000, 1, 1)
 _NOW: Final = re.compile(
     (
         r"\b(?:now|just|currently|nowadays|these days|at the moment|right now)\b|现在|刚|目前"
@@ -28,8 +30,8 @@ RECKONED_DAYS_MAX: Final = 40
 RECKONED_LENGTHS_MAX: Final = 6
 """From a text that tells of more days, or lengths of time, nothing is reckoned."""
 _BESIDE: Final = re.compile(
-    r"\b(?:the )?(?:day|morning|night|evening) (?:after|before)\b|\bnext day\b|\beve\b"
-    r"|[前后]一[天日晚]|第二天"
+    r"\b(?:the )?(?:day|morning|night|evening) (?:after|before)\b(?! tomorrow| yesterday)"
+    r"|\bnext day\b|\beve\b|[前后]一[天日晚]|第二天"
     r"|次日|翌日",
     re.IGNORECASE,
 )
@@ -57,6 +59,8 @@ def dates_in(text: str, said_on: Sequence[date]) -> list[Dated]:
     found = list(absolute_dates(text, said_on[0] if said_on else None))
     for day in said_on:
         found += relative_dates(text, day)
+    if not said_on:
+        found += (each for each in year_parts_in(text, _ANY_DAY) if not each.is_relative)
     found.sort(key=lambda each: (each.start, -each.end))
     kept: list[Dated] = []
     for each in found:

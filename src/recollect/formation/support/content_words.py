@@ -13,7 +13,7 @@ import Stemmer
 
 from recollect.formation.wording.pieces import piece_spans
 from recollect.text.analysis import MARKS, UNSPACED, fold
-from recollect.text.han import simplified
+from recollect.text.chinese_scripts import simplified
 
 WORD_CHARACTERS_MAX: Final = 64
 """A longer run of letters (a key, an encoded file) counts by its first characters only."""

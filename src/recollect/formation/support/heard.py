@@ -24,7 +24,7 @@ from recollect.formation.types import MemoryType
 from recollect.formation.window import Window, WindowLine
 from recollect.records import Json, Memory, Trust
 from recollect.stores.json_pointers import is_list
-from recollect.text.han import simplified
+from recollect.text.chinese_scripts import simplified
 from recollect.text.searchable import memory_text
 
 ASKED_CHARACTERS_MAX: Final = 50_000

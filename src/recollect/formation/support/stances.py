@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from recollect.formation.support.content_words import Token, tokens_in
-from recollect.text.han import simplified
+from recollect.text.chinese_scripts import simplified
 
 Attitude: TypeAlias = Literal["likes", "prefers", "dislikes", "allergic"]
 

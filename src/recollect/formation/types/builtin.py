@@ -50,7 +50,6 @@ NOTE: Final = MemoryType(
             "context": _text("When it matters, and its limits"),
             "content": _text("What to remember, readable on its own"),
         },
-        "context",
         "content",
     ),
 )

@@ -22,7 +22,7 @@ from recollect.formation.types.memory_type import (
 )
 from recollect.formation.types.references import path_of
 from recollect.formation.types.schema import check_schema
-from recollect.records import BESIDE_TYPES, Json, Role
+from recollect.records import Json, Role
 from recollect.stores.json_pointers import is_list, is_number, kind_of, listed, shown
 from recollect.stores.validation import check_text
 
@@ -226,9 +226,6 @@ class _Entry:
             )
         if name in RESERVED:
             raise self._refusal("name", f"{name!r} is the name of a tool of ours: use another")
-        if name in BESIDE_TYPES:
-            reason = f"{name!r} is the name of what stands beside memories, unseen: use another"
-            raise self._refusal("name", reason)
         mode = self._one_of("update_mode", _MODES)
         parameters = check_schema(self.entry["parameters"], f"{self.path}.parameters")
         return MemoryType(

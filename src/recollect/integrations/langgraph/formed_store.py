@@ -37,6 +37,7 @@ from recollect.records import (
     Memory,
     PutMemory,
     Scope,
+    SideWrite,
     Write,
 )
 from recollect.stores.plans.changes import Below
@@ -99,7 +100,7 @@ class FormedStore(RecollectStore):
         for revision in revised.values():
             if revision:
                 scope, write = revision
-                given: list[Write] = [write]
+                given: list[Write | SideWrite] = [write]
                 if isinstance(write, DeleteMemory):
                     target = EraseMemory(type=write.type, key=write.key)
                     given += await forgotten_notes(memory.store, scope, target)

@@ -17,7 +17,7 @@ from recollect.integrations.langgraph.store_reads import ITEM, prolong_used, rea
 from recollect.integrations.langgraph.store_writes import Writes, write_all, writes_of
 from recollect.integrations.langgraph.ttl_sweeper import SWEEP_MINUTES, Sweeper
 from recollect.memory.facade import Recollect
-from recollect.records import LIFETIME, Scope
+from recollect.records import Scope
 from recollect.stores.plans.erasure import EraseExpired
 from recollect.stores.validation import check_scope, to_datetime
 from recollect.sync.facade import SyncRecollect, open_sync
@@ -121,8 +121,7 @@ class RecollectStore(BaseStore):
         Raises:
             UsageError: This is the event loop on which the memory lives.
         """
-        # The bytes of both are removed at once, after the second.
-        await memory.store.erase(self.root, EraseExpired(types=[LIFETIME], below=True))
+        # The lifetimes of the items go with them: they are side records, which expire as well.
         items = await memory.erase(self.root, EraseExpired(types=[ITEM], below=True))
         return items.memories
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from hashlib import blake2b
 from typing import Any, Final
@@ -25,7 +25,15 @@ from recollect.memory.facade import Recollect
 from recollect.recall.query import MATCHES_MAX, Where, query_in
 from recollect.recall.results import Recall
 from recollect.recall.scope_listing import scopes_below
-from recollect.records import LIFETIME, Memory, ProlongMemory, Scope
+from recollect.records import (
+    LIFETIME,
+    Memory,
+    ProlongMemory,
+    ProlongSideRecord,
+    Scope,
+    SideAddress,
+    SideRecord,
+)
 from recollect.stores.plans.changes import Below
 from recollect.stores.validation import WRITES_MAX, to_datetime
 
@@ -171,23 +179,30 @@ async def prolong_used(memory: Recollect, used: Sequence[Memory]) -> None:
 
 
 async def _prolong(memory: Recollect, scope: Scope, items: Sequence[Memory]) -> None:
-    lifetimes = await memory.store.get_many(
-        scope, [(LIFETIME, lifetime_key(each.key)) for each in items]
-    )
+    addresses = [SideAddress(LIFETIME, lifetime_key(each.key)) for each in items]
+    lifetimes = await memory.store.side_records_at(scope, addresses)
     now = to_datetime(memory.store.now())
     prolongs = [
-        ProlongMemory(
-            type=kept.type,
-            key=kept.key,
-            version=kept.version,
-            expires_at=now + timedelta(minutes=_minutes(lifetime.value)),
-        )
+        each
         for item, lifetime in zip(items, lifetimes, strict=True)
         if lifetime
-        for kept in (item, lifetime)
+        for each in _prolongs(item, lifetime, now)
     ]
     for start in range(0, len(prolongs), WRITES_MAX):
         await memory.store.prolong(scope, prolongs[start : start + WRITES_MAX])
+
+
+def _prolongs(
+    item: Memory, lifetime: SideRecord, now: datetime
+) -> tuple[ProlongMemory, ProlongSideRecord]:
+    """Return the writes that restart the lifetime of an item at *now*."""
+    until = now + timedelta(minutes=_minutes(lifetime.value))
+    return (
+        ProlongMemory(type=item.type, key=item.key, version=item.version, expires_at=until),
+        ProlongSideRecord(
+            kind=lifetime.kind, key=lifetime.key, version=lifetime.version, expires_at=until
+        ),
+    )
 
 
 def _minutes(value: Mapping[str, Any]) -> float:

@@ -14,7 +14,15 @@ from recollect.integrations.langgraph.index_paths import searched_text
 from recollect.integrations.langgraph.store_operations import check_ttl
 from recollect.integrations.langgraph.store_reads import ITEM, lifetime_key
 from recollect.memory.facade import Recollect
-from recollect.records import LIFETIME, DeleteMemory, PutMemory, Scope, Write
+from recollect.records import (
+    LIFETIME,
+    DeleteMemory,
+    DeleteSideRecord,
+    PutMemory,
+    PutSideRecord,
+    Scope,
+    Write,
+)
 from recollect.stores.plans.memories import PreparedWrite, prepare_put, prepare_write
 from recollect.stores.validation import WRITES_MAX, check_scope
 
@@ -40,8 +48,8 @@ def writes_of(root: Scope, ops: Sequence[Op], fields: Sequence[str], now: dateti
 
 def _writes(op: PutOp, fields: Sequence[str], now: datetime) -> list[PreparedWrite]:
     if op.value is None:
-        addresses = ((ITEM, op.key), (LIFETIME, lifetime_key(op.key)))
-        return [prepare_write(DeleteMemory(type=type_, key=key)) for type_, key in addresses]
+        lifetime = DeleteSideRecord(kind=LIFETIME, key=lifetime_key(op.key))
+        return [prepare_write(DeleteMemory(type=ITEM, key=op.key)), prepare_write(lifetime)]
     minutes = check_ttl(op.ttl, "ttl")
     expires_at = None if minutes is None else _later(now, minutes)
     item = PutMemory(
@@ -55,14 +63,11 @@ def _writes(op: PutOp, fields: Sequence[str], now: datetime) -> list[PreparedWri
     prepared = prepare_put(item, partial(searched_text, index=op.index, fields=fields))
     if minutes is None:
         return [prepared]  # the lifetime that it may have had ends by itself, and is read no more
-    kept = PutMemory(
-        type=LIFETIME,
+    kept = PutSideRecord(
+        kind=LIFETIME,
         key=lifetime_key(op.key),
         value={"minutes": minutes},
-        text="",
         expires_at=expires_at,
-        trust="external",
-        cause="LangGraph's store",
     )
     return [prepared, prepare_write(kept)]
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from recollect.server.http.event_streams import MEDIA_TYPE as EVENTS
 from recollect.server.schemas import administration as administered
+from recollect.server.schemas import contexts, langgraph, memories
 from recollect.server.schemas import formation as formed
-from recollect.server.schemas import langgraph, memories
 from recollect.server.schemas import recall as recalled
 from recollect.server.schemas import threads as talk
 from recollect.server.schemas.elements import InfoResponse, OkResponse, StatusResponse
@@ -44,6 +44,7 @@ OPERATIONS: Final[Mapping[tuple[str, str], Documented]] = {
     ),
     ("delete", "/v1/threads/{thread}/messages/{message}"): Documented("remove_message"),
     ("post", "/v1/recall"): Documented("recall", recalled.RecallResponse),
+    ("post", "/v1/context"): Documented("context", contexts.ContextResponse),
     ("get", "/v1/memories"): Documented("list_memories", memories.MemoriesResponse),
     ("get", _ONE): Documented("get_memory", memories.MemoryResponse),
     ("put", _ONE): Documented("put_memory", memories.ChangedMemoryResponse),

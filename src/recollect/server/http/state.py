@@ -17,7 +17,7 @@ from recollect.formation.config import Assistants
 from recollect.memory.facade import Recollect
 from recollect.memory.settings_cache import SettingsCache
 from recollect.ports import Model
-from recollect.records import JsonObject, PutMemory, Scope
+from recollect.records import JsonObject, PutSideRecord, Scope
 from recollect.server.authorization import PERMISSIONS, RESERVED, Keys, Principal
 from recollect.server.http.change_watch import Watch
 from recollect.server.http.page_key import page_key
@@ -34,7 +34,7 @@ from recollect.server.usage import UsageBook, UsageLimits
 from recollect.stores.validation import to_datetime
 
 SERVICE_SCOPE: Final[Scope] = (RESERVED, "settings")
-SECRET_TYPE: Final = "ServiceSecret"  # noqa: S105 (the name of a type)
+SECRET: Final = "ServiceSecret"  # noqa: S105 (the name of a kind)
 FIRST_KEY: Final = "first"
 
 OpenMemory: TypeAlias = Callable[[], AbstractAsyncContextManager[Recollect]]
@@ -170,16 +170,11 @@ async def opened_service(
 async def _kept_secret(memory: Recollect) -> str:
     """Return the signing secret stored in this store; the first call creates it."""
     while True:
-        found = await memory.get(SERVICE_SCOPE, SECRET_TYPE, SECRET_TYPE)
+        found = await memory.store.side_record(SERVICE_SCOPE, SECRET, SECRET)
         if found is not None:
             return str(found.value["secret"])
-        put = PutMemory(
-            type=SECRET_TYPE,
-            key=SECRET_TYPE,
-            value={"secret": secrets.token_urlsafe(48)},
-            text="",
-            expected=0,
-        )
+        value = {"secret": secrets.token_urlsafe(48)}
+        put = PutSideRecord(kind=SECRET, key=SECRET, value=value, expected=0)
         try:
             await memory.store.apply(SERVICE_SCOPE, [put])
         except VersionConflictError:

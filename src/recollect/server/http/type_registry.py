@@ -8,7 +8,7 @@ from recollect.errors import ProposalRefusedError, UsageError
 from recollect.formation.instruction_rules import INSTRUCTIONS_CHARACTERS_MAX
 from recollect.formation.types import EXAMPLE, INSTRUCTIONS, MemoryType
 from recollect.memory.facade import Recollect
-from recollect.memory.scope_types import TYPES, sound_settings, types_in_force, types_write
+from recollect.memory.scope_types import TYPES, settings_write, sound_settings, types_in_force
 from recollect.memory.value_checks import check_document
 from recollect.records import Json, JsonObject, Scope
 from recollect.server.http.scope_access import Reach
@@ -55,7 +55,7 @@ async def types_of(reach: Reach) -> tuple[MemoryType, ...]:
 
 async def keep_types(memory: Recollect, scope: Scope, types: tuple[MemoryType, ...]) -> None:
     """Set the types of the scope, and of scopes below without their own."""
-    await memory.apply(scope, [types_write(types)])
+    await memory.store.apply(scope, [settings_write([each.as_config() for each in types])])
 
 
 async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:

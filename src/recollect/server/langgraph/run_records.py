@@ -10,17 +10,16 @@ from typing import Final, Literal, TypeAlias, cast
 from recollect.errors import NotFoundError
 from recollect.memory.facade import Recollect
 from recollect.records import (
-    DeleteMemory,
+    DeleteSideRecord,
     Json,
     JsonObject,
-    Memory,
-    PutMemory,
+    PutSideRecord,
     Scope,
-    Write,
+    SideRecord,
 )
 from recollect.server.authorization import RESERVED
 from recollect.server.quotas import DOCUMENTS
-from recollect.stores.pages import each_page, each_row
+from recollect.stores.pages import each_row
 from recollect.stores.validation import PAGE_ROWS_MAX
 
 THREAD: Final = "LangGraphThread"
@@ -78,7 +77,7 @@ def place_of(root: Scope, thread: str) -> Scope:
     return (RESERVED, DOCUMENTS, *root, thread)
 
 
-def put_thread(thread: KeptThread) -> Write:
+def put_thread(thread: KeptThread) -> PutSideRecord:
     """Return the write of a thread, at the version that was read."""
     value: JsonObject = {
         "scope": None if thread.scope is None else list(thread.scope),
@@ -87,10 +86,10 @@ def put_thread(thread: KeptThread) -> Write:
         "updated_at": thread.updated_at.isoformat(),
         "held": thread.held,
     }
-    return PutMemory(type=THREAD, key=THREAD, value=value, text="", expected=thread.version)
+    return PutSideRecord(kind=THREAD, key=THREAD, value=value, expected=thread.version)
 
 
-def put_run(run: KeptRun) -> Write:
+def put_run(run: KeptRun) -> PutSideRecord:
     """Return the write of a run."""
     value: JsonObject = {
         "thread": run.thread,
@@ -106,17 +105,17 @@ def put_run(run: KeptRun) -> Write:
         "reason": run.reason,
     }
     expires_at = run.created_at + timedelta(days=RUN_KEPT_DAYS)
-    return PutMemory(type=RUN, key=run.id, value=value, text="", expires_at=expires_at)
+    return PutSideRecord(kind=RUN, key=run.id, value=value, expires_at=expires_at)
 
 
-def delete_run(run: KeptRun) -> Write:
+def delete_run(run: KeptRun) -> DeleteSideRecord:
     """Return the write that removes a run."""
-    return DeleteMemory(type=RUN, key=run.id)
+    return DeleteSideRecord(kind=RUN, key=run.id)
 
 
 async def kept_thread(memory: Recollect, root: Scope, thread: str) -> KeptThread | None:
     """Return a thread that a client made below *root*, ``None`` if there is none."""
-    found = await memory.get(place_of(root, thread), THREAD, THREAD)
+    found = await memory.store.side_record(place_of(root, thread), THREAD, THREAD)
     return None if found is None else _thread_of(found, thread)
 
 
@@ -147,16 +146,12 @@ async def kept_threads(memory: Recollect, root: Scope) -> list[KeptThread]:
 async def _all(memory: Recollect, root: Scope) -> list[tuple[Scope, KeptThread]]:
     """Return the threads that clients made with keys of *root* or below, each with that scope."""
     prefix = place_of(root, "")[:-1]
-    found: list[tuple[Scope, KeptThread]] = []
-    async for place in each_row(
-        lambda cursor: memory.store.scopes(
-            prefix=prefix, type_=THREAD, cursor=cursor, limit=PAGE_ROWS_MAX
+    found = each_row(
+        lambda cursor: memory.store.side_records_below(
+            prefix, THREAD, cursor=cursor, limit=PAGE_ROWS_MAX
         )
-    ):
-        bound, id_ = place[2:-1], place[-1]
-        one = await kept_thread(memory, bound, id_)
-        found += [(bound, one)] if one else []
-    return found
+    )
+    return [(each.scope[2:-1], _thread_of(each, each.scope[-1])) async for each in found]
 
 
 async def forget_erased(
@@ -172,14 +167,13 @@ async def forget_erased(
 
 async def kept_runs(memory: Recollect, root: Scope, thread: str) -> list[KeptRun]:
     """Return the runs of a thread, the newest first."""
-    found: list[KeptRun] = []
-    async for page in each_page(
-        lambda cursor: memory.memories(
-            place_of(root, thread), type_=RUN, cursor=cursor, limit=PAGE_ROWS_MAX
+    found = each_row(
+        lambda cursor: memory.store.side_records(
+            place_of(root, thread), RUN, cursor=cursor, limit=PAGE_ROWS_MAX
         )
-    ):
-        found += [_run_of(each) for each in page.rows]
-    return sorted(found, key=lambda each: (each.created_at, each.id), reverse=True)
+    )
+    runs = [_run_of(each) async for each in found]
+    return sorted(runs, key=lambda each: (each.created_at, each.id), reverse=True)
 
 
 async def note_types(memory: Recollect, root: Scope, types: Sequence[JsonObject]) -> None:
@@ -187,16 +181,15 @@ async def note_types(memory: Recollect, root: Scope, types: Sequence[JsonObject]
     place = place_of(root, "")[:-1]
     for each in types:
         name = str(each["name"])
-        found = await memory.get(place, TYPES, name)
+        found = await memory.store.side_record(place, TYPES, name)
         if found is None or found.value != each:
-            put = PutMemory(type=TYPES, key=name, value=each, text="")
-            await memory.store.apply(place, [put])
+            await memory.store.apply(place, [PutSideRecord(kind=TYPES, key=name, value=each)])
 
 
 async def noted_types(memory: Recollect, root: Scope) -> list[JsonObject]:
     """Return the memory types that runs brought."""
     place = place_of(root, "")[:-1]
-    page = await memory.memories(place, type_=TYPES, limit=PAGE_ROWS_MAX)
+    page = await memory.store.side_records(place, TYPES, limit=PAGE_ROWS_MAX)
     return [each.value for each in page.rows]
 
 
@@ -204,7 +197,7 @@ async def forget_thread(memory: Recollect, root: Scope, thread: str) -> None:
     """Remove the documents of a thread."""
     runs = await kept_runs(memory, root, thread)
     writes = [delete_run(each) for each in runs]
-    writes.append(DeleteMemory(type=THREAD, key=THREAD))
+    writes.append(DeleteSideRecord(kind=THREAD, key=THREAD))
     for start in range(0, len(writes), PAGE_ROWS_MAX):
         await memory.store.apply(place_of(root, thread), writes[start : start + PAGE_ROWS_MAX])
 
@@ -214,7 +207,7 @@ def changed(thread: KeptThread, now: datetime, **fields: Json | Mapping[str, Jso
     return replace(thread, updated_at=now, **fields)  # type: ignore[arg-type]
 
 
-def _thread_of(found: Memory, id_: str) -> KeptThread:
+def _thread_of(found: SideRecord, id_: str) -> KeptThread:
     value = found.value
     scope = value.get("scope")
     return KeptThread(
@@ -228,7 +221,7 @@ def _thread_of(found: Memory, id_: str) -> KeptThread:
     )
 
 
-def _run_of(found: Memory) -> KeptRun:
+def _run_of(found: SideRecord) -> KeptRun:
     value = found.value
     return KeptRun(
         id=found.key,

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.exceptions import HTTPException
 
 from recollect.errors import ConflictError, NotFoundError, VersionConflictError
-from recollect.records import NewMessage, Thread, Write
+from recollect.records import NewMessage, SideWrite, Thread
 from recollect.server.http.scope_access import Reach
 from recollect.server.langgraph.assistants import GRAPH, assistant_uuid
 from recollect.server.langgraph.request_context import Reading, RunId, ThreadId, Writing
@@ -195,7 +195,7 @@ async def _noted(reach: Reach, how: Configured, asked: RunRequest, span: Span) -
             metadata=asked.metadata or {},
             configurable=how.shown,
         )
-        writes: list[Write] = [
+        writes: list[SideWrite] = [
             put_thread(replace(changed(thread, now), scope=how.segments, held=False)),
             put_run(run),
         ]
@@ -269,7 +269,7 @@ async def cancel(
         others = [each for each in await _in_flight(reach, thread) if each.id != run_id]
         now = to_datetime(memory.store.now())
         stopped = replace(found, status="interrupted", updated_at=now, reason="cancelled")
-        writes: list[Write] = [
+        writes: list[SideWrite] = [
             put_thread(replace(changed(thread, now), held=not others)),
             delete_run(found) if action == "rollback" else put_run(stopped),
         ]

@@ -17,6 +17,7 @@ from recollect.recall.rendering import visible
 from recollect.records import Json, JsonObject
 from recollect.server.mcp.callers import CallerOf
 from recollect.server.mcp.capabilities import (
+    CONTEXT,
     INSTRUCTIONS,
     MANNERS,
     PROFILE,
@@ -26,6 +27,7 @@ from recollect.server.mcp.capabilities import (
 )
 from recollect.server.mcp.resources import (
     MEMORY_TEMPLATE,
+    NOTHING_BEARS,
     PROFILE_URI,
     PROMPT_OF_REMEMBERING,
     THREAD_TEMPLATE,
@@ -86,7 +88,7 @@ class _Door:
         except RecollectError as error:
             # The model is told, so that it can do otherwise.
             result = {"status": "failed", "id": "", "reason": str(error), "code": error.code}
-        return _answered(result)
+        return _answered(params.name, result)
 
     async def list_resources(
         self, context: Any, params: types.PaginatedRequestParams | None
@@ -198,10 +200,14 @@ def _shown(tool: Tool) -> types.Tool:
     )
 
 
-def _answered(result: Mapping[str, Json]) -> types.CallToolResult:
-    text = types.TextContent(type="text", text=visible(json.dumps(result, ensure_ascii=False)))
+def _answered(name: str, result: Mapping[str, Json]) -> types.CallToolResult:
+    """Return a tool's answer; the text of a context as it is, since its budget is counted so."""
+    if name == CONTEXT and result["status"] == "found":
+        text = str(result["text"]) or NOTHING_BEARS
+    else:
+        text = visible(json.dumps(result, ensure_ascii=False))
     return types.CallToolResult(
-        content=[text],
+        content=[types.TextContent(type="text", text=text)],
         structured_content=dict(result),
         is_error=result["status"] in {"refused", "failed"},
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from recollect.agents.tools import MemoryTools
 from recollect.agents.tools.tool_definitions import ERASE, SEARCH, shape_of
@@ -13,10 +14,12 @@ from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
 from recollect.memory.facade import Recollect
 from recollect.records import Json, JsonObject, NewMessage, Scope, Write
+from recollect.server.authorization import relative
 from recollect.server.mcp.callers import McpCaller
-from recollect.server.mcp.capabilities import NEEDS, PROFILE, tools_offered
+from recollect.server.mcp.capabilities import CONTEXT, NEEDS, PROFILE, tools_offered
 from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.plans.formation import Debounce
+from recollect.wire.contexts import context_to_json
 from recollect.worker.formation_input import read_documents
 
 THREAD: Final = "mcp"
@@ -72,6 +75,8 @@ class Tools:
             return {"status": "refused", "id": "", "reason": wrong}
         if name == PROFILE:
             return {"status": "found", "profile": await self.profile(caller)}
+        if name == CONTEXT:
+            return await _context(caller, scope, arguments)
         given = dict(arguments)
         answer = str(given.pop("answer", ""))
         tools = MemoryTools(
@@ -104,6 +109,15 @@ class Tools:
             for each in await read_documents(caller.memory.store, scope, type_.name):
                 found[each.label] = each.value
         return found
+
+
+async def _context(caller: McpCaller, scope: Scope, arguments: JsonObject) -> JsonObject:
+    """Return what the caller's prompt should be told; `_wrong` has checked the arguments."""
+    caller.use(scope, recalls=1)
+    given: Mapping[str, Any] = arguments
+    found = await caller.memory.context(scope, **given)
+    scope_of = partial(relative, caller.principal)
+    return {"status": "found", **context_to_json(found, scope_of, whole=False)}
 
 
 def _wrong(types: Sequence[MemoryType], name: str, arguments: JsonObject) -> str:

@@ -10,6 +10,7 @@ from recollect.server.routes import (
     audit,
     changes,
     chat,
+    contexts,
     erase,
     formation,
     graph,
@@ -29,6 +30,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     # What is asked most comes first: a path is looked for in this order.
     threads.router,
     recall.router,
+    contexts.router,
     me.router,
     memories.router,
     undo.router,

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Header
 
 from recollect.errors import UsageError
-from recollect.records import BESIDE_TYPES, JsonObject, Message, Scope
+from recollect.records import JsonObject, Message, Scope
 from recollect.server.http.event_streams import Event, FollowingResponse
 from recollect.server.http.scope_access import Reach, Reading
 from recollect.stores.plans.changes import Entry
@@ -94,11 +94,7 @@ def _told(feed: Feed, entries: Sequence[Entry], place: Cursor) -> list[Event]:
     is_begun = place.epoch == 0  # nothing was there before, so that nothing is to be reset
     if feed.reset and not is_begun and (feed.epoch, feed.seq) != (place.epoch, place.seq):
         return [Event(name="reset", content={"seq": feed.seq})]
-    changed = [
-        Event(name="change", content={**_named(each), "seq": feed.seq})
-        for each in entries
-        if isinstance(each.content, Message) or each.content.type not in BESIDE_TYPES
-    ]
+    changed = [Event(name="change", content={**_named(each), "seq": feed.seq}) for each in entries]
     if feed.removed:
         gone: JsonObject = {"kind": "removed", "count": len(feed.removed), "seq": feed.seq}
         changed.append(Event(name="change", content=gone))

@@ -9,8 +9,10 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import StreamingResponse
 
-from recollect.chat import Chatbot, KnownMemories
+from recollect.chat import Chatbot
+from recollect.chat.chat_prompt import recalled_in
 from recollect.errors import RecollectError
+from recollect.recall.context import Context
 from recollect.records import Json, JsonObject, Message
 from recollect.server.http.event_streams import Event, check_streams, event_stream
 from recollect.server.http.problems import problem_of
@@ -95,14 +97,13 @@ async def _answer(reach: Reach, bot: Chatbot, said: Message) -> AsyncGenerator[E
 
 
 async def _done(
-    reach: Reach, said: Message, kept: Message | None, known: KnownMemories, reason: str | None
+    reach: Reach, said: Message, kept: Message | None, known: Context, reason: str | None
 ) -> JsonObject:
     memory = reach.memory
     thread = await memory.thread(reach.scope, said.thread)
     due = thread.due if thread else None
     recalled: list[Json] = [
-        recalled_to_json(each, reach.relative, whole=False)
-        for each in (*known.documents, *known.entries)
+        recalled_to_json(each, reach.relative, whole=False) for each in recalled_in(known)
     ]
     return {
         "user": message_to_json(said),

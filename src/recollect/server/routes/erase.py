@@ -12,7 +12,7 @@ from recollect.cli.commands.erase import Preview, preview_of
 from recollect.errors import ConflictError, RepeatedRequestError, UsageError
 from recollect.memory.facade import Recollect
 from recollect.observability.spans import memory_span
-from recollect.records import Json, JsonObject, PutMemory, Scope
+from recollect.records import Json, JsonObject, PutSideRecord, Scope
 from recollect.server.authorization import RESERVED
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import Below, Erasing, IdempotencyKey, Reach
@@ -32,7 +32,8 @@ from recollect.wire.erasures import ErasePreview, preview_to_json, receipt_to_js
 router: Final = APIRouter(prefix="/v1/erase", tags=["erase"])
 CONFIRM_S: Final = 600.0
 """So long what was previewed can be confirmed."""
-ERASURE_TYPE: Final = "ServiceErasure"
+ERASURE: Final = "ServiceErasure"
+"""The kind of the side records that hold the id of a receipt, and marks of the erased scope."""
 _CONFIRMATION: Final = "confirmation"
 _PAGE: Final = 500
 
@@ -64,20 +65,24 @@ async def erase(
 
     It is refused if it would take anything else than was shown: preview it again.
     """
+    store, noted_in = reach.memory.store, receipts_scope(reach.principal.tenant)
+    # Unique: the confirmation expires long before its key is forgotten and may be used again.
+    name = idempotency_key and await store.keyed("erase", idempotency_key, asked.confirm)
 
     async def act(memory: Recollect) -> dict[str, Any]:
         receipt = await _erase(reach, asked.confirm)
         # Noting the receipt is what has the key: the scope may be gone with all that it held.
-        await _keep(reach, memory, receipt)
+        note = _note_of(reach, name or receipt.id, receipt)
+        await memory.store.apply(noted_in, [note])
         return receipt_to_json(receipt)
 
-    async def again(repeated: RepeatedRequestError) -> dict[str, Any]:
-        ids = {id_ for _, id_ in repeated.memories}
+    async def again(_: RepeatedRequestError) -> dict[str, Any]:
+        note = await store.side_record(noted_in, ERASURE, str(name))
+        id_ = note and note.value["receipt"]
         receipts = await reach.memory.receipts()
-        return next(receipt_to_json(each) for each in receipts if each.id in ids)
+        return next(receipt_to_json(each) for each in receipts if each.id == id_)
 
     keyed = RepeatableRequest(reach, idempotency_key, "erase", asked.confirm)
-    noted_in = receipts_scope(reach.principal.tenant)
     return await keyed.answer(act, again, scope=noted_in, is_audited=False)
 
 
@@ -134,11 +139,11 @@ def _marks(reach: Reach, scope: Scope) -> list[str]:
     return [signer.token(None, "scope", scope[:depth]) for depth in range(1, len(scope) + 1)]
 
 
-async def _keep(reach: Reach, memory: Recollect, receipt: EraseReceipt) -> None:
+def _note_of(reach: Reach, key: str, receipt: EraseReceipt) -> PutSideRecord:
+    """Return the write that notes at *key* that a receipt is of this scope."""
     # The name of an erased scope may be a person's: only marks of it are kept.
-    value: JsonObject = {"marks": list(_marks(reach, reach.scope))}
-    put = PutMemory(type=ERASURE_TYPE, key=receipt.id, value=value, text="")
-    await memory.store.apply(receipts_scope(reach.principal.tenant), [put])
+    value: JsonObject = {"receipt": receipt.id, "marks": _marks(reach, reach.scope)}
+    return PutSideRecord(kind=ERASURE, key=key, value=value)
 
 
 @router.get("/receipts", summary="What was erased")
@@ -156,12 +161,12 @@ async def receipts(
     memory = reach.memory
     ours: set[str] = set()
     async for each in each_row(
-        lambda cursor: memory.store.memories(
-            receipts_scope(reach.principal.tenant), type_=ERASURE_TYPE, cursor=cursor, limit=_PAGE
+        lambda cursor: memory.store.side_records(
+            receipts_scope(reach.principal.tenant), ERASURE, cursor=cursor, limit=_PAGE
         )
     ):
         marks = cast("list[str]", each.value["marks"])
         if mark in marks if below else mark == marks[-1]:
-            ours.add(each.key)
+            ours.add(str(each.value["receipt"]))
     found = [each for each in await memory.receipts(unclean=unclean) if each.id in ours]
     return {"receipts": [receipt_to_json(each) for each in reversed(found)], "cursor": None}

@@ -14,7 +14,6 @@ from recollect.memory.facade import Recollect
 from recollect.observability.spans import memory_span
 from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
 from recollect.records import (
-    BESIDE_TYPES,
     DeleteMemory,
     EndMemory,
     Json,
@@ -94,8 +93,6 @@ async def memories(
         )
 
     def wanted(each: Memory) -> bool:
-        if each.type in BESIDE_TYPES:
-            return False
         return key is None or each.key == key
 
     found, after = await reach.walked(
@@ -155,7 +152,7 @@ async def existing_memory(reach: Reach, type_: str, key: str) -> Memory:
         NotFoundError: There is none.
     """
     found = await reach.memory.get(reach.scope, type_, key)
-    if found is None or type_ in BESIDE_TYPES:
+    if found is None:
         msg = f"there is no memory {type_}/{key} in this scope: GET /v1/memories lists them"
         raise NotFoundError(msg)
     return found
@@ -223,7 +220,7 @@ async def delete(
     is refused if that would be too large. With an `Idempotency-Key` it is no error that there is
     none: it may have been removed before.
     """
-    if idempotency_key is None or type in BESIDE_TYPES:
+    if idempotency_key is None:
         await existing_memory(reach, type, key)
     write = DeleteMemory(type=type, key=key, expected=expected_version(if_match))
     change = Undoable(reach, undo)
@@ -402,7 +399,7 @@ async def end(
     undo: WantsUndo = False,
 ) -> dict[str, Any]:
     """End a memory: it stays readable and searchable as history."""
-    if idempotency_key is None or type in BESIDE_TYPES:
+    if idempotency_key is None:
         await existing_memory(reach, type, key)
     write = EndMemory(type=type, key=key, at=asked.at, expected=expected_version(if_match))
     change = Undoable(reach, undo)

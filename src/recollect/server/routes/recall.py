@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -53,7 +54,7 @@ async def recall(reach: Reading, asked: RecallRequest) -> dict[str, Any]:
     seconds = time.perf_counter() - started
     service.metrics.recall_seconds.observe(seconds)
     service.usage.add(reach.scope, recalls=1)
-    note(reach, found)
+    note(reach, found.query, found.entries)
     return {
         **recall_to_json(found, reach.relative, whole=asked.whole),
         "ms": round(seconds * 1_000, 2),
@@ -75,12 +76,10 @@ def narrowed(reach: Reach, found: Recall, asked: RecallRequest) -> Recall:
     return replace(found, entries=kept)
 
 
-def note(reach: Reach, found: Recall) -> None:
-    """Record for each memory that this recall returned it."""
+def note(reach: Reach, query: str, entries: Sequence[Recalled]) -> None:
+    """Record for each memory of *entries* that a recall by *query* returned it."""
     now = to_datetime(reach.memory.store.now())
-    for rank, each in enumerate(found.entries, start=1):
+    for rank, each in enumerate(entries, start=1):
         if isinstance(each.content, Memory):
-            told = RecallNote(
-                at=now, query=found.query, rank=rank, score=round(float(each.score), 4)
-            )
+            told = RecallNote(at=now, query=query, rank=rank, score=round(float(each.score), 4))
             reach.service.recalled.add(each.scope, each.content.type, each.content.key, told)

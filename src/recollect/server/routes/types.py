@@ -11,8 +11,8 @@ from recollect.errors import UsageError
 from recollect.formation.types import load_types
 from recollect.formation.types.memory_type import MemoryType, check_types_change
 from recollect.memory.facade import Recollect
-from recollect.memory.scope_types import problem_of, settings_memory
-from recollect.records import SCOPE_SETTINGS, DeleteMemory, Json
+from recollect.memory.scope_types import problem_of, scope_settings
+from recollect.records import SCOPE_SETTINGS, DeleteSideRecord, Json
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import IdempotencyKey, Reading, Writing
 from recollect.server.http.type_registry import keep_types, own_settings, types_of
@@ -27,7 +27,7 @@ async def types(reach: Reading) -> dict[str, Any]:
     """Return the scope's own types, else those of the nearest scope above, else the service's."""
     found = await types_of(reach)
     store, depth = reach.memory.store, len(reach.principal.scope)
-    nearest = await settings_memory(store, reach.scope, depth=depth)
+    nearest = await scope_settings(store, reach.scope, depth=depth)
     return {
         "types": [_shown(each) for each in found],
         "own": bool(await own_settings(reach)),
@@ -52,8 +52,8 @@ async def put_types(
     async def act(memory: Recollect) -> dict[str, Any]:
         noted = change.noting(memory)
         if not asked.types:
-            write = DeleteMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS)
-            await noted.apply(reach.scope, [write])
+            write = DeleteSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS)
+            await noted.store.apply(reach.scope, [write])
         else:
             new = load_types(cast("Sequence[Mapping[str, object]]", asked.types))
             check_types_change(await types_of(reach), new)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, cast
+from typing import Annotated, Final, Literal, cast
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
 from recollect.errors import UsageError
-from recollect.recall.query import Where
+from recollect.recall.query import CONTEXT_TOKENS, QUERY_CHARACTERS_MAX, RECENT_MESSAGES, Where
 from recollect.records import Json, JsonObject, NewMessage, PutMemory, Role, Trust
 from recollect.server.authorization import ROTATION_OVERLAP_S_MAX, Permission
 from recollect.stores.plans.erasure import (
@@ -19,13 +19,14 @@ from recollect.stores.plans.erasure import (
     EraseTarget,
     EraseThread,
 )
-from recollect.stores.validation import ID_CHARACTERS_MAX
+from recollect.stores.validation import ID_CHARACTERS_MAX, PAGE_ROWS_MAX
 from recollect.wire.elements import evidence_from_json
 
 Id = Annotated[str, Field(min_length=1, max_length=ID_CHARACTERS_MAX)]
 Time = AwareDatetime
 Object = dict[str, JsonValue]
-
+BUDGET_TOKENS_MAX: Final = 1_000_000
+RECENT_MAX: Final = PAGE_ROWS_MAX
 
 GROUP = "0: enough by itself; evidence of the same other number is enough only together."
 
@@ -134,22 +135,9 @@ class MemoryRequest(RequestModel, title="PutMemoryRequest"):
         )
 
 
-class RecallRequest(RequestModel):
-    """A query, and what shapes its answer."""
+class EntryFilters(RequestModel):
+    """Which entries a search may find."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [{"query": "Where does Ada live?", "limit": 5, "budget_tokens": 500}]
-        },
-    )
-
-    query: str = Field(min_length=1, max_length=20_000)
-    limit: int = Field(default=10, ge=1, le=200)
-    budget_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
-    min_score: float = Field(
-        default=0, ge=0, le=1, description="Only entries of at least so much relevance."
-    )
     valid_at: Time | Literal["now", "ever"] = "now"
     known_at: Time | None = None
     asked_at: Time | None = Field(
@@ -167,10 +155,6 @@ class RecallRequest(RequestModel):
     )
     filter: Object | None = None
     below: bool = False
-    thread: Id | None = Field(
-        default=None, description="The thread of the talk: what is said in it is left out."
-    )
-    render: bool = True
     whole: bool = Field(
         default=False,
         description="Whether each entry comes with all that is kept of it, and exact figures.",
@@ -188,6 +172,79 @@ class RecallRequest(RequestModel):
             valid_at=self.valid_at,
             known_at=self.known_at,
         )
+
+
+class RecallRequest(EntryFilters):
+    """A query, and what shapes its answer."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"query": "Where does Ada live?", "limit": 5, "budget_tokens": 500}]
+        },
+    )
+
+    query: str = Field(min_length=1, max_length=QUERY_CHARACTERS_MAX)
+    limit: int = Field(default=10, ge=1, le=200)
+    budget_tokens: int | None = Field(default=None, ge=1, le=BUDGET_TOKENS_MAX)
+    min_score: float = Field(
+        default=0, ge=0, le=1, description="Only entries of at least so much relevance."
+    )
+    thread: Id | None = Field(
+        default=None, description="The thread of the talk: what is said in it is left out."
+    )
+    render: bool = True
+
+
+class ContextRequest(EntryFilters):
+    """What the next turn of a prompt is about, and what it may be told."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"query": "Where does Ada live?", "thread": "holidays", "budget_tokens": 1000}
+            ]
+        },
+    )
+
+    query: str = Field(
+        description=f"In its own words; only its first {QUERY_CHARACTERS_MAX:,} characters count. "
+        "One that is empty gets the profile."
+    )
+    thread: Id | None = Field(
+        default=None, description="The thread that the prompt is part of; it need not exist."
+    )
+    recent: (
+        Annotated[int, Field(ge=0, le=RECENT_MAX)]
+        | Annotated[list[str], Field(max_length=RECENT_MAX)]
+    ) = Field(
+        default=RECENT_MESSAGES,
+        description="What the prompt shows already: so many of the newest messages of `thread`, "
+        "or the texts themselves.",
+    )
+    history_tokens: int = Field(
+        default=0,
+        ge=0,
+        le=BUDGET_TOKENS_MAX,
+        description="Give the newest messages of `thread` that cost no more, as `history`.",
+    )
+    budget_tokens: int = Field(default=CONTEXT_TOKENS, ge=1, le=BUDGET_TOKENS_MAX)
+    min_score: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Only entries of at least so much relevance; without it, nothing where no "
+        "entry is likelier to bear on the query than on idle talk.",
+    )
+    profile: bool | Annotated[list[Id], Field(max_length=100)] = Field(
+        default=True, description="Whether the documents in force are shown, or which types'."
+    )
+    instructions: str = Field(default="", description="A text that counts towards the budget.")
+    examples: list[str] = Field(default_factory=list, max_length=1_000)
+    roles: list[Role] | None = Field(
+        default=None, max_length=0, description="[] for no messages at all."
+    )
 
 
 class RestoreRequest(RequestModel, title="RestoreMemoryRequest"):

@@ -21,6 +21,7 @@ from recollect.stores.contract.erasure import EraseStore
 from recollect.stores.contract.formation import FormationStore, Listening
 from recollect.stores.contract.memories import MemoryStore
 from recollect.stores.contract.scopes import ScopeStore
+from recollect.stores.contract.side_records import SideRecordStore
 from recollect.stores.contract.threads import ThreadStore
 from recollect.stores.meter import UNMEASURED_ACTIONS, Meter, plan_charged
 from recollect.stores.plans.audit import AuditedChange, plan_audited
@@ -44,6 +45,7 @@ ResultT = TypeVar("ResultT")
 class Store(
     ThreadStore,
     MemoryStore,
+    SideRecordStore,
     ScopeStore,
     FormationStore,
     FeedStore,
@@ -123,7 +125,7 @@ class Store(
 
     def settings_stamp(self) -> int | None:
         """
-        Return a number that differs after any change of a setting (`SETTING_TYPES`).
+        Return a number that differs after any change of a setting (`SETTING_KINDS`).
 
         Settings read after taking the stamp hold for a change under it (see `acting`). Otherwise
         they may be stale: changes by other processes are noticed only on a write. ``None`` if the

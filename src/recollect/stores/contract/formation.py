@@ -9,7 +9,16 @@ from functools import partial
 from typing import Final, Protocol, final, get_args
 
 from recollect.errors import UsageError
-from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
+from recollect.records import (
+    Formation,
+    FormationStatus,
+    Memory,
+    Page,
+    Scope,
+    SideWrite,
+    Thread,
+    Write,
+)
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.pages import page_of
 from recollect.stores.plans.backlog import plan_pause, plan_resumption
@@ -124,7 +133,7 @@ class FormationStore(Transactor):
 
     @final
     async def commit(
-        self, lease: Lease, writes: Sequence[Write], formed: Formed
+        self, lease: Lease, writes: Sequence[Write | SideWrite], formed: Formed
     ) -> tuple[Memory | None, ...]:
         """
         Store a formation's writes, revisions, watermarks and receipt, and end the lease.

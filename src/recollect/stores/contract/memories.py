@@ -15,8 +15,10 @@ from recollect.records import (
     MemoryState,
     Page,
     ProlongMemory,
+    ProlongSideRecord,
     Revision,
     Scope,
+    SideWrite,
     Write,
 )
 from recollect.stores.contract.backend import Transactor
@@ -32,10 +34,10 @@ from recollect.stores.plans.memories import (
     plan_apply,
     plan_apply_each,
     prepare_write,
-    revisions_of,
     unexpired,
 )
 from recollect.stores.plans.newest import read_newest, scopes_within
+from recollect.stores.plans.revisions import revisions_of
 from recollect.stores.plans.undo import Undo, plan_undo
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import (
@@ -59,7 +61,11 @@ class MemoryStore(Transactor):
 
     @final
     async def apply(
-        self, scope: Scope, writes: Sequence[Write], *, idempotency_key: str | None = None
+        self,
+        scope: Scope,
+        writes: Sequence[Write | SideWrite],
+        *,
+        idempotency_key: str | None = None,
     ) -> tuple[Memory | None, ...]:
         """
         Apply *writes* in order, all or none; each sees the ones before it.
@@ -72,7 +78,7 @@ class MemoryStore(Transactor):
                 key is remembered for ``KEY_S`` seconds.
 
         Returns:
-            The stored memories, one per write; ``None`` for a deletion.
+            The stored memories, one per write; ``None`` for a deletion and for a side record.
 
         Raises:
             VersionConflictError: A write expected another version.
@@ -96,7 +102,7 @@ class MemoryStore(Transactor):
         return memories_of(await self._change("apply", scope, plan), scope)
 
     @final
-    async def apply_each(self, writes: Mapping[Scope, Sequence[Write]]) -> None:
+    async def apply_each(self, writes: Mapping[Scope, Sequence[Write | SideWrite]]) -> None:
         """
         Apply the writes of several scopes, all or none, as `apply` does.
 
@@ -167,26 +173,6 @@ class MemoryStore(Transactor):
         if len(wanted) <= BRIEF_ADDRESSES_MAX:
             return await self._read_brief(query)
         return await self._read(query)
-
-    @final
-    async def nearest(self, scope: Scope, type_: str, key: str, *, depth: int = 1) -> Memory | None:
-        """
-        Return the memory at an address in the scope, or in its nearest ancestor that has one.
-
-        Scopes of fewer than *depth* segments are skipped. Expired memories count as missing.
-        """
-        scope, now = check_scope(scope), self.now()
-        type_, key = _check_address((type_, key))
-
-        def query(rows: Rows) -> Memory | None:
-            for length in range(len(scope), max(depth, 1) - 1, -1):
-                row = rows.scope(scope[:length])
-                kept = rows.memory(row.id, type_, key) if row else None
-                if found := unexpired(kept, scope[:length], now):
-                    return found
-            return None
-
-        return await self._read_brief(query)
 
     @final
     async def memories(
@@ -275,12 +261,14 @@ class MemoryStore(Transactor):
         return await self._read(query)
 
     @final
-    async def prolong(self, scope: Scope, prolongs: Sequence[ProlongMemory]) -> int:
+    async def prolong(
+        self, scope: Scope, prolongs: Sequence[ProlongMemory | ProlongSideRecord]
+    ) -> int:
         """
         Move the expiry of memories in one transaction; return how many were moved.
 
-        Versions and update times do not change, and no revision is made. Memories that do not
-        exist, have expired, never expire or are at another version are skipped.
+        Versions and update times do not change, and no revision is made. Memories and side records
+        that do not exist, have expired, never expire or are at another version are skipped.
 
         Args:
             prolongs: At most ``WRITES_MAX``.
@@ -294,11 +282,7 @@ class MemoryStore(Transactor):
 
     @final
     async def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:
-        """
-        Return all versions of a memory, oldest first; empty if it does not exist.
-
-        Past versions of `UNREVISED_TYPES` are not kept.
-        """
+        """Return all versions of a memory, oldest first; empty if it does not exist."""
         scope, now = check_scope(scope), self.now()
         address = _check_address((type_, key))
 

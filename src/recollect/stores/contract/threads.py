@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import final
 
-from recollect.records import JsonObject, Message, NewMessage, Page, Scope, Thread, Write
+from recollect.records import JsonObject, Message, NewMessage, Page, Scope, SideWrite, Thread, Write
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.pages import page_of
 from recollect.stores.plans.formation import Debounce, check_debounce
@@ -54,7 +54,7 @@ class ThreadStore(Transactor):
         idempotency_key: str | None = None,
         debounce: Debounce | None = None,
         settings: JsonObject | None = None,
-        writes: Sequence[Write] = (),
+        writes: Sequence[Write | SideWrite] = (),
     ) -> tuple[Message, ...]:
         """
         Append *messages* to a thread, and schedule its formation, in one transaction.

@@ -1,9 +1,9 @@
 """
 Archives: export everything in a scope as plain records, and restore it exactly.
 
-A record is a JSON object with a *kind* (``thread``, ``message``, ``memory`` or ``formation``) and
-its scope. Terms and vectors are not included; they are recomputed. Restoring a record that already
-exists changes nothing.
+A record is a JSON object with a *kind* (``thread``, ``message``, ``memory``, ``side`` or
+``formation``) and its scope. Terms and vectors are not included; they are recomputed. Restoring a
+record that already exists changes nothing.
 """
 
 from __future__ import annotations
@@ -37,12 +37,15 @@ from recollect.stores.plans.receipts import (
     restored_formation,
 )
 from recollect.stores.plans.said_times import SaidTimes
+from recollect.stores.plans.side_archive import SIDE, restored_side, side_archive_record
 from recollect.stores.rows import (
     FormationRow,
     MemoryRow,
     MessageRow,
     RevisionRow,
     ScopeRow,
+    SidePlace,
+    SideRow,
     ThreadRow,
 )
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
@@ -61,7 +64,7 @@ from recollect.text.token_estimate import estimated_tokens
 RECORDS_MAX: Final = 1_000
 RESTORE_RECORDS: Final = 500
 """So many records are restored in one transaction."""
-KINDS: Final = ("thread", "message", "memory", "formation")
+KINDS: Final = ("thread", "message", "memory", SIDE, "formation")
 _Place: TypeAlias = tuple[str, int]
 """The id and the position of a message in its thread."""
 _THREAD_STATES: Final = ("active", "paused")
@@ -78,7 +81,7 @@ _REVISION_FIELDS: Final = (*_VERSION_FIELDS, "believed_from", "believed_until")
 
 
 def read_archive(rows: Rows, scope: Scope) -> Iterator[JsonObject]:
-    """Yield all records of a scope: threads, each before its messages; memories; formations."""
+    """Yield all records of a scope: threads, each before its messages, memories, and the others."""
     scope_row = rows.scope(scope)
     if scope_row is None:
         return
@@ -91,6 +94,8 @@ def read_archive(rows: Rows, scope: Scope) -> Iterator[JsonObject]:
     for memory in rows.memories(scope_row.id, None, None):
         past = rows.revisions(scope_row.id, memory.uid) if memory.version > 1 else ()
         yield memory_record(memory, past, scope)
+    for side in rows.side_records(scope_row.id, (), None):
+        yield side_archive_record(side, scope)
     for formation in each_formation(rows, scope_row.id):
         yield formation_record(formation, scope)
 
@@ -170,6 +175,7 @@ class _Restoring:
         self._memories: dict[tuple[str, str], MemoryRow] = {}
         self._revisions: list[RevisionRow] = []
         self._formations: dict[str, FormationRow] = {}
+        self._sides: dict[SidePlace, SideRow] = {}
 
     def expect(self, records: Sequence[JsonObject]) -> None:
         """
@@ -195,6 +201,8 @@ class _Restoring:
                     self._take_message(RecordFields(record))
                 case "memory":
                     self._take_memory(RecordFields(record))
+                case "side":
+                    self._take_side(RecordFields(record))
                 case "formation":
                     self._take_formation(RecordFields(record))
                 case other:
@@ -217,6 +225,7 @@ class _Restoring:
             memories=list(self._memories.values()),
             revisions=self._revisions,
             formations=list(self._formations.values()),
+            sides=list(self._sides.values()),
         )
 
     def _thread(self, thread_id: str) -> ThreadRow:
@@ -329,6 +338,17 @@ class _Restoring:
             terms=encode_terms(searched, to_datetime(time)),
             text_hash=text_hash(searched),
         )
+
+    def _take_side(self, given: RecordFields) -> None:
+        made = restored_side(given, self._scope.id, self._ids.entry_id())
+        standing = self._sides.get(made.place)
+        found = [standing] if standing else self._rows.side_records_at(self._scope.id, [made.place])
+        if not found:
+            self.taken += 1
+            self._sides[made.place] = made
+        elif replace(found[0], uid=made.uid) != made:
+            msg = f"side record {made.kind}/{made.key} exists with other content"
+            raise ConflictError(msg)
 
     def _take_formation(self, given: RecordFields) -> None:
         made = restored_formation(given, self._scope.id)

@@ -18,6 +18,7 @@ from recollect.stores.rows import (
     MemoryRow,
     MessageRow,
     ScopeRow,
+    SideRow,
     ThreadRow,
 )
 from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Removal, Rows
@@ -149,6 +150,7 @@ _Part: TypeAlias = Mapping[str, Sequence[Any]]
 
 _THREADS: Final = ("threads", "dropped_threads")
 _ENTRIES: Final = ("messages", "memories", "removed")
+_SIDES: Final = ("sides", "dropped_sides")
 
 
 def _values_of(row: type[Any]) -> Callable[[Any], tuple[object, ...]]:
@@ -163,6 +165,8 @@ _VALUES: Final = {
     "removed": _values_of(Removal),
     "dropped_threads": _values_of(ThreadRow),
     "formations": _values_of(FormationRow),
+    "sides": _values_of(SideRow),
+    "dropped_sides": _values_of(SideRow),
 }
 """What of an effect is digested, kind by kind."""
 
@@ -202,6 +206,7 @@ def _subject_of(part: _Part) -> str:
     ids = {
         "threads": [row.number for name in _THREADS for row in part.get(name, ())],
         **{name: [row.uid for row in part.get(name, ())] for name in _ENTRIES},
+        "sides": [row.uid for name in _SIDES for row in part.get(name, ())],
     }
     subject: dict[str, object] = {
         kind: [str(each) for each in found[:IDS_MAX]] for kind, found in ids.items() if found

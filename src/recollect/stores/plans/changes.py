@@ -11,7 +11,8 @@ from recollect.records import Memory, Message, Scope
 from recollect.stores.damage import lost_entries
 from recollect.stores.filters import Condition, matches
 from recollect.stores.plans.derived_rows import row_evidence
-from recollect.stores.plans.memories import believed_at, is_expired, memory_of
+from recollect.stores.plans.memories import is_expired, memory_of
+from recollect.stores.plans.revisions import believed_at
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.threads import message_of
 from recollect.stores.rows import (

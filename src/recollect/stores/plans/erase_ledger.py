@@ -184,6 +184,9 @@ def _candidates(records: Sequence[JsonObject]) -> list[EraseTarget]:
                 if record.get("source") is not None:
                     source = str(record["source"])
                     found["source", source, ""] = EraseSource(source=source)
+            case "side" if record["thread"] is not None:
+                thread = str(record["thread"])
+                found["thread", thread, ""] = EraseThread(thread=thread)
             case "memory":
                 type_, key = str(record["type"]), str(record["key"])
                 found["memory", type_, key] = EraseMemory(type=type_, key=key)

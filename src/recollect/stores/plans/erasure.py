@@ -26,6 +26,7 @@ from recollect.stores.plans.positions import all_messages_of
 from recollect.stores.plans.receipts import blanked_formations
 from recollect.stores.plans.reformation import Waiting, left_to_form, waiting_again
 from recollect.stores.plans.said_times import SaidTimes
+from recollect.stores.plans.side_records import expired_sides
 from recollect.stores.plans.threads import thread_without
 from recollect.stores.plans.upkeep import old_before
 from recollect.stores.remainder import MERGED, Remainder
@@ -36,6 +37,7 @@ from recollect.stores.rows import (
     ReceiptRow,
     RevisionRow,
     ScopeRow,
+    SideRow,
     ThreadRow,
 )
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Removal, Rows, together
@@ -87,8 +89,8 @@ class EraseExpired:
     """
     Expired memories: all, or of some *types*; with *below*, in every scope below too.
 
-    Reads never return expired memories; this removes them from the store, with their history. If
-    there are none, no receipt is stored.
+    Expired side records of every kind go as well. Reads never return what has expired; this removes
+    it from the store, with its history. If there is nothing to remove, no receipt is stored.
     """
 
     types: Sequence[str] = ()
@@ -163,6 +165,7 @@ class _Doomed:
     messages: Sequence[MessageRow] = ()
     threads: Sequence[ThreadRow] = ()
     memories: Sequence[MemoryRow] = ()
+    sides: Sequence[SideRow] = ()
     named: Sequence[tuple[str, str]] = ()
     gone_threads: Sequence[str] = ()
     all_of_scope: bool = False
@@ -187,7 +190,10 @@ def plan_erase(
         doomed = _doomed(rows, row, target, receipt.erased_at)
         part, receipt = _effect_of(rows, row, doomed, receipt)
         parts.append(part)
-    if isinstance(target, EraseExpired) and not (receipt.messages or receipt.memories):
+    is_void = not (
+        receipt.messages or receipt.memories or any(each.dropped_sides for each in parts)
+    )
+    if isinstance(target, EraseExpired) and is_void:
         # Called periodically and mostly with nothing to do: then it leaves no receipt.
         return PlannedWrite(Effect(), replace(receipt, clean_at=receipt.erased_at))
     return PlannedWrite(replace(together(parts), receipts=[receipt]), receipt)
@@ -212,7 +218,8 @@ def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doom
                     row
                     for row in found
                     if is_expired(row, now) and (row.type in types or not types)
-                ]
+                ],
+                sides=expired_sides(rows, scope.id, now),
             )
         case EraseSource(source=source):
             return _Doomed(messages=list(rows.messages_of_source(scope.id, source)))
@@ -225,11 +232,12 @@ def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doom
 
 def _doomed_thread(rows: Rows, scope: ScopeRow, thread: str) -> _Doomed:
     named = [(thread, each) for each in rows.evidence_in(scope.id, thread)]
+    sides = list(rows.side_records(scope.id, (thread,), None))
     row = rows.thread(scope.id, thread)
     if row is None:
-        return _Doomed(named=named, gone_threads=[thread])
+        return _Doomed(named=named, gone_threads=[thread], sides=sides)
     live = all_messages_of(rows, row)
-    return _Doomed(messages=live, threads=[row], named=named, gone_threads=[thread])
+    return _Doomed(messages=live, threads=[row], named=named, gone_threads=[thread], sides=sides)
 
 
 def _effect_of(
@@ -248,7 +256,7 @@ def _effect_of(
     gone: list[MessageRow | MemoryRow] = [*doomed.messages, *doomed.memories]
     # Even with nothing left to erase: a receipt may quote messages removed earlier.
     blanked = blanked_formations(rows, scope.id, doomed.gone_threads)
-    if not (gone or doomed.threads or _changes_anything(revised)):
+    if not (gone or doomed.threads or doomed.sides or _changes_anything(revised)):
         return Effect(formations=blanked), counted
     counted = replace(
         counted,
@@ -263,6 +271,7 @@ def _effect_of(
         removed=[_removal(scope, row) for row in gone],
         idempotency=blanked_keys(rows, scope.id, erased, receipt.erased_at),
         formations=blanked,
+        dropped_sides=doomed.sides,
     )
     effect = together((effect, revised, back))
     if _is_emptied(rows, scope, effect):
@@ -296,8 +305,12 @@ def _is_emptied(rows: Rows, scope: ScopeRow, effect: Effect) -> bool:
     if any(row.id not in dropped for row in threads):
         return False
     removed = {each.uid for each in effect.removed}
+    dropped_sides = {row.uid for row in effect.dropped_sides}
+    if any(row.uid not in removed for row in rows.memories(scope.id, None, None)):
+        return False
     return all(
-        row.uid in removed or row.type == FORGOTTEN for row in rows.memories(scope.id, None, None)
+        row.uid in dropped_sides or row.kind == FORGOTTEN
+        for row in rows.side_records(scope.id, (), None)
     )
 
 

@@ -11,17 +11,17 @@ from typing import Final, get_args
 from recollect.errors import NotFoundError, UsageError, VersionConflictError
 from recollect.ports import Ids
 from recollect.records import (
-    BESIDE_TYPES,
-    UNREVISED_TYPES,
     DeleteMemory,
+    DeleteSideRecord,
     EndMemory,
     Evidence,
     JsonObject,
     Memory,
     MemoryState,
     PutMemory,
-    Revision,
+    PutSideRecord,
     Scope,
+    SideWrite,
     Trust,
     Write,
 )
@@ -36,6 +36,11 @@ from recollect.stores.plans.evidence import (
 )
 from recollect.stores.plans.idempotency import Idempotency, key_row, opened, uids_under_key
 from recollect.stores.plans.said_times import Cited, SaidTimes
+from recollect.stores.plans.side_records import (
+    PreparedSideWrite,
+    prepare_side_write,
+    side_effect,
+)
 from recollect.stores.plans.upkeep import compacted, old_before
 from recollect.stores.provenance import NO_WORDS, Founded, Words, kept_evidence, quoted, words_of
 from recollect.stores.remainder import MEMORY_THREAD, named_version, version_name
@@ -90,7 +95,8 @@ class PreparedEnd:
     cause: str
 
 
-PreparedWrite = PreparedPut | PreparedEnd | DeleteMemory
+PreparedMemoryWrite = PreparedPut | PreparedEnd | DeleteMemory
+PreparedWrite = PreparedMemoryWrite | PreparedSideWrite
 
 # Many are made of these at once, each of the values of its fields in order: see `maker_of`.
 _PUT: Final = maker_of(PreparedPut)
@@ -99,7 +105,7 @@ _REVISION: Final = maker_of(RevisionRow)
 _SHOWN: Final = maker_of(Memory)
 
 
-def prepare_write(write: Write | PreparedWrite) -> PreparedWrite:
+def prepare_write(write: Write | SideWrite | PreparedWrite) -> PreparedWrite:
     """
     Validate *write* and return its prepared form; a prepared write is returned as it is.
 
@@ -118,7 +124,9 @@ def prepare_write(write: Write | PreparedWrite) -> PreparedWrite:
         return PreparedEnd(
             type=write.type, key=write.key, at=at, expected=write.expected, cause=cause
         )
-    if isinstance(write, PreparedPut | PreparedEnd):
+    if isinstance(write, PutSideRecord | DeleteSideRecord):
+        return prepare_side_write(write)
+    if isinstance(write, PreparedPut | PreparedEnd | PreparedSideWrite):
         return write
     msg = f"a write is a PutMemory, EndMemory or DeleteMemory, not {write!r}"
     raise UsageError(msg)
@@ -184,6 +192,8 @@ def plan_writes(
     """
     Apply *writes* in order, each seeing the ones before; the result is one row per write.
 
+    A write of a side record is answered with ``None``.
+
     Args:
         said: The times of messages that the same transaction writes.
 
@@ -194,11 +204,23 @@ def plan_writes(
     if not writes:
         return PlannedWrite(NOTHING, ())
     scope = replace(scope, seq=scope.seq + 1)
+    sides = side_effect(
+        rows,
+        scope,
+        [each for each in writes if isinstance(each, PreparedSideWrite)],
+        ids=ids,
+        now=now,
+    )
     staged = _Staged(rows, scope, ids, now, said or {})
-    staged.look_up([(write.type, write.key) for write in writes])
+    staged.look_up(
+        [(write.type, write.key) for write in writes if not isinstance(write, PreparedSideWrite)]
+    )
     staged.look_up_messages(write for write in writes if isinstance(write, PreparedPut))
-    result = tuple(staged.carry_out(write) for write in writes)
-    return PlannedWrite(staged.effect(), result)
+    result = tuple(
+        None if isinstance(write, PreparedSideWrite) else staged.carry_out(write)
+        for write in writes
+    )
+    return PlannedWrite(together((staged.effect(), sides)), result)
 
 
 class _Staged:
@@ -229,7 +251,7 @@ class _Staged:
         """Read the times of the messages that *puts* cite, in one query."""
         self._times.look_up(each for put in puts for each in evidence_messages(put.evidence))
 
-    def carry_out(self, write: PreparedWrite) -> MemoryRow | None:
+    def carry_out(self, write: PreparedMemoryWrite) -> MemoryRow | None:
         """Apply one write and return the resulting memory."""
         address = (write.type, write.key)
         current = self._read(address)
@@ -244,7 +266,7 @@ class _Staged:
             self._check_sources(write, current)
             write = self._founded(write, current)
         after = self._version_after(current, write)
-        if current and current.type not in UNREVISED_TYPES:
+        if current:
             self._revisions.append(revision_row(current, self._now))
         self._current[address] = after
         if current and current.state == "active" and after.state != "active":
@@ -271,7 +293,7 @@ class _Staged:
 
     def _founded(self, write: PreparedPut, current: MemoryRow | None) -> PreparedPut:
         """Return *write* with the evidence of any words it takes over added to its own."""
-        if current is None or current.evidence == NO_EVIDENCE or current.type in BESIDE_TYPES:
+        if current is None or current.evidence == NO_EVIDENCE:
             return write
         if (current.value, current.evidence) == (write.value, write.evidence):
             return write
@@ -440,7 +462,7 @@ def _present_name(row: MemoryRow) -> str:
     return version_name(row.type, row.key, row.version)
 
 
-def check_version(scope: Scope, write: PreparedWrite, current: MemoryRow | None) -> None:
+def check_version(scope: Scope, write: PreparedMemoryWrite, current: MemoryRow | None) -> None:
     """Raise if a write expects another version than the current one (0 for none)."""
     actual = current.version if current else 0
     if write.expected is not None and write.expected != actual:
@@ -490,51 +512,6 @@ def _time(moment: int | None) -> datetime | None:
     return None if moment is None else to_datetime(moment)
 
 
-def revisions_of(row: MemoryRow, past: Sequence[RevisionRow]) -> tuple[Revision, ...]:
-    """Return all versions of a memory, oldest first, the current one last."""
-    present = revision_row(row, row.updated_at)
-    versions = [_revision(each, to_datetime(each.believed_until)) for each in past]
-    return (*versions, _revision(present, None))
-
-
-def _revision(row: RevisionRow, until: datetime | None) -> Revision:
-    return Revision(
-        version=row.version,
-        value=json.loads(row.value),
-        text=row.text,
-        valid_from=_time(row.valid_from),
-        valid_until=_time(row.valid_until),
-        evidence=decode_evidence(row.evidence),
-        trust=row.trust,
-        state=row.state,
-        cause=row.cause,
-        believed_from=to_datetime(row.believed_from),
-        believed_until=until,
-    )
-
-
-def believed_at(row: MemoryRow, past: Sequence[RevisionRow], at: int) -> MemoryRow | None:
-    """Return the memory as it was believed at *at*, as if it were the current version."""
-    if row.updated_at <= at:
-        return row
-    for revision in past:
-        if revision.believed_from <= at < revision.believed_until:
-            fields: Mapping[str, object] = {
-                name: getattr(revision, name)
-                for name in ("version", "value", "text", "evidence", "trust", "state", "cause")
-            }
-            return replace(
-                row,
-                **fields,  # type: ignore[arg-type]
-                valid_from=revision.valid_from,
-                valid_until=revision.valid_until,
-                updated_at=revision.believed_from,
-                terms=encode_terms(revision.text, None),
-                text_hash=text_hash(revision.text),
-            )
-    return None
-
-
 def plan_apply(
     rows: Rows,
     scope: Scope,
@@ -547,7 +524,12 @@ def plan_apply(
     """Apply *writes*, unless that was done under the same key; see `plan_writes`."""
     row = opened(rows, scope, now)
     if uids_under_key(rows, row, idempotency, now) is not None:
-        found = [rows.memory(row.id, write.type, write.key) for write in writes]
+        found = [
+            None
+            if isinstance(write, PreparedSideWrite)
+            else rows.memory(row.id, write.type, write.key)
+            for write in writes
+        ]
         lasting = (None if each is None or is_expired(each, now) else each for each in found)
         return PlannedWrite(NOTHING, tuple(lasting))
     planned = plan_writes(rows, row, writes, ids=ids, now=now)
@@ -570,7 +552,14 @@ def plan_apply_each(
     # Lock scopes in one global order, so that two writers cannot deadlock.
     ordered = {scope: writes[scope] for scope in sorted(writes)}
     rows.expect(
-        {scope: [(each.type, each.key) for each in of_scope] for scope, of_scope in ordered.items()}
+        {
+            scope: [
+                (each.type, each.key)
+                for each in of_scope
+                if not isinstance(each, PreparedSideWrite)
+            ]
+            for scope, of_scope in ordered.items()
+        }
     )
     effects = [
         plan_writes(rows, opened(rows, scope, now), of_scope, ids=ids, now=now).effect

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, TypeVar
 
 from recollect.ports import Ids
-from recollect.records import PutMemory, Scope
+from recollect.records import PutSideRecord, Scope
 from recollect.stores.plans.memories import plan_apply, prepare_write
 from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Rows, together
 
@@ -18,9 +18,9 @@ It exists from the first time on that the store is opened with one, and holds no
 names that were given to outside stores, and random ids.
 """
 MIRROR: Final = "OutsideStore"
-"""The type of the memories that name outside stores, by their key."""
+"""The kind of the side records that name outside stores, by their key."""
 LEFT: Final = "OutsideLeft"
-"""The type of the memories that say what an outside store has still to remove."""
+"""The kind of the side records that say what an outside store has still to remove."""
 UIDS_MAX: Final = 10_000
 """So many ids one of these names."""
 
@@ -44,7 +44,7 @@ def plan_noting(
     touched = {*effect.dropped_scopes, *(row.id for row in effect.scopes)}
     if here is None or here.id in touched:
         return planned
-    names = [row.key for row in rows.memories(here.id, MIRROR, None)]
+    names = [row.key for row in rows.side_records(here.id, ("", MIRROR), None)]
     uids = sorted(set(_uids_of(rows, effect)))
     if not (names and uids):
         return planned
@@ -67,9 +67,9 @@ def _uids_of(rows: Rows, effect: Effect) -> Iterator[str]:
         yield from (str(row.uid) for row in rows.memories(scope_id, None, None))
 
 
-def _left(name: str, receipt: str, uids: Sequence[str], start: int) -> PutMemory:
+def _left(name: str, receipt: str, uids: Sequence[str], start: int) -> PutSideRecord:
     value = {"store": name, "receipt": receipt, "uids": list(uids)}
-    return PutMemory(type=LEFT, key=f"{receipt}/{start}/{name}", value=value, text="")
+    return PutSideRecord(kind=LEFT, key=f"{receipt}/{start}/{name}", value=value)
 
 
 def receipts_left(rows: Rows) -> frozenset[str]:
@@ -77,4 +77,6 @@ def receipts_left(rows: Rows) -> frozenset[str]:
     here = rows.scope(OUTSIDE_SCOPE)
     if here is None:
         return frozenset()
-    return frozenset(row.key.partition("/")[0] for row in rows.memories(here.id, LEFT, None))
+    return frozenset(
+        row.key.partition("/")[0] for row in rows.side_records(here.id, ("", LEFT), None)
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from recollect.errors import RecollectError, StaleReadError
-from recollect.records import SETTING_TYPES, Scope
+from recollect.records import SETTING_KINDS, Scope
 from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Proviso, Rows
 
 ResultT = TypeVar("ResultT")
@@ -60,5 +60,6 @@ def plan_since(rows: Rows, plan: Plan[ResultT], scope: Scope, epoch: int) -> Pla
 
 def changes_settings(effect: Effect) -> bool:
     """Return True if an effect may change a setting; false positives are allowed."""
-    gone = effect.removed or effect.dropped_revisions or effect.dropped_scopes
-    return bool(gone) or any(each.type in SETTING_TYPES for each in effect.memories)
+    if effect.dropped_scopes:
+        return True
+    return any(row.kind in SETTING_KINDS for row in (*effect.sides, *effect.dropped_sides))

@@ -21,5 +21,9 @@ def scopes_holding(
 
 
 def holds_anything(rows: Rows, scope: ScopeRow) -> bool:
-    """Return True if a scope has a thread or a memory."""
-    return bool(rows.threads(scope.id, None, 1)) or any(rows.memories(scope.id, None, None))
+    """Return True if a scope holds a thread, a memory or a side record."""
+    return (
+        bool(rows.threads(scope.id, None, 1))
+        or any(rows.memories(scope.id, None, None))
+        or any(rows.side_records(scope.id, (), None))
+    )

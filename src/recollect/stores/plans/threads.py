@@ -265,7 +265,7 @@ def message_of(row: MessageRow, thread: str) -> Message:
         session=row.session,
         source=row.source,
         content=None if row.content is None else json.loads(row.content),
-        metadata=json.loads(row.metadata),
+        metadata={} if row.metadata == "{}" else json.loads(row.metadata),
     )
 
 

@@ -22,7 +22,7 @@ from recollect.errors import (
     VersionConflictError,
 )
 from recollect.ports import Ids
-from recollect.records import UNREVISED_TYPES, Json, JsonObject, Scope
+from recollect.records import Json, JsonObject, Scope
 from recollect.stores.digests import text_hash
 from recollect.stores.plans.archive import memory_record, restored_memory, restored_revisions
 from recollect.stores.plans.archive_fields import RecordFields
@@ -30,8 +30,10 @@ from recollect.stores.plans.derived_rows import version_names
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.memories import is_expired, revision_row
 from recollect.stores.plans.said_times import SaidTimes
+from recollect.stores.plans.side_archive import restored_side, side_archive_record
+from recollect.stores.plans.side_records import is_side_expired
 from recollect.stores.plans.upkeep import compacted
-from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
+from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow, SidePlace, SideRow
 from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Removal, Rows
 from recollect.stores.validation import check_id, check_object, check_position, check_scope
 from recollect.text.terms import encode_terms
@@ -45,6 +47,7 @@ UNDO: Final = "undo"
 _MADE: Final = "made"
 _CHANGED: Final = "changed"
 _REMOVED: Final = "removed"
+_SIDE: Final = "side"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,20 +140,24 @@ def undo_of(rows: Rows, scope: Scope, effect: Effect, now: int) -> Undo | None:
     """
     Return the undo record of *effect* for the memories of *scope*; ``None`` if it has none.
 
-    An erase cannot be undone, nor can changes of types without versions.
+    An erase cannot be undone.
     """
     written = next((row for row in effect.scopes if row.segments == scope), None)
     row = written or rows.scope(scope)
     if row is None or effect.receipts or effect.dropped_scopes:
         return None
-    changes = [*_changed(rows, row, effect), *_removed(rows, row, effect, now)]
+    changes = [
+        *_changed(rows, row, effect),
+        *_removed(rows, row, effect, now),
+        *_sides_changed(rows, row, effect, now),
+    ]
     return Undo(scope=scope, epoch=row.epoch, changes=tuple(changes)) if changes else None
 
 
 def _changed(rows: Rows, scope: ScopeRow, effect: Effect) -> Iterator[JsonObject]:
     """Yield the records of memories that still exist after *effect*."""
     for row in effect.memories:
-        if row.scope_id != scope.id or row.type in UNREVISED_TYPES:
+        if row.scope_id != scope.id:
             continue
         named: dict[str, Json] = {"type": row.type, "key": row.key, "after": row.version}
         before = rows.memory(scope.id, row.type, row.key)
@@ -165,10 +172,28 @@ def _removed(rows: Rows, scope: ScopeRow, effect: Effect, now: int) -> Iterator[
     """Yield the memories that exist before *effect* but not after it."""
     uids = [each.uid for each in effect.removed if each.scope_id == scope.id]
     for row in rows.memories_by_uid(scope.id, uids):
-        if row.type in UNREVISED_TYPES or is_expired(row, now):
+        if is_expired(row, now):
             continue
         record = memory_record(row, rows.revisions(scope.id, row.uid), scope.segments)
         yield {"did": _REMOVED, "type": row.type, "key": row.key, "memory": record}
+
+
+def _sides_changed(rows: Rows, scope: ScopeRow, effect: Effect, now: int) -> Iterator[JsonObject]:
+    """Yield what becomes of side records, each with the record of what it was."""
+    after = {row.place: row for row in effect.sides if row.scope_id == scope.id}
+    gone = [row.place for row in effect.dropped_sides if row.scope_id == scope.id]
+    places = list(dict.fromkeys([*after, *gone]))
+    known = {row.place: row for row in rows.side_records_at(scope.id, places)} if places else {}
+    for place in places:
+        was, row = known.get(place), after.get(place)
+        yield {
+            "did": _SIDE,
+            "place": list(place),
+            "after": row.version if row else 0,
+            "was": side_archive_record(was, scope.segments)
+            if was and not is_side_expired(was, now)
+            else None,
+        }
 
 
 def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int) -> PlannedWrite[None]:
@@ -212,12 +237,17 @@ class _Undoing:
         self._memories: dict[tuple[str, str], MemoryRow] = {}
         self._revisions: list[RevisionRow] = []
         self._removed: dict[tuple[str, str], MemoryRow] = {}
+        self._sides: list[SideRow] = []
+        self._dropped_sides: list[SideRow] = []
         self._times = SaidTimes(rows, scope.id, memory=self._standing)
 
     def take_back(self, change: RecordFields) -> None:
-        """Revert the change of one memory."""
+        """Revert the change of one memory or side record."""
+        did = change.one_of("did", (_MADE, _CHANGED, _REMOVED, _SIDE))
+        if did == _SIDE:
+            self._take_back_side(change)
+            return
         address = check_id(change.text("type"), "a type"), check_id(change.text("key"), "a key")
-        did = change.one_of("did", (_MADE, _CHANGED, _REMOVED))
         current = self._rows.memory(self._scope.id, *address)
         if did == _REMOVED:
             free = current is None or address in self._removed or is_expired(current, self._now)
@@ -231,6 +261,27 @@ class _Undoing:
             self._removed[address] = current
         else:
             self._revert(current, change)
+
+    def _take_back_side(self, change: RecordFields) -> None:
+        place, was = _place_in(change.record["place"]), change.record["was"]
+        found = self._rows.side_records_at(self._scope.id, [place])
+        current = next((row for row in found if not is_side_expired(row, self._now)), None)
+        self._check(place[1:], change.count("after"), current.version if current else 0)
+        if not isinstance(was, Mapping):
+            self._dropped_sides += found
+            return
+        made = restored_side(RecordFields(was), self._scope.id, self._ids.entry_id())
+        if made.place != place:
+            msg = f"an undo of {place} holds another side record"
+            raise UsageError(msg)
+        if current:
+            made = replace(
+                made,
+                uid=current.uid,
+                version=current.version + 1,
+                updated_at=max(self._now, current.updated_at),
+            )
+        self._sides.append(made)
 
     def _check(self, address: tuple[str, str], expected: int, actual: int) -> None:
         if expected != actual:
@@ -290,6 +341,8 @@ class _Undoing:
             revisions=self._revisions,
             removed=gone,
             compacted=old,
+            sides=self._sides,
+            dropped_sides=self._dropped_sides,
         )
 
     def _check_unused(self) -> None:
@@ -300,3 +353,13 @@ class _Undoing:
             if row.uid not in mine:
                 msg = f"{row.type}/{row.key} was derived from what the change made: undo that first"
                 raise ConflictError(msg)
+
+
+def _place_in(given: Json) -> SidePlace:
+    """Return the place of a side record as an undo names it."""
+    match given:
+        case [str(thread), str(kind), str(key)]:
+            return thread, kind, key
+        case _:
+            msg = f"{given!r} is no place of a side record"
+            raise UsageError(msg)

@@ -22,6 +22,7 @@ from recollect.stores.rows import (
     ReceiptRow,
     RevisionRow,
     ScopeRow,
+    SideRow,
     ThreadRow,
     VectorRow,
 )
@@ -102,6 +103,7 @@ class _ScopeWrites:
         self._put("put_embedded", effect.embedded, tuple, lambda each: each[:2])
         key = attrgetter("key")
         self._put("put_idempotency", effect.idempotency, _values_of(IdempotencyRow), key)
+        self._put("put_side_record", effect.sides, _values_of(SideRow), attrgetter("place"))
         self._put("put_formation", effect.formations, _values_of(FormationRow), attrgetter("id"))
 
     def _put(self, name: str, rows: Iterable[Any], values_of: _Values, key_of: _Key) -> None:
@@ -133,6 +135,7 @@ class _ScopeWrites:
         for _, until in effect.compacted:
             self._tell("compact", until)
         self._tell_columns("drop_evidence", [each[1:] for each in effect.dropped_evidence])
+        self._tell_columns("drop_side_records", [each.place for each in effect.dropped_sides])
         if effect.dropped_scopes:
             for statement in _EMPTY_SCOPE:
                 self._transaction.tell(statement, (self._scope_id,), inside(self._scope_id))

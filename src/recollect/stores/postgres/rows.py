@@ -18,6 +18,7 @@ from recollect.stores.columns import (
     receipt_row,
     revision_row,
     scope_row,
+    side_row,
     thread_row,
 )
 from recollect.stores.filters import Condition
@@ -53,9 +54,12 @@ from recollect.stores.rows import (
     ReceiptRow,
     RevisionRow,
     ScopeRow,
+    SidePlace,
+    SideRow,
     ThreadRow,
 )
 from recollect.stores.scope_paths import range_below, stored_path
+from recollect.stores.side_places import side_bounds
 from recollect.stores.unit_of_work import memories_in_each
 
 RowT = TypeVar("RowT")
@@ -131,7 +135,8 @@ class PostgresRows:
         found = self._transaction.ask_all(scopes)
         there = [scope_row(row) for each in found for row in each]
         self._scopes |= {row.segments: row for row in there}
-        wanted = [(row.id, tuple(addresses[row.segments])) for row in there]
+        asked = ((row.id, tuple(addresses[row.segments])) for row in there)
+        wanted = [each for each in asked if each[1]]
         memories = self._transaction.ask_all([_asked_at(*each) for each in wanted])
         for each, rows in zip(wanted, memories, strict=True):
             self._at[each] = [memory_row(row) for row in rows]
@@ -223,10 +228,11 @@ class PostgresRows:
         found = self._of("memory", scope_id, type_, key)
         return memory_row(found[0]) if found else None
 
-    def setting(self, segments: Scope, type_: str, key: str) -> MemoryRow | None:
+    def setting(self, segments: Scope, kind: str, key: str) -> SideRow | None:
         # Not by `scope`: its lock would make all who rest on the setting wait for one another.
         found = self._transaction.ask(QUERIES["scope"], _key_of(segments), finding(segments))
-        return self.memory(scope_row(found[0]).id, type_, key) if found else None
+        rows = self.side_records_at(scope_row(found[0]).id, [("", kind, key)]) if found else ()
+        return next(iter(rows), None)
 
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]
@@ -265,6 +271,23 @@ class PostgresRows:
 
     def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
         return [(at, uid) for at, uid in self._of("updates", scope_id, type_, now)]
+
+    def side_records_at(self, scope_id: int, places: Sequence[SidePlace]) -> Sequence[SideRow]:
+        if not places:
+            return []
+        columns = [list(each) for each in zip(*places, strict=True)]
+        return [side_row(row) for row in self._of("side_records_at", scope_id, *columns)]
+
+    def side_records(
+        self, scope_id: int, within: Sequence[str], after: SidePlace | None
+    ) -> Iterator[SideRow]:
+        low, high = side_bounds(within, after)
+
+        def page(last: SideRow | None, limit: int) -> list[Stored]:
+            beyond = last.place if last else low
+            return self._of("side_records", scope_id, *beyond, *high, limit)
+
+        return _paged(side_row, page)
 
     def memories_resting_on(
         self, scope_id: int, messages: Sequence[tuple[str, str]]

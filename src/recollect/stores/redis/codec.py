@@ -17,6 +17,7 @@ from recollect.stores.rows import (
     ReceiptRow,
     RevisionRow,
     ScopeRow,
+    SideRow,
     ThreadRow,
 )
 
@@ -89,6 +90,7 @@ THREADS: Final = Codec(ThreadRow)
 MESSAGES: Final = Codec(MessageRow)
 MEMORIES: Final = Codec(MemoryRow, added=1)
 REVISIONS: Final = Codec(RevisionRow)
+SIDES: Final = Codec(SideRow)
 KEYS: Final = Codec(IdempotencyRow)
 FORMATIONS: Final = Codec(FormationRow)
 RECEIPTS: Final = Codec(ReceiptRow)

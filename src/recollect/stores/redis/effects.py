@@ -16,6 +16,7 @@ from recollect.stores.redis.codec import (
     MESSAGES,
     RECEIPTS,
     REVISIONS,
+    SIDES,
     THREADS,
     encode_audited,
     encode_head,
@@ -36,7 +37,7 @@ def scopes_of(effect: Effect) -> set[int]:
     rows = (
         *(effect.threads, effect.messages, effect.memories, effect.revisions, effect.removed),
         *(effect.dropped_threads, effect.vectors, effect.raised, effect.idempotency),
-        effect.formations,
+        *(effect.formations, effect.sides, effect.dropped_sides),
     )
     numbered = (
         *(effect.dropped_revisions, effect.embedded, effect.old_keys, effect.compacted),
@@ -127,6 +128,7 @@ class _Writes:
         self._entries()
         self._vectors()
         self._requests()
+        self._sides()
         formations = _of(self._id, self._effect.formations)
         stored = [(row.id.encode(), FORMATIONS.encode(row)) for row in formations]
         self._commands.put_fields(self._key("formations"), stored)
@@ -142,6 +144,15 @@ class _Writes:
             path = stored_path(scope.segments)
             self._commands.put_fields(keys.NAMES, [(path, self._id)])
             self._commands.put_members(keys.PATHS, [path])
+
+    def _sides(self) -> None:
+        gone = [keys.side_member(row.place) for row in _of(self._id, self._effect.dropped_sides)]
+        self._commands.take_fields(self._key("sides"), gone)
+        self._commands.take_members(self._key("side_places"), gone)
+        put = {keys.side_member(row.place): row for row in _of(self._id, self._effect.sides)}
+        stored = [(member, SIDES.encode(row)) for member, row in put.items()]
+        self._commands.put_fields(self._key("sides"), stored)
+        self._commands.put_members(self._key("side_places"), list(put))
 
     def _threads(self, scope: ScopeRow | None) -> None:
         gone = {row.id: row for row in _of(self._id, self._effect.dropped_threads)}

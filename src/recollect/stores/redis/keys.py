@@ -10,6 +10,7 @@ written with eight bytes, the largest place first.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from recollect.stores.rows import FormationRow, MemoryRow, MessageRow, ScopeRow, ThreadRow
@@ -32,6 +33,7 @@ KINDS: Final = (
     *("v", "row", "threads", "thread_ids", "numbers", "due", "messages", "places", "message_ids"),
     *("sources", "memories", "addresses", "revisions", "versions", "links", "rests", "vectors"),
     *("embedded", "feed", "tombstones", "keys", "key_times", "formations", "formation_places"),
+    *("sides", "side_places"),
 )
 """Every key of a scope; dropping these drops the scope."""
 
@@ -109,6 +111,11 @@ def address_of(type_: str, key: str) -> bytes:
 def address_member(row: MemoryRow) -> bytes:
     """Return the member by which a memory is found at its address."""
     return address_of(row.type, row.key) + number(row.uid)
+
+
+def side_member(place: Sequence[str]) -> bytes:
+    """Return a side record's place, or the beginning of one, so that it compares as the tuple."""
+    return b"".join(each.encode() + b"\0" for each in place)
 
 
 def place_member(row: MessageRow) -> bytes:

@@ -20,6 +20,7 @@ from recollect.stores.redis.codec import (
     MESSAGES,
     RECEIPTS,
     REVISIONS,
+    SIDES,
     THREADS,
     decode_audited,
     decode_head,
@@ -37,6 +38,8 @@ from recollect.stores.rows import (
     ReceiptRow,
     RevisionRow,
     ScopeRow,
+    SidePlace,
+    SideRow,
     ThreadRow,
 )
 from recollect.stores.scope_paths import range_below, stored_path
@@ -177,9 +180,10 @@ class RedisRows:
         rows = self._memories_named(scope_id, found)
         return rows[0] if rows else None
 
-    def setting(self, segments: Scope, type_: str, key: str) -> MemoryRow | None:
-        found = self.scope(segments)
-        return self.memory(found.id, type_, key) if found else None
+    def setting(self, segments: Scope, kind: str, key: str) -> SideRow | None:
+        scope = self.scope(segments)
+        found = self.side_records_at(scope.id, [("", kind, key)]) if scope else ()
+        return next(iter(found), None)
 
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]
@@ -227,6 +231,27 @@ class RedisRows:
 
     def _memories_named(self, scope_id: int, members: Sequence[bytes]) -> Sequence[MemoryRow]:
         return self.memories_by_uid(scope_id, [keys.value_of(each[-8:]) for each in members])
+
+    def side_records_at(self, scope_id: int, places: Sequence[SidePlace]) -> Sequence[SideRow]:
+        members = [keys.side_member(each) for each in dict.fromkeys(places)]
+        return [SIDES.decode(each) for each in self._fields(scope_id, "sides", members)]
+
+    def side_records(
+        self, scope_id: int, within: Sequence[str], after: SidePlace | None
+    ) -> Iterator[SideRow]:
+        first, end = _FIRST, _LAST
+        if within:
+            first, end = keys.beginning_with(keys.side_member(within))
+        if after is not None:
+            beyond = keys.side_member(after)
+            first = b"(" + beyond if first == _FIRST or beyond > first[1:] else first
+        while True:
+            bounds = (first, end, "LIMIT", 0, _PAGE)
+            (found,) = self._of(scope_id, "ZRANGEBYLEX", "side_places", *bounds)
+            yield from map(SIDES.decode, self._fields(scope_id, "sides", found))
+            if len(found) < _PAGE:
+                return
+            first = b"(" + found[-1]
 
     def memories_resting_on(
         self, scope_id: int, messages: Sequence[tuple[str, str]]

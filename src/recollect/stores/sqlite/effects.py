@@ -19,6 +19,7 @@ from recollect.stores.rows import (
     ReceiptRow,
     RevisionRow,
     ScopeRow,
+    SideRow,
     ThreadRow,
     VectorRow,
 )
@@ -51,6 +52,7 @@ _THREAD: Final = _values_of(ThreadRow)
 _MESSAGE: Final = _checked_values_of(MessageRow)
 _MEMORY: Final = _checked_values_of(MemoryRow)
 _REVISION: Final = _checked_values_of(RevisionRow)
+_SIDE: Final = _checked_values_of(SideRow)
 _VECTOR: Final = _values_of(VectorRow)
 _IDEMPOTENCY: Final = _values_of(IdempotencyRow)
 _FORMATION: Final = _values_of(FormationRow)
@@ -81,6 +83,7 @@ def write_effect(connection: apsw.Connection, effect: Effect) -> None:
     for embedded in effect.embedded:
         writes.run("put_embedded", embedded)
     writes.put("put_idempotency", _IDEMPOTENCY, effect.idempotency)
+    writes.put("put_side_record", _SIDE, effect.sides)
     writes.put("put_formation", _FORMATION, effect.formations)
     writes.put("put_receipt", _RECEIPT, effect.receipts)
     writes.put("put_audit", _AUDIT, effect.audit)
@@ -130,6 +133,8 @@ class _Writes:
             self.run("compact", compacted)
         for link in effect.dropped_evidence:
             self.run("drop_evidence", link)
+        for side in effect.dropped_sides:
+            self.run("drop_side_record", (side.scope_id, *side.place))
         for scope_id in effect.dropped_scopes:
             for statement in _DROPS_OF_SCOPE:
                 self._connection.execute(statement, (scope_id,))

@@ -24,7 +24,7 @@ from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.rows import NO_SCOPE, MemoryRow, MessageRow, RevisionRow, ScopeRow
 from recollect.stores.scope_paths import segments_of
 from recollect.stores.sqlite.checksums import DamagedRowError
-from recollect.stores.sqlite.rows import SQLiteRows, memory_row, message_row, revision_row
+from recollect.stores.sqlite.rows import SQLiteRows, memory_row, message_row, revision_row, side_row
 from recollect.stores.sqlite.statements import QUERIES
 from recollect.stores.validation import check_scope, to_datetime
 from recollect.stores.vector_codec import decode_vectors
@@ -37,7 +37,7 @@ Stored: TypeAlias = Sequence[Any]
 
 SCOPED_TABLES: Final = (
     "thread", "message", "memory", "revision", "evidence", "vector", "embedded", "tombstone",
-    "idempotency", "formation",
+    "idempotency", "formation", "side_record",
 )  # fmt: skip
 """The tables whose rows belong to a scope."""
 UNREADABLE: Final = (
@@ -200,6 +200,10 @@ def _decode_revision(row: Stored) -> None:
     evidence_messages(revision.evidence)
 
 
+def _decode_side(row: Stored) -> None:
+    json.loads(side_row(tuple(row[2:])).value)
+
+
 def _decode_vector(row: Stored) -> None:
     decode_vectors([row[3]])
     if 0 < len(row[3]) <= _SCALE_BYTES:
@@ -215,7 +219,7 @@ def _columns_of(name: str) -> str:
 _SCALE_BYTES: Final = 4
 _KEYS: Final = MappingProxyType(
     {"scope": 1, "thread": 2, "message": 2, "memory": 2, "revision": 3, "vector": 3,
-     "idempotency": 2, "formation": 2, "audit": 2},
+     "idempotency": 2, "formation": 2, "audit": 2, "side_record": 2},
 )  # fmt: skip
 """How many of the columns that are read first name the row."""
 _DECODERS: Final[Mapping[str, tuple[str, Callable[[Stored], None]]]] = MappingProxyType(
@@ -234,6 +238,7 @@ _DECODERS: Final[Mapping[str, tuple[str, Callable[[Stored], None]]]] = MappingPr
             "SELECT scope_id, id, watermarks, failed, receipt FROM formation",
             _json_columns(2, 3, 4),
         ),
+        "side_record": (f"SELECT scope_id, uid, {_columns_of('side_record')}", _decode_side),
         "audit": ("SELECT chain, n, subject FROM audit", _json_columns(2)),
     }
 )

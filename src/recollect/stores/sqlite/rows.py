@@ -34,9 +34,12 @@ from recollect.stores.rows import (
     ReceiptRow,
     RevisionRow,
     ScopeRow,
+    SidePlace,
+    SideRow,
     ThreadRow,
 )
 from recollect.stores.scope_paths import range_below, segments_of, stored_path
+from recollect.stores.side_places import side_bounds
 from recollect.stores.sqlite.checksums import DamagedRowError, checker_of
 from recollect.stores.sqlite.statements import QUERIES
 from recollect.stores.validation import decode_json
@@ -51,13 +54,25 @@ RowT = TypeVar("RowT")
 
 _LAST: Final = (1 << 63) - 1
 _KIND: Final = FeedEntry._fields.index("kind")
-_COUNTS: Final = MappingProxyType({"message": "message_count", "memory": "memory_count"})
+_COUNTS: Final = MappingProxyType(
+    {
+        "message": "message_count",
+        "memory": "memory_count",
+        "side_record": "side_record_count",
+    }
+)
 
 _VALUE: Final = [each.name for each in fields(MemoryRow)].index("value")
 # Behind the columns of these stands their checksum.
 _CHECKED_MESSAGE: Final = checker_of(MessageRow, "message", "scope_id", "uid")
 _CHECKED_MEMORY: Final = checker_of(MemoryRow, "memory", "scope_id", "uid")
 _CHECKED_REVISION: Final = checker_of(RevisionRow, "revision", "scope_id", "uid", "version")
+_CHECKED_SIDE: Final = checker_of(SideRow, "side_record", "scope_id", "uid")
+
+
+def side_row(row: Stored) -> SideRow:
+    """Return a side record from its columns, once they agree with their checksum."""
+    return columns.side_row(_CHECKED_SIDE(row))
 
 
 def message_row(row: Stored) -> MessageRow:
@@ -180,9 +195,10 @@ class SQLiteRows:
         found = self._first("memory", (scope_id, type_, key))
         return memory_row(found) if found else None
 
-    def setting(self, segments: Scope, type_: str, key: str) -> MemoryRow | None:
-        found = self.scope(segments)
-        return self.memory(found.id, type_, key) if found else None
+    def setting(self, segments: Scope, kind: str, key: str) -> SideRow | None:
+        scope = self.scope(segments)
+        found = self.side_records_at(scope.id, [("", kind, key)]) if scope else ()
+        return next(iter(found), None)
 
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]
@@ -227,6 +243,19 @@ class SQLiteRows:
 
     def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
         return [(at, uid) for at, uid in self._all("updates", (scope_id, type_, now))]
+
+    def side_records_at(self, scope_id: int, places: Sequence[SidePlace]) -> Sequence[SideRow]:
+        keys = [(scope_id, *each) for each in dict.fromkeys(places)]
+        return [side_row(row) for row in self._found("side_record", keys)]
+
+    def side_records(
+        self, scope_id: int, within: Sequence[str], after: SidePlace | None
+    ) -> Iterator[SideRow]:
+        low, high = side_bounds(within, after)
+        found = map(side_row, self._each("side_records", (scope_id, *low, *high)))
+        if not within and after is None:
+            return self._counted("side_record", scope_id, found)
+        return found
 
     def memories_resting_on(
         self, scope_id: int, messages: Sequence[tuple[str, str]]

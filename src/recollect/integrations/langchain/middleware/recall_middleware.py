@@ -1,4 +1,4 @@
-"""`RecallMiddleware`: what is remembered goes into each request, as data, within a budget."""
+"""`RecallMiddleware`: each request gets its context, as data, within a budget."""
 
 from __future__ import annotations
 
@@ -23,30 +23,24 @@ from recollect.integrations.langgraph.caller import Whose, check_whose, present_
 from recollect.integrations.langgraph.home_loop import HomeLoop
 from recollect.memory.facade import Recollect
 from recollect.ports import TokenCounter
-from recollect.recall.duplicates import SaidAlready
-from recollect.recall.packing import packed
-from recollect.recall.query import Where
-from recollect.recall.rendering import keyed_marker, render_block
-from recollect.recall.results import Recalled, in_time, record_of
-from recollect.records import Memory, Message, Scope
+from recollect.recall.context import Context, rendered
+from recollect.recall.query import Where, check_score
+from recollect.records import Scope
 from recollect.stores.validation import readable
 from recollect.sync.method_pairs import PairCall, prepared_pair
 from recollect.sync.object_home import AnyRecollect
 from recollect.text.token_estimate import estimated_tokens
-from recollect.worker.formation_input import read_documents
 
 BUDGET_TOKENS: Final = 1_000
-ENTRIES: Final = 12
-CONSIDERED: Final = 60
-"""So many entries are considered, of which those are left out that the talk shows already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallOptions:
-    """Options for a block; see `RecallMiddleware` for each field."""
+    """Options for a context; see `RecallMiddleware` for each field."""
 
     budget_tokens: int
-    limit: int
+    limit: int | None
+    min_score: float | None
     documents: tuple[str, ...]
     where: Where | None
     below: bool
@@ -56,25 +50,28 @@ class RecallOptions:
 
 class RecallMiddleware(RequestMiddleware):
     """
-    Shows an agent's model the memories relevant to the user's last message.
+    Shows an agent's model the context of the user's last message (see `Recollect.context`).
 
-    The block (see `render_block`) precedes the text of that message: the system text and earlier
-    messages stay byte for byte the same, and a second call of the same turn starts like the first,
-    unless the memory has changed. The agent's state is never changed. Messages that the request
-    contains already are not repeated. No model is called.
+    It precedes the text of that message: the system text and earlier messages stay byte for byte
+    the same, and a second call of the same turn starts like the first, unless the memory has
+    changed. The agent's state is never changed. Messages that the request contains already are not
+    repeated, and a greeting gets the documents alone. No model is called. `context_guide` says to a
+    model how to read and to cite it.
 
     Args:
         memory: A `SyncRecollect`, or a `Recollect`; then an agent on its loop is awaited.
         scope: The scope, or a function of the `Caller`; never taken from model output.
-        budget_tokens: Most tokens of the whole block, by *count_tokens*.
-        limit: Most entries, documents included.
+        budget_tokens: Most tokens of the whole text, by *count_tokens*.
+        limit: Most entries, documents included; by default as many as fit.
+        min_score: Only entries of at least so much relevance, as for `Recollect.context`.
         documents: Types whose documents are always shown: type/type, and those of each speaker.
         where, below: Filters, as for `Recollect.recall`.
-        secret: The secret for the block's marker; set it if the calls of one turn may reach
+        secret: The secret for the text's marker; set it if the calls of one turn may reach
             different processes.
 
     Raises:
-        UsageError: *scope* is invalid, or the budget or the limit is below 1.
+        UsageError: *scope* is invalid, the budget or the limit is below 1, or *min_score* is not
+            from 0 to 1.
     """
 
     def __init__(
@@ -83,7 +80,8 @@ class RecallMiddleware(RequestMiddleware):
         scope: Whose,
         *,
         budget_tokens: int = BUDGET_TOKENS,
-        limit: int = ENTRIES,
+        limit: int | None = None,
+        min_score: float | None = None,
         documents: Sequence[str] = ("User",),
         where: Where | None = None,
         below: bool = False,
@@ -91,14 +89,17 @@ class RecallMiddleware(RequestMiddleware):
         secret: bytes | None = None,
     ) -> None:
         super().__init__()
-        if budget_tokens < 1 or limit < 1:
+        if budget_tokens < 1 or (limit is not None and limit < 1):
             msg = f"budget_tokens={budget_tokens}, limit={limit}: each is at least 1"
             raise UsageError(msg)
+        if min_score is not None:
+            check_score(min_score)
         self.scope = check_whose(scope)
         self.home = HomeLoop(memory)
         self._manner = RecallOptions(
             budget_tokens=budget_tokens,
             limit=limit,
+            min_score=min_score,
             documents=tuple(documents),
             where=where,
             below=below,
@@ -126,78 +127,24 @@ async def _block(
     place = asked_in(messages)
     if place is None:
         return ""
-    documents = [
-        Recalled(scope=scope, content=each, score=0.0, signals={})
-        for each in await _documents(memory, scope, manner.documents)
-    ]
-    query = query_of(messages[place])
-    found: Sequence[Recalled] = ()
-    if query.strip():
-        recall = await memory.recall(
-            scope,
-            query,
-            limit=max(CONSIDERED, manner.limit),
-            where=manner.where,
-            below=manner.below,
-        )
-        found = recall.entries
-    shown = {(each.scope, each.source) for each in documents}
-    others = [e for e in unseen(found, messages) if (e.scope, e.source) not in shown]
-    return block_within(documents, others, manner)
-
-
-async def _documents(memory: Recollect, scope: Scope, names: Sequence[str]) -> list[Memory]:
-    found = [await read_documents(memory.store, scope, name) for name in names]
-    return [each for of_type in found for each in of_type if each.valid_until is None]
-
-
-def unseen(found: Sequence[Recalled], messages: Sequence[BaseMessage]) -> list[Recalled]:
-    """Return *found* without messages whose text occurs in *messages* already."""
-    said = {_plain(readable(words_of(each))) for each in messages}
-    return [
-        each
-        for each in found
-        if not (isinstance(each.content, Message) and _plain(record_of(each).text) in said)
-    ]
-
-
-def block_within(
-    documents: Sequence[Recalled], others: Sequence[Recalled], manner: RecallOptions
-) -> str:
-    """
-    Return the block of *documents* and, in the order of time, of the *others* that fit.
-
-    The best come first where the budget ends; ``""`` if there is nothing that fits.
-    """
-    frame = manner.count(_rendered([], manner))
-    costs: dict[str, int] = {}
-    for each in (*documents, *others):
-        alone = manner.count(_rendered([each], manner)) - frame + 1
-        costs[each.text] = max(alone, costs.get(each.text, 0))
-    room = manner.budget_tokens - frame
-    ranked = [each for each in (*documents, *others) if costs[each.text] <= room]
-    packing = packed(
-        [each.text for each in ranked],
-        limit=manner.limit,
-        budget_tokens=max(1, room),
-        count=costs.__getitem__,
-        said=SaidAlready(ranked, is_tight=True),
+    context = await memory.context(
+        scope,
+        query_of(messages[place]),
+        recent=[readable(words_of(each)) for each in messages],
+        budget_tokens=manner.budget_tokens,
+        min_score=manner.min_score,
+        profile=manner.documents,
+        below=manner.below,
+        where=manner.where,
+        count_tokens=manner.count,
+        secret=manner.secret,
     )
-    kept = [ranked[place] for place in packing.kept]
-    while kept:
-        first = [each for each in kept if each in documents]
-        later = [each for each in kept if each not in documents]
-        block = _rendered([*first, *sorted(later, key=in_time)], manner)
-        if manner.count(block) <= manner.budget_tokens:
-            return block
-        kept.pop()  # tokens of parts need not sum up to those of the whole
-    return ""
+    return text_within(context, manner)
 
 
-def _rendered(entries: Sequence[Recalled], manner: RecallOptions) -> str:
-    records = [record_of(each) for each in entries]
-    return render_block(records, random_marker=keyed_marker(manner.secret, records))
-
-
-def _plain(text: str) -> str:
-    return "".join(text.split())
+def text_within(context: Context, manner: RecallOptions) -> str:
+    """Return the text of *context* with no more than the most entries, documents included."""
+    if manner.limit is None or len(context.profile) + len(context.entries) <= manner.limit:
+        return context.text
+    documents = context.profile[: manner.limit]
+    return rendered(documents, context.entries[: manner.limit - len(documents)], manner.secret)

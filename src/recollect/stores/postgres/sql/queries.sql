@@ -104,6 +104,19 @@ SELECT
     expires_at, evidence, trust, state, cause, seq, terms, text_hash, said_at
 FROM recollect.memory WHERE scope_id = %s AND uid = ANY (%s::bigint[]);
 
+-- :name side_records_at
+SELECT scope_id, uid, thread, kind, key, version, value, created_at, updated_at, expires_at
+FROM recollect.side_record
+WHERE scope_id = %s AND (thread, kind, key) IN (
+    SELECT * FROM unnest(%s::text[], %s::text[], %s::text[])
+);
+
+-- :name side_records
+SELECT scope_id, uid, thread, kind, key, version, value, created_at, updated_at, expires_at
+FROM recollect.side_record
+WHERE scope_id = %s AND (thread, kind, key) > (%s, %s, %s) AND (thread, kind, key) < (%s, %s, %s)
+ORDER BY thread, kind, key LIMIT %s;
+
 -- :name memories
 SELECT
     scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from, valid_until,

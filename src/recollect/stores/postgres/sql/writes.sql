@@ -152,6 +152,27 @@ ON CONFLICT (scope_id, id) DO UPDATE SET
     failed = excluded.failed,
     receipt = excluded.receipt;
 
+-- :name put_side_record
+INSERT INTO recollect.side_record (
+    scope_id, uid, thread, kind, key, version, value, created_at, updated_at, expires_at
+)
+SELECT * FROM unnest(
+    %s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::text[], %s::bigint[], %s::text[],
+    %s::bigint[], %s::bigint[], %s::bigint[]
+)
+ON CONFLICT (scope_id, thread, kind, key) DO UPDATE SET
+    uid = excluded.uid,
+    version = excluded.version,
+    value = excluded.value,
+    created_at = excluded.created_at,
+    updated_at = excluded.updated_at,
+    expires_at = excluded.expires_at;
+
+-- :name drop_side_records
+DELETE FROM recollect.side_record AS r
+USING unnest(%s::text[], %s::text[], %s::text[]) AS gone (thread, kind, key)
+WHERE r.scope_id = %s AND r.thread = gone.thread AND r.kind = gone.kind AND r.key = gone.key;
+
 -- :name put_receipt
 INSERT INTO recollect.receipt (
     id, target, messages, memories, revised, erased_at, clean_at
@@ -260,6 +281,9 @@ DELETE FROM recollect.idempotency WHERE scope_id = %s;
 
 -- :name empty_formation
 DELETE FROM recollect.formation WHERE scope_id = %s;
+
+-- :name empty_side_record
+DELETE FROM recollect.side_record WHERE scope_id = %s;
 
 -- :name empty_thread
 DELETE FROM recollect.thread WHERE scope_id = %s;

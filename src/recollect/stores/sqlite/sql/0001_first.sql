@@ -103,6 +103,7 @@ CREATE TABLE memory (
     valid_from INTEGER,
     valid_until INTEGER,
     expires_at INTEGER,
+    said_at INTEGER,
     trust TEXT NOT NULL CHECK (trust IN ('user', 'assistant', 'external')),
     state TEXT NOT NULL CHECK (state IN ('active', 'quarantined', 'rejected')),
     cause TEXT NOT NULL,
@@ -182,6 +183,24 @@ CREATE TABLE idempotency (
 
 CREATE INDEX idempotency_time ON idempotency (scope_id, kept_at);
 
+-- JSON objects beside messages and memories; the thread of none is ''.
+CREATE TABLE side_record (
+    scope_id INTEGER NOT NULL,
+    thread TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    uid INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    checksum INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (scope_id, thread, kind, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX side_record_uid ON side_record (scope_id, uid);
+
 CREATE TABLE formation (
     scope_id INTEGER NOT NULL,
     id TEXT NOT NULL,
@@ -214,6 +233,28 @@ CREATE TABLE receipt (
 CREATE INDEX receipt_time ON receipt (erased_at, id);
 
 CREATE INDEX receipt_unclean ON receipt (erased_at, id) WHERE clean_at IS NULL;
+
+-- Who changed what: a chain for each scope, by a keyed hash of its name, which outlives the scope.
+CREATE TABLE audit (
+    chain BLOB NOT NULL,
+    n INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    actor TEXT,
+    actor_key BLOB NOT NULL,
+    action TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    previous BLOB NOT NULL,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (chain, n)
+) STRICT, WITHOUT ROWID;
+
+-- The last row of each chain, kept apart from it, so that a tail that was cut off is missed.
+CREATE TABLE audit_head (
+    chain BLOB NOT NULL PRIMARY KEY,
+    n INTEGER NOT NULL,
+    hash BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
 
 INSERT INTO meta (id, format, secret, number, commits)
 VALUES (1, 'recollect', randomblob(32), 0, 0);

@@ -114,6 +114,19 @@ SELECT updated_at, uid FROM memory
 WHERE scope_id = ? AND type = ? AND state = 'active' AND (expires_at IS NULL OR expires_at > ?)
 ORDER BY key;
 
+-- :name side_record
+SELECT scope_id, uid, thread, kind, key, version, value, created_at, updated_at, expires_at, checksum
+FROM side_record WHERE scope_id = ? AND thread = ? AND kind = ? AND key = ?;
+
+-- :name side_records
+SELECT scope_id, uid, thread, kind, key, version, value, created_at, updated_at, expires_at, checksum
+FROM side_record
+WHERE scope_id = ? AND (thread, kind, key) > (?, ?, ?) AND (thread, kind, key) < (?, ?, ?)
+ORDER BY thread, kind, key;
+
+-- :name side_record_count
+SELECT count(*) FROM side_record INDEXED BY side_record_uid WHERE scope_id = ?;
+
 -- :name resting_on
 SELECT uid FROM evidence WHERE scope_id = ? AND thread = ? AND message = ?;
 

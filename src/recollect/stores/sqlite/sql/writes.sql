@@ -212,6 +212,25 @@ DELETE FROM tombstone WHERE scope_id = ?;
 -- :name drop_scope_idempotency
 DELETE FROM idempotency WHERE scope_id = ?;
 
+-- :name put_side_record
+INSERT INTO side_record (
+    scope_id, uid, thread, kind, key, version, value, created_at, updated_at, expires_at, checksum
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (scope_id, thread, kind, key) DO UPDATE SET
+    uid = excluded.uid,
+    version = excluded.version,
+    value = excluded.value,
+    created_at = excluded.created_at,
+    updated_at = excluded.updated_at,
+    expires_at = excluded.expires_at,
+    checksum = excluded.checksum;
+
+-- :name drop_side_record
+DELETE FROM side_record WHERE scope_id = ? AND thread = ? AND kind = ? AND key = ?;
+
+-- :name drop_scope_side_record
+DELETE FROM side_record WHERE scope_id = ?;
+
 -- :name drop_scope_formation
 DELETE FROM formation WHERE scope_id = ?;
 

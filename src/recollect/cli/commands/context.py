@@ -1,0 +1,133 @@
+"""`recollect context`: what a prompt should be told before its next turn, and what it costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from recollect.cli.options import MomentOption, Target, memory_options
+from recollect.cli.output import counted, print_json, print_line
+from recollect.cli.store_choice import opened, run
+from recollect.recall.query import CONTEXT_TOKENS, RECENT_MESSAGES
+
+if TYPE_CHECKING:
+    from recollect.recall.context import Context
+
+_EXAMPLE: Final = """
+\b
+Examples:
+  recollect context "where does Ada live?"
+  recollect context "and the boat?" --thread monday --history 500 --budget 1500
+  recollect context "what did I say about the boat?" --min-score 0.2 --json
+"""
+
+
+@click.command(epilog=_EXAMPLE, short_help="Show what a prompt should be told.")
+@click.argument("query")
+@memory_options()
+@click.option("--thread", help="The thread that the prompt is part of; it need not exist.")
+@click.option(
+    "--recent",
+    type=int,
+    default=RECENT_MESSAGES,
+    show_default=True,
+    help="So many of its newest messages the prompt shows already.",
+)
+@click.option(
+    "--history",
+    type=int,
+    default=0,
+    metavar="TOKENS",
+    help="Give its newest messages, within so many tokens.",
+)
+@click.option(
+    "--budget",
+    type=int,
+    default=CONTEXT_TOKENS,
+    show_default=True,
+    metavar="TOKENS",
+    help="What all of it may cost.",
+)
+@click.option(
+    "--min-score", type=float, help="Only entries of at least so much relevance, from 0 to 1."
+)
+@click.option("--profile/--no-profile", default=True, help="With the documents in force, or not.")
+@click.option("--below", is_flag=True, help="Search the scopes below as well.")
+@click.option(
+    "--asked-at",
+    type=MomentOption(),
+    help="What 'now' means, for 'last week' and for what is true.  [default: now]",
+)
+@click.option("--render", is_flag=True, help="Print the text for the prompt, and nothing else.")
+def context(
+    target: Target,
+    query: str,
+    thread: str | None,
+    recent: int,
+    history: int,
+    budget: int,
+    min_score: float | None,
+    profile: bool,  # noqa: FBT001
+    below: bool,  # noqa: FBT001
+    asked_at: datetime | None,
+    render: bool,  # noqa: FBT001
+) -> None:
+    """
+    Show what a model should be told before it answers QUERY.
+
+    That is the profile, and the memories and messages that bear on QUERY, as text with sources;
+    nothing that the thread shows already. No model is called.
+    """
+    options = {
+        "thread": thread,
+        "recent": recent,
+        "history_tokens": history,
+        "budget_tokens": budget,
+        "min_score": min_score,
+        "profile": profile,
+        "below": below,
+        "asked_at": asked_at,
+    }
+    run(lambda: _context(target, query, options, render=render))
+
+
+async def _context(
+    target: Target, query: str, options: Mapping[str, object], *, render: bool
+) -> None:
+    from recollect.wire.contexts import context_to_json
+
+    async with opened(target) as memory:
+        found = await memory.context(target.scope, query, **options)  # type: ignore[arg-type]
+    if render:
+        click.echo(found.text)
+    elif target.is_json:
+        print_json(context_to_json(found))
+    else:
+        _print(found)
+
+
+def _print(found: Context) -> None:
+    if found.text:
+        click.echo(found.text)
+    for line in _below(found):
+        print_line((line, "dim"))
+
+
+def _below(found: Context) -> list[str]:
+    """Return what the context costs, and what was left out."""
+    parts = ", ".join(f"{part} {tokens:,}" for part, tokens in found.tokens_by_part.items())
+    costs = f"{counted(found.tokens, 'token')} of {found.budget_tokens:,}"
+    lines = [f"{costs}: {parts}" if parts else f"{costs}: nothing bears on it"]
+    if found.history:
+        lines.append(f"history: {counted(len(found.history), 'message')} of the thread")
+    if found.left_out:
+        reasons = Counter(each.reason for each in found.left_out)
+        why = ", ".join(f"{reason} {number:,}" for reason, number in sorted(reasons.items()))
+        lines.append(f"left out: {counted(len(found.left_out), 'entry', 'entries')} ({why})")
+    if found.awaits_vectors:
+        lines.append("what was just written was searched by its words alone")
+    return lines

@@ -1,0 +1,116 @@
+"""The connection of a client: how it is opened, what it asks for, and how it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from typing import Any, Final, Self
+
+import anyio
+
+from recollect.client.http_requests import (
+    RETRIES,
+    Asker,
+    ServiceRequest,
+    ServiceResponse,
+    opened_web,
+    path_of,
+)
+from recollect.errors import NotFoundError, StoreClosedError, UsageError
+from recollect.records import ScopeLike
+
+TIMEOUT_S: Final = 60.0
+
+
+class ServiceConnection:
+    """What every method of a client goes through; enter it with ``async with``."""
+
+    def __init__(
+        self,
+        url: str,
+        key: str = "",
+        *,
+        timeout_s: float = TIMEOUT_S,
+        retries: int = RETRIES,
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+    ) -> None:
+        """
+        Create a client, without connecting.
+
+        Args:
+            url: The address of the service, such as ``https://memory.example.org``.
+            key: An API key, if the service requires one.
+            timeout_s: The timeout for a connection, and for each part of a response, in seconds.
+            retries: Most retries of a request.
+            sleep: Waits between two attempts.
+        """
+        self._url = url.rstrip("/")
+        self._key = key
+        self._timeout_s = timeout_s
+        self._retries = retries
+        self._sleep = sleep
+        self._asker: Asker | None = None
+        self._exit = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()
+
+    async def open(self) -> Self:
+        """
+        Open the client without a block; `close` ends it.
+
+        Raises:
+            UsageError: It is open.
+        """
+        if self._asker is not None:
+            raise UsageError("this client is open already: close() it before it is opened again")
+        web = opened_web(self._url, self._key, self._timeout_s)
+        await self._exit.enter_async_context(web)
+        self._asker = Asker(web, retries=self._retries, sleep=self._sleep)
+        return self
+
+    async def close(self) -> None:
+        """Close the connections; nothing happens if there are none."""
+        self._asker = None
+        await self._exit.aclose()
+
+    def _opened(self) -> Asker:
+        if self._asker is None:
+            msg = "this client is not open: use it inside 'async with Client(...)'"
+            raise StoreClosedError(msg)
+        return self._asker
+
+    async def _read(self, scope: ScopeLike, *parts: str, **query: Any) -> Any:
+        request = ServiceRequest(
+            method="GET", path=path_of(*parts), scope=scope, query=query, is_repeatable=True
+        )
+        return (await self._opened().ask(request)).json
+
+    async def _found(self, scope: ScopeLike, *parts: str, **query: Any) -> Any:
+        """Return the response; ``None`` for 404."""
+        try:
+            return await self._read(scope, *parts, **query)
+        except NotFoundError:
+            return None
+
+    async def _write(
+        self,
+        method: str,
+        scope: ScopeLike,
+        *parts: str,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+        is_repeatable: bool = False,
+    ) -> ServiceResponse:
+        request = ServiceRequest(
+            method=method,
+            path=path_of(*parts),
+            scope=scope,
+            json=body,
+            headers=headers or {},
+            is_repeatable=is_repeatable,
+        )
+        return await self._opened().ask(request)

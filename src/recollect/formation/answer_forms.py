@@ -1,0 +1,181 @@
+"""
+The forms in which models answer, brought to tool calls with whole arguments.
+
+Some write calls as JSON into their text, with Markdown around it; some leave a level out of the
+arguments, or write one object where a list belongs. What is meant is read; nothing is made up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final
+
+from recollect.formation.offer import Offer
+from recollect.formation.strict_json import NotJsonError, read_json
+from recollect.formation.tool_names import END, NOTHING, PATCH
+from recollect.formation.types import MemoryType
+from recollect.ports import ModelAnswer, ToolCall
+from recollect.records import Json, JsonObject
+from recollect.stores.json_pointers import is_list, value_at
+
+TEXT_CHARACTERS_MAX: Final = 200_000
+"""A longer text is not looked through for calls."""
+CALLS_MAX: Final = 1_000
+_FENCED: Final = re.compile(r"```[a-zA-Z]{0,10}[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+_NAMES: Final = ("name", "tool", "tool_name", "type", "function")
+_ARGUMENTS: Final = ("arguments", "input", "parameters", "args")
+_WRAPPERS: Final = ("calls", "tool_calls", "operations", "memories")
+_ABOUT_CALL: Final = frozenset({"value", "because", "since", "until"})
+_CHANGE: Final = ("op", "path", "value", "from", "message", "quote")
+
+
+def calls_of(answer: ModelAnswer, tools: Collection[str]) -> tuple[ToolCall, ...]:
+    """
+    Return the calls of an answer: those it made, or else those that its text spells as JSON.
+
+    An empty JSON list is the call that there is nothing to remember.
+    """
+    if answer.calls or answer.stopped != "end":
+        return answer.calls
+    found: list[ToolCall] = []
+    for written in _json_in(answer.text[: TEXT_CHARACTERS_MAX + 1]):
+        if is_list(written) and not written:
+            found.append(ToolCall(name=NOTHING, arguments="{}"))
+        found += _calls_in(written, tools)
+    return tuple(found[:CALLS_MAX])
+
+
+def unfenced(written: str) -> str:
+    r"""
+    Return JSON without the Markdown fence around it.
+
+    >>> unfenced('```json\n{"a": 1}\n```')
+    '{"a": 1}'
+    """
+    fenced = _FENCED.fullmatch(written.strip()) if "```" in written else None
+    return fenced[1] if fenced else written
+
+
+def _json_in(text: str) -> Iterator[Json]:
+    """Yield the JSON values that a text consists of, or that stand in fences in it."""
+    if len(text) > TEXT_CHARACTERS_MAX or not ("{" in text or "[" in text):
+        return
+    parts = [match[1] for match in _FENCED.finditer(text)]
+    if not parts:
+        starts = [at for mark in "[{" if (at := text.find(mark)) >= 0]
+        parts = [text[min(starts) : max(text.rfind("]"), text.rfind("}")) + 1]]
+    for part in parts:
+        try:
+            yield read_json(part)
+        except NotJsonError:
+            continue
+
+
+def _calls_in(written: Json, tools: Collection[str]) -> Iterator[ToolCall]:
+    if is_list(written):
+        for each in written:
+            yield from _calls_in(each, tools) if isinstance(each, Mapping) else ()
+        return
+    if not isinstance(written, Mapping):
+        return
+    for wrapper in _WRAPPERS:
+        inner = written.get(wrapper)
+        if is_list(inner):
+            yield from _calls_in(inner, tools)
+            return
+    yield from _calls_of_object(written, tools)
+
+
+def _calls_of_object(written: JsonObject, tools: Collection[str]) -> Iterator[ToolCall]:
+    function = written.get("function")
+    if isinstance(function, Mapping):
+        yield from _calls_of_object(function, tools)
+        return
+    field = next((each for each in _NAMES if written.get(each) in tools), None)
+    if field is not None:
+        inside = next((written[each] for each in _ARGUMENTS if each in written), None)
+        rest = {name: each for name, each in written.items() if name not in {field, "id"}}
+        if field == "type" or inside is None:
+            rest = {name: each for name, each in written.items() if name != field}
+        yield _call(str(written[field]), rest if inside is None else inside)
+        return
+    for name, arguments in written.items():
+        if name in tools:
+            for each in arguments if is_list(arguments) else [arguments]:
+                yield _call(name, each)
+
+
+def _call(name: str, arguments: Json) -> ToolCall:
+    if isinstance(arguments, Mapping | str):
+        return ToolCall(name=name, arguments=arguments)
+    return ToolCall(name=name, arguments="{}")
+
+
+def whole_arguments(tool: str, given: Json, offer: Offer) -> Json:
+    """Return the arguments of a call with the levels that a model left out."""
+    if is_list(given) and len(given) == 1:
+        given = given[0]
+    if not isinstance(given, Mapping):
+        return given
+    if tool == PATCH:
+        return _whole_patch(given, offer)
+    if tool in offer.types and tool not in {END, NOTHING}:
+        return _whole_insert(given, offer.types[tool])
+    return given
+
+
+def _whole_insert(given: JsonObject, type_: MemoryType) -> JsonObject:
+    """Return the arguments of an insertion with its fields in a value of their own."""
+    value = given.get("value")
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            return {**given, "value": read_json(unfenced(value))}
+        except NotJsonError:
+            return given
+    fields = type_.parameters.get("properties")
+    known = set(fields) if isinstance(fields, Mapping) else set()
+    flat = {name: each for name, each in given.items() if name not in _ABOUT_CALL}
+    if "value" in given or not flat or known & _ABOUT_CALL or (known and flat.keys() - known):
+        return given
+    about = {name: each for name, each in given.items() if name in _ABOUT_CALL}
+    return {"value": flat, **about}
+
+
+def _whole_patch(given: JsonObject, offer: Offer) -> JsonObject:
+    """Return the arguments of a patch with its changes in a list, each with what it cites."""
+    changes = given.get("changes")
+    because = given.get("because")
+    if isinstance(changes, Mapping):
+        changes = [changes]
+    elif changes is None and "path" in given:
+        changes = [{name: given[name] for name in _CHANGE if name in given}]
+    if not is_list(changes):
+        return given
+    target = given.get("id")
+    memory = offer.known.get(target) if isinstance(target, str) else None
+    whole = [_whole_change(each, because, memory.value if memory else {}) for each in changes]
+    moved = {"changes"} if whole == changes else {"changes", "because"}
+    moved |= set() if "changes" in given else set(_CHANGE)
+    outer = {name: each for name, each in given.items() if name not in moved}
+    return {**outer, "changes": whole}
+
+
+def _whole_change(change: Json, because: Json, before: JsonObject) -> Json:
+    if not isinstance(change, Mapping):
+        return change
+    found: dict[str, Json] = dict(change)
+    if because is not None and not found.keys() & {"because", "message"}:
+        found["because"] = because
+    path = found.get("path")
+    if "op" not in found and "value" in found and isinstance(path, str):
+        found["op"] = "replace" if _stands(before, path) else "add"
+    return found
+
+
+def _stands(value: JsonObject, path: str) -> bool:
+    try:
+        value_at(value, path)
+    except (LookupError, ValueError):
+        return False
+    return True

@@ -1,0 +1,65 @@
+"""Quotes under a wrong number: find the message that says them, and cite that one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from recollect.formation.grounding.quotes import says_enough
+from recollect.formation.operations import Citation, End, Insert, Operation, PatchChange
+from recollect.formation.window import Window, WindowLine
+
+SEARCHED_CHARACTERS_MAX: Final = 50_000
+"""So much of a window is looked through for a quote, the users' new messages first."""
+
+
+def renumbered(operation: Operation, window: Window) -> Operation:
+    """
+    Return *operation* with each quote cited from the message that says it.
+
+    A quote is left alone if its message says it, if no message does, if its number is that of no
+    message, or if it is too short to be told from a chance.
+    """
+
+    def corrected(citation: Citation) -> Citation:
+        line = window.line(citation.message)
+        if line is None or line.find(citation.quote) is not None:
+            return citation
+        found = _line_saying(citation, window)
+        return citation if found is None else replace(citation, message=found.number)
+
+    if isinstance(operation, Insert | End):
+        because = tuple(map(corrected, operation.because))
+        return operation if because == operation.because else replace(operation, because=because)
+    changes = tuple(_corrected_change(each, corrected) for each in operation.changes)
+    return operation if changes == operation.changes else replace(operation, changes=changes)
+
+
+def _corrected_change(
+    change: PatchChange, corrected: Callable[[Citation], Citation]
+) -> PatchChange:
+    because, *besides = map(corrected, (change.because, *change.besides))
+    return replace(change, because=because, besides=tuple(besides))
+
+
+def _line_saying(citation: Citation, window: Window) -> WindowLine | None:
+    """Return the line that says a quote: a user's before others', a new one, the nearest."""
+    if not says_enough(citation.quote):
+        return None
+    order = sorted(
+        window.lines,
+        key=lambda line: (
+            line.message.role != "user",
+            not line.new,
+            abs(line.number - citation.message),
+        ),
+    )
+    left = SEARCHED_CHARACTERS_MAX
+    for line in order:
+        left -= len(line.text)
+        if left < 0:
+            return None
+        if line.find(citation.quote) is not None:
+            return line
+    return None

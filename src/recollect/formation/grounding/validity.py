@@ -1,0 +1,85 @@
+"""When a memory is true: dates of any precision as a model writes them, and whether they stand."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+from recollect.errors import UsageError
+from recollect.stores.validation import check_time
+from recollect.text.calendar_dates import absolute_dates
+from recollect.text.days import Days
+from recollect.text.numerals import plain
+from recollect.text.year_parts import year_parts_in
+
+_ANY_DAY: Final = date(2000, 1, 1)
+_MONTH_DAYS_MAX: Final = 31
+DATE_CHARACTERS_MAX: Final = 100
+
+
+def moment_of(written: str) -> datetime | None:
+    """
+    Return the beginning of a date or time, in UTC if it names no zone.
+
+    >>> [str(moment_of(each)) for each in ("2024-05-07", "January 2023", "2023年", "soon")]
+    ['2024-05-07 00:00:00+00:00', '2023-01-01 00:00:00+00:00', '2023-01-01 00:00:00+00:00', 'None']
+    """
+    try:
+        return _checked(datetime.fromisoformat(written))
+    except (ValueError, OverflowError, UsageError):
+        found = interval_of(written)
+        return _midnight(found.first) if found else None
+
+
+def end_of(written: str) -> datetime | None:
+    """
+    Return the moment at which something ends that is true until a date.
+
+    A day ends it when it begins, a month or a year when it is over.
+
+    >>> [str(end_of(each).date()) for each in ("2024-05-07", "2023-01", "2023")]
+    ['2024-05-07', '2023-02-01', '2024-01-01']
+    """
+    found = interval_of(written)
+    if found is None or found.first == found.last:
+        return moment_of(written)
+    return _midnight(found.last + timedelta(days=1))
+
+
+def interval_of(written: str) -> Days | None:
+    """Return the days of a date of any precision; ``None`` if it is none, or may be several."""
+    text = plain(written[:DATE_CHARACTERS_MAX]).strip().rstrip(".")
+    found = {
+        days
+        for each in (*absolute_dates(text, None), *year_parts_in(text, _ANY_DAY))
+        if (each.start, each.end) == (0, len(text)) and not each.is_relative
+        for days in each.stretches
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def is_about(written: str, day: date) -> bool:
+    """Return True if a date is *day*, or the month or year of it."""
+    found = interval_of(written)
+    return written == day.isoformat() or (
+        found is not None and found.first <= day <= found.last and _is_short(found, day)
+    )
+
+
+def _is_short(found: Days, day: date) -> bool:
+    days = (found.last - found.first).days + 1
+    is_year = (found.first, found.last) == (date(day.year, 1, 1), date(day.year, 12, 31))
+    return days <= _MONTH_DAYS_MAX or is_year
+
+
+def _midnight(day: date) -> datetime | None:
+    try:
+        return _checked(datetime(day.year, day.month, day.day, tzinfo=UTC))
+    except (ValueError, OverflowError, UsageError):
+        return None
+
+
+def _checked(moment: datetime) -> datetime:
+    zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    check_time(zoned, "a date")
+    return zoned.astimezone(UTC)

@@ -1,0 +1,54 @@
+"""The context of a prompt: what a model should be told before its next turn."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final
+
+from fastapi import APIRouter
+
+from recollect.observability.spans import memory_span
+from recollect.server.http.scope_access import Reading
+from recollect.server.routes.recall import note
+from recollect.server.schemas.requests import ContextRequest
+from recollect.wire.contexts import context_to_json
+
+router: Final = APIRouter(prefix="/v1", tags=["recall"])
+
+
+@router.post("/context", summary="What a prompt should be told")
+async def context(reach: Reading, asked: ContextRequest) -> dict[str, Any]:
+    """
+    Return the profile, and the memories and messages that bear on a query, as text with sources.
+
+    No model is called. The text costs no more than the budget, as it is rendered, and holds
+    nothing that the prompt shows already. A query that asks for nothing gets the profile alone.
+    """
+    if asked.below:
+        reach.may("read", below=True)
+    started = time.perf_counter()
+    service = reach.service
+    query = asked.query if service.settings.trace_content else None
+    with memory_span("search_memory", query=query) as span:
+        found = await reach.memory.context(
+            reach.scope,
+            asked.query,
+            thread=asked.thread,
+            recent=asked.recent,
+            history_tokens=asked.history_tokens,
+            budget_tokens=asked.budget_tokens,
+            min_score=asked.min_score,
+            profile=asked.profile,
+            instructions=asked.instructions,
+            examples=asked.examples,
+            below=asked.below,
+            where=asked.where(),
+            asked_at=asked.asked_at,
+        )
+        span.count(len(found.entries))
+    seconds = time.perf_counter() - started
+    service.metrics.recall_seconds.observe(seconds)
+    service.usage.add(reach.scope, recalls=1)
+    note(reach, found.query, [each.entry for each in found.entries])
+    written = context_to_json(found, reach.relative, whole=asked.whole)
+    return {**written, "ms": round(seconds * 1_000, 2)}

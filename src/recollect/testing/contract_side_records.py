@@ -1,0 +1,530 @@
+"""The contract, side records: what stands beside messages and memories."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from recollect.errors import ConflictError, LimitError, UsageError, VersionConflictError
+from recollect.records import (
+    DeleteSideRecord,
+    JsonObject,
+    ProlongMemory,
+    ProlongSideRecord,
+    PutMemory,
+    PutSideRecord,
+    Scope,
+    SideAddress,
+    SideRecord,
+    SideWrite,
+    Write,
+)
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import (
+    EraseExpired,
+    EraseMemory,
+    EraseMessages,
+    EraseScope,
+    EraseThread,
+)
+from recollect.stores.plans.undo import Undo, UndoLog
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
+    ADA,
+    BOB,
+    TALK,
+    fact,
+    feed_after,
+    feed_from_start,
+    keep_facts,
+    said,
+    seconds,
+    tell,
+)
+from recollect.testing.frozen_clock import NOON, FrozenClock
+
+KIND = "Setting"
+NAMES = ["a", "b", "ba", "é", "\U0010ffff"]
+"""Keys in the order of their bytes."""
+WRONG: list[SideWrite] = [
+    PutSideRecord(kind="", key="k", value={}),
+    PutSideRecord(kind=KIND, key="a\n", value={}),
+    PutSideRecord(kind=KIND, key="k", value={}, thread=""),
+    PutSideRecord(kind=KIND, key="k", value=["a"]),  # type: ignore[arg-type]
+    PutSideRecord(kind=KIND, key="k", value={"a": float("nan")}),
+    PutSideRecord(kind=KIND, key="k", value={}, expected=-1),
+    PutSideRecord(kind=KIND, key="k", value={}, expires_at=NOON.replace(tzinfo=None)),
+    DeleteSideRecord(kind=KIND, key=""),
+    DeleteSideRecord(kind=KIND, key="k", expected=-1),
+]
+
+
+def put(key: str, at: int = 0, thread: str | None = None, **more: Any) -> PutSideRecord:
+    """Return a write of the side record *key*."""
+    return PutSideRecord(
+        kind=more.pop("kind", KIND), key=key, value={"at": at}, thread=thread, **more
+    )
+
+
+async def keys_of(store: Store, scope: Scope = ADA, thread: str | None = None) -> list[str]:
+    """Return the keys of a scope's side records of the kind."""
+    return [each.key for each in (await store.side_records(scope, KIND, thread=thread)).rows]
+
+
+async def everywhere(store: Store) -> None:
+    """Write side records of a thread, of another whose id it begins, and of none."""
+    for thread in (None, TALK, f"{TALK}s"):
+        await store.apply(ADA, [put("k", thread=thread)])
+
+
+class SideRecordContract(Contract):
+    """JSON objects beside messages and memories."""
+
+    async def test_what_was_put_comes_back(self, store: Store, clock: FrozenClock) -> None:
+        """Return the side record at an address, ``None`` if there is none or it has expired."""
+        later = clock.now() + seconds(5)
+        value: JsonObject = {"b": [1, None, 0.5], "a": "é\U0001f642", "": {}}
+        write = PutSideRecord(kind=KIND, key="k", value=value, thread=TALK, expires_at=later)
+
+        written = await store.apply(ADA, [write])
+
+        found = await store.side_record(ADA, KIND, "k", thread=TALK)
+        assert (None,) == written
+        assert found == SideRecord(
+            scope=ADA, thread=TALK, kind=KIND, key="k", value=value, version=1,
+            created_at=clock.now(), updated_at=clock.now(), expires_at=later,
+        )  # fmt: skip
+        assert repr(value) == repr(dict(found.value))
+        assert await store.side_record(ADA, KIND, "k") is None
+        assert await store.side_record(BOB, KIND, "k", thread=TALK) is None
+        assert await store.side_record(ADA, "Other", "k", thread=TALK) is None
+        clock.advance(5)
+        assert await store.side_record(ADA, KIND, "k", thread=TALK) is None
+
+    async def test_each_put_is_a_version(self, store: Store, clock: FrozenClock) -> None:
+        """Side records at their addresses (scope, thread, kind, key), in their present version."""
+        began = clock.now()
+        await store.apply(ADA, [put("k", 1), put("k", 2)])
+        clock.advance(1)
+
+        await store.apply(ADA, [put("k", 3, expected=2)])
+
+        found = await store.side_record(ADA, KIND, "k")
+        assert found is not None
+        assert (3, {"at": 3}) == (found.version, dict(found.value))
+        assert (began, clock.now()) == (found.created_at, found.updated_at)
+
+    async def test_what_expired_is_put_anew(self, store: Store, clock: FrozenClock) -> None:
+        """A side record that has expired counts as none."""
+        await store.apply(ADA, [put("k", expires_at=clock.now() + seconds(1)), put("k2", 1)])
+        clock.advance(1)
+
+        await store.apply(ADA, [put("k", 2, expected=0)])
+
+        found = await store.side_record(ADA, KIND, "k")
+        assert found is not None
+        assert (1, clock.now()) == (found.version, found.created_at)
+        assert ["k", "k2"] == await keys_of(store)
+
+    @pytest.mark.parametrize(
+        "write",
+        [put("k", expected=0), put("k", expected=2), put("x", expected=1),
+         DeleteSideRecord(kind=KIND, key="k", expected=2)],
+        ids=["none", "later", "absent", "delete"],
+    )  # fmt: skip
+    async def test_a_version_of_one_can_be_expected(self, store: Store, write: SideWrite) -> None:
+        """VersionConflictError: A write expected another version."""
+        await store.apply(ADA, [put("k", 1)])
+        before = await store.archive(ADA)
+
+        with pytest.raises(VersionConflictError, match=r"Setting/"):
+            await store.apply(ADA, [fact("home"), put("other"), write])
+
+        assert before == await store.archive(ADA)
+
+    async def test_one_is_deleted(self, store: Store) -> None:
+        """Nothing happens if a side record that is deleted does not exist."""
+        await store.apply(ADA, [put("k"), put("k", thread=TALK), put("other")])
+
+        await store.apply(ADA, [DeleteSideRecord(kind=KIND, key="k", expected=1)])
+        await store.apply(ADA, [DeleteSideRecord(kind=KIND, key="k")])
+        await store.apply(ADA, [put("new"), DeleteSideRecord(kind=KIND, key="new")])
+        await store.apply(ADA, [DeleteSideRecord(kind=KIND, key="other"), put("other", 5)])
+
+        assert ["other"] == await keys_of(store)
+        assert ["k"] == await keys_of(store, thread=TALK)
+        found = await store.side_record(ADA, KIND, "other")
+        assert found is not None
+        assert 1 == found.version
+
+    @pytest.mark.parametrize("write", WRONG, ids=lambda write: ascii(write)[-70:])
+    async def test_one_may_be_refused(self, store: Store, write: SideWrite) -> None:
+        """A side record that is not allowed is refused, and nothing of the batch is stored."""
+        with pytest.raises(UsageError):
+            await store.apply(ADA, [fact("home"), put("k"), write])
+
+        assert await store.scope_id(ADA) is None
+
+    async def test_one_has_a_limit(self, store: Store) -> None:
+        """A side record's value is of a limited size."""
+        with pytest.raises(LimitError, match="JSON_BYTES_MAX"):
+            await store.apply(ADA, [PutSideRecord(kind=KIND, key="k", value={"a": "x" * 999_999})])
+
+    async def test_several_are_read_together(self, store: Store) -> None:
+        """Return one side record per address, in the order asked for, all of the same moment."""
+        await store.apply(ADA, [put(key, at) for at, key in enumerate(NAMES)])
+        await store.apply(ADA, [put("a", 9, thread=TALK)])
+        wanted = [SideAddress(KIND, "é"), SideAddress(KIND, "x"), SideAddress(KIND, "a", TALK)]
+
+        found = await store.side_records_at(ADA, [*wanted, wanted[0]])
+        many = await store.side_records_at(ADA, [SideAddress(KIND, each) for each in NAMES] * 3)
+
+        assert [3, None, 9, 3] == [each and each.value["at"] for each in found]
+        assert [*range(len(NAMES))] * 3 == [each and each.value["at"] for each in many]
+        assert [] == await store.side_records_at(ADA, [])
+
+    async def test_they_are_listed(self, store: Store, clock: FrozenClock) -> None:
+        """Return the side records of a kind, of a thread or of none, by key."""
+        await everywhere(store)
+        await store.apply(ADA, [put(each, kind="Settings") for each in NAMES])
+        await store.apply(ADA, [put("gone", expires_at=clock.now() + seconds(1))])
+        await store.apply(ADA, [put(each) for each in reversed(NAMES)])
+        clock.advance(1)
+
+        found, cursor = list[str](), None
+        while True:
+            page = await store.side_records(ADA, KIND, cursor=cursor, limit=2)
+            found += [each.key for each in page.rows]
+            cursor = page.cursor
+            if cursor is None:
+                break
+
+        assert sorted([*NAMES, "k"]) == found
+        assert ["k"] == await keys_of(store, thread=TALK)
+        assert [] == await keys_of(store, BOB)
+        with pytest.raises(UsageError):
+            await store.side_records(ADA, KIND, cursor="")
+
+    async def test_the_nearest_is_found(self, store: Store, clock: FrozenClock) -> None:
+        """Return the side record of the scope, or of the nearest above it that has one."""
+        below = (*ADA, "below")
+        await store.apply(ADA, [put("k", 3), put("gone", expires_at=clock.now() + seconds(1))])
+        await store.apply(ADA[:2], [put("k", 2), put("gone", 2), put("up", 2, thread=TALK)])
+        clock.advance(1)
+
+        near = await store.nearest_side_record(below, KIND, "k")
+        gone = await store.nearest_side_record(ADA, KIND, "gone", depth=2)
+
+        assert near == await store.side_record(ADA, KIND, "k")
+        assert gone == await store.side_record(ADA[:2], KIND, "gone")
+        assert gone is not None
+        assert await store.nearest_side_record(ADA, KIND, "up") is None
+
+    @pytest.mark.parametrize(("depth", "found"), [(0, 1), (1, 1), (2, 2), (3, None)])
+    async def test_a_search_above_has_a_depth(
+        self, store: Store, depth: int, found: int | None
+    ) -> None:
+        """Scopes of fewer than *depth* segments have none. One that has expired counts as none."""
+        for length in (1, 2):
+            await store.apply(ADA[:length], [put(f"{length}", length), put("k", length)])
+
+        key = "k" if depth > 1 else "1"
+        kept = await store.nearest_side_record(ADA, KIND, key, depth=depth)
+
+        assert found == (kept and kept.value["at"])
+
+    async def test_those_below_are_listed(self, store: Store, clock: FrozenClock) -> None:
+        """
+        Return the side records of a kind in *prefix* and all scopes below it, by scope and key.
+
+        Those of threads are not among them. An empty *prefix* is that of all scopes.
+        """
+        scopes = [ADA, (*ADA, "x"), BOB, ("other",)]
+        for scope in reversed(scopes):
+            soon = put("gone", expires_at=clock.now() + seconds(1))
+            await store.apply(scope, [put("b"), put("a"), put("c", thread=TALK), soon])
+        await store.apply((*ADA, "w"), [fact("home")])
+        clock.advance(1)
+
+        async def listed(prefix: Scope, limit: int) -> list[tuple[Scope, str]]:
+            found, cursor = list[tuple[Scope, str]](), None
+            while True:
+                page = await store.side_records_below(prefix, KIND, cursor=cursor, limit=limit)
+                found += [(each.scope, each.key) for each in page.rows]
+                cursor = page.cursor
+                if cursor is None:
+                    return found
+
+        for limit in (1, 3, 100):
+            assert [(each, key) for each in scopes for key in "ab"] == await listed((), limit)
+            assert [(each, key) for each in scopes[:2] for key in "ab"] == await listed(ADA, limit)
+        with pytest.raises(UsageError):
+            await store.side_records_below((), KIND, cursor="{}")
+
+    async def test_they_are_written_with_others(self, store: Store) -> None:
+        """A side record is written in one transaction with messages and memories, or not."""
+        writes: list[Write | SideWrite] = [fact("home"), put("k"), fact("work")]
+        await store.append(ADA, TALK, [said("m1")], writes=[put("of", thread=TALK)])
+        await store.apply_each({ADA: writes, BOB: [put("k")]})
+        before = await store.archive(ADA), await store.archive(BOB)
+
+        with pytest.raises(VersionConflictError):
+            await store.append(ADA, TALK, [said("m2")], writes=[put("new"), put("k", expected=7)])
+        with pytest.raises(VersionConflictError):
+            await store.apply_each({ADA: [put("new")], BOB: [fact("home"), put("k", expected=7)]})
+
+        assert before == (await store.archive(ADA), await store.archive(BOB))
+        kinds = ["thread", "message", "memory", "memory", "side", "side"]
+        assert kinds == [each["kind"] for each in before[0]]
+        assert ["side"] == [each["kind"] for each in before[1]]
+
+    async def test_a_key_repeats_them(self, store: Store) -> None:
+        """A request that writes side records under an idempotency key is carried out once."""
+        writes: list[Write | SideWrite] = [put("k", 1), fact("home")]
+        first = await store.apply(ADA, writes, idempotency_key="once")
+        await store.apply(ADA, [put("k", 2)])
+
+        again = await store.apply(ADA, writes, idempotency_key="once")
+
+        assert first == again
+        found = await store.side_record(ADA, KIND, "k")
+        assert found is not None
+        assert {"at": 2} == dict(found.value)
+        with pytest.raises(ConflictError):
+            await store.apply(ADA, [put("k", 5), fact("home")], idempotency_key="once")
+
+    async def test_none_is_an_entry(self, store: Store) -> None:
+        """No feed, listing of memories or history shows a side record; the feed's *seq* rises."""
+        await keep_facts(store, "Oslo")
+        feed = await feed_from_start(store)
+
+        await store.apply(ADA, [put("home", kind="Fact"), put("k", thread=TALK)])
+
+        changed = await feed_after(store, feed)
+        assert (feed.seq + 1, False, (), ()) == (
+            changed.seq, changed.reset, changed.entries, changed.removed,
+        )  # fmt: skip
+        assert ["home"] == [each.key for each in (await store.memories(ADA)).rows]
+        assert 1 == len(await store.history(ADA, "Fact", "home"))
+        assert [ADA] == list((await store.scopes(type_="Fact")).rows)
+        assert [] == list((await store.scopes(type_=KIND)).rows)
+
+    @pytest.mark.parametrize(
+        "type_",
+        ["State", "Attachment", "Lifetime", "Forgotten", "ScopeSettings", "ServiceUsage", KIND],
+    )  # fmt: skip
+    async def test_a_memory_is_of_any_type(self, store: Store, type_: str) -> None:
+        """A side record and a memory of the same name do not know of one another."""
+        write = PutMemory(type=type_, key="k", value={"at": 1})
+        await store.apply(ADA, [write, put("k", 7, kind=type_)])
+
+        await store.apply(ADA, [DeleteSideRecord(kind=type_, key="k")])
+        (kept,) = await store.apply(ADA, [replace(write, value={"at": 2})])
+
+        assert kept == await store.get(ADA, type_, "k")
+        assert kept is not None
+        assert [1, 2] == [each.version for each in await store.history(ADA, type_, "k")]
+        assert [kept] == list((await store.memories(ADA, type_=type_)).rows)
+
+    async def test_a_scope_holds_them(self, store: Store) -> None:
+        """A scope that holds a side record alone has a name, until it is erased."""
+        await store.apply(ADA, [put("k")])
+
+        assert [ADA] == list((await store.scopes()).rows)
+        await store.erase(ADA, EraseScope())
+
+        assert [] == list((await store.scopes()).rows)
+        assert [] == await keys_of(store)
+
+    async def test_a_thread_takes_its_own_along(self, store: Store) -> None:
+        """Erasing a thread erases the side records that go with it, and no others."""
+        await everywhere(store)
+        await tell(store, "m1")
+
+        receipt = await store.erase(ADA, EraseThread(thread=TALK))
+
+        assert (1, 0) == (receipt.messages, receipt.memories)
+        assert [] == await keys_of(store, thread=TALK)
+        assert ["k"] == await keys_of(store)
+        assert ["k"] == await keys_of(store, thread=f"{TALK}s")
+
+    async def test_a_thread_that_is_gone_takes_them_too(self, store: Store) -> None:
+        """Erasing a thread that does not exist erases what goes with its name."""
+        await everywhere(store)
+
+        await store.erase(ADA, EraseThread(thread=TALK))
+
+        assert [] == await keys_of(store, thread=TALK)
+        assert [] == await store.receipts(unclean=True) or await store.clean()
+        assert [] == await store.receipts(unclean=True)
+
+    async def test_other_erases_leave_them(self, store: Store) -> None:
+        """Erasing messages or memories leaves side records, and the scope that holds them."""
+        await everywhere(store)
+        await tell(store, "m1")
+        await keep_facts(store, "Oslo")
+
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+        await store.erase(ADA, EraseMemory(type="Fact", key="home"))
+        await store.erase(ADA, EraseMemory(type=KIND, key="k"))
+
+        assert ["k"] == await keys_of(store, thread=TALK)
+        assert ["k"] == await keys_of(store)
+
+    async def test_the_last_thread_leaves_no_scope(self, store: Store) -> None:
+        """A scope of which the erase of a thread leaves nothing loses its name."""
+        await tell(store, "m1")
+        await store.apply(ADA, [put("k", thread=TALK)])
+
+        await store.erase(ADA, EraseThread(thread=TALK))
+
+        assert await store.scope_id(ADA) is None
+
+    async def test_what_expired_is_erased(self, store: Store, clock: FrozenClock) -> None:
+        """Side records that have expired are erased, of whatever kind; without any, no receipt."""
+        soon = clock.now() + seconds(1)
+        await store.apply(ADA, [put("k", expires_at=soon), put("stays")])
+        await store.apply((*ADA, "x"), [put("k", thread=TALK, expires_at=soon)])
+        await store.erase(ADA, EraseExpired(below=True))
+        assert [] == await store.receipts()
+        clock.advance(1)
+
+        receipt = await store.erase(ADA, EraseExpired(types=["Item"], below=True))
+
+        assert 0 == receipt.memories
+        assert 1 == len(await store.receipts())
+        assert ["stays"] == [each["key"] for each in await store.archive(ADA)]
+        assert [] == await store.archive((*ADA, "x"))
+
+    async def test_an_expiry_of_one_is_moved(self, store: Store, clock: FrozenClock) -> None:
+        """The expiry of side records is moved in the same way."""
+        soon, late = clock.now() + seconds(1), clock.now() + seconds(9)
+        await store.apply(ADA, [put("k", thread=TALK, expires_at=soon), put("lasts")])
+        await store.apply(ADA, [put("gone", expires_at=soon), put("other", expires_at=soon)])
+        await store.apply(ADA, [replace(fact("home"), expires_at=soon)])
+        wanted = [
+            ProlongSideRecord(kind=KIND, key="k", version=1, expires_at=late, thread=TALK),
+            ProlongSideRecord(kind=KIND, key="other", version=2, expires_at=late),
+            ProlongSideRecord(kind=KIND, key="lasts", version=1, expires_at=late),
+            ProlongSideRecord(kind=KIND, key="none", version=1, expires_at=late),
+        ]
+        home = ProlongMemory(type="Fact", key="home", version=1, expires_at=late)
+
+        moved = await store.prolong(ADA, [*wanted, home])
+        clock.advance(1)
+        again = ProlongSideRecord(kind=KIND, key="gone", version=1, expires_at=late)
+
+        assert (2, 0) == (moved, await store.prolong(ADA, [again]))
+        found = await store.side_record(ADA, KIND, "k", thread=TALK)
+        assert found is not None
+        assert (late, 1, found.created_at) == (found.expires_at, found.version, found.updated_at)
+        assert ["lasts"] == await keys_of(store)
+        assert await store.get(ADA, "Fact", "home")
+
+    async def test_a_change_of_one_is_taken_back(self, store: Store, clock: FrozenClock) -> None:
+        """An undo puts side records back as they were, all of them or none."""
+        log = UndoLog()
+        noting = store.noting(log)
+        await store.apply(ADA, [put("changed", 1), put("gone", 1, thread=TALK)])
+        clock.advance(1)
+        delete = DeleteSideRecord(kind=KIND, key="gone", thread=TALK)
+        await noting.apply(ADA, [put("changed", 2), put("made"), fact("home"), delete])
+        undo = log.last
+        assert undo is not None
+        again = Undo.of_json(json.loads(json.dumps(undo.as_json())))
+
+        await store.undo(ADA, again)
+
+        changed = await store.side_record(ADA, KIND, "changed")
+        gone = await store.side_record(ADA, KIND, "gone", thread=TALK)
+        assert changed is not None
+        assert gone is not None
+        assert ({"at": 1}, 3) == (dict(changed.value), changed.version)
+        assert ({"at": 1}, 1) == (dict(gone.value), gone.version)
+        assert ["changed"] == await keys_of(store)
+        assert await store.get(ADA, "Fact", "home") is None
+        with pytest.raises(VersionConflictError):
+            await store.undo(ADA, again)
+
+    @pytest.mark.parametrize("later", [put("k", 3), DeleteSideRecord(kind=KIND, key="k")], ids=str)
+    async def test_what_was_changed_since_is_not_undone(
+        self, store: Store, later: SideWrite
+    ) -> None:
+        """VersionConflictError: Something that it wrote was changed since, or it is undone."""
+        log = UndoLog()
+        await store.apply(ADA, [put("k", 1)])
+        await store.noting(log).apply(ADA, [put("k", 2), fact("home")])
+        await store.apply(ADA, [later])
+        before = await store.archive(ADA)
+        assert log.last is not None
+
+        with pytest.raises(VersionConflictError):
+            await store.undo(ADA, log.last)
+
+        assert before == await store.archive(ADA)
+
+    @pytest.mark.parametrize("wrong", [{"place": "x"}, {"place": ["", 5, "k"]}, {"after": None}])
+    async def test_an_undo_of_one_may_be_refused(self, store: Store, wrong: JsonObject) -> None:
+        """An undo that distorts what became of a side record is refused."""
+        log = UndoLog()
+        await store.noting(log).apply(ADA, [put("k", 1)])
+        assert log.last is not None
+        (change,) = log.last.changes
+
+        with pytest.raises(UsageError):
+            await store.undo(ADA, replace(log.last, changes=({**change, **wrong},)))
+
+        assert ["k"] == await keys_of(store)
+
+    async def test_they_are_archived(self, store: Store, clock: FrozenClock) -> None:
+        """A scope's archive has its side records, and restoring it puts them back exactly."""
+        later = clock.now() + seconds(9)
+        await everywhere(store)
+        await store.apply(ADA, [put("k", 2), put("e", expires_at=later)])
+        before = await store.archive(ADA)
+        await store.vacate(ADA)
+        clock.advance(3)
+
+        new = await store.restore(ADA, before)
+
+        assert (4, 0) == (new, await store.restore(ADA, before))
+        assert before == await store.archive(ADA)
+        other = {**before[0], "value": {"at": 99}}
+        with pytest.raises(ConflictError):
+            await store.restore(ADA, [other])
+        assert before == await store.archive(ADA)
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [{"key": None}, {"side_kind": 5}, {"thread": ""}, {"version": 0}, {"value": []},
+         {"created_at": "x"}, {"updated_at": None}, {"expires_at": 1 << 61}],
+        ids=str,
+    )  # fmt: skip
+    async def test_a_record_of_one_may_be_refused(self, store: Store, wrong: JsonObject) -> None:
+        """A record of a side record that distorts a field is refused, and nothing is stored."""
+        await store.apply(ADA, [put("k")])
+        (good,) = await store.archive(ADA)
+        await store.vacate(ADA)
+
+        with pytest.raises(UsageError):
+            await store.restore(ADA, [good, {**good, "key": "k2", **wrong}])
+
+        assert [] == await store.archive(ADA)
+
+    async def test_they_are_audited(self, store: Store) -> None:
+        """A change of a side record is audited by its id, and what it said is digested."""
+        acting = store.acting("ada's key")
+        await acting.apply(ADA, [put("k", 1)])
+        await acting.apply(ADA, [put("k", 2)])
+        await acting.apply(ADA, [DeleteSideRecord(kind=KIND, key="k")])
+
+        page = await store.audit(ADA)
+
+        assert 3 == len(page.rows)
+        ids = [each.subject["sides"] for each in page.rows]
+        assert ids[0] == ids[1] == ids[2]
+        assert 3 == len({each.digest for each in page.rows})
+        assert (await store.verify_audit(ADA)).ok

@@ -1,0 +1,280 @@
+"""What is right in an answer is read, in whatever form a model puts it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import pytest
+
+from recollect.formation.answer import read_answer
+from recollect.formation.grounding.grounds import Grounds, decide
+from recollect.formation.grounding.validity import end_of, moment_of
+from recollect.formation.offer import offer_of
+from recollect.formation.operations import Insert, Operation, Patch
+from recollect.formation.support import HeardWindow
+from recollect.formation.types import NOTE, USER
+from recollect.formation.window import Window, WindowLine
+from recollect.ports import ModelAnswer, ToolCall
+from recollect.records import Json, Memory, Message, Role
+
+AT: Final = datetime(2023, 3, 15, 9, tzinfo=UTC)  # a Wednesday
+VALUE: Final[dict[str, Json]] = {"context": "boats", "content": "owns a boat"}
+ARGUMENTS: Final[dict[str, Json]] = {"value": VALUE, "because": ["1: I own a boat"]}
+PROFILE: Final = Memory(
+    scope=("u",), type="User", key="User", value={"home": "Oslo"}, text="", version=1,
+    created_at=AT, updated_at=AT, valid_from=None, valid_until=None, expires_at=None, evidence={},
+    trust="user", state="active",
+)  # fmt: skip
+OFFER: Final = offer_of((USER, NOTE), (PROFILE,), "")
+
+
+def read(answer: ModelAnswer) -> tuple[Operation, ...]:
+    """Return the operations of an answer that has no fault."""
+    reading = read_answer(answer, OFFER)
+    assert () == reading.faults
+    assert reading.is_whole
+    return reading.operations
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        [{"name": "Note", "arguments": ARGUMENTS}],
+        {"name": "Note", "arguments": json.dumps(ARGUMENTS)},
+        [{"tool": "Note", "input": ARGUMENTS}],
+        [{"type": "Note", **ARGUMENTS}],
+        {"type": "function", "function": {"name": "Note", "arguments": ARGUMENTS}},
+        {"tool_calls": [{"id": "a", "name": "Note", "arguments": ARGUMENTS}]},
+        {"Note": ARGUMENTS},
+        {"Note": [ARGUMENTS]},
+    ],
+)
+@pytest.mark.parametrize(
+    "form", ["{}", "```json\n{}\n```", "Here it is:\n```\n{}\n```\nDone.", "Sure: {}"]
+)
+def test_calls_are_read_from_text(written: Json, form: str) -> None:
+    """A plain list, an object for a list, with Markdown and words around it."""
+    (insert,) = read(ModelAnswer(text=form.replace("{}", json.dumps(written), 1)))
+
+    assert isinstance(insert, Insert)
+    assert VALUE == insert.value
+
+
+def test_an_empty_list_says_that_there_is_nothing() -> None:
+    """Words alone do not."""
+    assert () == read(ModelAnswer(text="[]"))
+    for text in ("nothing", "{}", "[1]", '{"note": {}}', "[" * 5_000, "```json\n[\n```"):
+        assert not read_answer(ModelAnswer(text=text), OFFER).is_whole
+
+
+def test_text_beside_calls_is_no_call() -> None:
+    """An answer that called tools has said all it says."""
+    other = json.dumps([{"name": "Note", "arguments": ARGUMENTS}])
+    call = ToolCall(name="remember_nothing", arguments="{}")
+
+    assert () == read(ModelAnswer(text=other, calls=(call,)))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("Note", {**VALUE, "because": "1: I own a boat"}),
+        ("Note", {"content": "owns a boat", "because": ["1: I own a boat"]}),
+        ("Note", {"value": {"content": "owns a boat"}, "because": "1: I own a boat"}),
+        ("Note", {"value": json.dumps(VALUE), "because": "1: I own a boat"}),
+        ("Note", [ARGUMENTS]),
+        ("Note", f"```json\n{json.dumps(ARGUMENTS)}\n```"),
+    ],
+)
+def test_arguments_of_an_insertion_are_read_without_a_level(
+    name: str, arguments: str | Sequence[Json] | Mapping[str, Json]
+) -> None:
+    """Flat, without a context, in a fence, one object for a list."""
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+    (insert,) = read(ModelAnswer(calls=(ToolCall(name=name, arguments=text),)))
+
+    assert isinstance(insert, Insert)
+    assert "owns a boat" == insert.value["content"]
+    assert "I own a boat" == insert.because[0].quote
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"id": "m1", "op": "replace", "path": "/home", "value": "Bergen", "because": "1: Bergen"},
+        {"id": "m1", "path": "/home", "value": "Bergen", "because": "1: Bergen"},
+        {"id": "m1", "changes": {"op": "add", "path": "/home", "value": "Bergen",
+                                 "because": "1: Bergen"}},
+        {"id": "m1", "changes": [{"op": "replace", "path": "/home", "value": "Bergen"}],
+         "because": "1: Bergen"},
+    ],
+)  # fmt: skip
+def test_arguments_of_a_patch_are_read_without_a_level(arguments: Mapping[str, Json]) -> None:
+    """Flat, one change for a list, cited once for all."""
+    call = ToolCall(name="patch_memory", arguments=arguments)
+
+    (patch,) = read(ModelAnswer(calls=(call,)))
+
+    assert isinstance(patch, Patch)
+    assert ("/home", "Bergen") == (
+        patch.changes[0].operation["path"],
+        patch.changes[0].operation["value"],
+    )
+
+
+def talk(*said: str, roles: Sequence[Role] = ()) -> Window:
+    """Return a window of new messages, the user's where no role is given."""
+    lines = tuple(
+        WindowLine(
+            number=n, text=text, new=True,
+            message=Message(
+                thread="t", id=f"i{n}", position=n, text=text, name=None, time=AT, session="s",
+                role=roles[n - 1] if roles else "user", source=None, content=None, metadata={},
+            ),
+        )
+        for n, text in enumerate(said, start=1)
+    )  # fmt: skip
+    return Window(scope=("u",), lines=lines, watermarks={})
+
+
+def decided(window: Window, content: str, because: str, **dates: Any) -> tuple[Insert, Grounds]:
+    """Return what becomes of one note."""
+    arguments = {"value": {"content": content}, "because": because, **dates}
+    call = ToolCall(name="Note", arguments=json.dumps(arguments))
+    (operation,) = read(ModelAnswer(calls=(call,)))
+    whole, grounds = decide(operation, HeardWindow(window, OFFER))
+    assert isinstance(whole, Insert)
+    return whole, grounds
+
+
+@pytest.mark.parametrize(
+    ("said", "content"),
+    [
+        ("I moved to Bergen in January", "moved to Bergen"),
+        ("我一月搬到了杭州", "搬到了杭州"),
+        ("我一月搬到了高雄", "搬到了高雄"),
+    ],
+)
+@pytest.mark.parametrize("since", ["2019-07-01", "some day", "soon", "x", "2023-13-45", 2019])
+def test_a_wrong_date_is_left_out_and_the_memory_stays(
+    said: str, content: str, since: object
+) -> None:
+    """With a note that says which."""
+    operation, grounds = decided(talk(said), content, f"1: {said}", since=since)
+
+    assert ((), (), None) == (grounds.faults, grounds.doubts, operation.since)
+    assert grounds.notes[0].startswith("left out: since")
+
+
+@pytest.mark.parametrize(
+    ("said", "since", "moment"),
+    [
+        ("I moved there in January", "2023-01", "2023-01-01"),
+        ("I moved there in January", "January 2023", "2023-01-01"),
+        ("我一月搬过去的", "2023年1月", "2023-01-01"),
+        ("我一月搬過去的", "2023年1月", "2023-01-01"),
+        ("since last year", "2022", "2022-01-01"),
+        ("I live there", "2023-03", "2023-03-01"),
+        ("last week", "2023-03-06", "2023-03-06"),
+    ],
+)
+def test_a_date_of_any_precision_is_an_interval(said: str, since: str, moment: str) -> None:
+    """A month begins with its first day, and ends with its last."""
+    operation, grounds = decided(talk(said), said, f"1: {said}", since=since)
+
+    assert (since, ()) == (operation.since, grounds.notes)
+    assert moment == str(moment_of(since))[:10]
+
+
+def test_an_interval_ends_when_it_is_over() -> None:
+    """A day, when it begins."""
+    assert ["2023-02-01", "2024-01-01", "2023-05-07"] == [
+        str(end_of(each))[:10] for each in ("January 2023", "2023", "2023-05-07")
+    ]
+    assert moment_of("5/7/2024") is None  # in May or in July
+    assert end_of("soon") is None
+
+
+@pytest.mark.parametrize(
+    "said", ["we meet in the week of 6 to 12 March", "我们三月6日到12日见", "我們三月6日到12日見"]
+)
+def test_a_week_may_be_told_by_its_days(said: str) -> None:
+    """What was said of last week is of its days."""
+    week = {"w": "last week", "们": "上周", "們": "上週"}[said[0] if said[0] == "w" else said[1]]
+    _, grounds = decided(talk(f"{week} I was ill" if week.isascii() else week), said, f"1: {week}")
+
+    assert [] == [each for each in grounds.faults if each.kind == "claim"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "because"),
+    [
+        (("I own a boat", "hello there", "it is raining"), "3: I own a boat"),
+        (("hello", "我养了一条船", "下雨了"), "1: 我养了一条船"),
+        (("hello", "我養了一條船", "下雨了"), "3: 我養了一條船"),
+    ],
+)
+def test_a_quote_under_a_wrong_number_is_found(lines: Sequence[str], because: str) -> None:
+    """And cited from where it was said."""
+    quote = because.partition(": ")[2]
+    operation, grounds = decided(talk(*lines), quote, because)
+
+    assert () == grounds.faults
+    assert [quote] == [lines[operation.because[0].message - 1]]
+    assert "another message" in grounds.notes[0]
+
+
+def test_a_quote_that_is_found_has_the_trust_of_its_speaker() -> None:
+    """A wrong number makes no user's words of a tool's; and a short quote is not looked for."""
+    window = talk("please look it up", "The boat costs 300", roles=("user", "tool"))
+
+    _, tool = decided(window, "The boat costs 300", "1: The boat costs 300")
+    _, short = decided(talk("I own a boat", "hello"), "owns a boat", "2: boat")
+    _, invented = decided(talk("I own a boat", "hello"), "owns a car", "2: I own a car")
+    _, nowhere = decided(talk("I own a boat", "hello"), "owns a boat", "9: I own a boat")
+
+    assert ["quote"] == [each.kind for each in tool.faults]  # no user's message causes it
+    assert ["quote"] == [each.kind for each in short.faults]
+    assert ["quote"] == [each.kind for each in invented.faults]
+    assert ["quote", "quote"] == [each.kind for each in nowhere.faults]
+
+
+def test_a_known_alias_is_noted_and_a_possible_one_doubted() -> None:
+    """Neither is asked for again; another name is a fault."""
+    said = "I hold MSFT and I saw the RKM in town"
+
+    _, known = decided(talk(said), "holds Microsoft", f"1: {said}")
+    _, possible = decided(talk(said), "saw the Rijksmuseum in town", f"1: {said}")
+    _, wrong = decided(talk(said), "holds MSFT and Siemens", f"1: {said}")
+
+    assert ((), (), 1) == (known.faults, known.doubts, len(known.notes))
+    assert ((), 1) == (possible.faults, len(possible.doubts))
+    assert "claim" in {each.kind for each in wrong.faults}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("**Disclosure Requirement**: tell the buyer", "we must tell the buyer what is disclosed"),
+        ("Budget Constraints: at most 300", "at most 300 for the budget"),
+        ("Travel Planning Framework:\n- fly to Rome", "the plan is to fly to Rome"),
+        ("预算 Budget：300", "budget 300"),
+    ],
+)
+def test_a_heading_is_no_name(content: str, said: str) -> None:
+    """Its capitals say only that it is one."""
+    _, grounds = decided(talk(said), content, f"1: {said}")
+
+    assert [] == [each.reason for each in grounds.faults if "name" in each.reason]
+
+
+@pytest.mark.parametrize(
+    "content", ["Anna Berg: manager", "Lives In Paris: yes", "GreenLeaf Plan:"]
+)
+def test_a_name_in_a_heading_is_one(content: str) -> None:
+    """If nothing in it is a word, or it is written as no word is."""
+    _, grounds = decided(talk("my manager lives here, yes"), content, "1: my manager lives here")
+
+    assert any("the name" in each.reason for each in grounds.faults)
