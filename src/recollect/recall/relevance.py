@@ -17,7 +17,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -157,7 +157,7 @@ def _per_thousand(term: str) -> float:
 
 
 def _read_common_terms() -> dict[str, float]:
-    lines = files("recollect.recall").joinpath("common_terms.txt").read_text("utf-8").splitlines()
+    lines = Path(__file__).with_name("common_terms.txt").read_text("utf-8").splitlines()
     rows = (line.split() for line in lines if not line.startswith("#"))
     return {term: float(count) for count, *terms in rows for term in terms}
 

@@ -9,7 +9,7 @@ formation share this one table.
 from __future__ import annotations
 
 import re
-from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
 _PIECE_CHARACTERS: Final = 20_000
@@ -36,7 +36,7 @@ def simplified(text: str) -> str:
 
 
 def _read_table() -> dict[int, str]:
-    lines = files("recollect.text").joinpath("simplified.txt").read_text("utf-8").splitlines()
+    lines = Path(__file__).with_name("simplified.txt").read_text("utf-8").splitlines()
     _, traditional, simple = lines
     return dict(zip(map(ord, traditional), simple, strict=True))
 
