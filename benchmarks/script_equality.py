@@ -130,8 +130,8 @@ def written_in(text: str, script: str) -> str:
     """
     Return *text* in simplified or traditional characters, character by character.
 
-    >>> written_in("台北的图书馆", "traditional"), written_in("圖書館", "simplified")
-    ('臺北的圖書館', '图书馆')
+    >>> written_in("图书馆", "traditional"), written_in("圖書館", "simplified")
+    ('圖書館', '图书馆')
     """
     return text.translate(_TRADITIONAL) if script == "traditional" else simplified(text)
 

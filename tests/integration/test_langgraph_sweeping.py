@@ -79,7 +79,7 @@ def test_what_has_expired_is_swept_from_the_disk(
     assert not _holds(tmp_path, b"canary")
     assert [] == memory.receipts(unclean=True)
     left = memory.erase(("other",), EraseExpired(below=True))
-    assert 2 == left.memories  # the item beside the root, and its time to live
+    assert 1 == left.memories  # the item beside the root
 
 
 async def test_a_sweep_can_be_awaited(clock: FrozenClock) -> None:

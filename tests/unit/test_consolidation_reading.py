@@ -104,7 +104,7 @@ def test_a_merge_that_says_it_all_is_kept() -> None:
         (asked("merge_memories", "m1", WHOLE), "'ids' must list"),
         (asked("merge_memories", ["m1", 2], WHOLE), "'ids' must list"),
         (asked("merge_memories", ["m1", "m2"], "tea"), "JSON object"),
-        (asked("merge_memories", ["m1", "m2"], {"content": "tea"}), "context"),
+        (asked("merge_memories", ["m1", "m2"], {"context": "tea"}), "content"),
         (asked("merge_memories", ["m1", "m2"], WHOLE, why="so"), "alone"),
         (asked("delete_memory", ["m1", "m2"], WHOLE), "no tool"),
         (ToolCall(name="merge_memories", arguments="{", id="c1"), "cannot be read"),

@@ -177,5 +177,5 @@ def test_what_identifies_is_compared_alone() -> None:
 
 def test_required_fields_come_in_the_order_of_their_schema() -> None:
     assert ("subject", "predicate", "object") == required_fields(FACT.parameters)
-    assert ("context", "content") == required_fields(NOTE.parameters)
+    assert ("content",) == required_fields(NOTE.parameters)
     assert () == required_fields(USER.parameters) == required_fields({"required": "x"})

@@ -11,7 +11,7 @@ from typing import Final
 from recollect.evaluation.cases import EvaluationCase, Expectation
 from recollect.evaluation.oracle_script import pattern_of
 from recollect.formation.claims import SaidText, unsupported
-from recollect.formation.value_identity import required_fields
+from recollect.formation.value_identity import leading_fields
 from recollect.records import Json, Memory
 from recollect.stores.json_pointers import covers as stands_in
 from recollect.stores.json_pointers import leaves, parse_pointer
@@ -59,7 +59,7 @@ def covers(expectation: Expectation, leaf: ValueLeaf, case: EvaluationCase) -> b
     """
     Return True if *expectation* wants or allows *leaf*.
 
-    One about an entry of a collection allows the fields that its schema demands as well.
+    One about an entry of a collection allows the leading fields of its schema as well.
     """
     is_positive = expectation.kind in {"must", "may"} and not expectation.absent
     if not is_positive or expectation.type != leaf.memory.type:
@@ -70,8 +70,8 @@ def covers(expectation: Expectation, leaf: ValueLeaf, case: EvaluationCase) -> b
     if stands_in(expectation.path, leaf.pointer):
         return pattern.selects(value) and pattern.fits(leaf.value)
     type_ = case.type_named(expectation.type)
-    is_needed = parse_pointer(leaf.pointer)[0] in required_fields(type_.parameters)
-    return type_.update_mode == "insert" and is_needed and pattern.matches(value)
+    is_leading = parse_pointer(leaf.pointer)[0] in leading_fields(type_.parameters)
+    return type_.update_mode == "insert" and is_leading and pattern.matches(value)
 
 
 def lets_go(expectation: Expectation, leaf: ValueLeaf, *, is_closed: bool) -> bool:

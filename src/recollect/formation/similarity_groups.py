@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from recollect.formation.types import MemoryType
-from recollect.formation.value_identity import normalised, required_fields
+from recollect.formation.value_identity import leading_fields, normalised
 from recollect.ports import Vector
 from recollect.records import JsonObject, Memory, MemoryAddress
 from recollect.stores.json_pointers import leaves
@@ -94,15 +94,13 @@ def _age(memory: Memory) -> tuple[datetime, MemoryAddress]:
 
 def subject_of(type_: MemoryType, value: JsonObject) -> str:
     """
-    Return the subject of a document: its first required field that is not single-valued.
+    Return the subject of a document: the first of its leading fields that is not single-valued.
 
     >>> from recollect.formation.types import FACT
     >>> subject_of(FACT, {"subject": "Ada", "predicate": "likes", "object": "tea"})
     'ada'
     """
-    lasting = [
-        name for name in required_fields(type_.parameters) if name not in type_.single_valued
-    ]
+    lasting = [name for name in leading_fields(type_.parameters) if name not in type_.single_valued]
     found = value.get(lasting[0]) if lasting else None
     return normalised(found) if isinstance(found, str) else ""
 
@@ -116,7 +114,7 @@ def _alike_in_words(type_: MemoryType, memories: Sequence[Memory]) -> Iterator[_
     """Yield the pairs that share enough terms, with their overlap."""
     terms = [frozenset(terms_of(_words(each.value))) for each in memories]
     subjects = [subject_of(type_, each.value) for each in memories]
-    is_named = len(required_fields(type_.parameters)) == 1
+    is_named = len(leading_fields(type_.parameters)) == 1
     for one, other in sorted(_sharing(terms)):
         if subjects[one] and subjects[one] == subjects[other]:
             about = frozenset(terms_of(subjects[one]))

@@ -7,7 +7,7 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from typing import Final, cast
 
 from recollect.records import SPEAKER_MARK, Json, JsonObject
 from recollect.stores.json_pointers import leaves
@@ -173,6 +173,19 @@ def required_fields(schema: JsonObject) -> tuple[str, ...]:
     if not isinstance(required, list) or not isinstance(properties, Mapping):
         return ()
     return tuple(name for name in properties if name in required)
+
+
+def leading_fields(schema: JsonObject) -> tuple[str, ...]:
+    """
+    Return the fields of a schema, in its order, up to the last that it demands.
+
+    >>> note = {"properties": {"context": {}, "content": {}, "mood": {}}, "required": ["content"]}
+    >>> leading_fields(note)
+    ('context', 'content')
+    """
+    required = required_fields(schema)
+    names = tuple(cast("JsonObject", schema.get("properties", {}))) if required else ()
+    return names[: names.index(required[-1]) + 1] if required else ()
 
 
 def _digest(*parts: str) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 
 from recollect.errors import LimitError, UsageError
-from recollect.records import Memory, ProlongMemory
+from recollect.records import Memory, ProlongMemory, ProlongSideRecord, PutSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import WRITES_MAX
 from recollect.testing.contract_base import Contract
@@ -26,6 +26,11 @@ from recollect.testing.frozen_clock import NOON, FrozenClock
 def prolonged(key: str, expires_at: datetime, version: int = 1) -> ProlongMemory:
     """Return a write that moves the expiry of a fact."""
     return ProlongMemory(type="Fact", key=key, version=version, expires_at=expires_at)
+
+
+def side(key: str) -> PutSideRecord:
+    """Return a write of a side record."""
+    return PutSideRecord(kind="State", key=key, value={"is": "kept"})
 
 
 class ProlongContract(Contract):
@@ -67,8 +72,8 @@ class ProlongContract(Contract):
         """
         What else stays.
 
-        Memories that do not exist, have expired, never expire or are at another version are
-        skipped.
+        Memories and side records that do not exist, have expired, never expire or are at another
+        version are skipped.
         """
         soon, late = clock.now() + seconds(10), clock.now() + seconds(20)
         await store.apply(
@@ -78,18 +83,28 @@ class ProlongContract(Contract):
                 fact("lasting"),
                 replace(fact("revised"), expires_at=late),
                 replace(fact("revised"), expires_at=late),
+                replace(side("gone"), expires_at=soon),
+                side("lasting"),
+                replace(side("revised"), expires_at=late),
+                replace(side("revised"), expires_at=late),
             ],
         )
         clock.advance(10)
         feed = await feed_from_start(store)
         keys = ("absent", "gone", "lasting", "revised")
+        later = late + seconds(9)
+        asked = [
+            ProlongSideRecord(kind="State", key=key, version=1, expires_at=later) for key in keys
+        ]
 
-        moved = await store.prolong(ADA, [prolonged(key, late + seconds(9)) for key in keys])
+        moved = await store.prolong(ADA, [*asked, *(prolonged(key, later) for key in keys)])
 
         assert 0 == moved
         assert 0 == await store.prolong(("nobody",), [prolonged("a", late)])
         assert feed.seq == (await feed_after(store, feed)).seq
         assert [None, late] == [each.expires_at for each in (await store.memories(ADA)).rows]
+        left = [await store.side_record(ADA, "State", key) for key in ("lasting", "revised")]
+        assert [None, late] == [each.expires_at for each in left if each]
 
     async def test_prolongs_have_a_limit(self, store: Store) -> None:
         """prolongs: At most ``WRITES_MAX``."""

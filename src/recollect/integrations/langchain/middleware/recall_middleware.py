@@ -26,7 +26,7 @@ from recollect.ports import TokenCounter
 from recollect.recall.context import Context, rendered
 from recollect.recall.query import Where, check_score
 from recollect.records import Scope
-from recollect.stores.validation import readable
+from recollect.stores.validation import TEXT_CHARACTERS_MAX, readable
 from recollect.sync.method_pairs import PairCall, prepared_pair
 from recollect.sync.object_home import AnyRecollect
 from recollect.text.token_estimate import estimated_tokens
@@ -130,7 +130,7 @@ async def _block(
     context = await memory.context(
         scope,
         query_of(messages[place]),
-        recent=[readable(words_of(each)) for each in messages],
+        recent=[readable(words_of(each))[:TEXT_CHARACTERS_MAX] for each in messages],
         budget_tokens=manner.budget_tokens,
         min_score=manner.min_score,
         profile=manner.documents,
