@@ -15,6 +15,7 @@ from benchmarks.commands.embedder_switch import reembed_bench
 from benchmarks.commands.house import house_bench
 from benchmarks.commands.langgraph import langgraph
 from benchmarks.commands.outside_vectors import outside_bench
+from benchmarks.commands.readers import readers_bench
 from benchmarks.commands.reports import cached, report_option, write_json, write_report_file
 from benchmarks.commands.service import service
 from benchmarks.commands.support import support_bench
@@ -555,6 +556,7 @@ for _command in (
     outside_bench,
     reembed_bench,
     service,
+    readers_bench,
     support_bench,
 ):
     main.add_command(_command)
