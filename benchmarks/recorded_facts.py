@@ -14,7 +14,8 @@ from benchmarks.conversation_files import BenchmarkMessage, RowFields, locate, r
 from benchmarks.datasets import DATASETS, Dataset
 from recollect.errors import UsageError
 from recollect.formation.citations import CITATIONS_MAX, cited_words
-from recollect.formation.prompt import KEPT, on_one_line
+from recollect.formation.prompt import on_one_line
+from recollect.formation.prompt_texts import ENGLISH
 from recollect.formation.rule_model import shown_in, tokens_of
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
 from recollect.text.token_estimate import estimated_tokens
@@ -230,7 +231,9 @@ class FactModel:
 
 def _said_again(request: ModelRequest) -> tuple[ToolCall, ...]:
     """Return the calls of the last answer that were not kept."""
-    kept = {turn.answers for turn in request.turns if turn.role == "tool" and turn.text == KEPT}
+    kept = {
+        turn.answers for turn in request.turns if turn.role == "tool" and turn.text == ENGLISH.kept
+    }
     asked = [turn for turn in request.turns if turn.role == "assistant"][-1]
     return tuple(
         ToolCall(name=call.name, arguments=call.arguments)

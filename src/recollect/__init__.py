@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     )
     from recollect.formation.derived_memories import DerivedChange, MemoryVersion
     from recollect.formation.operation_outcomes import OperationOutcome
-    from recollect.formation.prompt import FormationPrompts
+    from recollect.formation.prompt_texts import FormationPrompts, PromptLanguage
     from recollect.formation.types import MemoryType, UpdateMode
     from recollect.lifecycle.record_intake import RecordCallback, RecordNote
     from recollect.memory.facade import Recollect, open  # noqa: A004 (users write recollect.open)
@@ -135,7 +135,7 @@ _HOMES: Final = {
     "recollect.formation.config": "Assistants FormationLimits FormationSettings ModelPrices",
     "recollect.formation.derived_memories": "DerivedChange MemoryVersion",
     "recollect.formation.operation_outcomes": "OperationOutcome",
-    "recollect.formation.prompt": "FormationPrompts",
+    "recollect.formation.prompt_texts": "FormationPrompts PromptLanguage",
     "recollect.formation.types": "MemoryType UpdateMode",
     "recollect.lifecycle.record_intake": "RecordCallback RecordNote",
     "recollect.memory.facade": "Recollect open",
@@ -250,6 +250,7 @@ __all__ = [
     "OutsideVectors",
     "Page",
     "ProfileDocument",
+    "PromptLanguage",
     "Proviso",
     "PutMemory",
     "Recall",

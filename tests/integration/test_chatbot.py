@@ -13,7 +13,7 @@ from recollect.chat.chat_prompt import NOTHING_KNOWN, filled
 from recollect.demo.story import read_types
 from recollect.errors import ModelError, ModelUnavailableError, NotFoundError, UsageError
 from recollect.formation.config import FormationSettings
-from recollect.formation.prompt import FormationPrompts
+from recollect.formation.prompt_texts import FormationPrompts
 from recollect.formation.rule_model import RuleModel
 from recollect.ports import ModelAnswer, ModelRequest
 from recollect.records import Message

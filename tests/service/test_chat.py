@@ -13,7 +13,7 @@ import recollect
 from recollect.chat import Chatbot
 from recollect.errors import ModelError
 from recollect.formation.config import Assistants, FormationSettings
-from recollect.formation.prompt import FormationPrompts
+from recollect.formation.prompt_texts import FormationPrompts
 from recollect.ports import ModelRequest
 from recollect.server.testing import ROOT_SCOPE, Served
 from recollect.testing.scripted_model import ScriptedModel

@@ -13,7 +13,7 @@ from recollect.formation.answer import OPERATIONS_MAX, ReadAnswer, read_answer
 from recollect.formation.citations import CITATIONS_MAX, CITED_FORM, cited_words
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.operations import Citation, End, Insert, Patch
-from recollect.formation.prompt import FormationPrompts
+from recollect.formation.prompt_texts import FormationPrompts
 from recollect.formation.types import NOTE, USER
 from recollect.ports import ModelAnswer, ToolCall
 from recollect.records import Json, JsonObject, Memory
@@ -163,7 +163,7 @@ def test_the_prompt_shows_a_citation_as_it_is_read() -> None:
 
     assert isinstance(insert, Insert)
     assert (Citation(message=3, quote="we moved to Oslo", path="/home"),) == insert.because
-    assert f'"{CITED_FORM}"' in FormationPrompts().extraction
+    assert f'"{CITED_FORM}"' in FormationPrompts().texts("en").extraction
 
 
 def test_arguments_that_a_client_has_parsed_are_read_alike() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from recollect.errors import UsageError
 from recollect.formation.config import Assistants, FormationLimits, FormationSettings, with_settings
-from recollect.formation.prompt import FormationPrompts
+from recollect.formation.prompt_texts import FormationPrompts
 from recollect.formation.types import DEFAULT_TYPES, NOTE
 from recollect.records import Json
 from recollect.stores.plans.formation import Debounce
@@ -25,6 +25,8 @@ CONFIG: dict[str, Json] = {
         ({}, FormationSettings()),
         ({"model": "a/b"}, FormationSettings(model="a/b")),
         ({"model": None}, FormationSettings()),
+        ({"language": "zh-hant"}, FormationSettings(language="zh-hant")),
+        ({"language": None}, FormationSettings()),
         ({"schedule": "0 3 * * *"}, FormationSettings(schedule="0 3 * * *")),
         ({"after_seconds": 3}, FormationSettings(debounce=Debounce(quiet_s=3))),
         ({"debounce": {"messages": 5}}, FormationSettings(debounce=Debounce(messages=5))),
@@ -34,6 +36,7 @@ CONFIG: dict[str, Json] = {
             {"prompts": {"patching": "Patch."}},
             FormationSettings(prompts=FormationPrompts(patching="Patch.")),
         ),
+        ({"prompts": {"repair": None}}, FormationSettings()),
     ],
 )
 def test_a_setting_changes_what_it_names(
@@ -75,6 +78,11 @@ def test_types_are_settings(name: str) -> None:
         ({"prompts": {"extraction": "{who}"}}, "names {who}"),
         ({"prompts": {"extraction": 3}}, "prompts.extraction"),
         ({"prompts": {"other": "x"}}, "prompts has no 'other'"),
+        ({"prompts": {"chatbot": None}}, "prompts.chatbot"),
+        ({"prompts": {"remembered": "a\nb"}}, "'remembered' is one line"),
+        ({"prompts": {"weekdays": "Mon"}}, "seven words"),
+        ({"language": "fr"}, "no language 'fr'; they have en, zh, zh-hant"),
+        ({"language": 3}, "language is text"),
     ],
 )
 def test_a_setting_that_is_not_right_is_refused(given: dict[str, Json], told: str) -> None:

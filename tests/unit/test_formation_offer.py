@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 
 from recollect.formation.offer import offer_of
+from recollect.formation.type_wording import schema_in
 from recollect.formation.types import FACT, NOTE, USER, MemoryType
 from recollect.records import JsonObject, Memory
 
@@ -76,7 +77,7 @@ def test_the_schema_of_a_tool_is_that_of_its_type() -> None:
     fields = [dict(tool.parameters["properties"]) for tool in (user, note)]  # type: ignore[arg-type]
     told = [dict(type_.parameters) for type_ in (USER, NOTE)]
     assert [False, False] == [each.pop("additionalProperties") for each in told]
-    assert told == [each["value"] for each in fields]
+    assert [schema_in("en", each) for each in told] == [each["value"] for each in fields]
     assert {"value", "because"} == fields[0].keys()
     assert {"value", "because", "since", "until"} == fields[1].keys()
 

@@ -14,12 +14,13 @@ from recollect.formation.offer import offer_of
 from recollect.formation.operations import Fault
 from recollect.formation.prompt import (
     ECHO_CHARACTERS_MAX,
-    FormationPrompts,
     first_request,
     on_one_line,
     repair_request,
 )
+from recollect.formation.prompt_texts import FormationPrompts
 from recollect.formation.rule_model import shown_in
+from recollect.formation.type_wording import schema_in
 from recollect.formation.types import NOTE, USER, MemoryType
 from recollect.formation.window import Window, WindowLine
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
@@ -64,7 +65,7 @@ def asked(
 ) -> ModelRequest:
     """Return the first request over messages and memories."""
     spoken = window(*texts, name=name, new=new)
-    return first_request(spoken, offer_of(types, known, " ".join(texts)), FormationPrompts())
+    return first_request(spoken, offer_of(types, known, " ".join(texts)))
 
 
 PROFILE = memory("User", {"home": "Bergen"})
@@ -74,11 +75,11 @@ ENTRY = memory("Note", {"context": "c", "content": "a boat"})
 def test_the_schema_of_a_document_that_exists_stands_in_the_prompt() -> None:
     """And that of every other type in its tool alone."""
     nothing, profile = asked("Hello."), asked("Hello.", known=[PROFILE])
-    schema = json.dumps(USER.parameters, separators=(",", ":"))
+    schema = json.dumps(schema_in("en", USER.parameters), separators=(",", ":"))
 
     assert (False, True) == (schema in nothing.system, schema in profile.system)
     assert "User" not in {tool.name for tool in profile.tools}
-    assert json.dumps(NOTE.parameters, separators=(",", ":")) not in profile.system
+    assert json.dumps(schema_in("en", NOTE.parameters), separators=(",", ":")) not in profile.system
 
 
 @pytest.mark.parametrize("known", [[], [PROFILE], [ENTRY], [PROFILE, ENTRY]])
@@ -192,9 +193,9 @@ def test_a_prompt_with_other_variables_is_refused(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "Only boats.", "{nothing}", "Write {{}} or {nothing}."])
 def test_a_prompt_of_ones_own_is_used(text: str) -> None:
     """With its variables filled in."""
-    offer = offer_of((NOTE,), (), "")
+    own = FormationPrompts(extraction=text).texts("en")
 
-    request = first_request(window("Hi."), offer, FormationPrompts(extraction=text))
+    request = first_request(window("Hi."), offer_of((NOTE,), (), "", texts=own))
 
     expected = text.replace("{{}}", "{}").replace("{nothing}", "remember_nothing")
     assert request.system.startswith(expected)

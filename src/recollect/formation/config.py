@@ -9,7 +9,7 @@ from typing import Final, TypeVar, cast
 
 from recollect.errors import UsageError
 from recollect.formation.cron import check_schedule
-from recollect.formation.prompt import FormationPrompts
+from recollect.formation.prompt_texts import LANGUAGES, FormationPrompts, PromptLanguage
 from recollect.formation.types import BUILTIN_TYPES, DEFAULT_TYPES, MemoryType, load_types
 from recollect.records import Json, JsonObject, Scope
 from recollect.stores.json_pointers import is_number
@@ -66,17 +66,19 @@ class FormationSettings:
     """
     How to form memories.
 
-    *model* is named as ``provider/model``; ``None`` means the worker's default. *schedule* is a
+    *model* is named as ``provider/model``; ``None`` means the worker's default. *language* is that
+    of the prompts: ``"en"``, ``"zh"`` or ``"zh-hant"``; ``None`` means the talk's. *schedule* is a
     cron line (UTC) at which pending messages are formed, in addition to *debounce*; *consolidate*
     is the cron line for consolidating every scope.
 
     Raises:
-        UsageError: A cron line is malformed.
+        UsageError: A cron line is malformed, or the language has no prompts.
     """
 
     model: str | None = None
     types: tuple[MemoryType, ...] = DEFAULT_TYPES
     prompts: FormationPrompts = field(default_factory=FormationPrompts)
+    language: PromptLanguage | None = None
     debounce: Debounce = field(default_factory=Debounce)
     limits: FormationLimits = field(default_factory=FormationLimits)
     schedule: str | None = None
@@ -84,6 +86,11 @@ class FormationSettings:
     prices: ModelPrices | None = None
 
     def __post_init__(self) -> None:
+        if self.language is not None and self.language not in LANGUAGES:
+            msg = (
+                f"the prompts have no language {self.language!r}; they have {', '.join(LANGUAGES)}"
+            )
+            raise UsageError(msg)
         for line in (self.schedule, self.consolidate):
             if line is not None:
                 check_schedule(line)
@@ -171,8 +178,8 @@ def with_settings(formation: FormationSettings, settings: JsonObject) -> Formati
     """
     Return *formation* with the *settings* of a request or of a configuration file.
 
-    They are ``model``, ``types`` (or ``memory_types``), ``prompts``, ``limits``, ``after_seconds``,
-    ``debounce``, ``schedule`` and ``consolidate``, each as JSON.
+    They are ``model``, ``types`` (or ``memory_types``), ``prompts``, ``language``, ``limits``,
+    ``after_seconds``, ``debounce``, ``schedule`` and ``consolidate``, each as JSON.
 
     Raises:
         UsageError: There is no such setting, or its value is not allowed; it says which.
@@ -184,7 +191,7 @@ def with_settings(formation: FormationSettings, settings: JsonObject) -> Formati
 
 
 def _with_setting(formation: FormationSettings, name: str, value: Json) -> FormationSettings:
-    if name in {"model", "schedule", "consolidate"}:
+    if name in {"model", "language", "schedule", "consolidate"}:
         return _with_text(formation, name, value)
     if name in {"types", "memory_types"}:
         if not isinstance(value, Sequence) or isinstance(value, str):
@@ -200,8 +207,8 @@ def _with_setting(formation: FormationSettings, name: str, value: Json) -> Forma
     if name == "prices":
         return replace(formation, prices=_fields(formation.prices or ModelPrices(), value, name))
     msg = (
-        f"there is no setting {name!r}; there are: assistant, model, types, prompts, limits, "
-        "after_seconds, debounce, schedule, consolidate, prices"
+        f"there is no setting {name!r}; there are: assistant, model, types, prompts, language, "
+        "limits, after_seconds, debounce, schedule, consolidate, prices"
     )
     raise UsageError(msg)
 
@@ -212,6 +219,8 @@ def _with_text(formation: FormationSettings, name: str, value: Json) -> Formatio
         raise UsageError(msg)
     if name == "model":
         return replace(formation, model=value)
+    if name == "language":
+        return replace(formation, language=cast("PromptLanguage | None", value))
     if name == "schedule":
         return replace(formation, schedule=value)
     return replace(formation, consolidate=value)
@@ -230,13 +239,15 @@ def _fields(part: PartT, given: Json, what: str) -> PartT:
         msg = f"{what} has no {unknown[0]!r}; it has: {', '.join(known)}"
         raise UsageError(msg)
     for name, value in given.items():
-        if not _has_kind(getattr(type(part)(), name), value):
+        if not _has_kind(part, getattr(type(part)(), name), value):
             msg = f"{what}.{name} cannot be {value!r}"
             raise UsageError(msg)
     return replace(part, **given)  # type: ignore[arg-type]
 
 
-def _has_kind(example: object, value: Json) -> bool:
+def _has_kind(part: object, example: object, value: Json) -> bool:
+    if isinstance(part, FormationPrompts):
+        return isinstance(value, str) or (example is None and value is None)
     if isinstance(example, str):
         return isinstance(value, str)
     return is_number(value) or (example is None and value is None)

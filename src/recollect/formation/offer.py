@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from recollect.formation.document_excerpts import hidden_fields
+from recollect.formation.prompt_texts import ENGLISH, PromptLanguage, PromptTexts
 from recollect.formation.speakers import SpeakerDocuments
 from recollect.formation.tool_names import END, NOTHING, PATCH
+from recollect.formation.type_wording import description_in, schema_in
 from recollect.formation.types import MemoryType
 from recollect.ports import Tool
 from recollect.records import Json, JsonObject, Memory
@@ -33,7 +35,7 @@ class Offer:
     *known* maps short ids to the memories that may be patched, *hidden* to the omitted fields of
     large ones. *inserts* are the types that may be inserted, *described* those whose schema is in
     the prompt because no tool has it. *whose* maps types to the owners of their documents, if
-    several users speak.
+    several users speak. *texts* are what the request is written with.
     """
 
     types: Mapping[str, MemoryType]
@@ -43,6 +45,7 @@ class Offer:
     described: tuple[MemoryType, ...]
     tools: tuple[Tool, ...]
     whose: Mapping[str, SpeakerDocuments] = field(default_factory=dict)
+    texts: PromptTexts = ENGLISH
 
 
 def offer_of(
@@ -50,6 +53,8 @@ def offer_of(
     existing: Sequence[Memory],
     words: str,
     whose: Mapping[str, SpeakerDocuments] | None = None,
+    *,
+    texts: PromptTexts = ENGLISH,
 ) -> Offer:
     """
     Return the offer for *types*, with the known memories *existing*.
@@ -67,12 +72,12 @@ def offer_of(
     )
     described = tuple(each for each in types if each not in inserts)
     collections = {each.name for each in types if each.update_mode == "insert"}
-    tools = [_insert_tool(each) for each in inserts]
+    tools = [_insert_tool(each, texts.language) for each in inserts]
     if existing:
-        tools.append(_patch_tool())
+        tools.append(_patch_tool(texts.patch_tool))
     if documents & collections:
-        tools.append(_end_tool())
-    tools.append(_nothing_tool())
+        tools.append(_end_tool(texts.end_tool))
+    tools.append(_tool(NOTHING, texts.nothing_tool, {}, []))
     named = {each.name: each for each in types}
     known = {f"m{number}": memory for number, memory in enumerate(existing, start=1)}
     return Offer(
@@ -86,6 +91,7 @@ def offer_of(
         described=described,
         tools=tuple(tools),
         whose=whose or {},
+        texts=texts,
     )
 
 
@@ -97,34 +103,21 @@ def _lacks(type_: str, existing: Sequence[Memory], whose: Mapping[str, SpeakerDo
     return any(key not in standing for key in whose[type_].keys.values())
 
 
-def _insert_tool(type_: MemoryType) -> Tool:
-    properties: dict[str, Json] = {"value": _shown_schema(type_), "because": _BECAUSE}
+def _insert_tool(type_: MemoryType, language: PromptLanguage) -> Tool:
+    value = schema_in(language, type_.parameters)
+    properties: dict[str, Json] = {"value": value, "because": _BECAUSE}
     if type_.update_mode == "insert":
         properties |= {"since": _TEXT, "until": _TEXT}
-    return _tool(type_.name, type_.description, properties, ["value", "because"])
+    about = description_in(language, type_.description)
+    return _tool(type_.name, about, properties, ["value", "because"])
 
 
-def _shown_schema(type_: MemoryType) -> JsonObject:
-    """Return the schema as a model needs it: that no other field is allowed goes without saying."""
-    return {
-        name: each
-        for name, each in type_.parameters.items()
-        if (name, each) != ("additionalProperties", False)
-    }
-
-
-def _patch_tool() -> Tool:
-    about = "Change a known memory by JSON Patch, only where new messages do."
+def _patch_tool(about: str) -> Tool:
     return _tool(PATCH, about, {"id": _TEXT, "changes": _CHANGES}, ["id", "changes"])
 
 
-def _end_tool() -> Tool:
-    about = "A known memory is no longer true."
+def _end_tool(about: str) -> Tool:
     return _tool(END, about, {"id": _TEXT, "because": _TEXT, "at": _TEXT}, ["id", "because"])
-
-
-def _nothing_tool() -> Tool:
-    return _tool(NOTHING, "Nothing to remember.", {}, [])
 
 
 def _tool(

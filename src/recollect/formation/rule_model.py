@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from recollect.formation.citations import cited_words
 from recollect.formation.consolidation import LEAVE
-from recollect.formation.prompt import SPEAKERS
+from recollect.formation.prompt_texts import TEXTS
 from recollect.formation.rule_answers import answer_of
 from recollect.formation.value_identity import normalised
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Usage
@@ -40,7 +40,12 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
 _NOTE: Final = re.compile(
     r"(?P<en>[^.!?]*\b[Mm]y (?!name)\w+ [^.!?]+)[.!?]?|(?P<zh>我的(?!名字)[^，。！？]{3,})"
 )
-_HEADINGS: Final = ("Remembered:", "New messages:", "Said before, for reference:")
+_HEADINGS: Final[dict[str, str]] = {
+    getattr(texts, name): name
+    for texts in TEXTS.values()
+    for name in ("remembered", "new_messages", "said_before")
+}
+_SEVERAL_SPEAK: Final = tuple(re.split("[.。{]", each.speakers)[0] for each in TEXTS.values())
 _MESSAGE: Final = re.compile(r"(?P<number>\d+) (?P<speaker>[^:]+): (?P<words>.*)")
 _LISTS: Final = frozenset({"interests", "conversation_preferences"})
 
@@ -86,7 +91,7 @@ class RuleModel:
         ]
         offered = {tool.name for tool in request.tools}
         told = [each for each in said if each.field != "note"]
-        if SPEAKERS.partition(".")[0] in request.system:
+        if any(each in request.system for each in _SEVERAL_SPEAK):
             calls = _calls_of_each(known, told, offered)
         else:
             calls = _profile_calls(known, told, offered)
@@ -113,7 +118,8 @@ def tokens_of(request: ModelRequest) -> int:
     """Return about how many tokens a request has, its tools included."""
     texts = [request.system, *(turn.text for turn in request.turns)]
     texts += [
-        json.dumps([t.name, t.description, t.parameters], default=list) for t in request.tools
+        json.dumps([t.name, t.description, t.parameters], default=list, ensure_ascii=False)
+        for t in request.tools
     ]
     return sum(estimated_tokens(text) for text in texts)
 
@@ -133,7 +139,7 @@ class Shown:
 
 
 def shown_in(request: ModelRequest) -> Shown:
-    """Parse a formation's request: messages are (number, speaker, text)."""
+    """Parse a formation's request in any of its languages: messages are (number, speaker, text)."""
     known: list[tuple[str, str, Mapping[str, Json]]] = []
     new: list[tuple[int, str, str]] = []
     before: list[tuple[int, str, str]] = []
@@ -141,15 +147,15 @@ def shown_in(request: ModelRequest) -> Shown:
     heading = ""
     for line in request.turns[0].text.split("\n"):
         if line in _HEADINGS:
-            heading = line
-        elif heading == "Remembered:":
+            heading = _HEADINGS[line]
+        elif heading == "remembered":
             head, begin = line.partition(" {")[0], line.index(" {") + 1
             id_, type_, *_ = head.split(" ", maxsplit=2)
             known.append((id_, type_, json.loads(line[begin:])))
-            owners[id_] = head.partition(" of ")[2]
+            owners[id_] = head.partition(" @")[2]
         elif message := _MESSAGE.fullmatch(line):
             said = (int(message["number"]), message["speaker"], message["words"])
-            (new if heading == "New messages:" else before).append(said)
+            (new if heading == "new_messages" else before).append(said)
     return Shown(known=tuple(known), new=tuple(new), before=tuple(before), owners=owners)
 
 

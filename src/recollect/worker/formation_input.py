@@ -22,6 +22,7 @@ from recollect.formation.speakers import (
     named_speakers,
     speaker_of,
 )
+from recollect.formation.talk_language import language_of_talk
 from recollect.formation.types import MemoryType
 from recollect.formation.window import MESSAGES_MAX, Waiting, Window, window_of
 from recollect.lifecycle.forgotten import forgotten_at
@@ -110,7 +111,14 @@ async def read_offer(
     if collections and settings.limits.existing_memories:
         now = to_datetime(store.now())
         known += await _related(search, window, collections, settings.limits, now, count)
-    return offer_of(types, known, " ".join(line.text for line in window.new), whose)
+    language = settings.language or language_of_talk(window)
+    return offer_of(
+        types,
+        known,
+        " ".join(line.text for line in window.new),
+        whose,
+        texts=settings.prompts.texts(language),
+    )
 
 
 def _keys_of(type_: MemoryType, whose: SpeakerDocuments | None) -> list[str]:

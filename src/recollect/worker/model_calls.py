@@ -56,9 +56,8 @@ class FormationDialogue:
         Raises:
             ModelError: The model failed.
         """
-        prompts = self._settings.prompts
         # Parsing long texts is CPU-bound: run it on a thread so that the loop is not blocked.
-        request = await to_thread.run_sync(first_request, self._window, self._offer, prompts)
+        request = await to_thread.run_sync(first_request, self._window, self._offer)
         limits = self._settings.limits
         for repair in range(1 + limits.repairs):
             if repair and self.asked.tokens >= limits.tokens_a_formation:
@@ -78,12 +77,12 @@ class FormationDialogue:
         faults = [fault for each in self._wrong for fault in each.faults]
         faulty = {each.call for each in faults}
         if not reading.is_whole or None in faulty:
-            return repair_request(request, answer, reading.calls, faults)
+            return repair_request(request, answer, reading.calls, faults, self._offer.texts)
         numbers = lines_for(self._wrong, reading.calls, self._window)
         targets = targets_of(self._wrong, self._offer)
         cut = cut_request(request, self._window, self._offer, numbers, targets)
         wrong = [call for call in reading.calls if call.id in faulty]
-        return repair_request(cut, replace(answer, text=""), wrong, faults)
+        return repair_request(cut, replace(answer, text=""), wrong, faults, self._offer.texts)
 
     def _take(self, request: ModelRequest, answer: ModelAnswer) -> ReadAnswer:
         """Keep what is right in an answer, and note what is wrong."""
