@@ -16,6 +16,7 @@ from benchmarks.commands.house import house_bench
 from benchmarks.commands.langgraph import langgraph
 from benchmarks.commands.outside_vectors import outside_bench
 from benchmarks.commands.readers import readers_bench
+from benchmarks.commands.replay import replay_bench
 from benchmarks.commands.reports import cached, report_option, write_json, write_report_file
 from benchmarks.commands.service import service
 from benchmarks.commands.support import support_bench
@@ -557,6 +558,7 @@ for _command in (
     reembed_bench,
     service,
     readers_bench,
+    replay_bench,
     support_bench,
 ):
     main.add_command(_command)

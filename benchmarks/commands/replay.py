@@ -1,0 +1,36 @@
+"""`python -m benchmarks replay`: what formation makes of the recorded answers of models."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import click
+
+from benchmarks.commands.reports import report_option, write_json, write_report_file
+from recollect.cli.store_choice import run
+
+_EXAMPLE: Final = """
+\b
+Example:
+  python -m benchmarks replay --data tests/corpus
+"""
+
+
+@click.command("replay", epilog=_EXAMPLE, short_help="recorded answers, right and wrong")
+@click.option("--data", required=True, metavar="DIR", help="The folder of the answers.")
+@click.option("--all", "tells_all", is_flag=True, help="Tell of the half kept apart, too.")
+@report_option()
+def replay_bench(*, data: str, tells_all: bool, json_file: str | None) -> None:
+    """
+    Count right answers that are kept at once, and wrong ones that come into force.
+
+    Each talk is played into a memory of its own and formed with the recorded answer. A store
+    without checks would keep every wrong answer.
+    """
+    from benchmarks.formation_replay import replay, replay_page
+
+    report = run(partial(replay, Path(data), tells_all=tells_all))
+    click.echo(replay_page(report))
+    write_report_file(json_file, lambda path: write_json(path, report))
