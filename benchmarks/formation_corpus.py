@@ -91,7 +91,7 @@ def read_corpus(folder: Path, name: str) -> list[Case]:
     except (OSError, EOFError, UnicodeDecodeError) as error:
         msg = f"{path}: {error}"
         raise UsageError(msg) from None
-    return [json.loads(line) for line in text.splitlines()]
+    return [json.loads(line) for line in text.splitlines() if line]
 
 
 def is_kept_apart(number: int) -> bool:
