@@ -31,6 +31,9 @@ _ABSOLUTE: Final = tuple(
     for pattern in (
         (r"(?<![\d.-])(?P<year>(?:1[6-9]|2[01])\d\d)[-/.](?P<month>\d{1,2})"
         r"(?:[-/.](?P<day>\d{1,2}))?(?!\d|[-.]\d|/\d{1,2}[-/.])"),
+        # The second of two: 2026-05-23, 05-24.
+        (r"(?<=(?:19|20)\d\d-\d\d-\d\d[,、;/])(?P<month>\d\d)-(?P<day>\d\d)(?![\d-])"),
+        (r"(?<=(?:19|20)\d\d-\d\d-\d\d[,;] )(?P<month>\d\d)-(?P<day>\d\d)(?![\d-])"),
         r"(?<![\d.-])(?P<either>\d{1,2})[-/.](?P<or>\d{1,2})[-/.](?P<year>(?:19|20)?\d\d)(?!\d)",
         r"(?<![\d./-])(?P<either>\d{1,2})/(?P<or>\d{1,2})(?![\d/])",
         rf"\b{_DAY}(?: day)?(?: of)? (?P<name>{MONTH_NAME})\b\.?{_YEAR}",

@@ -197,6 +197,7 @@ _ADDED: Final = re.compile(
 )
 _NAME: Final = r"[A-Z][\w'-]{0,20}(?: [A-Z][\w'-]{0,20}){0,2}"
 _NAMES_LISTED: Final = re.compile(rf"\b{_NAME}(?:, {_NAME}){{0,9}},? (?:and|&) {_NAME}")
+_NAMES_IN_A_ROW: Final = re.compile(rf"\b{_NAME}(?:, {_NAME}){{2,9}}(?!,? (?:and|&) [A-Z])")
 _THINGS_LISTED: Final = re.compile(r"\b[\w'-]{1,20}(?:, [\w'-]{1,20}){1,9},? (?:and|or|&) [\w'-]+")
 _CHINESE_LISTED: Final = re.compile(
     r"[^\s、，。；：和跟与及]{1,10}(?:、[^\s、，。；：和跟与及]{1,10}){0,9}"
@@ -218,7 +219,7 @@ def counts_in(text: str) -> frozenset[Fraction]:
     counts: set[int] = set()
     for match in _ADDED.finditer(text):
         counts.add(sum(_small(match[name]) for name in ("one", "other")))
-    for pattern in (_NAMES_LISTED, _THINGS_LISTED):
+    for pattern in (_NAMES_LISTED, _NAMES_IN_A_ROW, _THINGS_LISTED):
         for match in pattern.finditer(text):
             counts.add(1 + len(re.findall(r", (?:and |or )?| (?:and|or|&) ", match.group())))
     for match in _CHINESE_ADDED.finditer(text):

@@ -152,6 +152,11 @@ def _joined(text: str, sums: Sequence[_Sum]) -> tuple[int, Number]:
         year = {Fraction(values[0] * 100 + values[1])}
         parts = frozenset({*readings, Fraction(values[1])})
         return 2, replace(_number(first.start, sums[1].end, year), parts=parts)
+    if run == 2 and 1 <= values[0] <= 9 and 20 <= values[1] <= 99:
+        # "Two thirty" is said for 230 as for half past two: either is heard, neither demanded.
+        spoken = {*readings, Fraction(values[0] * 100 + values[1])}
+        parts = frozenset({Fraction(values[1])})
+        return 2, replace(_number(first.start, sums[1].end, spoken), parts=parts)
     if run >= 3 and max(values) <= 9:
         return run, _number(first.start, sums[run - 1].end, {Fraction("".join(map(str, values)))})
     half = _HALF.match(text, first.end)

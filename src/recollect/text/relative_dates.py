@@ -28,7 +28,7 @@ _CHINESE_UNITS: Final = {
     "天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month",
     "年": "year",
 }  # fmt: skip
-_CUNIT: Final = r"(?:个(?:半)?)?(?P<unit>天|日|周|星期|礼拜|月|年)"
+_CUNIT: Final = r"(?:个(?:半)?)?(?P<unit>天|日|周|星期|礼拜|(?<=[个半俩仨])月|年)"
 _LOOSENESS_DAYS: Final = {
     "day": 0,
     "week": 4,
@@ -51,9 +51,12 @@ _WHICH: Final = {
 _WHICH_EN: Final = r"(?P<which>last|this|next|past|previous|coming)"
 _FIXED_DAYS: Final = (
     (r"\b(?:the )?day before yesterday\b|(?<!大)前天|前[晚日]", -2),
-    (r"(?<!before )\byesterday\b|\blast night\b|昨[天晚日早]|[寻琴][日晚](?!本|剧)", -1),
-    (r"\b(?:today|tonight|(?:this|earlier this) (?:morning|afternoon|evening))\b|今[天晚早日]", 0),
-    (r"\btomorrow\b(?<!after tomorrow)|明[天晚早日]|听日(?!语|文|本|剧|复)", 1),
+    ((r"(?<!before )\b(?:yesterday|yday|ystday)\b|\blast night\b|昨[天晚日早]"
+     r"|[寻琴][日晚](?!本|剧)"), -1),
+    ((r"\b(?:today|tonight|tonite|2nite|(?:this|earlier this) (?:morning|afternoon|evening))\b"
+     r"|今[天晚早日]"), 0),
+    ((r"\b(?:tomorrow|tmrw|tmr|tomoz|2moro)\b(?<!after tomorrow)|明[天晚早日]"
+     r"|听日(?!语|文|本|剧|复)"), 1),
     (r"\b(?:the )?day after tomorrow\b|(?<!大)后[天日]", 2),
     (r"大前[天日]", -3), (r"大后[天日]", 3),
 )  # fmt: skip

@@ -36,6 +36,8 @@ NUMBERED_CHARACTERS_MAX: Final = 20_000
 _OCCURRENCES_MAX: Final = 1_000
 _GAP: Final = re.compile(r"[\[(]? ?(?:\.{3,}|\u2026+|\u22ef+) ?[\])]?")
 _APOSTROPHES: Final = "'\u2018\u2019\u02bc`\u00b4"
+_AND: Final = "\u0648"
+"""Arabic joins its "and" to the word behind it, which a quote may leave out."""
 _SIGNS: Final = frozenset("%#&@\u2030")
 _PURE_NUMBER: Final = re.compile(r"[\d,.]+|[^\W\d_]+(?:[ -][^\W\d_]+)*|\d+[万亿千百]\d*")
 
@@ -205,6 +207,9 @@ def _words(text: str) -> Iterator[_Word]:
         if pending and (is_alone or _is_alone(pending[0])):
             yield _Word(_composed(pending), start, end)
             pending = []
+        if folded == _AND and not pending:
+            yield _Word(folded, at, at + 1)
+            continue
         if not pending:
             start = at
         pending.append(folded)

@@ -11,9 +11,11 @@ from recollect.formation.support.heard import HeardWindow, Passage
 from recollect.formation.support.origins import Sources, trace
 from recollect.formation.support.stances import BAD, Clause, clauses_in
 from recollect.formation.support.vocabulary import groups_said, is_neutral, neutral_length
+from recollect.text.chinese_scripts import simplified
 
 _CUE: Final = re.compile(
-    r"\b(?:no|not|never|n't|don't|dont|doesn't|didn't|isn't|won't|can't|any ?more|no longer|stop\w*"
+    r"\b(?:no|not|never|n't|don't|dont|doesn't|didn't|isn't|won't|can't"
+    r"|cant|wont|doesnt|didnt|isnt|arent|wasnt|havent|hasnt|any ?more|no longer|stop\w*"
     r"|quit\w*|g[ai]ve up|giving up|cancel\w*|scrap\w*|drop\w*|end(?:ed|s)?|over|done|finish\w*"
     r"|complet\w*|gone|left|leav(?:e|es|ing)|lost|sold|sell\w*|broke|broken|split|divorc\w*|died"
     r"|dead"
@@ -30,7 +32,12 @@ _CUE: Final = re.compile(
     r"|忘|删|错|好了|康复|もう|ない|やめ|終|辞め|売っ|안|그만|끝",
     re.IGNORECASE,
 )
-
+_LAST: Final = re.compile(
+    r"\b(?:last|final(?:ly)?|ever|paid (?:off|up)|free of|these days|not any|without)\b",
+    re.IGNORECASE,
+)
+"""Words of an end that say nothing of what ends, as those of `_CUE` may."""
+_OTHER: Final = re.compile("[\u0400-\u05ff\u0600-\u06ff\u0900-\u0e7f]")
 
 _AGAIN: Final = re.compile(
     r"\b(?:again|can (?:now|finally)|now|already|any ?more|no longer|finally|recovered|fine with"
@@ -53,7 +60,9 @@ def ending_reasons(
     if not own:
         return  # words of others are doubted for what they are
     if not heard.is_exposed:
-        if not _shared(text, _with_messages(own, heard), heard):
+        # An end is seldom told in the words of its memory: "last payment went out this morning".
+        tells_end = any(_tells_end(each.text) for each in own)
+        if not tells_end and not _shared(text, _with_messages(own, heard), heard):
             yield f"{where}: the cited words are not about it: cite those that end it"
         return
     about = [each for each in own if _shared(text, [each], heard)]
@@ -61,6 +70,16 @@ def ending_reasons(
         yield f"{where}: the cited words are not about it: cite those that end it"
     elif not any(_ends(text, each) for each in about):
         yield f"{where}: the cited words do not say that it is over"
+
+
+def _tells_end(said: str) -> bool:
+    """Return True if *said* has a word of an end, or stands in a script without rules for that."""
+    plain = simplified(said)
+    return (
+        _LAST.search(plain) is not None
+        or _CUE.search(plain) is not None
+        or bool(_OTHER.search(plain))
+    )
 
 
 def _shared(text: str, cited: Sequence[Passage], heard: HeardWindow) -> bool:

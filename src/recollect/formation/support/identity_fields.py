@@ -42,8 +42,14 @@ def identity_reasons(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
         ):
             yield f"{each.leaf.pointer}: the cited words say that the user has left it"
         said = [passage for passage in each.leaf.sources.cited if passage.trust == "user"]
-        if said and not any(_is_said(passage, cues) for passage in said):
+        is_fuller = not _words_in(each.leaf.before).isdisjoint(_words_in(each.leaf.text))
+        if said and not is_fuller and not any(_is_said(passage, cues) for passage in said):
             yield f"{each.leaf.pointer}: the cited words do not say that this is the user's"
+
+
+def _words_in(name: str) -> set[str]:
+    """Return the words of a name that are longer than a letter: a fuller one has some of them."""
+    return {each for each in re.findall(r"\w+", name.casefold()) if len(each) > 1}
 
 
 def _is_said(passage: Passage, cues: re.Pattern[str]) -> bool:

@@ -33,6 +33,7 @@ NEUTRAL_WORDS_MIN: Final = 2
 TOLD_WORDS_MAX: Final = 5
 PREFERENCE_FIELDS: Final = frozenset({"conversation_preferences", "rules", "instructions"})
 """Fields that say how the assistant is to answer and to work."""
+_FIGURE: Final = re.compile(r"\d+(?:[.:]\d+)*")
 _OF_YOU: Final = re.compile(
     r"\b(?:you|your|u|ur|answers?|repl(?:y|ies)|please|pls|talk|explain|write|du|dich|dir|sie"
     r"|bitte|antwort\w*"
@@ -115,9 +116,9 @@ def contributes(leaves: Sequence[TracedLeaf], causes: Sequence[Passage]) -> bool
         if word.origin == "cited"
     ]
     # Numbers were checked against the cited words already.
-    if any(not word.is_neutral for word in words) or (
-        not heard.is_exposed and any(map(_has_figures, leaves))
-    ):
+    if any(not word.is_neutral for word in words):
+        return True
+    if any(map(_has_figures, leaves)) and (not heard.is_exposed or _says_figures(leaves, causes)):
         return True
     plain = {word.written for word in words if word.written not in STOP_WORDS}
     needed = NEUTRAL_WORDS_MIN if heard.is_exposed else 1
@@ -130,6 +131,17 @@ def contributes(leaves: Sequence[TracedLeaf], causes: Sequence[Passage]) -> bool
 
 def _has_figures(leaf: TracedLeaf) -> bool:
     return any(each.written[:1].isdigit() for each in leaf.words)
+
+
+def _says_figures(leaves: Sequence[TracedLeaf], causes: Sequence[Passage]) -> bool:
+    """Return True if *causes* say a number that a leaf has now and had not before."""
+    heard = leaves[0].leaf.sources.heard
+    voices = heard.voices_of(causes)
+    return any(
+        not heard.lacks(voices, figure, None)
+        for each in leaves
+        for figure in set(_FIGURE.findall(each.leaf.text)) - set(_FIGURE.findall(each.leaf.before))
+    )
 
 
 def _are_wishes(leaves: Sequence[TracedLeaf], causes: Sequence[Passage]) -> bool:
