@@ -79,7 +79,7 @@ class ReplayReport:
 
 async def replay(folder: Path, *, tells_all: bool = False) -> ReplayReport:
     """
-    Play every answer in *folder* into a memory of its own.
+    Play every answer in *folder* into a memory of its own; of wrong ones the first call alone.
 
     What was stopped or got through is told of the developed half; of the other too, and that half
     is kept apart no longer, with *tells_all*.
@@ -99,7 +99,7 @@ async def replay(folder: Path, *, tells_all: bool = False) -> ReplayReport:
         number, case = cases[bad["case"]]
         half = HALVES[is_kept_apart(number)]
         wrong = _row(report.wrong, WrongAnswers(half=half, kind=bad["kind"]))
-        done = await played(case, bad["calls"])
+        done = await played(case, bad["calls"][:1])
         wrong.answers += 1
         wrong.active += bool(done.active)
         wrong.as_user += any(each.trust == "user" for each in done.active)

@@ -30,6 +30,10 @@ _RUN: Final = re.compile(
     r"二三四五六七八九\d](?!\d))?"
     r"|(?P<half>个?(?:[年天月]|小时|星期|钟头|公里)?半))?"
 )
+_IN_A_ROW: Final = re.compile(
+    r"([二三四五六七八九]?十[一二三四五六七八九])([二三四五六七八九]十[一二三四五六七八九]?)"
+)
+"""Two days or ages without a word between them: 六月二十五二十六."""
 _DIGIT_MONEY: Final = re.compile(r"(?<![\d.])(\d{1,12})[块元](\d)(?![\d.个只点年月号日])")
 _HEIGHT: Final = re.compile(
     r"(?<![\d.])(?P<metres>[12一两])米(?P<rest>\d{1,2}|[一二三四五六七八九]{1,2})(?![\d米])"
@@ -137,7 +141,12 @@ def _parts(match: re.Match[str]) -> set[Fraction]:
     values = chinese_values(match["run"])
     if match["parts"]:
         return {each / 100 for each in values}
-    return values | chinese_values(match["above"]) if match["below"] else set()
+    if match["below"]:
+        return values | chinese_values(match["above"])
+    in_a_row = _IN_A_ROW.fullmatch(match["run"])
+    return (
+        {each for run in in_a_row.groups() for each in chinese_values(run)} if in_a_row else set()
+    )
 
 
 def _whole(written: str) -> int:

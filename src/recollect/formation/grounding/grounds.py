@@ -80,18 +80,25 @@ def decide(
 def _without_wrong_dates(
     operation: Operation, heard: HeardWindow
 ) -> tuple[Operation, tuple[str, ...]]:
-    """Return an insertion without the dates that are none or that nobody said, and why."""
-    if not isinstance(operation, Insert) or _quote_faults(
-        operation, operation.because, heard.window
-    ):
+    """
+    Return an insertion or an end without the dates that are none or that nobody said, and why.
+
+    An end without its date holds from when it was said.
+    """
+    if isinstance(operation, Patch) or _quote_faults(operation, operation.because, heard.window):
         return operation, ()
-    claims, notes = LeafClaims(operation.call, heard), list[str]()
-    kept: dict[str, str | None] = {}
-    for name, date in (("since", operation.since), ("until", operation.until)):
-        wrong = _date_faults(operation, {name: date}, claims)
-        kept[name] = None if wrong else date
-        notes += [f"left out: {each.reason}" for each in wrong]
-    return replace(operation, since=kept["since"], until=kept["until"]), tuple(notes)
+    claims = LeafClaims(operation.call, heard)
+    dates = (
+        {"at": operation.at}
+        if isinstance(operation, End)
+        else {"since": operation.since, "until": operation.until}
+    )
+    wrong = {name: _date_faults(operation, {name: date}, claims) for name, date in dates.items()}
+    notes = tuple(f"left out: {each.reason}" for found in wrong.values() for each in found)
+    kept = {name: None if wrong[name] else date for name, date in dates.items()}
+    if isinstance(operation, End):
+        return replace(operation, at=kept["at"]), notes
+    return replace(operation, since=kept["since"], until=kept["until"]), notes
 
 
 def _characters_of(operation: Operation) -> int:

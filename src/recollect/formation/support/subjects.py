@@ -30,7 +30,7 @@ _KIN_HAN: Final = (
     "|男朋友|女朋友"
     "|朋友|同事|同学|室友|邻居|房东|老板|奶奶|爷爷|外婆|外公|姥|舅|姨|叔|姑|侄|甥|闺蜜|狗|猫|兄"
     "|母|父|妻|夫|息子"
-    "|娘|友達"
+    "|娘|友達|嬷|阿公|阿妈|阿伯|婆|公公"
 )
 _ANOTHER: Final = re.compile(
     rf"\b(?:he|she|they|he's|she's|they're|er|ella|elle|ele|ela|(?:my|his|her|our|their|the)"
