@@ -103,7 +103,9 @@ async def memory(
 ) -> AsyncIterator[recollect.Recollect]:
     """Return a memory on each backend that does nothing by itself."""
     url = "memory:" if request.param == "memory:" else str(tmp_path / "memory.db")
-    settings = FormationSettings(types=(NOTE, FACT), debounce=Debounce(quiet_s=10))
+    settings = FormationSettings(
+        types=(NOTE, FACT), debounce=Debounce(quiet_s=10), limits=FormationLimits(repairs=2)
+    )
     async with recollect.open(
         url,
         embedder="none",

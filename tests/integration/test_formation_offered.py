@@ -168,6 +168,36 @@ def test_what_is_in_force_comes_before_what_has_ended() -> None:
     assert {"new"} == chosen([memory("old", ended=True), memory("new")], memories_max=1)
 
 
+def test_near_duplicates_are_offered_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Next to each other, with the first place that one of them gets; ended ones are not."""
+    old, new = memory("drinks green tea every morning", days=9), memory("drinks green tea mornings")
+    gone = memory("drank green tea every morning", ended=True)
+    others = [[memory(f"other thing {word}", days=n)] for n, word in enumerate("abcd")]
+    found = [[new, old, gone], *others]
+
+    together = chosen_memories(
+        found, now=AT, memories_max=4, tokens_max=100, count=estimated_tokens
+    )
+    monkeypatch.setattr("recollect.formation.offered_memories.TWIN_OVERLAP_MIN", 9.0)
+    apart = chosen(*found)
+
+    keys = [each.key for each in together]
+    assert old.key in keys
+    assert keys.index(old.key) + 1 == keys.index(new.key)
+    assert gone.key not in keys
+    assert 4 == len(keys)
+    assert old.key not in apart
+
+
+def test_many_alike_keep_out_nothing_else() -> None:
+    """A few come with one; the other messages have their turns."""
+    many = [memory(f"drinks green tea every morning {n}", days=n) for n in range(9)]
+
+    assert {many[0].key, many[1].key, many[2].key, "boat"} == chosen(
+        many, [memory("boat", days=20)]
+    )
+
+
 def test_a_long_memory_is_passed_over_for_those_that_fit() -> None:
     """But one is shown at least."""
     long = memory("long " * 200)

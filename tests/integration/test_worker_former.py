@@ -238,7 +238,10 @@ async def test_equal_ids_of_calls_are_told_apart(clock: FrozenClock) -> None:
         ModelAnswer(calls=(replace(note(1, "tea and cake"), id="1"),)),
     ]
     model = ScriptedModel(answers)
-    async with recollect.open(embedder="none", model=model, worker=False, clock=clock) as memory:
+    settings = FormationSettings(limits=FormationLimits(repairs=2))
+    async with recollect.open(
+        embedder="none", model=model, formation=settings, worker=False, clock=clock
+    ) as memory:
         await say(memory, "I like tea and cake.")
 
         await memory.form(ADA)

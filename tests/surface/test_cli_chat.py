@@ -415,3 +415,44 @@ class Screen:
             assert ready, f"{wanted!r} did not come after {self.printed[self._seen :]!r}"
             self.printed += os.read(self._terminal, 1_000)
         self._seen = found + len(wanted)
+
+
+def test_three_corrections_typed_in_traditional_chinese_leave_nothing_stale(
+    tmp_path: Path,
+) -> None:
+    """The recorded talk: one profile, one note, each with the words that it rests on."""
+    corpus = Path(__file__).parents[1] / "corpus" / "corrected_talks.json"
+    talk = json.loads(corpus.read_text("utf-8"))[0]
+    # Each line is answered, so that every second message is the user's.
+    numbers = {f"{n}{end}": f"{2 * n - 1}{end}" for n in (1, 2, 3) for end in (" /", ": ")}
+    lines, formations = [], []
+    for part in talk["parts"]:
+        lines += [*(text for _, text in part["said"]), "/form"]
+        formations.append(json.dumps(part["answer"], ensure_ascii=False))
+    for old, new in reversed(numbers.items()):
+        formations[0] = formations[0].replace(f'"{old}', f'"{new}')
+    for words, id_ in (("User", "m1"), ("麻糬", "m2"), ("日本", "m3")):
+        formations[1] = formations[1].replace(f"<id {words}>", id_)
+    for number, (_, said) in zip((5, 7, 9), talk["parts"][1]["said"], strict=True):
+        for words in re.findall("<([^>]+)>", formations[1]):
+            if words in said:
+                formations[1] = formations[1].replace(f"<{words}>", f"{number}: {words}")
+    script = {"answers": ["好的。"] * 6, "formations": [json.loads(each) for each in formations]}
+    tmp_path.joinpath("script.json").write_text(json.dumps(script), "utf-8")
+
+    finished = chat("--model", "script.json", lines=[*lines, "/memories"], folder=tmp_path)
+
+    assert 0 == finished.returncode, finished.stderr
+    told = finished.stdout.rpartition("formed: ")[2]
+    for words in ("我上週搬到高雄了", "麻糬其實四歲了"):
+        assert f"“{words}” user" in told
+    rows = shown("memories", folder=tmp_path)["memories"]
+    assert isinstance(rows, list)
+    in_force = [each for each in rows if each["valid_until"] is None]
+    assert [("Note", talk["notes"]), ("User", talk["profiles"]["User"]["value"])] == [
+        (each["type"], {each["value"]["content"]: each["evidence"]["/content"][0]["quote"]})
+        if each["type"] == "Note"
+        else (each["type"], each["value"])
+        for each in in_force
+    ]
+    assert 3 == len(rows)

@@ -156,4 +156,4 @@ def test_the_defaults_are_the_built_in_types() -> None:
 
     assert DEFAULT_TYPES == settings.types
     assert all(getattr(settings.limits, each.name) != 0 for each in fields(FormationLimits))
-    assert (2, 10.0) == (settings.limits.repairs, settings.debounce.quiet_s)
+    assert (1, 10.0) == (settings.limits.repairs, settings.debounce.quiet_s)

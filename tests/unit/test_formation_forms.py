@@ -15,7 +15,9 @@ from recollect.formation.operations import Insert, Operation, Patch
 from recollect.formation.support import HeardWindow
 from recollect.formation.types import NOTE, USER
 from recollect.formation.window import Window, WindowLine
-from recollect.ports import ModelAnswer, ToolCall
+from recollect.models import CallableModel
+from recollect.models.structured_output import PromptedModel
+from recollect.ports import Model, ModelAnswer, ModelRequest, ToolCall, Turn
 from recollect.records import Json, Memory, Message, Role
 
 AT: Final = datetime(2023, 3, 15, 9, tzinfo=UTC)  # a Wednesday
@@ -44,6 +46,8 @@ def read(answer: ModelAnswer) -> tuple[Operation, ...]:
         {"name": "Note", "arguments": json.dumps(ARGUMENTS)},
         [{"tool": "Note", "input": ARGUMENTS}],
         [{"type": "Note", **ARGUMENTS}],
+        [{"tool": "Note", **ARGUMENTS}],
+        [{"tool": "Note", **VALUE, "because": "1: I own a boat"}],
         {"type": "function", "function": {"name": "Note", "arguments": ARGUMENTS}},
         {"tool_calls": [{"id": "a", "name": "Note", "arguments": ARGUMENTS}]},
         {"Note": ARGUMENTS},
@@ -62,10 +66,60 @@ def test_calls_are_read_from_text(written: Json, form: str) -> None:
 
 
 def test_an_empty_list_says_that_there_is_nothing() -> None:
-    """Words alone do not."""
-    assert () == read(ModelAnswer(text="[]"))
-    for text in ("nothing", "{}", "[1]", '{"note": {}}', "[" * 5_000, "```json\n[\n```"):
+    """And the name of its tool; other words alone do not."""
+    for text in (
+        "[]",
+        '{"calls": []}',
+        "```json\n[]\n```",
+        "remember_nothing",
+        "`remember_nothing()`.",
+    ):
+        assert () == read(ModelAnswer(text=text))
+    for text in (
+        "nothing",
+        "{}",
+        '{"calls": {}}',
+        "I call remember_nothing later",
+        "[1]",
+        '{"note": {}}',
+        "[" * 5_000,
+        "```json\n[\n```",
+    ):
         assert not read_answer(ModelAnswer(text=text), OFFER).is_whole
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        [{"tool": "Note", "arguments": ARGUMENTS}],
+        [{"tool": "Note", **ARGUMENTS}],
+        {"tool": "Note", **VALUE, "because": "1: I own a boat"},
+        [{"name": "Note", "arguments": ARGUMENTS}],
+        [{"Note": ARGUMENTS}],
+    ],
+)
+@pytest.mark.parametrize("prompted", [False, True])
+@pytest.mark.anyio
+async def test_a_list_of_calls_is_as_good_as_tool_calls(written: Json, *, prompted: bool) -> None:
+    """From a function that answers in text, and from a model that is told of tools in words."""
+
+    async def ask(_: ModelRequest) -> str:
+        return f"Here:\n```json\n{json.dumps(written)}\n```"
+
+    async def none(_: ModelRequest) -> str:
+        return '{"calls": []}'
+
+    request = ModelRequest(
+        system="S", turns=(Turn(role="user", text="Hi"),), tools=OFFER.tools, must_call=True
+    )
+    models: list[Model] = [CallableModel(ask), CallableModel(none)]
+    if prompted:
+        models = [PromptedModel(each) for each in models]
+    (insert,) = read(await models[0].answer(request))
+
+    assert isinstance(insert, Insert)
+    assert VALUE == insert.value
+    assert () == read(await models[1].answer(request))
 
 
 def test_text_beside_calls_is_no_call() -> None:

@@ -23,6 +23,7 @@ TEXT_CHARACTERS_MAX: Final = 200_000
 """A longer text is not looked through for calls."""
 CALLS_MAX: Final = 1_000
 _FENCED: Final = re.compile(r"```[a-zA-Z]{0,10}[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+_AROUND_NAME: Final = " \t\n\r`*.\"'()[]{}"
 _NAMES: Final = ("name", "tool", "tool_name", "type", "function")
 _ARGUMENTS: Final = ("arguments", "input", "parameters", "args")
 _WRAPPERS: Final = ("calls", "tool_calls", "operations", "memories")
@@ -34,16 +35,26 @@ def calls_of(answer: ModelAnswer, tools: Collection[str]) -> tuple[ToolCall, ...
     """
     Return the calls of an answer: those it made, or else those that its text spells as JSON.
 
-    An empty JSON list is the call that there is nothing to remember.
+    An empty JSON list is the call that there is nothing to remember, and so is its name alone.
     """
-    if answer.calls or answer.stopped != "end":
+    text = answer.text
+    if len(answer.calls) == 1 and not answer.calls[0].name:
+        # Where tools are told in words, what has not their form comes as a call without a name.
+        text = str(answer.calls[0].arguments)
+    elif answer.calls:
         return answer.calls
-    found: list[ToolCall] = []
-    for written in _json_in(answer.text[: TEXT_CHARACTERS_MAX + 1]):
-        if is_list(written) and not written:
-            found.append(ToolCall(name=NOTHING, arguments="{}"))
-        found += _calls_in(written, tools)
-    return tuple(found[:CALLS_MAX])
+    if answer.stopped != "end":
+        return answer.calls
+    return tuple(_calls_in_text(text, tools))[:CALLS_MAX] or answer.calls
+
+
+def _calls_in_text(text: str, tools: Collection[str]) -> Iterator[ToolCall]:
+    if text[:TEXT_CHARACTERS_MAX].strip(_AROUND_NAME) == NOTHING:
+        yield ToolCall(name=NOTHING, arguments="{}")
+    for written in _json_in(text[: TEXT_CHARACTERS_MAX + 1]):
+        if _is_empty(written):
+            yield ToolCall(name=NOTHING, arguments="{}")
+        yield from _calls_in(written, tools)
 
 
 def unfenced(written: str) -> str:
@@ -70,6 +81,14 @@ def _json_in(text: str) -> Iterator[Json]:
             yield read_json(part)
         except NotJsonError:
             continue
+
+
+def _is_empty(written: Json) -> bool:
+    """Return True for a list of no calls, bare or in an object."""
+    if isinstance(written, Mapping) and len(written) == 1:
+        (name, inner), *_ = written.items()
+        return name in _WRAPPERS and _is_empty(inner) and is_list(inner)
+    return is_list(written) and not written
 
 
 def _calls_in(written: Json, tools: Collection[str]) -> Iterator[ToolCall]:
@@ -118,6 +137,8 @@ def whole_arguments(tool: str, given: Json, offer: Offer) -> Json:
         given = given[0]
     if not isinstance(given, Mapping):
         return given
+    if given.get("tool") == tool:  # a call in a list that has no level for its arguments
+        given = {name: each for name, each in given.items() if name != "tool"}
     if tool == PATCH:
         return _whole_patch(given, offer)
     if tool in offer.types and tool not in {END, NOTHING}:

@@ -34,7 +34,7 @@ class FormationLimits:
     context_messages: int = 4
     existing_memories: int = 15
     existing_tokens: int = 1_000
-    repairs: int = 2
+    repairs: int = 1
     tokens_a_formation: int = 60_000
     calls_a_day: int | None = None
     tokens_a_day: int | None = None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Final
 
 from recollect.formation.document_excerpts import hidden_fields
+from recollect.formation.past_plans import gone_day
 from recollect.formation.prompt_texts import ENGLISH, PromptLanguage, PromptTexts
 from recollect.formation.speakers import SpeakerDocuments
 from recollect.formation.tool_names import END, NOTHING, PATCH
@@ -35,7 +37,8 @@ class Offer:
     *known* maps short ids to the memories that may be patched, *hidden* to the omitted fields of
     large ones. *inserts* are the types that may be inserted, *described* those whose schema is in
     the prompt because no tool has it. *whose* maps types to the owners of their documents, if
-    several users speak. *texts* are what the request is written with.
+    several users speak. *past* are the plans among the known whose day has gone. *texts* are what
+    the request is written with.
     """
 
     types: Mapping[str, MemoryType]
@@ -45,6 +48,7 @@ class Offer:
     described: tuple[MemoryType, ...]
     tools: tuple[Tool, ...]
     whose: Mapping[str, SpeakerDocuments] = field(default_factory=dict)
+    past: frozenset[str] = frozenset()
     texts: PromptTexts = ENGLISH
 
 
@@ -54,6 +58,7 @@ def offer_of(
     words: str,
     whose: Mapping[str, SpeakerDocuments] | None = None,
     *,
+    today: date | None = None,
     texts: PromptTexts = ENGLISH,
 ) -> Offer:
     """
@@ -91,6 +96,9 @@ def offer_of(
         described=described,
         tools=tuple(tools),
         whose=whose or {},
+        past=frozenset(
+            id_ for id_, memory in known.items() if today and gone_day(memory, today) is not None
+        ),
         texts=texts,
     )
 

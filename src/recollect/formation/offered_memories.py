@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Final
 
 from recollect.formation.window import Window, WindowLine
 from recollect.ports import TokenCounter
 from recollect.records import Memory, MemoryAddress, Role
+from recollect.stores.json_pointers import leaves
+from recollect.text.analysis import terms_of
 from recollect.text.searchable import memory_text
 
 QUERIES_MAX: Final = 24
 """So many searches are made for one window; of more messages several share one."""
 QUERY_CHARACTERS_MAX: Final = 2_000
+TWIN_OVERLAP_MIN: Final = 0.6
+"""So much of their terms two memories share that say nearly the same (Dice)."""
+TWIN_RANKS_MAX: Final = 8
+"""Of what a message has found only so many, the best, are compared for that."""
+TWINS_MAX: Final = 2
+"""So many such memories at most come with one, so that they keep out nothing else."""
 QUERY_LETTERS_MIN: Final = 4
 """A shorter message ("ok", 好) bears on nothing that is known."""
 
@@ -54,27 +63,75 @@ def chosen_memories(
     Return the memories to show, oldest first, from what each message has *found*, best first.
 
     The messages take turns, so that none is left out for another; each gives what is in force
-    before what has ended. One that is too long for the tokens left is passed over, but for the
-    first. In the order of time the newest of several that contradict each other is read last.
+    before what has ended. With a memory those come that say nearly the same, next to it: if one of
+    them is changed alone, the other stays stale. One that is too long for the tokens left is passed
+    over, but for the first. In the order of time the newest of several that contradict each other
+    is read last.
     """
     chosen: dict[MemoryAddress, Memory] = {}
+    groups: list[list[Memory]] = []
     left = tokens_max
+    twins = _Twins(found, now)
     for memory in _in_turn([_in_force_first(each, now) for each in found]):
-        address = (memory.type, memory.key)
-        if len(chosen) >= memories_max:
-            break
-        if address in chosen:
-            continue
-        cost = count(memory_text(memory.value))
-        if cost > left and chosen:
-            continue
-        left -= cost
-        chosen[address] = memory
-    return sorted(chosen.values(), key=lambda each: (each.time, each.type, each.key))
+        group: list[Memory] = []
+        for each in (memory, *twins.of(memory)):
+            cost = count(memory_text(each.value))
+            is_over = len(chosen) >= memories_max or (cost > left and bool(chosen))
+            if is_over or (each.type, each.key) in chosen:
+                continue
+            left -= cost
+            chosen[each.type, each.key] = each
+            group.append(each)
+        groups.append(sorted(group, key=_age))
+    groups = [each for each in groups if each]
+    return [each for group in sorted(groups, key=lambda group: _age(group[-1])) for each in group]
+
+
+def _age(memory: Memory) -> tuple[datetime, str, str]:
+    return memory.time, memory.type, memory.key
+
+
+class _Twins:
+    """The memories in force, among those found, that say nearly the same as another one."""
+
+    def __init__(self, found: Sequence[Sequence[Memory]], now: datetime) -> None:
+        every = {
+            (each.type, each.key): each for memories in found for each in memories[:TWIN_RANKS_MAX]
+        }
+        self._terms = {
+            address: frozenset(terms_of(_words_of(each)[:QUERY_CHARACTERS_MAX]))
+            for address, each in every.items()
+            if not (each.is_document or _has_ended(each, now))
+        }
+        self._found = every
+
+    def of(self, memory: Memory) -> Iterator[Memory]:
+        """Yield a few twins of *memory*, those found first first."""
+        mine = self._terms.get((memory.type, memory.key), frozenset())
+        twins = (
+            self._found[type_, key]
+            for (type_, key), terms in self._terms.items()
+            if type_ == memory.type and key != memory.key and _overlap(mine, terms)
+        )
+        yield from islice(twins, TWINS_MAX)
+
+
+def _words_of(memory: Memory) -> str:
+    """Return the words of a memory without the names of its fields, which all of a type share."""
+    return " ".join(leaf for _, leaf in leaves(memory.value) if isinstance(leaf, str))
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> bool:
+    shared = 2 * len(one & other)
+    return shared > 0 and shared >= TWIN_OVERLAP_MIN * (len(one) + len(other))
 
 
 def _in_force_first(found: Sequence[Memory], now: datetime) -> list[Memory]:
-    return sorted(found, key=lambda each: each.valid_until is not None and each.valid_until <= now)
+    return sorted(found, key=lambda each: _has_ended(each, now))
+
+
+def _has_ended(memory: Memory, now: datetime) -> bool:
+    return memory.valid_until is not None and memory.valid_until <= now
 
 
 def _in_turn(found: Sequence[Sequence[Memory]]) -> Iterator[Memory]:

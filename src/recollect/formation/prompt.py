@@ -103,10 +103,7 @@ def _described(type_: MemoryType, language: PromptLanguage) -> str:
 
 
 def _known_lines(offer: Offer) -> list[str]:
-    return [
-        _known_line(id_, memory, offer.hidden[id_], _owner(memory, offer))
-        for id_, memory in offer.known.items()
-    ]
+    return [_known_line(id_, memory, offer) for id_, memory in offer.known.items()]
 
 
 def _owner(memory: Memory, offer: Offer) -> str:
@@ -115,11 +112,14 @@ def _owner(memory: Memory, offer: Offer) -> str:
     return whose.owner_of(memory.key) if whose else ""
 
 
-def _known_line(id_: str, memory: Memory, hidden: frozenset[str], owner: str) -> str:
+def _known_line(id_: str, memory: Memory, offer: Offer) -> str:
+    owner = _owner(memory, offer)
     began = memory.valid_from or memory.said_at
     since = "" if began is None else f" {began.date().isoformat()}"
     of = f" @{owner}" if owner else ""
-    return f"{id_} {memory.type}{since}{of} {_json(shown_value(memory.value, hidden))}"
+    past = f" ({offer.texts.past})" if id_ in offer.past else ""
+    value = _json(shown_value(memory.value, offer.hidden[id_]))
+    return f"{id_} {memory.type}{since}{past}{of} {value}"
 
 
 def _talk_lines(window: Window, texts: PromptTexts) -> list[str]:

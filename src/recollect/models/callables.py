@@ -88,7 +88,8 @@ def read_answered(answered: object, request: ModelRequest) -> ModelAnswer:
     if isinstance(answered, str):
         number = 1 + calls_before(request)
         calls = read_calls(answered, number_from=number) if request.tools else None
-        return ModelAnswer(text=answered) if calls is None else ModelAnswer(calls=calls)
+        is_text = calls is None or (request.must_call and not calls)
+        return ModelAnswer(text=answered) if is_text else ModelAnswer(calls=calls or ())
     if not isinstance(answered, Mapping):
         raise TypeError(f"a {type(answered).__name__}: return a ModelAnswer, a str or a dict")
     _check_keys(answered, _ANSWER_FIELDS, "the answer")

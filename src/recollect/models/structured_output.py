@@ -160,7 +160,9 @@ def with_calls(answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
     calls = read_calls(answer.text, number_from=number)
     if calls is None:
         calls = (ToolCall(name="", arguments=answer.text, id=f"call_{number}"),)
-    return replace(answer, text="", calls=calls)
+    # A list of no calls stays text, since where a call is demanded it is an answer of its own.
+    text = answer.text if request.must_call and not calls else ""
+    return replace(answer, text=text, calls=calls)
 
 
 def calls_before(request: ModelRequest) -> int:

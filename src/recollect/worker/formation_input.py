@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
+from functools import partial
 from typing import Final, TypeAlias
+
+from anyio import to_thread
 
 from recollect.formation.config import FormationLimits, FormationSettings
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.offered_memories import chosen_memories, queries_of
 from recollect.formation.operations import Insert, Operation
+from recollect.formation.past_plans import READ_MAX as PLANS_READ_MAX
+from recollect.formation.past_plans import recent_plans
 from recollect.formation.reconciliation import Present, addresses_of, rival_type
 from recollect.formation.rivals import identity_of, subject_key
 from recollect.formation.speakers import (
@@ -110,13 +115,15 @@ async def read_offer(
     collections = [each for each in types if each.update_mode == "insert"]
     if collections and settings.limits.existing_memories:
         now = to_datetime(store.now())
-        known += await _related(search, window, collections, settings.limits, now, count)
+        plans = await _gone_plans(store, window, collections)
+        known += await _related(search, window, collections, settings.limits, now, count, plans)
     language = settings.language or language_of_talk(window)
     return offer_of(
         types,
         known,
         " ".join(line.text for line in window.new),
         whose,
+        today=_day_of(window),
         texts=settings.prompts.texts(language),
     )
 
@@ -176,6 +183,22 @@ async def _cited_by(store: Store, scope: Scope, memory: Memory) -> tuple[Message
     return await store.messages_named(scope, sorted(cited)) if cited else ()
 
 
+def _day_of(window: Window) -> date:
+    """Return the day of the newest message, which is today unless a talk is formed later."""
+    return max(line.message.time for line in window.lines).date()
+
+
+async def _gone_plans(store: Store, window: Window, types: Sequence[MemoryType]) -> list[Memory]:
+    """Return the entries that are plans whose day has gone lately."""
+    found: list[Memory] = []
+    for each in types:
+        page = await store.memories(
+            window.scope, type_=each.name, state="active", limit=PLANS_READ_MAX
+        )
+        found += page.rows
+    return await to_thread.run_sync(recent_plans, found, _day_of(window))
+
+
 async def _related(  # noqa: PLR0917 (what it needs of a formation)
     search: Search,
     window: Window,
@@ -183,21 +206,24 @@ async def _related(  # noqa: PLR0917 (what it needs of a formation)
     limits: FormationLimits,
     now: datetime,
     count: TokenCounter,
+    plans: Sequence[Memory],
 ) -> list[Memory]:
-    """Return the entries that bear most on the new messages, found by each of them alone."""
+    """Return the entries that bear most on the new messages, found by each of them, and *plans*."""
     names = [each.name for each in types]
     roles = frozenset(role for each in types for role in each.roles)
     found = [
         await search(window.scope, query, names, limits.existing_memories)
         for query in queries_of(window, roles)
     ]
-    return chosen_memories(
-        found,
+    choose = partial(
+        chosen_memories,
+        [*found, plans],
         now=now,
         memories_max=limits.existing_memories,
         tokens_max=limits.existing_tokens,
         count=count,
     )
+    return await to_thread.run_sync(choose)
 
 
 async def read_present(

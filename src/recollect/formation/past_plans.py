@@ -1,0 +1,80 @@
+"""Plans whose day has gone: entries that spoke of a day ahead, and are in force after it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+from recollect.records import Memory
+from recollect.text.days import MONTH_NAME, Days, month_number, stretch
+from recollect.text.searchable import memory_text
+
+GONE_DAYS_MAX: Final = 60
+"""A plan whose day went longer ago is not offered for that alone."""
+PLANS_MAX: Final = 3
+"""So many plans whose day has gone are offered for that alone."""
+READ_MAX: Final = 200
+"""So many entries of a type are looked through for them."""
+_TEXT_CHARACTERS_MAX: Final = 2_000
+# The forms in which a memory states a whole date. They are few so that hundreds of entries can be
+# looked through at each formation; all forms there are would take half a millisecond each.
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_FORMS: Final = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        r"(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d))?(?!\d)",
+        r"(?P<year>\d{4})年(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})[日号號])?",
+        rf"(?:\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)? )?\b(?P<name>{MONTH_NAME}) (?P<year>\d{{4}})\b",
+        rf"\b(?P<name>{MONTH_NAME}) (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})\b",
+    )
+)
+_BEFORE, _BEHIND = 20, 10
+"""So many characters around a year a date may stand in."""
+
+
+def gone_day(memory: Memory, today: date) -> date | None:
+    """
+    Return the day of a plan that is in force though its day has gone; ``None`` for all else.
+
+    A plan names a day or a month with its year, or begins on a day, that was still to come when it
+    was said. Days without a year and days of the week may recur: they make no plan.
+    """
+    said_on = (memory.said_at or memory.created_at).date()
+    if memory.is_document or said_on >= today or _has_ended(memory, today):
+        return None
+    text = memory_text(memory.value)[:_TEXT_CHARACTERS_MAX]
+    days = [each.last for each in _days_named(text) if each.first > said_on]
+    if memory.valid_from is not None and memory.valid_from.date() > said_on:
+        days.append(memory.valid_from.date())
+    return max(days) if days and max(days) < today else None
+
+
+def _has_ended(memory: Memory, today: date) -> bool:
+    midnight = datetime(today.year, today.month, today.day, tzinfo=UTC)
+    return memory.valid_until is not None and memory.valid_until <= midnight + timedelta(days=1)
+
+
+def _days_named(text: str) -> Iterator[Days]:
+    """Yield the days and months that a text names with their year."""
+    for year in _YEAR.finditer(text):
+        begin = max(0, year.start() - _BEFORE)
+        near = text[begin : year.end() + _BEHIND]
+        found = (match for form in _FORMS for match in form.finditer(near))
+        # What is near may hold another date, cut off: it is read around its own year.
+        for match in (each for each in found if begin + each.start("year") == year.start()):
+            groups = match.groupdict()
+            name, day = groups.get("name"), groups["day"]
+            month = month_number(name) if name else int(groups["month"])
+            days = stretch(int(groups["year"]), month, int(day) if day else None)
+            if days is not None:
+                yield days
+
+
+def recent_plans(memories: Sequence[Memory], today: date) -> list[Memory]:
+    """Return the plans whose day went lately, those first that went last."""
+    found = [(day, each) for each in memories if (day := gone_day(each, today)) is not None]
+    lately = [each for each in found if (today - each[0]).days <= GONE_DAYS_MAX]
+    lately.sort(key=lambda each: (each[0], each[1].type, each[1].key), reverse=True)
+    return [memory for _, memory in lately[:PLANS_MAX]]
