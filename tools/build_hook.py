@@ -29,6 +29,8 @@ REMEDY: Final = (
     "install Node 20 or newer with npm, then run `make page`, or install again; everything else "
     "works without the page"
 )
+KEPT: Final = "node_modules/.tools"
+"""`make page` leaves this file beside what it fetches."""
 _NAMED: Final = re.compile(r"""(?:src|href)="\./([^"]+)\"""")
 _MADE: Final = frozenset({"node_modules", "story", "tests"})
 """The folders of web/ that the page is not built from."""
@@ -70,7 +72,8 @@ def build_page(root: Path) -> str:
     """
     Build the page of the project at *root*, unless it is current.
 
-    What builds it is fetched into web/node_modules, exactly as the lock names it.
+    What builds it is fetched exactly as the lock names it, and removed afterwards, unless
+    `make page` has put it there to stay.
 
     Returns:
         Why it could not be built, "" if it could, or need not.
@@ -81,18 +84,19 @@ def build_page(root: Path) -> str:
     npm = shutil.which("npm")
     if npm is None:
         return "there is no npm"
-    tools, lock = web / "node_modules" / ".package-lock.json", web / "package-lock.json"
-    is_fetched = tools.is_file() and tools.stat().st_mtime >= lock.stat().st_mtime
+    is_kept = (web / KEPT).is_file()
     try:
-        if not is_fetched:
+        if not is_kept:
             _run(npm, web, "ci", "--omit=dev", "--no-audit", "--no-fund")
-            tools.touch()
         _run(npm, web, "run", "bundle")
     except subprocess.CalledProcessError as error:
         lines = (error.stderr or error.stdout or "").strip().splitlines()
         return f"npm failed: {lines[-1] if lines else error}"
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"npm failed: {error}"
+    finally:
+        if not is_kept:
+            shutil.rmtree(web / "node_modules", ignore_errors=True)
     return ""
 
 

@@ -256,7 +256,7 @@ def test_what_only_looks_like_a_machine_is_not_reported(text: str) -> None:
     assert file_complaints(text, "requirements/dev.txt") == []
 
 
-PINNED = ("build", "runtime", "minilm", "service", "postgres", "dev", "originals")
+PINNED = ("install", "build", "runtime", "minilm", "service", "postgres", "dev", "originals")
 # What the tests run with holds all that the program runs with.
 RUNNING = ("build", "runtime", "minilm", "service", "postgres")
 

@@ -149,7 +149,23 @@ def test_a_build_from_source_builds_the_page(project: Path) -> None:
 
     assert [1, 1, 2] == counts
     assert "recollect/server/static/assets/index-1.js" in wheel_of(project)
-    assert 1 == (project / "asked").read_text("utf-8").count("ci --omit=dev")
+    assert 2 == (project / "asked").read_text("utf-8").count("ci --omit=dev")
+    assert not (project / "web" / "node_modules").exists()
+
+
+def test_what_make_page_has_fetched_is_used_and_stays(project: Path) -> None:
+    """Nothing is fetched anew, and nothing of it is removed."""
+    path = add_source(project, NPM)
+    (project / "made.html").write_text(INDEX, "utf-8")
+    kept = project / "web" / HOOK.KEPT
+    kept.parent.mkdir()
+    kept.touch()
+
+    finished = build(project, release=False, path=path)
+
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert "ci" not in (project / "asked").read_text("utf-8").split()
+    assert kept.exists()
 
 
 @pytest.mark.parametrize("npm", ["echo no network >&2; exit 1", ""])
@@ -198,7 +214,7 @@ def test_a_clone_that_is_installed_has_the_page(tmp_path: Path) -> None:
 
     page = packages / "recollect" / "server" / "static"
     assert [] == HOOK.missing_of(page)
-    assert not (clone / "web" / "node_modules" / "playwright-core").exists()
+    assert not (clone / "web" / "node_modules").exists()
 
 
 @pytest.mark.parametrize("folder", ["web", "tests/mcp/inspector"])
