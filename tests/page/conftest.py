@@ -36,7 +36,10 @@ def needed() -> tuple[str, str]:
         pytest.skip("Node is not installed: the page is tested where it can be built")
     if browser is None:
         pytest.skip(f"no browser is installed: none of {', '.join(BROWSERS)} is on the path")
-    if not (WEB / "node_modules").is_dir() or not (STATIC / "index.html").is_file():
+    if (
+        not (WEB / "node_modules" / "playwright-core").is_dir()
+        or not (STATIC / "index.html").is_file()
+    ):
         pytest.skip("the page is not built: run `make page`")
     return node, browser
 

@@ -11,7 +11,7 @@ import pytest
 from recollect.memory.audit_access import AuditMethods
 from recollect.records import SCOPE_SETTINGS, JsonObject, PutSideRecord
 from recollect.server.authorization import Keys
-from recollect.server.testing import Served, serving
+from recollect.server.testing import ROOT_SCOPE, Served, serving
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 
@@ -157,7 +157,7 @@ def test_types_that_another_process_set_hold_at_once(
     """The thread is formed by those of the moment in which its message was kept."""
     client = connect(served)
     warm(client)
-    scope = served.service.settings.scope
+    scope = ROOT_SCOPE
     put = PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": [TYPE]})
 
     async def set_types(store: Store) -> None:

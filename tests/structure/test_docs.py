@@ -263,6 +263,33 @@ def test_an_error_without_exit_status_is_reported() -> None:
     assert len(found) == 2
 
 
+README_LINES_MAX = 150
+
+
+def lost_links(text: str) -> list[str]:
+    """Return the files of the project that a page links to, or shows, and that are not there."""
+    named = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
+    return [each for each in named if not (ROOT / each).exists()]
+
+
+def test_the_readme_is_short_and_leads_somewhere() -> None:
+    """A stranger reads it in minutes; each link and picture is there."""
+    text = ROOT.joinpath("README.md").read_text("utf-8")
+
+    assert len(text.splitlines()) <= README_LINES_MAX
+    assert lost_links(text) == []
+    assert "docs/pictures/page.png" in text
+
+
+def test_a_lost_link_is_reported() -> None:
+    """A page that was renamed, and a picture that was not made; no address elsewhere."""
+    page = (
+        "[a](docs/lost.md#part) ![b](docs/pictures/lost.png) [c](https://example.org) [d](LICENSE)"
+    )
+
+    assert lost_links(page) == ["docs/lost.md", "docs/pictures/lost.png"]
+
+
 def test_prove_runs_the_benchmarks_that_are_documented() -> None:
     """The Makefile's BENCHMARKS and the commands in docs/benchmarks.md are the same."""
     makefile = ROOT.joinpath("Makefile").read_text("utf-8")

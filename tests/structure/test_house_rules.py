@@ -256,6 +256,11 @@ def test_what_only_looks_like_a_machine_is_not_reported(text: str) -> None:
     assert file_complaints(text, "requirements/dev.txt") == []
 
 
+PINNED = ("install", "build", "runtime", "minilm", "service", "postgres", "dev", "originals")
+# What the tests run with holds all that the program runs with.
+RUNNING = ("build", "runtime", "minilm", "service", "postgres")
+
+
 def wanted(name: str) -> list[str]:
     """Return what ``requirements/<name>.in`` asks for, sorted."""
     lines = ROOT.joinpath("requirements", f"{name}.in").read_text("utf-8").splitlines()
@@ -268,13 +273,14 @@ def test_the_pins_follow_the_declared_dependencies() -> None:
     extras = project["optional-dependencies"]
 
     assert sorted(project["dependencies"]) == wanted("runtime")
-    assert sorted(extras["minilm"]) == wanted("minilm")
+    for name in ("minilm", "service", "postgres"):
+        assert sorted(extras[name]) == wanted(name)
     tested = {each for name in TESTED_EXTRAS for each in extras[name]}
     ours = {each for each in tested if each.startswith(f"{project['name']}[")}
     assert sorted(tested - ours) == wanted("dev")
 
 
-@pytest.mark.parametrize("name", ["runtime", "minilm", "dev", "originals"])
+@pytest.mark.parametrize("name", PINNED)
 def test_every_pin_has_a_hash(name: str) -> None:
     """Each requirement is an exact version with at least one hash, and each wish is pinned."""
     text = ROOT.joinpath("requirements", f"{name}.txt").read_text("utf-8")
@@ -283,6 +289,20 @@ def test_every_pin_has_a_hash(name: str) -> None:
 
     assert [entry for entry in entries if "--hash=sha256:" not in entry or "==" not in entry] == []
     assert {re.split(r"[<>=\[]", wish)[0].lower() for wish in wanted(name)} <= pinned
+
+
+def pins(name: str) -> dict[str, str]:
+    """Return the version of each package of ``requirements/<name>.txt``."""
+    text = ROOT.joinpath("requirements", f"{name}.txt").read_text("utf-8")
+    return dict(re.findall(r"^([\w.-]+)==([^ \\]+)", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_the_tests_run_with_the_versions_that_the_program_runs_with(name: str) -> None:
+    """`make test` adds to what `make demo` has installed, and changes none of it."""
+    running, tested = pins(name), pins("dev")
+
+    assert {each: tested.get(each, running[each]) for each in running} == running
 
 
 def test_the_network_is_closed(refused_connections: list[str]) -> None:

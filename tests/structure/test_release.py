@@ -1,5 +1,6 @@
-"""A release carries the page, or is not built; an install from source needs neither it nor Node."""
+"""A wheel carries the page where Node is there; a release without it is not built."""
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -10,6 +11,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+_SPEC = importlib.util.spec_from_file_location("build_hook", ROOT / "tools" / "build_hook.py")
+assert _SPEC is not None
+assert _SPEC.loader is not None
+HOOK = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(HOOK)
 STATIC = Path("src") / "recollect" / "server" / "static"
 INDEX = """\
 <!doctype html><script type="module" src="./assets/index-1.js"></script>
@@ -36,12 +42,12 @@ def project(tmp_path: Path) -> Path:
     return copy
 
 
-def build(project: Path, *, release: bool) -> subprocess.CompletedProcess[str]:
-    """Build a wheel of *project*, with no program in reach but Python."""
+def build(project: Path, *, release: bool, path: str = "") -> subprocess.CompletedProcess[str]:
+    """Build a wheel of *project*, with no program in reach but Python and those on *path*."""
     return subprocess.run(
         [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist"],
         cwd=project,
-        env={**os.environ, "PATH": "", "RECOLLECT_RELEASE": "1" if release else "0"},
+        env={**os.environ, "PATH": path, "RECOLLECT_RELEASE": "1" if release else "0"},
         capture_output=True,
         text=True,
         check=False,
@@ -100,6 +106,115 @@ def test_a_build_from_source_needs_no_page(project: Path) -> None:
 
     assert finished.returncode == 0, finished.stdout + finished.stderr
     assert not [name for name in wheel_of(project) if "static" in name]
+
+
+def add_source(project: Path, npm: str) -> str:
+    """Add a page's source, and an *npm* of a few lines of shell; return the path to find it on."""
+    (project / "web" / "src").mkdir(parents=True)
+    for name in ("package.json", "package-lock.json", "src/main.ts"):
+        (project / "web" / name).write_text("{}", "utf-8")
+    programs = project / "programs"
+    programs.mkdir()
+    (programs / "npm").write_text(f"#!/bin/sh\necho $@ >> {project}/asked\n{npm}\n", "utf-8")
+    (programs / "npm").chmod(0o755)
+    return f"{programs}:/usr/bin:/bin"
+
+
+NPM = """
+case "$*" in
+*bundle*)
+    mkdir -p "$2/../src/recollect/server/static/assets"
+    cp "$2/../made.html" "$2/../src/recollect/server/static/index.html"
+    touch "$2/../src/recollect/server/static/assets/index-1.js"
+    touch "$2/../src/recollect/server/static/assets/index-1.css" ;;
+*) mkdir "$2/node_modules" ;;
+esac
+"""
+
+
+def test_a_build_from_source_builds_the_page(project: Path) -> None:
+    """Where npm is there; not again as long as nothing has changed that it is built from."""
+    path = add_source(project, NPM)
+    (project / "made.html").write_text(INDEX, "utf-8")
+    index = project / STATIC / "index.html"
+
+    counts = []
+    for moved in (None, -60, 60):
+        if moved is not None:
+            now = index.stat().st_mtime
+            os.utime(project / "web" / "src" / "main.ts", (now + moved, now + moved))
+        finished = build(project, release=False, path=path)
+        assert finished.returncode == 0, finished.stdout + finished.stderr
+        counts.append((project / "asked").read_text("utf-8").count("bundle"))
+
+    assert [1, 1, 2] == counts
+    assert "recollect/server/static/assets/index-1.js" in wheel_of(project)
+    assert 2 == (project / "asked").read_text("utf-8").count("ci --omit=dev")
+    assert not (project / "web" / "node_modules").exists()
+
+
+def test_what_make_page_has_fetched_is_used_and_stays(project: Path) -> None:
+    """Nothing is fetched anew, and nothing of it is removed."""
+    path = add_source(project, NPM)
+    (project / "made.html").write_text(INDEX, "utf-8")
+    kept = project / "web" / HOOK.KEPT
+    kept.parent.mkdir()
+    kept.touch()
+
+    finished = build(project, release=False, path=path)
+
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert "ci" not in (project / "asked").read_text("utf-8").split()
+    assert kept.exists()
+
+
+@pytest.mark.parametrize("npm", ["echo no network >&2; exit 1", ""])
+def test_a_page_that_cannot_be_built_is_one_sentence(project: Path, npm: str) -> None:
+    """The wheel is built without it; a release is refused."""
+    path = add_source(project, npm) if npm else ""
+    if not npm:
+        (project / "web").mkdir()
+
+    finished = build(project, release=False, path=path)
+    told = finished.stdout + finished.stderr
+    refused = build(project, release=True, path=path)
+
+    assert finished.returncode == 0, told
+    assert ("npm failed: no network" if npm else "there is no npm") in told
+    assert "install Node 20 or newer with npm" in told
+    assert not [name for name in wheel_of(project) if "static" in name]
+    assert refused.returncode != 0
+
+
+@pytest.mark.slow
+def test_a_clone_that_is_installed_has_the_page(tmp_path: Path) -> None:
+    """`pip install` of what git keeps, where nothing was built before, brings the whole page."""
+    if shutil.which("npm") is None:
+        pytest.skip("Node is not installed: the page is built where it is")
+    clone, packages = tmp_path / "clone", tmp_path / "packages"
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    ).stdout.decode()
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (clone / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, clone / name)
+    install: list[str | Path] = [
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--target",
+        packages,
+    ]
+    subprocess.run([sys.executable, "-m", "pip", *install, clone], check=True)
+
+    page = packages / "recollect" / "server" / "static"
+    assert [] == HOOK.missing_of(page)
+    assert not (clone / "web" / "node_modules").exists()
 
 
 @pytest.mark.parametrize("folder", ["web", "tests/mcp/inspector"])

@@ -133,6 +133,30 @@ def test_recall_renders_the_block_for_a_prompt(store: str) -> None:
     assert "The cat is called Tom." == record.text
 
 
+@pytest.mark.parametrize(
+    "command",
+    [["threads"], ["memories"], ["recall", "cat"], ["context", "cat"], ["formation", "list"]],
+    ids=lambda each: each[0],
+)
+def test_an_empty_scope_names_those_below_it_or_elsewhere(
+    store: str, command: Sequence[str]
+) -> None:
+    """On standard error, unless it holds something, or something below it was looked for."""
+    above, beside, itself, below = (
+        invoke(store, *command, "--table", *more).stderr
+        for more in (
+            ["--scope", "users"],
+            ["--scope", "elsewhere"],
+            [],
+            ["--scope", "users", "--below"],
+        )
+    )
+
+    assert "'users' holds nothing itself; --below finds users/ada, users/ada/work" in above
+    assert "'elsewhere' holds nothing; there is something in users/ada" in beside
+    assert "holds nothing" not in itself + below
+
+
 def test_recall_in_an_empty_scope_says_where_something_is(store: str) -> None:
     """On standard error; the answer is empty, and no failure."""
     result = invoke(store, "recall", "cat", "--scope", "elsewhere")

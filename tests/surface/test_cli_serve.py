@@ -32,7 +32,7 @@ def process(
         name: each
         for name, each in os.environ.items()
         if not name.startswith("RECOLLECT_") and name not in {"DISPLAY", "WAYLAND_DISPLAY"}
-    } | variables
+    } | {"XDG_DATA_HOME": str(folder), **variables}
     program = [sys.executable, "-m", "recollect", command, "--port", "0", "--embedder", "none"]
     with subprocess.Popen(
         [*program, *arguments],
@@ -106,6 +106,62 @@ def test_it_serves_gives_one_key_and_stops_well(tmp_path: Path, store: list[str]
     assert "/v1/threads/{thread}/messages" in logged
     assert "Oslo" not in logged
     assert key not in logged
+
+
+def test_without_a_store_it_uses_one_of_the_user(tmp_path: Path) -> None:
+    """It says where, and the folder is the user's alone; a store where it is started goes first."""
+    places = []
+    for _ in range(2):
+        with process(tmp_path, "--no-auth") as running:
+            assert running.stderr is not None
+            places.append(line_with(running.stderr, r"serving (\S+) at"))
+            line_with(running.stderr, r'"event": "(started)"')
+            running.send_signal(signal.SIGTERM)
+            running.communicate(timeout=LINE_S_MAX)
+        tmp_path.joinpath("recollect.db").touch()
+
+    folder = tmp_path / "recollect"
+    assert [str(folder / "recollect.db"), "./recollect.db"] == places
+    assert 0o700 == folder.stat().st_mode & 0o777
+
+
+def test_a_scope_that_no_key_opens_is_refused(tmp_path: Path) -> None:
+    """Not ignored, once a key is bound to another; the same command line starts again."""
+    ends = []
+    for scope in ("acme", "acme", "globex"):
+        with process(tmp_path, "--scope", scope) as running:
+            assert running.stderr is not None
+            told = ""
+            for line in running.stderr:
+                told += line
+                if '"event": "started"' in line:
+                    running.send_signal(signal.SIGTERM)
+            running.wait(LINE_S_MAX)
+            ends.append((running.returncode, told))
+
+    assert [0, 0, EXIT_STATUS["usage"]] == [status for status, _ in ends]
+    assert "recollect keys create NAME --scope globex" in ends[-1][1]
+    assert "Traceback" not in ends[-1][1]
+
+
+@needs_page
+def test_the_page_shows_the_only_memory_of_a_store(tmp_path: Path) -> None:
+    """Without a scope the page shows what there is, and the first key opens its tenant."""
+    kept = ["demo", "--keep", "demo.db", "--embedder", "none"]
+    program = [sys.executable, "-m", "recollect", *kept]
+    subprocess.run(program, cwd=tmp_path, check=True, capture_output=True)
+    with process(tmp_path, "--open", "--store", "demo.db") as running:
+        assert running.stdout is not None
+        first = line_with(running.stdout, r"first key.*(rk_\S+)")
+        url, _, key = line_with(running.stdout, r"(http://\S+/#key=\S+)").partition("/#key=")
+        prefixes = [
+            httpx.get(f"{url}/v1/me", headers={"x-api-key": each}).json()["prefix"]
+            for each in (first, key)
+        ]
+        running.send_signal(signal.SIGTERM)
+        running.communicate(timeout=LINE_S_MAX)
+
+    assert [["demo"], ["demo", "mira"]] == prefixes
 
 
 def test_an_open_stream_does_not_hold_it_up(tmp_path: Path) -> None:

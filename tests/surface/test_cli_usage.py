@@ -12,6 +12,7 @@ from click.testing import CliRunner
 import recollect
 from recollect import cli
 from recollect.cli import main
+from recollect.errors import EXIT_STATUS
 from recollect.formation.config import Assistants
 from recollect.records import JsonObject, Scope
 from recollect.server.authorization import PERMISSIONS, Keys
@@ -103,3 +104,19 @@ async def test_tools_over_stdio_are_counted_beside_a_service(*, is_served: bool)
 
     counts = [(each["messages"], each["memories"]) for _, _, each in days]
     assert ([(1, 1)] if is_served else []) == counts
+
+
+def test_an_error_beside_a_service_stays_one_sentence(tmp_path: Path) -> None:
+    """What the program refuses while writes are counted has its own exit status."""
+    file = str(tmp_path / "memory.db")
+
+    async def begin() -> None:
+        async with open_store(file) as store:
+            await Keys(store).create("first", ("acme",), PERMISSIONS)
+
+    asyncio.run(begin())
+
+    result = CliRunner().invoke(main, ["threads", "missing", "--store", file])
+
+    assert EXIT_STATUS["not_found"] == result.exit_code
+    assert "there is no thread 'missing'" in result.stderr

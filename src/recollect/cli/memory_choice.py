@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 from recollect.cli.formation_config import DEFAULT, FormationOptions, read_file
 from recollect.cli.options import Target
-from recollect.cli.store_choice import store_file
-from recollect.errors import ModelError, NotFoundError, UsageError
+from recollect.cli.store_choice import check_exists
+from recollect.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
     from recollect.memory.facade import Recollect
@@ -106,13 +106,8 @@ async def opened_to_form(
     import recollect
     from recollect.worker.worker_options import CONCURRENCY, tell_nobody
 
-    file = store_file(target.store)
-    if not create and file is not None and not file.exists():
-        msg = (
-            f"there is no store at {str(file)!r}: `recollect chat` or `recollect import FILE` "
-            "makes one; --store or RECOLLECT_STORE names another"
-        )
-        raise NotFoundError(msg)
+    if not create:
+        check_exists(target.store, "`recollect chat` or `recollect import FILE`")
     async with recollect.open(
         target.store,
         embedder=target.embedder,

@@ -18,6 +18,7 @@ from recollect.records import Scope
 DEFAULT_STORE: Final = "./recollect.db"
 DEFAULT_SCOPE: Final = "default"
 EMBEDDERS: Final = ("auto", "minilm", "none")
+_STORE: Final = "A file, as a path or sqlite: URL, or memory:."
 _ESCAPED: Final = re.compile(r"%(2F|25)", re.IGNORECASE)
 
 
@@ -35,8 +36,10 @@ Command = Callable[..., None]
 Option = Callable[[Command], Command]
 
 
-def memory_options(*, embedder: bool = True, scope: bool = True) -> Option:
-    """Add the shared options to a command, which gets them as a `Target`."""
+def memory_options(
+    *, embedder: bool = True, scope: bool = True, store: Option | None = None
+) -> Option:
+    """Add the shared options to a command, which gets them as a `Target`; *store* is another."""
 
     def decorate(command: Command) -> Command:
         @wraps(command)
@@ -50,7 +53,8 @@ def memory_options(*, embedder: bool = True, scope: bool = True) -> Option:
             command(target, *arguments, **options)
 
         decorated: Command = with_target
-        for option in reversed(_options(embedder=embedder, scope=scope)):
+        named = store or store_option(_STORE)
+        for option in reversed([named, *_options(embedder=embedder, scope=scope)]):
             decorated = option(decorated)
         return decorated
 
@@ -58,22 +62,22 @@ def memory_options(*, embedder: bool = True, scope: bool = True) -> Option:
 
 
 def _options(*, embedder: bool, scope: bool) -> list[Option]:
-    found: list[Option] = [store_option("A file, as a path or sqlite: URL, or memory:.")]
-    if scope:
-        found += _scope_options()
+    found = _scope_options() if scope else []
     if embedder:
         found.append(embedder_option())
     return [*found, json_option()]
 
 
-def store_option(about: str) -> Option:
-    """Return the option that names the store."""
+def store_option(
+    about: str, *, default: str | Callable[[], str] = DEFAULT_STORE, shown: str | None = None
+) -> Option:
+    """Return the option that names the store; *shown* describes a computed *default*."""
     return click.option(
         "--store",
         metavar="URL",
         envvar="RECOLLECT_STORE",
-        default=DEFAULT_STORE,
-        show_default=True,
+        default=default,
+        show_default=shown or True,
         help=f"{about}  [env: RECOLLECT_STORE]",
     )
 

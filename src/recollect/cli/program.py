@@ -21,6 +21,7 @@ _COMMANDS: Final = {
     "memories": "recollect.cli.commands.listings:memories",
     "chat": "recollect.cli.commands.chat:chat",
     "serve": "recollect.cli.commands.serve:serve",
+    "keys": "recollect.cli.commands.keys:keys",
     "form": "recollect.cli.commands.formation:form",
     "formation": "recollect.cli.commands.formation:formation",
     "worker": "recollect.cli.commands.worker:worker",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
@@ -16,10 +17,13 @@ from recollect.cli.formation_config import FormationOptions
 from recollect.cli.memory_choice import opened_model, opened_to_form
 from recollect.cli.options import Target
 from recollect.cli.output import note
+from recollect.cli.scope_hints import EMPTY_STORE, read_hint
+from recollect.cli.service_store import make_folder
+from recollect.cli.store_choice import without_password
 from recollect.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
+    from collections.abc import AsyncIterator
 
     from recollect.memory.facade import Recollect
     from recollect.records import Scope
@@ -30,8 +34,8 @@ if TYPE_CHECKING:
 GARBAGE_OBJECTS: Final = 10_000
 """After so many new objects garbage is looked for: a request leaves next to none."""
 NO_PAGE: Final = (
-    "the page is not built, everything else works: `make page` in the project builds it (it "
-    "needs Node 20 and npm)"
+    "the page is not built, everything else works: install Node 20 or newer with npm, then run "
+    "`make page` in the project, or `pip install .` again"
 )
 
 
@@ -57,7 +61,7 @@ def check_service_packages() -> None:
     Raises:
         MissingExtraError: One is not.
     """
-    for name in ("fastapi", "httptools", "prometheus_client", "uvicorn", "uvloop"):
+    for name in ("fastapi", "httptools", "platformdirs", "prometheus_client", "uvicorn", "uvloop"):
         if find_spec(name) is None:
             raise MissingExtraError("service", name)
 
@@ -72,16 +76,22 @@ def run_service(run: ServiceRun) -> None:
     from recollect.server.http.application import create_app
     from recollect.server.http.process import bound_socket, log_to, run_server, url_of
     from recollect.server.http.prometheus import Metrics
+    from recollect.server.http.static_page import STATIC, is_built
 
     model, metrics = opened_model(run.forming), Metrics()
 
     def count(_: Scope, result: FormationResult) -> None:
         metrics.formations.labels(result.end).inc()
 
-    def open_memory() -> AbstractAsyncContextManager[Recollect]:
-        return opened_to_form(
+    @asynccontextmanager
+    async def open_memory() -> AsyncIterator[Recollect]:
+        make_folder(run.target.store)
+        async with opened_to_form(
             run.target, run.forming, model, create=True, worker=run.worker, notice=count
-        )
+        ) as memory:
+            if hint := await _scope_hint(memory, run.settings):
+                note(hint)
+            yield memory
 
     def tell_key(key: str) -> None:
         if run.tells_key:
@@ -103,8 +113,22 @@ def run_service(run: ServiceRun) -> None:
         gc.collect()
         gc.freeze()  # what was imported stays: no collection during a request looks through it
         gc.set_threshold(GARBAGE_OBJECTS)
-        note(f"serving {run.target.store} at {url}")
+        note(f"serving {without_password(run.target.store)} at {url}")
+        if not is_built(STATIC):
+            note(NO_PAGE)
         run_server(app, run.settings, listening)
+
+
+async def _scope_hint(memory: Recollect, settings: Settings) -> str:
+    """Return where something is, if the scope that callers get here holds nothing."""
+    from recollect.server.authorization import Keys
+    from recollect.server.first_key import DEFAULT_SCOPE, first_scope, read_common_scope
+
+    if settings.auth and await Keys(memory.store).all():
+        return ""
+    common = await read_common_scope(memory.store) if settings.auth else DEFAULT_SCOPE
+    hint = await read_hint(memory, first_scope(settings.scope, common), below=True)
+    return "" if hint == EMPTY_STORE else hint
 
 
 def _open_page(service: str, key: str) -> None:
@@ -112,7 +136,6 @@ def _open_page(service: str, key: str) -> None:
     from recollect.server.http.static_page import STATIC, is_built
 
     if not is_built(STATIC):
-        note(NO_PAGE)
         return
     url = page_url(service, key)
     click.echo(f"the page, signed in until this ends: {url}")

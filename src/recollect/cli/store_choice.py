@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from recollect.cli.options import Target
 from recollect.errors import NotFoundError
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from recollect.memory.facade import Recollect
 
 ResultT = TypeVar("ResultT")
+_IN_ADDRESS: Final = re.compile(r"^([a-z+]+://[^/@:]*:)[^@]*@")
+_IN_OPTIONS: Final = re.compile(r"(?<![a-z])(password=)[^&\s]*")
 
 
 def run(command: Callable[[], Awaitable[ResultT]]) -> ResultT:
@@ -38,6 +42,47 @@ def store_file(url: str) -> Path | None:
     return file_of(url)
 
 
+def without_password(address: str) -> str:
+    """
+    Return the address of a store as it may be shown.
+
+    >>> without_password("postgresql://ada:secret@host/memory")
+    'postgresql://ada:***@host/memory'
+    >>> without_password("memory.db")
+    'memory.db'
+    """
+    shown = _IN_ADDRESS.sub(r"\1***@", address)
+    return _IN_OPTIONS.sub(r"\1***", shown)
+
+
+def user_store() -> Path | None:
+    """Return where the user's own store belongs, ``None`` without the extra ``service``."""
+    if find_spec("platformdirs") is None:
+        return None
+    import platformdirs
+
+    return platformdirs.user_data_path("recollect", appauthor=False) / "recollect.db"
+
+
+def check_exists(store: str, makers: str) -> None:
+    """
+    Return if the store is there, or is in no file; *makers* are the commands that make one.
+
+    Raises:
+        NotFoundError: It is not; the error names the user's own store if there is one.
+    """
+    file = store_file(store)
+    if file is None or file.exists():
+        return
+    own = user_store()
+    other = f"that of `recollect serve` is {str(own)!r}; " if own and own.exists() else ""
+    msg = (
+        f"there is no store at {str(file)!r}: {makers} makes one; {other}"
+        "--store or RECOLLECT_STORE names another"
+    )
+    raise NotFoundError(msg)
+
+
 @asynccontextmanager
 async def opened(target: Target, *, create: bool = False) -> AsyncIterator[Recollect]:
     """
@@ -49,13 +94,8 @@ async def opened(target: Target, *, create: bool = False) -> AsyncIterator[Recol
     import recollect
     from recollect.server.quotas import counting
 
-    file = store_file(target.store)
-    if not create and file is not None and not file.exists():
-        msg = (
-            f"there is no store at {str(file)!r}: `recollect import FILE` makes one; "
-            "--store or RECOLLECT_STORE names another"
-        )
-        raise NotFoundError(msg)
+    if not create:
+        check_exists(target.store, "`recollect import FILE`")
     async with (
         recollect.open(target.store, embedder=target.embedder) as memory,
         counting(memory) as counted,

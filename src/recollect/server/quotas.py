@@ -16,6 +16,7 @@ from uuid import UUID
 
 import anyio
 
+from recollect.errors import RecollectError
 from recollect.memory.facade import Recollect
 from recollect.records import (
     FORGOTTEN,
@@ -248,11 +249,16 @@ async def counting(memory: Recollect) -> AsyncIterator[Recollect]:
         yield memory
         return
     book = UsageBook(memory.store)
+    refusal: RecollectError | None = None
     async with anyio.create_task_group() as group:
         group.start_soon(book.keep)
         try:
             yield metered(memory, Quotas(book, {}))
+        except RecollectError as error:
+            refusal = error  # the group would wrap it, and the program not know it
         finally:
             group.cancel_scope.cancel()
             with anyio.CancelScope(shield=True):
                 await book.flush()
+    if refusal is not None:
+        raise refusal

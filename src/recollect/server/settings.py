@@ -28,7 +28,8 @@ class Settings:
     """
     The settings of the service; created and validated by `read_settings`.
 
-    *scope* is the scope of the first key, or of every caller without *auth*. *hosts* are the
+    *scope* is the scope of the first key, or of every caller without *auth*; ``None`` is the only
+    tenant of the store, or ``("default",)``, which is also that of callers. *hosts* are the
     accepted Host names (``"*"`` for any), *origins* the allowed foreign origins. Quotas are per
     tenant, which is the first segment of a key's scope.
     """
@@ -36,7 +37,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8300
     auth: bool = True
-    scope: Scope = ("default",)
+    scope: Scope | None = None
     secret: str | None = field(default=None, repr=False)
     """What cursors and confirmations are signed with; made and kept in the store by default."""
     hosts: tuple[str, ...] = ()
@@ -179,7 +180,8 @@ def checked(settings: Settings) -> Settings:
         UsageError: It would be open to everybody, sign with what can be guessed, or let any
             page of the web use the credentials of who looks at it.
     """
-    check_bound(settings.scope)
+    if settings.scope is not None:
+        check_bound(settings.scope)
     if not settings.auth and not settings.is_loopback:
         msg = (
             f"the address {settings.host!r} is open to other machines, and without keys so is "

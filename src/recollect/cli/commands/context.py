@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from recollect.cli.options import MomentOption, Target, memory_options
-from recollect.cli.output import counted, print_json, print_line
+from recollect.cli.output import counted, note, print_json, print_line
+from recollect.cli.scope_hints import read_hint
 from recollect.cli.store_choice import opened, run
 from recollect.recall.query import CONTEXT_TOKENS, RECENT_MESSAGES
 
@@ -102,12 +103,16 @@ async def _context(
 
     async with opened(target) as memory:
         found = await memory.context(target.scope, query, **options)  # type: ignore[arg-type]
+        below = bool(options["below"])
+        hint = "" if found.text else await read_hint(memory, target.scope, below=below)
     if render:
         click.echo(found.text)
     elif target.is_json:
         print_json(context_to_json(found))
     else:
         _print(found)
+        if hint:
+            note(hint)
 
 
 def _print(found: Context) -> None:

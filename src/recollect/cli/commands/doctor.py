@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
@@ -15,7 +14,7 @@ from recollect.cli.commands.embedder import embedder_record
 from recollect.cli.commands.import_files import settle
 from recollect.cli.options import DEFAULT_STORE, Target, memory_options, written_scope
 from recollect.cli.output import cell, counted, print_json, print_table, progress_bar, visible
-from recollect.cli.store_choice import opened, run, store_file
+from recollect.cli.store_choice import opened, run, store_file, without_password
 from recollect.errors import EXIT_STATUS, RecollectError, StoreUnavailableError
 from recollect.memory.pagination import each_thread, scopes_of
 from recollect.records import Json
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from recollect.stores.file_state import FileState
     from recollect.stores.plans.erasure import EraseReceipt
 
-_IN_ADDRESS: Final = re.compile(r"^([a-z+]+://[^/@:]*:)[^@]*@")
-_IN_OPTIONS: Final = re.compile(r"(?<![a-z])(password=)[^&\s]*")
 _EXAMPLE: Final = """
 \b
 Examples:
@@ -37,19 +34,6 @@ Examples:
   recollect doctor --finish-upgrade --store postgresql://me@localhost/memory
   recollect doctor --accept-pages --store memory.db
 """
-
-
-def without_password(address: str) -> str:
-    """
-    Return the address of a store as it may be shown.
-
-    >>> without_password("postgresql://ada:secret@host/memory")
-    'postgresql://ada:***@host/memory'
-    >>> without_password("memory.db")
-    'memory.db'
-    """
-    shown = _IN_ADDRESS.sub(r"\1***@", address)
-    return _IN_OPTIONS.sub(r"\1***", shown)
 
 
 @dataclass(slots=True, kw_only=True)

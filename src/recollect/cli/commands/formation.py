@@ -19,6 +19,7 @@ from recollect.cli.layout import minute
 from recollect.cli.memory_choice import opened_model, opened_to_form
 from recollect.cli.options import Target, memory_options, scope_from, written_scope
 from recollect.cli.output import counted, note, print_entry, print_json, print_table, visible
+from recollect.cli.scope_hints import read_hint
 from recollect.cli.store_choice import opened, run
 from recollect.errors import EXIT_STATUS, NotFoundError, UsageError
 from recollect.memory.pagination import scopes_of
@@ -105,6 +106,8 @@ async def _list(target: Target, status: FormationStatus | None, limit: int, *, b
         page = await memory.pending(target.scope, below=below, limit=limit)
         for scope in await scopes_of(memory, target.scope, below=below):
             found += (await memory.formations(scope, status=status, limit=limit)).rows
+        is_empty = not (page.rows or found)
+        hint = await read_hint(memory, target.scope, below=below) if is_empty else ""
     found.sort(key=lambda each: each.at, reverse=True)
     shown = found[:limit]
     if target.is_json:
@@ -121,7 +124,7 @@ async def _list(target: Target, status: FormationStatus | None, limit: int, *, b
     more = ", and more: raise --limit" if page.cursor is not None or len(found) > limit else ""
     note(
         f"{counted(len(page.rows), 'thread')} waiting, "
-        f"{counted(len(shown), 'formation')} shown{more}"
+        f"{counted(len(shown), 'formation')} shown{more}{'; ' if hint else ''}{hint}"
     )
 
 

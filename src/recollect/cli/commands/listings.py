@@ -11,6 +11,7 @@ import click
 from recollect.cli.layout import minute
 from recollect.cli.options import MomentOption, Target, memory_options, split_address, written_scope
 from recollect.cli.output import counted, note, print_entry, print_json, print_table
+from recollect.cli.scope_hints import read_hint
 from recollect.cli.store_choice import opened, run
 from recollect.errors import NotFoundError, UsageError
 from recollect.memory.pagination import PAGE_ROWS, each_memory, each_thread, scopes_of
@@ -65,6 +66,7 @@ async def _threads(target: Target, limit: int, *, below: bool) -> None:
                     break
                 newest = await memory.last_messages(scope, each.id, limit=1)
                 found.append((each, newest[0] if newest else None))
+        hint = "" if found else await read_hint(memory, target.scope, below=below)
     if target.is_json:
         print_json({"threads": [_thread_record(*each, now) for each in found], "is_more": is_more})
         return
@@ -81,7 +83,7 @@ async def _threads(target: Target, limit: int, *, below: bool) -> None:
     columns = ("scope", "thread", "messages", "newest (UTC)", "formation")
     if rows:
         print_table(columns, rows, right=("messages",))
-    _note_end(len(rows), "thread", is_more=is_more)
+    _note_end(hint, len(rows), "thread", is_more=is_more)
 
 
 def _now(memory: Recollect) -> datetime:
@@ -190,6 +192,7 @@ async def _memories(
                 if is_more := len(found) == limit:
                     break
                 found.append(each)
+        hint = "" if found else await read_hint(memory, target.scope, below=below)
     if target.is_json:
         print_json({"memories": [memory_to_json(each) for each in found], "is_more": is_more})
         return
@@ -198,7 +201,7 @@ async def _memories(
         state = "" if each.state == "active" else each.state
         head = [address, (f"version {each.version}", ""), (state, "bold"), (_validity(each), "dim")]
         print_entry(head, each.text, [])
-    _note_end(len(found), "memory", "memories", is_more=is_more)
+    _note_end(hint, len(found), "memory", "memories", is_more=is_more)
 
 
 def _validity(memory: Memory | Revision) -> str:
@@ -237,7 +240,6 @@ def _quotes(revision: Revision) -> str:
     return "; ".join(dict.fromkeys(found))
 
 
-def _note_end(count: int, one: str, many: str = "", *, is_more: bool) -> None:
+def _note_end(hint: str, count: int, one: str, many: str = "", *, is_more: bool) -> None:
     more = ", and more: raise --limit" if is_more else ""
-    below = "" if count else "; --below looks into the scopes below as well"
-    note(f"{counted(count, one, many)}{more}{below}")
+    note(f"{counted(count, one, many)}{more}{'; ' if hint else ''}{hint}")

@@ -10,6 +10,7 @@ import click
 from recollect.cli.formation_config import assistants_in, config_option, read_file, service_table
 from recollect.cli.options import Target, memory_options, written_scope
 from recollect.cli.output import note
+from recollect.cli.store_choice import without_password
 from recollect.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def mcp(
         flags: dict[str, object] = {
             "host": host,
             "port": port,
-            "scope": target.scope,
+            "scope": target.scope if _is_scope_given() else None,
             "hosts": hosts or None,
             "origins": origins or None,
             "auth": False if no_auth else None,
@@ -70,6 +71,11 @@ def mcp(
         _serve_http(target, config, flags)
     else:
         _serve_stdio(target, config)
+
+
+def _is_scope_given() -> bool:
+    given = click.get_current_context().params
+    return bool(given.get("scope") or given.get("segment"))
 
 
 def _opened(target: Target) -> AbstractAsyncContextManager[Recollect]:
@@ -93,7 +99,8 @@ def _serve_stdio(target: Target, config: Path | None) -> None:
 
     async def serve() -> None:
         async with _opened(target) as opened, counting(opened) as memory:
-            note(f"serving {written_scope(target.scope)} of {target.store} on stdio")
+            place = without_password(target.store)
+            note(f"serving {written_scope(target.scope)} of {place} on stdio")
             await serve_stdio(memory, target.scope, assistants)
 
     anyio.run(serve)
@@ -109,7 +116,7 @@ def _serve_http(target: Target, config: Path | None, flags: dict[str, object]) -
     except ImportError as error:
         raise MissingExtraError("service", error.name or "fastapi") from error
     del fastapi, httptools, prometheus_client, uvicorn, uvloop
-    from recollect.server.http.process import bound_socket, log_to, server_of, url_of
+    from recollect.server.http.process import bound_socket, log_to, run_server, url_of
     from recollect.server.mcp.streamable_http import PATH, create_mcp_app
     from recollect.server.settings import read_settings
 
@@ -122,5 +129,5 @@ def _serve_http(target: Target, config: Path | None, flags: dict[str, object]) -
     )
     log_to()
     with bound_socket(settings) as listening:
-        note(f"serving {target.store} at {url_of(listening)}{PATH}")
-        server_of(app, settings).run(sockets=[listening])
+        note(f"serving {without_password(target.store)} at {url_of(listening)}{PATH}")
+        run_server(app, settings, listening)

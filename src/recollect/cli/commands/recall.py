@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 import click
 
 from recollect.cli.layout import minute, who_of
-from recollect.cli.options import MomentOption, Target, memory_options, written_scope
+from recollect.cli.options import MomentOption, Target, memory_options
 from recollect.cli.output import counted, note, print_entry, print_json, print_line
+from recollect.cli.scope_hints import read_hint
 from recollect.cli.store_choice import opened, run
 from recollect.records import Memory
 from recollect.text.searchable import message_text
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from recollect.recall.results import Recall, Recalled
 
 SHOWN_PART_MIN: Final = 0.005
-_SCOPES_SHOWN: Final = 5
+_NOTHING: Final = "there is nothing that satisfies these conditions"
 _EXAMPLE: Final = """
 \b
 Examples:
@@ -122,7 +123,7 @@ async def _recall(
         found, first_ms = await _timed(memory, target, query, asked, options)
         again, again_ms = await _timed(memory, target, query, asked, options)
         if not again.eligible:
-            note(await _nothing_there(memory, target))
+            note(await read_hint(memory, target.scope, below=bool(options["below"])) or _NOTHING)
     if render:
         click.echo(found.render())
     elif target.is_json:
@@ -142,14 +143,6 @@ async def _timed(
     began = time.perf_counter()
     found = await memory.recall(target.scope, query, where=where, **options)  # type: ignore[arg-type]
     return found, (time.perf_counter() - began) * 1_000
-
-
-async def _nothing_there(memory: Recollect, target: Target) -> str:
-    """Return a hint where data is, for an empty scope."""
-    scopes = (await memory.scopes(limit=_SCOPES_SHOWN)).rows
-    others = ", ".join(written_scope(scope) for scope in scopes if scope != target.scope)
-    said = f"the scope {written_scope(target.scope)!r} holds nothing that may be found"
-    return f"{said}; there is something in {others}" if others else said
 
 
 def print_entries(found: Recall) -> None:

@@ -10,6 +10,7 @@ import click
 from recollect.cli.formation_config import FormationOptions, forming_options, service_table
 from recollect.cli.options import Target, memory_options, scope_from
 from recollect.cli.service_run import ServiceRun, check_service_packages, run_service
+from recollect.cli.service_store import service_store_option
 
 _EXAMPLE: Final = """\
 \b
@@ -22,12 +23,15 @@ Examples:
 
 
 @click.command(epilog=_EXAMPLE, short_help="Serve HTTP, with the page and the worker.")
-@memory_options(scope=False)
+@memory_options(scope=False, store=service_store_option())
 @forming_options()
 @click.option("--host", help="The address to listen at.  [default: 127.0.0.1]")
 @click.option("--port", type=int, help="The port; 0 is any that is free.  [default: 8300]")
 @click.option(
-    "--scope", "bound", metavar="A/B/C", help="The scope of the first key.  [default: default]"
+    "--scope",
+    "bound",
+    metavar="A/B/C",
+    help="The scope of the first key.  [default: the only tenant of the store, or 'default']",
 )
 @click.option(
     "--host-name", "hosts", multiple=True, help="A name it may be asked under; repeatable."

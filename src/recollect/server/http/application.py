@@ -30,7 +30,7 @@ from recollect.server.http.prometheus import Metrics
 from recollect.server.http.query_params import check_parameters
 from recollect.server.http.request_bodies import Bodies
 from recollect.server.http.request_log import Observing
-from recollect.server.http.state import OpenMemory, Told, opened_service
+from recollect.server.http.state import OpenMemory, Told, opened_service, told_refusal
 from recollect.server.http.static_page import STATIC, page_router
 from recollect.server.langgraph import LANGGRAPH_ROUTERS
 from recollect.server.revocation import Revocation
@@ -47,17 +47,6 @@ names one below it, a segment each. Errors are `application/problem+json`.
 
 def _tell_nobody(_key: str) -> None:
     """Ignore the first key; the default callback."""
-
-
-@asynccontextmanager
-async def _told_refusal(app: FastAPI) -> AsyncIterator[None]:
-    """Note why the memory cannot be opened: who started the service tells it, in one sentence."""
-    try:
-        yield
-    except RecollectError as error:
-        if not hasattr(app.state, "service"):
-            app.state.refusal = error
-        raise
 
 
 def create_app(
@@ -94,7 +83,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack, _told_refusal(app):
+        async with AsyncExitStack() as stack, told_refusal(app):
             app.state.service = await stack.enter_async_context(
                 opened_service(
                     settings,

@@ -10,17 +10,25 @@ from datetime import datetime
 from typing import Final, TypeAlias
 
 import anyio
+from fastapi import FastAPI
 
 from recollect import __version__
-from recollect.errors import VersionConflictError
+from recollect.errors import RecollectError, VersionConflictError
 from recollect.formation.config import Assistants
 from recollect.memory.facade import Recollect
 from recollect.memory.settings_cache import SettingsCache
 from recollect.ports import Model
 from recollect.records import JsonObject, PutSideRecord, Scope
 from recollect.server.authorization import PERMISSIONS, RESERVED, Keys, Principal
+from recollect.server.first_key import (
+    DEFAULT_SCOPE,
+    check_scope_is_bound,
+    ensure_first_key,
+    page_scope,
+    read_common_scope,
+)
 from recollect.server.http.change_watch import Watch
-from recollect.server.http.page_key import page_key
+from recollect.server.http.page_key import PAGE_KEY, page_key
 from recollect.server.http.prometheus import Metrics
 from recollect.server.http.rate_limits import Rates
 from recollect.server.http.recall_history import RecallLog
@@ -31,11 +39,11 @@ from recollect.server.quotas import Quotas, metered
 from recollect.server.settings import Settings
 from recollect.server.single_flight import SingleFlight
 from recollect.server.usage import UsageBook, UsageLimits
+from recollect.stores.contract.base import Store
 from recollect.stores.validation import to_datetime
 
 SERVICE_SCOPE: Final[Scope] = (RESERVED, "settings")
 SECRET: Final = "ServiceSecret"  # noqa: S105 (the name of a kind)
-FIRST_KEY: Final = "first"
 
 OpenMemory: TypeAlias = Callable[[], AbstractAsyncContextManager[Recollect]]
 """Opens the memory that is served; it is closed when the service ends."""
@@ -98,7 +106,10 @@ def limits_of(settings: Settings) -> UsageLimits:
 def nobody_in_particular(settings: Settings) -> Principal:
     """Return the caller of a service without keys."""
     return Principal(
-        key_id="", name="local", scope=settings.scope, permissions=frozenset(PERMISSIONS)
+        key_id="",
+        name="local",
+        scope=settings.scope or DEFAULT_SCOPE,
+        permissions=frozenset(PERMISSIONS),
     )
 
 
@@ -119,19 +130,18 @@ async def opened_service(
 
     *tell_page_key*, if given, is told a key that is revoked when the service ends; "" where none
     is asked for.
+
+    Raises:
+        UsageError: The settings choose a scope that no key of the store is bound to.
     """
     async with open_memory() as memory, AsyncExitStack() as stack:
-        group = await stack.enter_async_context(anyio.create_task_group())
         keys = Keys(memory.store)
-        if settings.auth and not await keys.all():
-            _, key = await keys.create(FIRST_KEY, settings.scope, PERMISSIONS)
-            tell_key(key)
-        if tell_page_key is not None and settings.auth:
-            now = to_datetime(memory.store.now())
-            opening = page_key(keys, settings.scope, now, tell_page_key)
-            await stack.enter_async_context(opening)
+        if settings.auth:
+            told = _told_keys(settings, memory.store, keys, tell_key, tell_page_key)
+            await stack.enter_async_context(told)
         elif tell_page_key is not None:
             tell_page_key("")
+        group = await stack.enter_async_context(anyio.create_task_group())
         signer = Signer((settings.secret or await _kept_secret(memory)).encode())
         usage = UsageBook(memory.store)
         quotas = Quotas(usage, limits_of(settings), metrics.messages.inc)
@@ -165,6 +175,41 @@ async def opened_service(
             with anyio.CancelScope(shield=True):
                 await usage.flush()
             LOG.info("stopped")
+
+
+@asynccontextmanager
+async def _told_keys(
+    settings: Settings, store: Store, keys: Keys, tell_key: Told, tell_page_key: Told | None
+) -> AsyncIterator[None]:
+    """
+    Tell the first key of a store that had none, and a key of the page, which ends with the block.
+
+    Raises:
+        UsageError: The chosen scope is not the page's, and no key is bound to it.
+    """
+    common = await read_common_scope(store)
+    if settings.scope is not None and tell_page_key is None:
+        lasting = [each for each in await keys.all() if each.name != PAGE_KEY]
+        check_scope_is_bound(settings.scope, lasting)
+    if first := await ensure_first_key(keys, settings.scope, common):
+        tell_key(first)
+    if tell_page_key is None:
+        yield
+        return
+    scope, now = page_scope(settings.scope, common), to_datetime(store.now())
+    async with page_key(keys, scope, now, tell_page_key):
+        yield
+
+
+@asynccontextmanager
+async def told_refusal(app: FastAPI) -> AsyncIterator[None]:
+    """Keep why *app* cannot start: whoever starts it prints that as one sentence."""
+    try:
+        yield
+    except RecollectError as error:
+        if not hasattr(app.state, "service"):
+            app.state.refusal = error
+        raise
 
 
 async def _kept_secret(memory: Recollect) -> str:

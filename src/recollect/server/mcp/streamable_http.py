@@ -24,7 +24,7 @@ from recollect.server.http.mounts import Door, add_doors
 from recollect.server.http.origins import BrowserOrigins
 from recollect.server.http.problems import Problem
 from recollect.server.http.prometheus import Metrics
-from recollect.server.http.state import OpenMemory, Service, Told, opened_service
+from recollect.server.http.state import OpenMemory, Service, Told, opened_service, told_refusal
 from recollect.server.mcp.callers import McpCaller, caller_of
 from recollect.server.mcp.protocol_server import mcp_server
 from recollect.server.mcp.tool_calls import Tools
@@ -114,6 +114,7 @@ def create_mcp_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with (
+            told_refusal(app),
             opened_service(
                 settings,
                 open_memory,
@@ -144,6 +145,7 @@ def create_mcp_app(
         ],
     )
     app.state.stopping = stopping
+    app.state.refusal = None
     app.state.connections = ()  # those of its server, once it has one
     add_doors(app, [door])
     return app

@@ -1,0 +1,213 @@
+"""`recollect keys`: the keys of a service, looked after on the machine where its store is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from recollect.cli.layout import minute
+from recollect.cli.options import MomentOption, Target, memory_options, scope_from, written_scope
+from recollect.cli.output import counted, note, print_entry, print_json
+from recollect.cli.service_store import service_store_option
+from recollect.cli.store_choice import opened, run
+
+if TYPE_CHECKING:
+    from recollect.records import Json, Scope
+    from recollect.server.authorization import Key, Keys
+    from recollect.stores.contract.base import Store
+
+_PERMISSIONS: Final = ("read", "write", "erase", "below", "admin")
+_LIST_EXAMPLE: Final = """
+\b
+Examples:
+  recollect keys list
+  recollect keys list --scope acme/users --json
+"""
+_CREATE_EXAMPLE: Final = """
+\b
+Examples:
+  recollect keys create chat --scope acme/users/ada
+  recollect keys create dashboard --scope acme --may read --may below --expires 2027-01-01
+"""
+_REVOKE_EXAMPLE: Final = """
+\b
+Example:
+  recollect keys revoke 1f0c6a5f2f6b4f0e
+"""
+_RECOVER_EXAMPLE: Final = """
+\b
+Examples:
+  recollect keys recover
+  recollect keys recover --scope acme --store postgresql://me@localhost/memory
+"""
+
+
+@click.group(short_help="List, create and revoke the keys of a service.")
+def keys() -> None:
+    """
+    List, create, revoke and recover the keys of `recollect serve`.
+
+    They are read and written in the store itself, whether a service runs or not: whoever may open
+    the store may do everything. A key is printed once; the store has only its digest.
+    """
+
+
+def _key_options(command: Any) -> Any:
+    """Add the options that name the store and the scope of keys."""
+    scoped = click.option("--scope", "bound", metavar="A/B/C", help="The scope that is meant.")
+    return memory_options(embedder=False, scope=False, store=service_store_option())(
+        scoped(command)
+    )
+
+
+@keys.command("list", epilog=_LIST_EXAMPLE, short_help="List the keys, oldest first.")
+@_key_options
+def list_(target: Target, bound: str | None) -> None:
+    """List the keys that are bound to --scope or below it, or all; never the keys themselves."""
+    run(lambda: _list(target, _scope_of(bound) or ()))
+
+
+@keys.command(epilog=_CREATE_EXAMPLE, short_help="Create a key, and print it once.")
+@click.argument("name")
+@_key_options
+@click.option(
+    "--may",
+    "permissions",
+    multiple=True,
+    type=click.Choice(_PERMISSIONS),
+    default=("read", "write"),
+    show_default="read and write",
+    help="What it may do; repeatable.",
+)
+@click.option("--expires", type=MomentOption(), help="When it ends.  [default: never]")
+def create(
+    target: Target,
+    name: str,
+    bound: str | None,
+    permissions: Sequence[str],
+    expires: datetime | None,
+) -> None:
+    """Create a key called NAME, for --scope or the scope that a first key would have."""
+    run(lambda: _create(target, name, _scope_of(bound), permissions, expires))
+
+
+@keys.command(epilog=_REVOKE_EXAMPLE, short_help="Revoke a key at once.")
+@click.argument("id_", metavar="ID")
+@memory_options(embedder=False, scope=False, store=service_store_option())
+def revoke(target: Target, id_: str) -> None:
+    """Revoke the key ID at once: open requests end as well. `recollect keys list` shows ids."""
+    run(lambda: _revoke(target, id_))
+
+
+@keys.command(epilog=_RECOVER_EXAMPLE, short_help="Make a new first key, if the first is lost.")
+@_key_options
+def recover(target: Target, bound: str | None) -> None:
+    """
+    Make one more key with all permissions, for --scope or for the scope of the first key.
+
+    The keys that there are stay valid; those that it could stand in for are named.
+    """
+    run(lambda: _recover(target, _scope_of(bound)))
+
+
+def _scope_of(written: str | None) -> Scope | None:
+    return None if written is None else scope_from(written, ())
+
+
+@asynccontextmanager
+async def _opened_keys(target: Target) -> AsyncIterator[tuple[Keys, Store]]:
+    """Open the keys of a store; each change is audited as made on this machine."""
+    from recollect.server.authorization import LOCAL, Keys
+
+    async with opened(target) as memory:
+        store = memory.acting(LOCAL).store
+        yield Keys(store), store
+
+
+async def _list(target: Target, within: Scope) -> None:
+    from recollect.stores.validation import to_datetime
+
+    async with _opened_keys(target) as (kept, store):
+        found, now = await kept.all(within), to_datetime(store.now())
+    if target.is_json:
+        print_json({"keys": [_record(each) for each in found]})
+        return
+    for each in found:
+        head = [(each.id, "bold cyan"), (each.name, "bold"), (written_scope(each.scope), "")]
+        print_entry(head, _story_of(each, now), [])
+    note(counted(len(found), "key"))
+
+
+def _story_of(key: Key, now: datetime) -> str:
+    """Return what a key may do, and when it was made, used last and ends."""
+    used = f"used {minute(key.last_used_at)}" if key.last_used_at else "never used"
+    is_over = key.expires_at is not None and key.expires_at <= now
+    ends = f"{'expired' if is_over else 'ends'} {minute(key.expires_at) or 'never'}"
+    return f"{_named(key)}; made {minute(key.created_at)}, {used}, {ends}"
+
+
+def _named(key: Key) -> str:
+    """Return the permissions of a key in the order in which they are documented."""
+    return ", ".join(each for each in _PERMISSIONS if each in key.permissions)
+
+
+def _record(key: Key) -> dict[str, Json]:
+    from recollect.wire.administration import key_to_json
+
+    return key_to_json(key, list)
+
+
+async def _create(
+    target: Target,
+    name: str,
+    chosen: Scope | None,
+    permissions: Sequence[str],
+    expires: datetime | None,
+) -> None:
+    from recollect.server.first_key import first_scope, read_common_scope
+
+    async with _opened_keys(target) as (kept, store):
+        scope = first_scope(chosen, await read_common_scope(store))
+        key, secret = await kept.create(name, scope, permissions, expires_at=expires)
+    _print_secret(target, key, secret)
+
+
+def _print_secret(target: Target, key: Key, secret: str) -> None:
+    if target.is_json:
+        print_json({**_record(key), "key": secret})
+        return
+    note(f"the key {key.id}, for {written_scope(key.scope)} ({_named(key)}), shown this once:")
+    click.echo(secret)
+
+
+async def _revoke(target: Target, id_: str) -> None:
+    from recollect.server.authorization import PERMISSIONS
+
+    async with _opened_keys(target) as (kept, _):
+        key = await kept.key(id_)
+        await kept.revoke(id_)
+        left = await kept.all()
+    record = _record(key)
+    if target.is_json:
+        print_json({"revoked": record})
+    else:
+        click.echo(f"revoked {key.id} ({key.name}), for {written_scope(key.scope)}")
+    if not any(each.permissions >= frozenset(PERMISSIONS) for each in left):
+        note("no key with all permissions is left: `recollect keys recover` makes one")
+
+
+async def _recover(target: Target, chosen: Scope | None) -> None:
+    from recollect.server.first_key import recover_first_key
+
+    async with _opened_keys(target) as (kept, store):
+        found = await recover_first_key(kept, store, chosen)
+    _print_secret(target, found.key, found.secret)
+    for each in found.earlier:
+        note(
+            f"{each.id} ({each.name}, for {written_scope(each.scope)}) stays valid: "
+            f"`recollect keys revoke {each.id}` ends it"
+        )

@@ -1,0 +1,55 @@
+"""A hint where something is remembered, for a scope that holds nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from recollect.cli.options import written_scope
+from recollect.records import Scope
+
+if TYPE_CHECKING:
+    from recollect.memory.facade import Recollect
+
+SCOPES_SHOWN: Final = 5
+EMPTY_STORE: Final = "the store holds nothing yet"
+
+
+async def read_hint(memory: Recollect, scope: Scope, *, below: bool = False) -> str:
+    """
+    Return a sentence about a scope that holds nothing, "" for one that holds something.
+
+    With *below* what the scopes under it hold counts as well: the caller has looked there.
+    """
+    from recollect.server.authorization import RESERVED
+
+    found = (await memory.scopes(prefix=scope, limit=SCOPES_SHOWN + 1)).rows
+    if scope in found or (below and found):
+        return ""
+    others = () if found else (await memory.scopes(limit=SCOPES_SHOWN + 2)).rows
+    return hint_of(scope, found, [each for each in others if each[0] != RESERVED])
+
+
+def hint_of(scope: Scope, below: Sequence[Scope], others: Sequence[Scope]) -> str:
+    """
+    Return where something is: in *below*, the scopes under *scope*, else in *others*.
+
+    >>> hint_of(("a",), [("a", "b"), ("a", "c")], ())
+    "the scope 'a' holds nothing itself; --below finds a/b, a/c"
+    >>> hint_of(("a",), (), [("b",)])
+    "the scope 'a' holds nothing; there is something in b: name it with --scope"
+    >>> hint_of(("a",), (), ())
+    'the store holds nothing yet'
+    """
+    name = written_scope(scope)
+    if below:
+        return f"the scope {name!r} holds nothing itself; --below finds {_listed(below)}"
+    if others:
+        said = f"there is something in {_listed(others)}: name it with --scope"
+        return f"the scope {name!r} holds nothing; {said}"
+    return EMPTY_STORE
+
+
+def _listed(scopes: Sequence[Scope]) -> str:
+    shown = ", ".join(map(written_scope, scopes[:SCOPES_SHOWN]))
+    return f"{shown} and others" if len(scopes) > SCOPES_SHOWN else shown

@@ -1,0 +1,104 @@
+"""The first key of a store: the scope that it opens, and a new one in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.errors import UsageError
+from recollect.records import Scope
+from recollect.server.authorization import PERMISSIONS, RESERVED, Key, Keys
+from recollect.stores.contract.base import Store
+from recollect.stores.validation import SEGMENTS_MAX
+
+DEFAULT_SCOPE: Final[Scope] = ("default",)
+FIRST_KEY: Final = "first"
+
+
+async def read_common_scope(store: Store) -> Scope:
+    """Return the deepest scope that all of a store is in or below, ``()`` if there is none."""
+    found: Scope = ()
+    while len(found) < SEGMENTS_MAX:
+        page = await store.scopes(prefix=found, depth_max=len(found) + 1, limit=3)
+        rows = [each for each in page.rows if each[0] != RESERVED]
+        if len(rows) != 1 or rows[0] == found:
+            break
+        (found,) = rows
+    return found
+
+
+def first_scope(chosen: Scope | None, common: Scope) -> Scope:
+    """
+    Return the scope that a first key opens: *chosen*, else the only tenant of the store.
+
+    The key stays, so it is never bound to less than a tenant: more users may come.
+
+    >>> first_scope(None, ("demo", "mira")), first_scope(None, ()), first_scope(("a", "b"), ())
+    (('demo',), ('default',), ('a', 'b'))
+    """
+    return chosen or common[:1] or DEFAULT_SCOPE
+
+
+def page_scope(chosen: Scope | None, common: Scope) -> Scope:
+    """
+    Return the scope that a page opened for the user of this machine shows.
+
+    >>> page_scope(None, ("demo", "mira")), page_scope(None, ("default", "ada"))
+    (('demo', 'mira'), ('default',))
+    """
+    is_default = common[:1] in {(), DEFAULT_SCOPE}
+    return chosen or (DEFAULT_SCOPE if is_default else common)
+
+
+async def ensure_first_key(keys: Keys, chosen: Scope | None, common: Scope) -> str | None:
+    """Create the first key of a store without keys; return it, ``None`` if there are keys."""
+    if await keys.all():
+        return None
+    _, secret = await keys.create(FIRST_KEY, first_scope(chosen, common), PERMISSIONS)
+    return secret
+
+
+def check_scope_is_bound(scope: Scope, keys: Sequence[Key]) -> None:
+    """
+    Return if a key is bound to *scope*, or if there is no key yet.
+
+    Raises:
+        UsageError: The scope would be ignored, for a first key is made only where there is none.
+    """
+    bound = {each.scope for each in keys}
+    if not bound or scope in bound:
+        return
+    named = ", ".join(sorted("/".join(each) for each in bound))
+    wanted = "/".join(scope)
+    msg = (
+        f"the scope {wanted!r} would be ignored: the store has keys already, for {named}. "
+        f"`recollect keys create NAME --scope {wanted}` makes one for it; "
+        "or start without a scope"
+    )
+    raise UsageError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoveredKey:
+    """A new first key, and the earlier keys that may administer the same scope."""
+
+    key: Key
+    secret: str
+    earlier: tuple[Key, ...]
+
+
+async def recover_first_key(keys: Keys, store: Store, chosen: Scope | None) -> RecoveredKey:
+    """
+    Create one more key with all permissions, for *chosen* or the scope of the first key.
+
+    No key is revoked: programs may still use those that there are.
+    """
+    present = await keys.all()
+    able = tuple(each for each in present if each.permissions >= frozenset(PERMISSIONS))
+    named = [each.scope for each in present if each.name == FIRST_KEY]
+    scope = chosen or next(iter(named), None)
+    bound = first_scope(scope, () if scope else await read_common_scope(store))
+    key, secret = await keys.create(FIRST_KEY, bound, PERMISSIONS)
+    earlier = tuple(each for each in able if each.scope == bound[: len(each.scope)])
+    return RecoveredKey(key=key, secret=secret, earlier=earlier)
