@@ -186,7 +186,8 @@ def _scopes(tables: object, place: str) -> dict[Scope, str]:
 def _settings(base: FormationSettings, table: object, place: str) -> FormationSettings:
     """Return *base* with the settings of a table; errors begin with its *place*."""
     from recollect.formation.config import DEFAULT_MODEL, with_settings
-    from recollect.models.model_choice import RULES, parsed_choice
+    from recollect.models.model_choice import RULES
+    from recollect.models.named_model import parsed_choice
 
     if not isinstance(table, Mapping):
         msg = f"{place}: is a table of settings, not {table!r}"
