@@ -1,6 +1,7 @@
 """A provider of models on loopback that does, request by request, what a test told it to."""
 
 import json
+import re
 import socket
 import struct
 import threading
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from zlib import crc32
 
 DRIPS = 150  # far beyond every deadline of a test, and not for ever
 
@@ -208,3 +210,28 @@ def message(*content: dict[str, object], stop: str = "end_turn", **usage: int) -
         "stop_sequence": None,
         "usage": {"input_tokens": 8, "output_tokens": 8, **usage},
     }
+
+
+def embeds(dimensions: int = 8, *, characters_max: int = 10_000) -> Act:
+    """Answer with vectors that texts of the same words share, last text first."""
+
+    def act(exchange: Exchange) -> None:
+        texts = exchange.server.seen[-1][2]["input"]
+        if any(len(text) > characters_max for text in texts):
+            answers({"error": {"message": "input is too long"}}, 400)(exchange)
+            return
+        data = [
+            {"object": "embedding", "index": place, "embedding": hashed(text, dimensions)}
+            for place, text in enumerate(texts)
+        ]
+        answers({"object": "list", "model": "m", "data": data[::-1], "usage": {}})(exchange)
+
+    return act
+
+
+def hashed(text: str, dimensions: int) -> list[float]:
+    """Return a vector of how often words fall into each of *dimensions* places."""
+    vector = [0.01] * dimensions
+    for word in re.findall(r"\w+", text.lower()):
+        vector[crc32(word.encode()) % dimensions] += 1.0
+    return vector

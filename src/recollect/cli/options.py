@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import wraps
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -17,7 +19,7 @@ from recollect.records import Scope
 
 DEFAULT_STORE: Final = "./recollect.db"
 DEFAULT_SCOPE: Final = "default"
-EMBEDDERS: Final = ("auto", "minilm", "none")
+DEFAULT_EMBEDDER: Final = "auto"
 _ESCAPED: Final = re.compile(r"%(2F|25)", re.IGNORECASE)
 
 
@@ -102,12 +104,35 @@ def embedder_option() -> Option:
     """Return the option that chooses the embedder."""
     return click.option(
         "--embedder",
-        type=click.Choice(EMBEDDERS),
+        metavar="NAME",
         envvar="RECOLLECT_EMBEDDER",
-        default="auto",
-        show_default=True,
-        help="'auto' is minilm where it is installed.  [env: RECOLLECT_EMBEDDER]",
+        default=_configured_embedder,
+        show_default=DEFAULT_EMBEDDER,
+        callback=_with_keys,
+        help=(
+            "'auto' (minilm where it is installed), 'minilm', 'none', openai/MODEL, ollama/MODEL, "
+            "fastembed/MODEL, or MODULE:NAME.  [env: RECOLLECT_EMBEDDER]"
+        ),
     )
+
+
+def _configured_embedder() -> str:
+    """Return the embedder of the configuration file that the command was given."""
+    from recollect.cli.formation_config import embedder_in
+
+    context = click.get_current_context(silent=True)
+    named = context.params.get("config") if context else None
+    config = named or os.environ.get("RECOLLECT_CONFIG")
+    return (embedder_in(Path(config)) if config else None) or DEFAULT_EMBEDDER
+
+
+def _with_keys(_: click.Context, __: click.Parameter, name: str) -> str:
+    """Read ``.env`` where the embedder *name* may need a key of it."""
+    if "/" in name or ":" in name:
+        from recollect.providers.environment import load_environment
+
+        load_environment()
+    return name
 
 
 def json_option() -> Option:
