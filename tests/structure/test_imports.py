@@ -31,7 +31,7 @@ GROUP_OF = {
     "stores": "contract",
     **dict.fromkeys(("formation", "messages"), "decisions"),
     "recall": "recall",
-    "embedders": "adapters",
+    **dict.fromkeys(("embedders", "rerankers"), "adapters"),
     "models": "models",
     "testing": "testing",
     **dict.fromkeys(("memory", "lifecycle", "wire", "worker"), "app"),

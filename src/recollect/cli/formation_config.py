@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 FILE_BYTES_MAX: Final = 4_000_000
 DEFAULT: Final = "default"
-_OWN_KEYS: Final = frozenset({"model", "base_url", "embedder", "assistants", "scopes", "service"})
+_OWN_KEYS: Final = frozenset(
+    {"model", "base_url", "embedder", "rerank", "assistants", "scopes", "service"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,9 +96,9 @@ def config_option() -> Option:
     )
 
 
-def embedder_in(config: Path) -> str | None:
-    """Return the embedder that the configuration file names, ``None`` if it names none."""
-    return _text(read_file(config), "embedder", config)
+def text_in(config: Path, name: str) -> str | None:
+    """Return the text *name* of the configuration file, ``None`` if it has none."""
+    return _text(read_file(config), name, config)
 
 
 def service_table(config: Path | None) -> dict[str, Any]:
@@ -143,7 +145,8 @@ def assistants_in(read: Mapping[str, object], file: str) -> Assistants:
     """
     Return the configuration that a file holds: its settings, and assistants that differ from it.
 
-    Its ``model``, ``base_url`` and ``embedder`` are the caller's: an option may replace them.
+    Its ``model``, ``base_url``, ``embedder`` and ``rerank`` are the caller's: options may replace
+    them.
 
     Raises:
         UsageError: It is not as it must be; it names *file* and the place in it.

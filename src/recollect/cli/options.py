@@ -30,6 +30,7 @@ class Target:
     store: str
     scope: Scope
     embedder: str
+    rerank: str | None = None
     is_json: bool
 
 
@@ -47,6 +48,7 @@ def memory_options(*, embedder: bool = True, scope: bool = True) -> Option:
                 store=options.pop("store"),
                 scope=scope_from(options.pop("scope", None), options.pop("segment", ())),
                 embedder=options.pop("embedder", "none"),
+                rerank=options.pop("rerank", None),
                 is_json=wants_json(options.pop("as_json")),
             )
             command(target, *arguments, **options)
@@ -64,7 +66,7 @@ def _options(*, embedder: bool, scope: bool) -> list[Option]:
     if scope:
         found += _scope_options()
     if embedder:
-        found.append(embedder_option())
+        found += [embedder_option(), rerank_option()]
     return [*found, json_option()]
 
 
@@ -116,19 +118,39 @@ def embedder_option() -> Option:
     )
 
 
+def rerank_option() -> Option:
+    """Return the option that chooses the reranker."""
+    return click.option(
+        "--rerank",
+        metavar="NAME",
+        envvar="RECOLLECT_RERANK",
+        default=lambda: _configured("rerank"),
+        show_default="none",
+        callback=_with_keys,
+        help=(
+            "A reranker of what is recalled: its URL (#MODEL at the end), cohere/MODEL, "
+            "jina/MODEL, or MODULE:NAME.  [env: RECOLLECT_RERANK]"
+        ),
+    )
+
+
 def _configured_embedder() -> str:
-    """Return the embedder of the configuration file that the command was given."""
-    from recollect.cli.formation_config import embedder_in
+    return _configured("embedder") or DEFAULT_EMBEDDER
+
+
+def _configured(name: str) -> str | None:
+    """Return a text of the configuration file that the command was given, if there is one."""
+    from recollect.cli.formation_config import text_in
 
     context = click.get_current_context(silent=True)
     named = context.params.get("config") if context else None
     config = named or os.environ.get("RECOLLECT_CONFIG")
-    return (embedder_in(Path(config)) if config else None) or DEFAULT_EMBEDDER
+    return text_in(Path(config), name) if config else None
 
 
-def _with_keys(_: click.Context, __: click.Parameter, name: str) -> str:
-    """Read ``.env`` where the embedder *name* may need a key of it."""
-    if "/" in name or ":" in name:
+def _with_keys(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
+    """Read ``.env`` where what is named may need a key of it."""
+    if name is not None and ("/" in name or ":" in name):
         from recollect.providers.environment import load_environment
 
         load_environment()

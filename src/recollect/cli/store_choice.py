@@ -57,7 +57,7 @@ async def opened(target: Target, *, create: bool = False) -> AsyncIterator[Recol
         )
         raise NotFoundError(msg)
     async with (
-        recollect.open(target.store, embedder=target.embedder) as memory,
+        recollect.open(target.store, embedder=target.embedder, rerank=target.rerank) as memory,
         counting(memory) as counted,
     ):
         yield counted

@@ -53,7 +53,7 @@ def endpoint_of(
     key of the environment is sent: it may be meant for another service.
 
     Raises:
-        UsageError: The base URL is none.
+        UsageError: The URL is none.
         ModelDeniedError: The provider's own service is meant, and there is no key.
 
     >>> endpoint_of("ollama", environment={}).base_url
@@ -67,7 +67,7 @@ def endpoint_of(
     else:
         chosen = base_url or variables.get(f"{provider.upper()}_BASE_URL") or None
     if chosen is not None:
-        return Endpoint(base_url=_checked_url(chosen), api_key=api_key or NO_KEY)
+        return Endpoint(base_url=checked_url(chosen), api_key=api_key or NO_KEY)
     if api_key is None and not (provider == "anthropic" and variables.get("ANTHROPIC_AUTH_TOKEN")):
         name = f"{provider.upper()}_API_KEY"
         msg = (
@@ -96,7 +96,13 @@ def _ollama_url(host: str) -> str:
     return f"{parts.scheme}://{place}{port}{parts.path.rstrip('/') or '/v1'}"
 
 
-def _checked_url(url: str) -> str:
+def checked_url(url: str) -> str:
+    """
+    Return *url* if a request can be sent there.
+
+    Raises:
+        UsageError: It is no http or https URL with a host.
+    """
     try:
         parts = urlsplit(url)
         is_url = parts.scheme in {"http", "https"} and bool(parts.hostname)
@@ -104,6 +110,6 @@ def _checked_url(url: str) -> str:
     except ValueError:
         is_url = False
     if not is_url:
-        msg = f"the base URL {url!r} is none: write it as http://127.0.0.1:8000/v1"
+        msg = f"the URL {url!r} is none: write it as http://127.0.0.1:8000/v1"
         raise UsageError(msg)
     return url
