@@ -30,7 +30,7 @@ FOREIGN = frozenset(
 
 # Optional parts that the tests use for real.
 TESTED_EXTRAS = (
-    *("dotenv", "langchain", "openai", "anthropic", "postgres"),
+    *("dotenv", "langchain", "openai", "anthropic", "openai-agents", "pydantic-ai", "postgres"),
     *("redis", "chroma", "lancedb", "pinecone", "service", "mcp", "client", "dev"),
 )
 
