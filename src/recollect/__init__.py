@@ -58,7 +58,16 @@ if TYPE_CHECKING:
         TaskHealth,
         TaskState,
     )
-    from recollect.ports import Clock, Embedder, Ids, Model, OutsideVectors, TokenCounter, Vector
+    from recollect.ports import (
+        Clock,
+        Embedder,
+        Ids,
+        Model,
+        OutsideVectors,
+        Reranker,
+        TokenCounter,
+        Vector,
+    )
     from recollect.recall.context import (
         Context,
         ContextEntry,
@@ -98,6 +107,7 @@ if TYPE_CHECKING:
         Trust,
         Write,
     )
+    from recollect.rerankers import RerankChoice
     from recollect.stores.contract.base import Store
     from recollect.stores.contract.durability import Durability
     from recollect.stores.contract.scopes import ScopePattern
@@ -146,7 +156,8 @@ _HOMES: Final = {
     "recollect.observability.health": (
         "BackgroundTasks Health HealthStatus StoreHealth TaskError TaskHealth TaskState"
     ),
-    "recollect.ports": "Clock Embedder Ids Model OutsideVectors TokenCounter Vector",
+    "recollect.ports": "Clock Embedder Ids Model OutsideVectors Reranker TokenCounter Vector",
+    "recollect.rerankers": "RerankChoice",
     "recollect.recall.context": (
         "Context ContextEntry LeftOut LeftOutReason ProfileDocument context_guide"
     ),
@@ -259,6 +270,8 @@ __all__ = [
     "RecollectError",
     "RecordCallback",
     "RecordNote",
+    "RerankChoice",
+    "Reranker",
     "Revision",
     "Role",
     "Scope",

@@ -1,4 +1,4 @@
-"""Interfaces to the outside world: clock, ids, embedders, models and token counters."""
+"""Interfaces to the outside world: clock, ids, embedders, rerankers, models, token counters."""
 
 from __future__ import annotations
 
@@ -99,6 +99,28 @@ class OutsideVectors(Protocol):
 
     def search(self, scope: Scope, query: str, limit: int, /) -> Sequence[tuple[int, float]]:
         """Return uids and similarities of the entries of exactly *scope* nearest to *query*."""
+        ...
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Scores how well each of a few texts answers a query."""
+
+    @property
+    def identity(self) -> str:
+        """Name of the reranker, e.g. ``jina/jina-reranker-v2-base-multilingual``."""
+        ...
+
+    def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float | None]:
+        """
+        Return one score per text, in order; higher is better, on any scale.
+
+        Blocking and safe to call from several threads. An element is ``None`` where there is no
+        score.
+
+        Raises:
+            ModelError: The reranker failed.
+        """
         ...
 
 

@@ -28,8 +28,6 @@ TEMPLATE = "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}\n{% endfo
 SIGNS = "éßñ我养猫，。\u202e\u2028\ufeff\U0001f642"
 # Halves of signs, which a random choice of bytes would leave behind.
 NO_BYTES = {str(3 + byte): -100 for byte in range(128, 256)}
-# Random weights choose the end of the text at any time, the first included.
-ENDLESS = {"ignore_eos": True}
 
 NOTE = Tool(
     name="insert_note",
@@ -235,7 +233,7 @@ async def test_an_answer_cut_at_its_limit_is_never_taken_for_whole(url: str) -> 
 
 async def test_tools_in_words_meet_a_model_that_heeds_none(url: str) -> None:
     """Without a grammar the text is noise: it is told as a nameless call, never as nothing."""
-    model = opened(url, tools="prompt", extra_body=ENDLESS)
+    model = opened(url, tools="prompt", ignore_eos=True)
 
     answer = await model.answer(asking("I am Ada.", output_tokens_max=30))
 
@@ -247,7 +245,7 @@ async def test_it_streams(url: str) -> None:
     """Random text comes in pieces."""
     talk = ModelRequest(system="", turns=(Turn(role="user", text="Hi"),), output_tokens_max=60)
 
-    pieces = [piece async for piece in opened(url, extra_body=ENDLESS).stream(talk)]
+    pieces = [piece async for piece in opened(url, ignore_eos=True).stream(talk)]
 
     assert len(pieces) > 1
 
@@ -257,7 +255,7 @@ async def test_a_long_answer_does_not_outlast_the_deadline(url: str) -> None:
     endless = ModelRequest(
         system="", turns=(Turn(role="user", text="Hi"),), output_tokens_max=3_000
     )
-    model = opened(url, timeout_s=0.15, extra_body=ENDLESS)
+    model = opened(url, timeout_s=0.15, ignore_eos=True)
 
     with pytest.raises(ModelUnavailableError, match=r"within 0\.15 s"):
         await model.answer(endless)

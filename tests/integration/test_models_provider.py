@@ -2,16 +2,13 @@
 
 import json
 import logging
-import socket
-import struct
-import threading
 import traceback
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from recollect.errors import (
     ModelDeniedError,
@@ -21,10 +18,25 @@ from recollect.errors import (
 )
 from recollect.models import LangChainModel, ToolMode, open_model
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Turn, Usage
+from tests.harness.model_provider import (
+    Act,
+    Provider,
+    answers,
+    breaks_off,
+    calls,
+    chunk,
+    completion,
+    drips,
+    drips_stream,
+    message,
+    page,
+    provider_on_loopback,
+    resets,
+    streams,
+)
 
 pytestmark = pytest.mark.anyio
 
-DRIPS = 150  # far beyond every deadline here, and not for ever
 KEY = "mango-7731-kestrel-0042"
 NOTE = Tool(
     name="note",
@@ -44,226 +56,131 @@ REQUEST = ModelRequest(
 )
 TALK = ModelRequest(system="Be kind.", turns=(Turn(role="user", text="Hello"),))
 
-Act = Callable[["Exchange"], None]
-
-
-class Exchange(BaseHTTPRequestHandler):
-    """One request at the provider, and what is done with it."""
-
-    protocol_version = "HTTP/1.1"
-    server: "Provider"
-
-    def do_POST(self) -> None:
-        """Note the request; do what is next."""
-        length = int(self.headers["content-length"])
-        body = json.loads(self.rfile.read(length))
-        heard = {name.lower(): value for name, value in self.headers.items()}
-        self.server.seen.append((self.path, heard, body))
-        self.close_connection = True
-        self.server.acts.pop(0)(self)
-
-    def begin(self, status: int, kind: str, headers: Mapping[str, str]) -> None:
-        """Send the head of an answer, without saying how long it is."""
-        self.send_response(status)
-        for name, value in {"content-type": kind, "connection": "close", **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Stay silent."""
-
-
-@dataclass
-class Provider(ThreadingHTTPServer):
-    """A provider on loopback that does, request by request, what it was told to."""
-
-    acts: list[Act] = field(default_factory=list)
-    seen: list[tuple[str, dict[str, str], dict[str, Any]]] = field(default_factory=list)
-    is_over: threading.Event = field(default_factory=threading.Event)
-
-    def __post_init__(self) -> None:
-        self.daemon_threads = True
-        super().__init__(("127.0.0.1", 0), Exchange)
-
-    __hash__ = object.__hash__
-
-    @property
-    def url(self) -> str:
-        """Say where it is."""
-        return f"http://127.0.0.1:{self.server_address[1]}"
+Opened = Callable[..., Any]
 
 
 @pytest.fixture
 def provider() -> Iterator[Provider]:
-    server = Provider()
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    yield server
-    server.is_over.set()
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with provider_on_loopback() as server:
+        yield server
 
 
-def answers(body: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Act:
-    def act(exchange: Exchange) -> None:
-        exchange.begin(status, "application/json", headers or {})
-        exchange.wfile.write(json.dumps(body).encode())
-
-    return act
-
-
-def streams(*events: object, kind: str = "") -> Act:
-    def act(exchange: Exchange) -> None:
-        exchange.begin(200, "text/event-stream", {})
-        for event in events:
-            name = f"event: {event['type']}\n" if isinstance(event, dict) and kind else ""
-            text = event if isinstance(event, str) else json.dumps(event)
-            exchange.wfile.write(f"{name}data: {text}\n\n".encode())
-            exchange.wfile.flush()
-
-    return act
-
-
-def drips(exchange: Exchange) -> None:
-    """Send a byte now and then: no read of the client's ever times out."""
-    exchange.begin(200, "application/json", {})
-    for _ in range(DRIPS):
-        exchange.server.is_over.wait(0.02)
-        try:
-            exchange.wfile.write(b" ")
-            exchange.wfile.flush()
-        except OSError:
-            return
-
-
-def drips_stream(exchange: Exchange) -> None:
-    exchange.begin(200, "text/event-stream", {})
-    for _ in range(DRIPS):
-        exchange.server.is_over.wait(0.02)
-        try:
-            exchange.wfile.write(f"data: {json.dumps(chunk(content='a'))}\n\n".encode())
-            exchange.wfile.flush()
-        except OSError:
-            return
-
-
-def resets(exchange: Exchange) -> None:
-    """Close the connection with a reset, as a crashed proxy does."""
-    exchange.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    exchange.connection.close()
-
-
-def completion(
-    message: dict[str, object], finish: str = "stop", **more: object
-) -> dict[str, object]:
-    """Return a chat completion as OpenAI answers it."""
-    return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "tiny",
-        "choices": [
-            {"index": 0, "finish_reason": finish, "message": {"role": "assistant", **message}}
-        ],
-        "usage": {
-            "prompt_tokens": 40,
-            "completion_tokens": 8,
-            "total_tokens": 48,
-            "prompt_tokens_details": {"cached_tokens": 32},
-        },
-        **more,
-    }
-
-
-def calls(*written: tuple[str, str]) -> dict[str, object]:
-    """Return the message of a completion that calls functions with arguments as written."""
-    return {
-        "content": None,
-        "tool_calls": [
-            {"id": f"c{place}", "type": "function", "function": {"name": name, "arguments": raw}}
-            for place, (name, raw) in enumerate(written)
-        ],
-    }
-
-
-def chunk(finish: str | None = None, **delta: object) -> dict[str, object]:
-    return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion.chunk",
-        "created": 1,
-        "model": "tiny",
-        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
-    }
-
-
-def message(*content: dict[str, object], stop: str = "end_turn", **usage: int) -> dict[str, object]:
-    """Return a message as Anthropic answers it."""
-    return {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": "tiny",
-        "content": list(content),
-        "stop_reason": stop,
-        "stop_sequence": None,
-        "usage": {"input_tokens": 8, "output_tokens": 8, **usage},
-    }
-
-
-def openai(provider: Provider, *, tools: ToolMode = "native", timeout_s: float = 20) -> Any:
+def openai(
+    provider: Provider, *, tools: ToolMode = "native", timeout_s: float = 20, retries: int = 0
+) -> Any:
+    """Open a model of OpenAI's own client."""
     return open_model(
         "openai/tiny",
         base_url=f"{provider.url}/v1",
         api_key=KEY,
         tools=tools,
         timeout_s=timeout_s,
+        settings={"max_retries": retries},
     )
 
 
-def anthropic(provider: Provider, *, tools: ToolMode = "auto", timeout_s: float = 20) -> Any:
+def anthropic(
+    provider: Provider, *, tools: ToolMode = "auto", timeout_s: float = 20, retries: int = 0
+) -> Any:
+    """Open a model of Anthropic's own client."""
     return open_model(
         "anthropic:claude-tiny",
         base_url=provider.url,
         api_key=KEY,
         tools=tools,
         timeout_s=timeout_s,
+        settings={"max_retries": retries},
     )
 
 
-async def test_openai_answers_with_calls(provider: Provider) -> None:
+def chat_openai(
+    provider: Provider, *, tools: ToolMode = "native", timeout_s: float = 20, **more: Any
+) -> Any:
+    """Open LangChain's class for OpenAI's client."""
+    from langchain_openai import ChatOpenAI
+
+    chat = ChatOpenAI(
+        model="tiny",
+        base_url=f"{provider.url}/v1",
+        api_key=SecretStr(KEY),
+        max_retries=0,
+        **more,
+    )
+    return open_model(chat, tools=tools, timeout_s=timeout_s)
+
+
+def chat_anthropic(provider: Provider, *, tools: ToolMode = "auto", timeout_s: float = 20) -> Any:
+    """Open LangChain's class for Anthropic's client."""
+    from langchain_anthropic import ChatAnthropic
+
+    chat = ChatAnthropic(
+        model_name="claude-tiny",
+        base_url=provider.url,
+        api_key=SecretStr(KEY),
+        max_retries=0,
+        timeout=None,
+        stop=None,
+    )
+    return open_model(chat, tools=tools, timeout_s=timeout_s)
+
+
+BY_OPENAI = pytest.mark.parametrize("opened", [openai, chat_openai])
+BY_ANTHROPIC = pytest.mark.parametrize("opened", [anthropic, chat_anthropic])
+BY_ALL = pytest.mark.parametrize("opened", [openai, anthropic, chat_openai, chat_anthropic])
+
+
+def parsed(answer: ModelAnswer) -> ModelAnswer:
+    """Return *answer* with the arguments of its calls parsed, as some clients give them."""
+    read = [
+        replace(call, arguments=json.loads(call.arguments))
+        if isinstance(call.arguments, str)
+        else call
+        for call in answer.calls
+    ]
+    return replace(answer, calls=tuple(read))
+
+
+@BY_OPENAI
+async def test_openai_answers_with_calls(provider: Provider, opened: Opened) -> None:
     """Calls, usage and the cached share of it arrive; the tools, the duty to call, the limit go."""
     provider.acts = [answers(completion(calls(("note", '{"text": "Oslo"}')), "tool_calls"))]
 
-    answer = await openai(provider).answer(REQUEST)
+    answer = await opened(provider).answer(REQUEST)
 
     (path, headers, sent) = provider.seen[0]
     expected = ModelAnswer(
         calls=(ToolCall(name="note", arguments={"text": "Oslo"}, id="c0"),),
         usage=Usage(input_tokens=40, output_tokens=8, cached_tokens=32),
     )
-    assert expected == answer
+    assert expected == parsed(answer)
     assert ("/v1/chat/completions", f"Bearer {KEY}") == (path, headers["authorization"])
     assert [{"role": "system", "content": "Remember."}] == sent["messages"][:1]
-    assert ("required", 300) == (sent["tool_choice"], sent["max_completion_tokens"])
+    limit = sent.get("max_tokens", sent.get("max_completion_tokens"))
+    assert ("required", 300) == (sent["tool_choice"], limit)
     assert NOTE.parameters == sent["tools"][0]["function"]["parameters"]
 
 
-async def test_calls_in_malformed_json_are_kept_as_they_were_written(provider: Provider) -> None:
+@BY_OPENAI
+async def test_calls_in_malformed_json_are_kept_as_they_were_written(
+    provider: Provider, opened: Opened
+) -> None:
     """Beside a sound one: the strict reader says what is wrong with the other."""
     broken = '{"text": "Osl'
     written = calls(("note", broken), ("note", '{"text": "Oslo"}'))
     provider.acts = [answers(completion(written, "length"))]
 
-    answer = await openai(provider).answer(REQUEST)
+    answer = await opened(provider).answer(REQUEST)
 
-    assert {"c0": broken, "c1": {"text": "Oslo"}} == {
-        call.id: call.arguments for call in answer.calls
-    }
+    found = {call.id: call.arguments for call in answer.calls}
+    assert broken == found["c0"]
+    assert found["c1"] in ({"text": "Oslo"}, '{"text": "Oslo"}')
     assert answer.stopped == "length"
 
 
-async def test_a_repair_is_sent_in_a_form_that_providers_accept(provider: Provider) -> None:
+@BY_OPENAI
+async def test_a_repair_is_sent_in_a_form_that_providers_accept(
+    provider: Provider, opened: Opened
+) -> None:
     """Each call is JSON and is answered at once; what was no JSON is shown as text."""
     turns = (
         *REQUEST.turns,
@@ -281,7 +198,7 @@ async def test_a_repair_is_sent_in_a_form_that_providers_accept(provider: Provid
     provider.acts = [answers(completion(calls(("note", '{"text": "Oslo"}'))))]
     request = ModelRequest(system="Remember.", turns=turns, tools=(NOTE,))
 
-    await openai(provider).answer(request)
+    await opened(provider).answer(request)
 
     sent = provider.seen[0][2]["messages"]
     assert ["system", "user", "assistant", "tool", "user", "user"] == [
@@ -293,6 +210,7 @@ async def test_a_repair_is_sent_in_a_form_that_providers_accept(provider: Provid
     assert "tool_choice" not in provider.seen[0][2]
 
 
+@BY_OPENAI
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
@@ -303,53 +221,62 @@ async def test_a_repair_is_sent_in_a_form_that_providers_accept(provider: Provid
     ],
 )
 async def test_openai_says_why_it_stopped(
-    provider: Provider, body: object, expected: tuple[str, str]
+    provider: Provider, opened: Opened, body: object, expected: tuple[str, str]
 ) -> None:
     """At its limit, by refusal in words, by a filter, or because it was done."""
     provider.acts = [answers(body)]
 
-    answer = await openai(provider).answer(REQUEST)
+    answer = await opened(provider).answer(REQUEST)
 
     assert expected == (answer.stopped, answer.text)
 
 
-async def test_a_schema_answer_that_breaks_off_keeps_its_whole_calls(provider: Provider) -> None:
+@BY_OPENAI
+async def test_a_schema_answer_that_breaks_off_keeps_its_whole_calls(
+    provider: Provider, opened: Opened
+) -> None:
     """OpenAI's client raises where a schema answer met its limit; what came is not lost."""
     text = '{"calls": [{"tool": "note", "arguments": {"text": "Oslo"}}, {"tool": "note", "argu'
     provider.acts = [answers(completion({"content": text}, "length"))]
 
-    answer = await openai(provider, tools="json_schema").answer(REQUEST)
+    answer = await opened(provider, tools="json_schema").answer(REQUEST)
 
     assert ("length", '{"text": "Oslo"}') == (answer.stopped, answer.calls[0].arguments)
     assert ("note", '{"tool": "note", "argu') == (answer.calls[1].name, answer.calls[1].arguments)
-    assert Usage(input_tokens=40, output_tokens=8) == answer.usage
+    assert (40, 8) == (answer.usage.input_tokens, answer.usage.output_tokens)
 
 
-async def test_a_schema_answer_that_is_filtered_is_a_refusal(provider: Provider) -> None:
+@BY_OPENAI
+async def test_a_schema_answer_that_is_filtered_is_a_refusal(
+    provider: Provider, opened: Opened
+) -> None:
     """Also where the client raises instead of answering."""
     provider.acts = [answers(completion({"content": ""}, "content_filter"))]
 
-    answer = await openai(provider, tools="json_schema").answer(REQUEST)
+    answer = await opened(provider, tools="json_schema").answer(REQUEST)
 
-    assert ModelAnswer(stopped="refusal") == answer
+    assert ModelAnswer(stopped="refusal", usage=answer.usage) == answer
 
 
-async def test_a_schema_goes_as_the_form_of_the_answer(provider: Provider) -> None:
+@BY_OPENAI
+async def test_a_schema_goes_as_the_form_of_the_answer(provider: Provider, opened: Opened) -> None:
     """No tool is sent; the arguments come back exactly as they were written."""
     raw = '{"text": "Oslo", "text": NaN, "big": 1e400}'
     text = f'{{"calls": [{{"tool": "note", "arguments": {raw}}}]}}'
     provider.acts = [answers(completion({"content": text}))]
 
-    answer = await openai(provider, tools="json_schema").answer(REQUEST)
+    answer = await opened(provider, tools="json_schema").answer(REQUEST)
 
     sent = provider.seen[0][2]
     schema = sent["response_format"]["json_schema"]["schema"]
     assert [raw] == [call.arguments for call in answer.calls]
     assert NOTE.parameters == schema["properties"]["calls"]["items"]["properties"]["arguments"]
-    assert ("tools" in sent, 300) == (False, sent["max_completion_tokens"])
+    limit = sent.get("max_tokens", sent.get("max_completion_tokens"))
+    assert ("tools" in sent, 300) == (False, limit)
 
 
-async def test_openai_streams(provider: Provider) -> None:
+@BY_OPENAI
+async def test_openai_streams(provider: Provider, opened: Opened) -> None:
     """The pieces come as they are sent, and nothing else."""
     provider.acts = [
         streams(
@@ -361,13 +288,14 @@ async def test_openai_streams(provider: Provider) -> None:
         )
     ]
 
-    pieces = [piece async for piece in openai(provider).stream(TALK)]
+    pieces = [piece async for piece in opened(provider).stream(TALK)]
 
     assert ["Hel", "lo"] == pieces
     assert provider.seen[0][2]["stream"] is True
 
 
-async def test_anthropic_answers_with_calls(provider: Provider) -> None:
+@BY_ANTHROPIC
+async def test_anthropic_answers_with_calls(provider: Provider, opened: Opened) -> None:
     """Calls and usage arrive; the stable part is marked for the cache, which counts as input."""
     call: dict[str, object] = {
         "type": "tool_use",
@@ -380,7 +308,7 @@ async def test_anthropic_answers_with_calls(provider: Provider) -> None:
     )
     provider.acts = [answers(told)]
 
-    answer = await anthropic(provider).answer(REQUEST)
+    answer = await opened(provider).answer(REQUEST)
 
     (path, headers, sent) = provider.seen[0]
     expected = ModelAnswer(
@@ -396,20 +324,24 @@ async def test_anthropic_answers_with_calls(provider: Provider) -> None:
     assert NOTE.parameters == sent["tools"][0]["input_schema"]
 
 
+@BY_ANTHROPIC
 @pytest.mark.parametrize(
     ("stop", "expected"),
     [("end_turn", "end"), ("max_tokens", "length"), ("refusal", "refusal")],
 )
-async def test_anthropic_says_why_it_stopped(provider: Provider, stop: str, expected: str) -> None:
+async def test_anthropic_says_why_it_stopped(
+    provider: Provider, opened: Opened, stop: str, expected: str
+) -> None:
     """Done, at its limit, or by refusal."""
     provider.acts = [answers(message({"type": "text", "text": "So"}, stop=stop))]
 
-    answer = await anthropic(provider).answer(TALK)
+    answer = await opened(provider).answer(TALK)
 
     assert (expected, "So") == (answer.stopped, answer.text)
 
 
-async def test_anthropic_streams(provider: Provider) -> None:
+@BY_ANTHROPIC
+async def test_anthropic_streams(provider: Provider, opened: Opened) -> None:
     """The pieces of text come as they are sent."""
     block = {"type": "content_block_start", "index": 0}
     piece = {"type": "content_block_delta", "index": 0}
@@ -430,7 +362,7 @@ async def test_anthropic_streams(provider: Provider) -> None:
         )
     ]
 
-    pieces = [piece async for piece in anthropic(provider).stream(TALK)]
+    pieces = [piece async for piece in opened(provider).stream(TALK)]
 
     assert ["Hel", "lo"] == pieces
 
@@ -446,7 +378,7 @@ def anthropic_error(kind: str, text: str = "It failed.") -> dict[str, object]:
 BUSY = {"Retry-After": "7"}
 
 
-@pytest.mark.parametrize("opened", [openai, anthropic])
+@BY_ALL
 @pytest.mark.parametrize(
     ("act", "kind", "words", "retry_after_s"),
     [
@@ -472,7 +404,7 @@ BUSY = {"Retry-After": "7"}
 async def test_failures_are_told_apart(
     provider: Provider,
     *,
-    opened: Callable[[Provider], Any],
+    opened: Opened,
     act: Act,
     kind: type[ModelError],
     words: str,
@@ -492,8 +424,8 @@ async def test_failures_are_told_apart(
     assert len(provider.seen) == 1
 
 
-@pytest.mark.parametrize("opened", [openai, anthropic])
-async def test_nobody_there_is_unavailable(opened: Callable[[Provider], Any]) -> None:
+@BY_ALL
+async def test_nobody_there_is_unavailable(opened: Opened) -> None:
     """A refused connection may pass."""
     server = Provider()
     model = opened(server)
@@ -503,9 +435,9 @@ async def test_nobody_there_is_unavailable(opened: Callable[[Provider], Any]) ->
         await model.answer(TALK)
 
 
-@pytest.mark.parametrize("opened", [openai, anthropic])
+@BY_ALL
 async def test_an_answer_that_is_no_answer_is_a_model_error(
-    provider: Provider, opened: Callable[[Provider], Any]
+    provider: Provider, opened: Opened
 ) -> None:
     """A login page with status 200, as proxies send it."""
     provider.acts = [answers("<html>Log in</html>")]
@@ -514,10 +446,8 @@ async def test_an_answer_that_is_no_answer_is_a_model_error(
         await opened(provider).answer(TALK)
 
 
-@pytest.mark.parametrize("opened", [openai, anthropic])
-async def test_a_drip_does_not_outlast_the_deadline(
-    provider: Provider, opened: Callable[..., Any]
-) -> None:
+@BY_ALL
+async def test_a_drip_does_not_outlast_the_deadline(provider: Provider, opened: Opened) -> None:
     """A byte now and then keeps every read timeout from passing, but not the whole deadline."""
     provider.acts = [drips]
 
@@ -531,18 +461,22 @@ async def gather(stream: AsyncIterator[str], pieces: list[str]) -> None:
         pieces.append(piece)  # noqa: PERF401  # a list of all would be lost with the error
 
 
-async def test_a_stream_that_drips_does_not_outlast_the_deadline(provider: Provider) -> None:
+@BY_OPENAI
+async def test_a_stream_that_drips_does_not_outlast_the_deadline(
+    provider: Provider, opened: Opened
+) -> None:
     """What came before it stays yielded."""
     provider.acts = [drips_stream]
     pieces: list[str] = []
 
     with pytest.raises(ModelUnavailableError, match=r"within 0\.3 s"):
-        await gather(openai(provider, timeout_s=0.3).stream(TALK), pieces)
+        await gather(opened(provider, timeout_s=0.3).stream(TALK), pieces)
 
     assert {"a"} == set(pieces)
 
 
-async def test_a_stream_may_fail_in_its_middle(provider: Provider) -> None:
+@BY_OPENAI
+async def test_a_stream_may_fail_in_its_middle(provider: Provider, opened: Opened) -> None:
     """An event that says so is a failure like any other."""
     provider.acts = [
         streams(chunk(content="Hel"), {"error": {"type": "server_error", "message": "Crashed"}})
@@ -550,15 +484,16 @@ async def test_a_stream_may_fail_in_its_middle(provider: Provider) -> None:
     pieces: list[str] = []
 
     with pytest.raises(ModelUnavailableError, match="Crashed"):
-        await gather(openai(provider).stream(TALK), pieces)
+        await gather(opened(provider).stream(TALK), pieces)
 
     assert ["Hel"] == pieces
 
 
-async def test_a_stream_may_be_left(provider: Provider) -> None:
+@BY_OPENAI
+async def test_a_stream_may_be_left(provider: Provider, opened: Opened) -> None:
     """A reader who has seen enough closes it; nothing is left open."""
     provider.acts = [drips_stream]
-    stream = openai(provider).stream(TALK)
+    stream = opened(provider).stream(TALK)
 
     first = await anext(stream)
     await stream.aclose()
@@ -566,11 +501,11 @@ async def test_a_stream_may_be_left(provider: Provider) -> None:
     assert first == "a"
 
 
-@pytest.mark.parametrize("opened", [openai, anthropic])
+@BY_ALL
 @pytest.mark.parametrize("status", [400, 401, 500])
 async def test_no_message_shows_the_key(
     provider: Provider,
-    opened: Callable[[Provider], Any],
+    opened: Opened,
     status: int,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -612,9 +547,7 @@ async def test_the_environments_key_is_not_sent_elsewhere(
 
 
 @pytest.mark.parametrize("opened", [openai, anthropic])
-async def test_no_connection_outlives_its_answer(
-    provider: Provider, opened: Callable[[Provider], Any]
-) -> None:
+async def test_no_connection_outlives_its_answer(provider: Provider, opened: Opened) -> None:
     """The clients are shared by all loops of a process; a kept connection belongs to one."""
     provider.acts = [answers(completion({"content": "Hi"}) | message())]
 
@@ -627,7 +560,7 @@ async def test_without_hiding_the_key_would_be_shown(
     provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant that the tests above must catch: an adapter that hides nothing."""
-    monkeypatch.setattr("recollect.models.provider_errors.hidden", lambda text, _: text)
+    monkeypatch.setattr("recollect.providers.provider_errors.hidden", lambda text, _: text)
     provider.acts = [answers(openai_error(None, f"Incorrect API key provided: {KEY}."), 401)]
 
     with pytest.raises(ModelError) as failure:
@@ -639,7 +572,6 @@ async def test_without_hiding_the_key_would_be_shown(
 async def test_an_object_of_langchain_is_named_by_itself(provider: Provider) -> None:
     """Its class and model name make the identity; its own limit of tokens stays if lower."""
     from langchain_openai import ChatOpenAI
-    from pydantic import SecretStr
 
     chat = ChatOpenAI(
         model="tiny",
@@ -656,3 +588,154 @@ async def test_an_object_of_langchain_is_named_by_itself(provider: Provider) -> 
     assert isinstance(model, LangChainModel)
     assert "openai/tiny" == model.identity
     assert 50 == provider.seen[0][2]["max_completion_tokens"]
+
+
+NATIVE = pytest.mark.parametrize("opened", [openai, anthropic])
+
+
+@NATIVE
+async def test_a_busy_provider_is_asked_again(provider: Provider, opened: Opened) -> None:
+    """By its client, after the pause that the provider asks for, within the deadline."""
+    told = completion({"content": "Hi"}) | message({"type": "text", "text": "Hi"})
+    busy = answers(openai_error("rate_limit_exceeded"), 429, {"retry-after-ms": "1"})
+    provider.acts = [busy, answers(told)]
+
+    answer = await opened(provider, retries=2).answer(TALK)
+
+    assert ("Hi", 2) == (answer.text, len(provider.seen))
+
+
+@NATIVE
+@pytest.mark.parametrize("status", [200, 502])
+async def test_a_web_page_is_told_as_one(provider: Provider, opened: Opened, status: int) -> None:
+    """With what to check, instead of its source."""
+    provider.acts = [page(status, "Sign in")]
+
+    with pytest.raises(ModelError, match=r"tiny.*web page .*check the base URL") as told:
+        await opened(provider).answer(TALK)
+
+    assert "<html" not in str(told.value).lower()
+    assert isinstance(told.value, ModelUnavailableError) == (status == 502)
+
+
+@NATIVE
+async def test_a_web_page_is_no_stream(provider: Provider, opened: Opened) -> None:
+    provider.acts = [page()]
+
+    with pytest.raises(ModelError, match=r"tiny.*web page.*check the base URL"):
+        await gather(opened(provider).stream(TALK), [])
+
+
+@NATIVE
+async def test_an_answer_that_breaks_off_may_come_later(provider: Provider, opened: Opened) -> None:
+    """Half of its JSON is no answer, and nothing of it is kept."""
+    provider.acts = [breaks_off(completion({"content": "Hi"}) | message())]
+
+    with pytest.raises(ModelUnavailableError, match="tiny"):
+        await opened(provider).answer(TALK)
+
+
+@NATIVE
+async def test_a_stream_that_is_cut_off_says_so(provider: Provider, opened: Opened) -> None:
+    """The end of the connection alone does not end an answer."""
+    block = {"type": "content_block_start", "index": 0}
+    piece = {"type": "content_block_delta", "index": 0}
+    by_anthropic = [
+        {"type": "message_start", "message": message()},
+        {**block, "content_block": {"type": "text", "text": ""}},
+        {**piece, "delta": {"type": "text_delta", "text": "Hel"}},
+    ]
+    is_openai = opened is openai
+    provider.acts = [
+        streams(chunk(content="Hel")) if is_openai else streams(*by_anthropic, kind="n")
+    ]
+    pieces: list[str] = []
+
+    with pytest.raises(ModelUnavailableError, match=r"tiny broke off its answer.*ask again"):
+        await gather(opened(provider).stream(TALK), pieces)
+
+    assert ["Hel"] == pieces
+
+
+async def test_a_client_that_believes_every_end_would_keep_half_an_answer(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant that the test above must catch."""
+    monkeypatch.setattr("recollect.models.openai_model.read_chunk", lambda _: ("Hel", True))
+    provider.acts = [streams(chunk(content="Hel"))]
+    pieces: list[str] = []
+
+    await gather(openai(provider).stream(TALK), pieces)
+
+    assert ["Hel"] == pieces
+
+
+async def test_openai_itself_is_sent_a_strict_schema(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every property is required there; the null of an omitted one does not reach the reader."""
+    monkeypatch.setattr("recollect.providers.endpoints.Endpoint.is_elsewhere", False)
+    tool = replace(NOTE, parameters={
+        "type": "object",
+        "properties": {"text": {"type": "string", "maxLength": 9}, "mood": {"type": "string"}},
+        "required": ["text"],
+    })  # fmt: skip
+    text = '{"calls": [{"tool": "note", "arguments": {"text": "Oslo", "mood": null}}]}'
+    provider.acts = [answers(completion({"content": text}))]
+
+    answer = await openai(provider, tools="json_schema").answer(replace(REQUEST, tools=(tool,)))
+
+    sent = provider.seen[0][2]["response_format"]["json_schema"]
+    arguments = sent["schema"]["properties"]["calls"]["items"]["properties"]["arguments"]
+    assert ['{"text": "Oslo"}'] == [call.arguments for call in answer.calls]
+    assert (True, ["text", "mood"]) == (sent["strict"], arguments["required"])
+    assert {"type": "string"} == arguments["properties"]["text"]
+    assert arguments["additionalProperties"] is False
+
+
+async def test_anthropic_answers_in_the_form_of_a_schema(provider: Provider) -> None:
+    text = '{"calls": [{"tool": "note", "arguments": {"text": "Oslo"}}]}'
+    provider.acts = [answers(message({"type": "text", "text": text}))]
+
+    answer = await anthropic(provider, tools="json_schema").answer(REQUEST)
+
+    sent = provider.seen[0][2]
+    assert ['{"text": "Oslo"}'] == [call.arguments for call in answer.calls]
+    assert ("json_schema", False) == (sent["output_config"]["format"]["type"], "tools" in sent)
+
+
+async def test_anthropic_gets_all_answers_in_one_message(provider: Provider) -> None:
+    """As it demands: the answers to calls first, in the message right after them."""
+    said = [ToolCall(name="note", arguments={"text": each}, id=each) for each in ("a", "b")]
+    turns = (
+        *REQUEST.turns,
+        Turn(role="assistant", text="", calls=tuple(said)),
+        Turn(role="tool", text="kept", answers="a"),
+        Turn(role="user", text="Again."),
+    )
+    provider.acts = [answers(message({"type": "text", "text": "Done."}))]
+
+    await anthropic(provider).answer(replace(REQUEST, turns=turns))
+
+    sent = provider.seen[0][2]["messages"]
+    assert ["user", "assistant", "user"] == [each["role"] for each in sent]
+    assert ["tool_use", "tool_use"] == [each["type"] for each in sent[1]["content"]]
+    assert ["tool_result", "tool_result", "text"] == [each["type"] for each in sent[2]["content"]]
+
+
+async def test_the_environment_names_server_and_key(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the provider's own variables do: a key that is set beside its server goes there."""
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{provider.url}/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OLLAMA_HOST", provider.url.removeprefix("http://"))
+    provider.acts = [answers(completion({"content": "Hi"}))] * 2
+
+    for choice in ("openai/tiny", "ollama/tiny:1b"):
+        await open_model(choice, settings={"temperature": 0}).answer(TALK)
+
+    first, second = provider.seen
+    assert ("/v1/chat/completions", f"Bearer {KEY}") == (first[0], first[1]["authorization"])
+    assert ("/v1/chat/completions", "Bearer none") == (second[0], second[1]["authorization"])
+    assert (0, "tiny:1b") == (first[2]["temperature"], second[2]["model"])

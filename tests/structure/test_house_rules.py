@@ -23,14 +23,14 @@ OUTERMOST = frozenset({"cli", "worker", "server"})
 FOREIGN = frozenset(
     {
         "embedders/adapters.py",
-        "models/provider_errors.py",
+        "providers/provider_errors.py",
         "integrations/langchain/outside_vector_store.py",
     }
 )
 
 # Optional parts that the tests use for real.
 TESTED_EXTRAS = (
-    *("langchain", "openai", "anthropic", "postgres"),
+    *("dotenv", "langchain", "openai", "anthropic", "openai-agents", "pydantic-ai", "postgres"),
     *("redis", "chroma", "lancedb", "pinecone", "service", "mcp", "client", "dev"),
 )
 

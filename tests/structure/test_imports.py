@@ -25,12 +25,13 @@ DRIVERS = frozenset(
 # Which group a module of the package belongs to, by the first part of its name.
 GROUP_OF = {
     **dict.fromkeys(
-        ("deferred_imports", "errors", "observability", "ports", "records", "text"), "ground"
+        ("deferred_imports", "errors", "observability", "ports", "providers", "records", "text"),
+        "ground",
     ),
     "stores": "contract",
     **dict.fromkeys(("formation", "messages"), "decisions"),
     "recall": "recall",
-    "embedders": "adapters",
+    **dict.fromkeys(("embedders", "rerankers"), "adapters"),
     "models": "models",
     "testing": "testing",
     **dict.fromkeys(("memory", "lifecycle", "wire", "worker"), "app"),

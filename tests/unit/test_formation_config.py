@@ -157,3 +157,14 @@ def test_the_defaults_are_the_built_in_types() -> None:
     assert DEFAULT_TYPES == settings.types
     assert all(getattr(settings.limits, each.name) != 0 for each in fields(FormationLimits))
     assert (1, 10.0) == (settings.limits.repairs, settings.debounce.quiet_s)
+
+
+def test_a_request_cannot_name_an_object_of_a_module() -> None:
+    """Importing it would run code; a configuration, which is the operator's, may."""
+    configured = Assistants(default=FormationSettings(model="app.models:chat"))
+
+    with pytest.raises(UsageError, match="only a configuration may name an object"):
+        configured.of({"model": "os:system"})
+
+    assert configured.of({}).model == "app.models:chat"
+    assert configured.of({"model": "openai:gpt_x"}).model == "openai:gpt_x"

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from recollect.errors import ModelDeniedError, StoreError, UsageError
-from recollect.models.provider_errors import read_failure
 from recollect.observability.health import BackgroundTasks, Health, StoreHealth, TaskMonitor
 from recollect.observability.logs import (
     KEYS_MAX,
@@ -18,6 +17,7 @@ from recollect.observability.logs import (
     summary_of,
     times,
 )
+from recollect.providers.provider_errors import read_failure
 from recollect.testing import NOON
 
 SECRET = "heliotrope"

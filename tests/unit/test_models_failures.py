@@ -16,7 +16,7 @@ from recollect.errors import (
     ModelUnavailableError,
     NotFoundError,
 )
-from recollect.models.provider_errors import (
+from recollect.providers.provider_errors import (
     RETRY_AFTER_S_MAX,
     asking,
     cause_of,
@@ -24,7 +24,7 @@ from recollect.models.provider_errors import (
     retry_after_s,
     status_of,
 )
-from recollect.models.redaction import hidden, secrets_of
+from recollect.providers.redaction import hidden, secrets_of
 
 KEY = "mango-7731-kestrel"
 

@@ -10,13 +10,8 @@ from langchain_core.runnables import Runnable
 
 from recollect.errors import ModelError, UsageError
 from recollect.models import LangChainModel, open_model
-from recollect.models.langchain_messages import (
-    RECEIVED,
-    messages_of,
-    read_message,
-    stopped_by,
-    text_of,
-)
+from recollect.models.langchain_messages import messages_of, read_message, text_of
+from recollect.models.provider_turns import RECEIVED, stopped_by
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Turn, Usage
 
 NOTE = Tool(name="note", description="Keep a note.", parameters={"type": "object"})

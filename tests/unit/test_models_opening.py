@@ -20,7 +20,8 @@ from recollect.models import (
     load_environment,
     open_model,
 )
-from recollect.models.model_choice import parsed_choice
+from recollect.models.named_model import parsed_choice
+from recollect.models.openai_model import OpenAIModel
 from recollect.ports import ModelRequest
 from recollect.testing.scripted_model import ScriptedModel
 
@@ -29,7 +30,8 @@ KEY = "mango-7731-kestrel"
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE",
+                 "AZURE_OPENAI_API_KEY", "ANTHROPIC_AUTH_TOKEN"):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
 
 
@@ -77,17 +79,15 @@ def test_an_unknown_provider_is_told_of_base_urls() -> None:
 @pytest.mark.parametrize(
     ("choice", "missing", "words"),
     [
-        ("openai/m", "langchain", r'recollect\[langchain\]"'),
-        ("openai/m", "langchain_openai", r'langchain-openai .* "recollect\[openai\]"'),
-        ("anthropic/m", "langchain_anthropic", r'langchain-anthropic .* "recollect\[anthropic\]"'),
+        ("openai/m", "openai", r'openai .* "recollect\[openai\]"'),
+        ("ollama/m", "openai", r'openai .* "recollect\[openai\]"'),
+        ("anthropic/m", "anthropic", r'anthropic .* "recollect\[anthropic\]"'),
+        ("azure/m", "langchain", r'recollect\[langchain\]"'),
     ],
 )
 def test_a_missing_package_names_its_extra(
     monkeypatch: pytest.MonkeyPatch, choice: str, missing: str, words: str
 ) -> None:
-    from langchain.chat_models import base
-
-    getattr(base, "_get_chat_model_creator").cache_clear()  # noqa: B009  # it is private
     for name in [name for name in sys.modules if name.split(".")[0] == missing]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)
@@ -103,34 +103,78 @@ def test_a_provider_without_an_extra_names_its_package(monkeypatch: pytest.Monke
         open_model("cohere/m")
 
 
-def test_a_missing_key_is_told_before_anything_is_asked() -> None:
-    with pytest.raises(ModelDeniedError, match="set OPENAI_API_KEY"):
-        open_model("openai/m")
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "azure"])
+def test_a_missing_key_is_told_before_anything_is_asked(provider: str) -> None:
+    with pytest.raises(ModelDeniedError, match=f"set {provider.upper()}.*_API_KEY"):
+        open_model(f"{provider}/m")
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:80", "ftp://x", "http://", "http://x:port"])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(UsageError, match="write it as http://"):
+        open_model("openai/m", base_url=url)
 
 
 def test_settings_that_are_none_are_refused() -> None:
     """And the key is not in what is said of them."""
     with pytest.raises(ModelError, match="cannot be opened") as failure:
-        open_model("openai/m", api_key=KEY, settings={"temperature": "hot"})
+        open_model("azure/m", api_key=KEY, settings={"temperature": "hot"})
 
     assert KEY not in f"{failure.value} {failure.value.__cause__}"
 
 
-def test_a_string_opens_langchains_model() -> None:
-    """The key in it is not shown; nobody but our worker repeats a request."""
+def test_a_string_opens_the_providers_own_client() -> None:
+    """The key in it is not shown, and a request that failed in passing is repeated."""
     model: Any = open_model("openai/m", api_key=KEY, settings={"temperature": 0.5})
+
+    assert isinstance(model, OpenAIModel)
+    assert "openai/m" == model.identity
+    assert (2, {"temperature": 0.5}) == (model._client.max_retries, model._fields)
+    assert KEY not in f"{model!r} {model._endpoint!r}"
+
+
+def test_other_providers_open_as_langchains_model() -> None:
+    """Nobody but our worker repeats a request there."""
+    settings = {"api_version": "1", "azure_endpoint": "http://127.0.0.1:9", "temperature": 0.5}
+    model: Any = open_model("azure/m", api_key=KEY, settings=settings)
 
     chat = model._model
     assert isinstance(model, LangChainModel)
-    assert "openai/m" == model.identity
+    assert "azure_openai/m" == model.identity
     assert (0, 0.5) == (chat.max_retries, chat.temperature)
     assert KEY not in f"{model!r} {chat!r} {vars(model)!r}".replace(repr(model._secrets), "")
+
+
+def test_a_module_and_attribute_name_an_object(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A function, an object, or a class that is called; also deep inside."""
+    tmp_path.joinpath("some_models.py").write_text(
+        "class Own:\n"
+        "    identity = 'own/m'\n"
+        "    async def answer(self, request): ...\n"
+        "    def stream(self, request): ...\n"
+        "class Box:\n    inner = Own()\n"
+        "async def ask(request): return 'Hi'\n",
+        "utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+
+    opened = [open_model(f"some_models:{name}") for name in ("Own", "Box.inner", "ask")]
+
+    assert ["own/m", "own/m", "some_models/ask"] == [each.identity for each in opened]
+
+
+@pytest.mark.parametrize("choice", ["no_such_module:model", "json:nothing", "json.tool:a.b"])
+def test_an_object_that_is_not_there_is_told(choice: str) -> None:
+    with pytest.raises(UsageError, match=f"'{choice}'"):
+        open_model(choice)
 
 
 def test_a_local_server_needs_no_key_and_gets_a_schema() -> None:
     model = open_model("openai/m", base_url="http://127.0.0.1:9/v1")
 
-    assert "LangChainModel('openai/m', tools='json_schema')" == repr(model)
+    assert "OpenAIModel('openai/m', tools='json_schema')" == repr(model)
 
 
 @pytest.mark.parametrize("tools", ["auto", "native", "prompt"])

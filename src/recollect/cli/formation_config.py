@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 FILE_BYTES_MAX: Final = 4_000_000
 DEFAULT: Final = "default"
-_OWN_KEYS: Final = frozenset({"model", "base_url", "assistants", "scopes", "service"})
+_OWN_KEYS: Final = frozenset(
+    {"model", "base_url", "embedder", "rerank", "assistants", "scopes", "service"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +96,11 @@ def config_option() -> Option:
     )
 
 
+def text_in(config: Path, name: str) -> str | None:
+    """Return the text *name* of the configuration file, ``None`` if it has none."""
+    return _text(read_file(config), name, config)
+
+
 def service_table(config: Path | None) -> dict[str, Any]:
     """Return the table [service] of the configuration file, if there is one."""
     table = read_file(config).get("service", {}) if config else {}
@@ -138,7 +145,8 @@ def assistants_in(read: Mapping[str, object], file: str) -> Assistants:
     """
     Return the configuration that a file holds: its settings, and assistants that differ from it.
 
-    Its ``model`` and ``base_url`` are the caller's: an option may replace them.
+    Its ``model``, ``base_url``, ``embedder`` and ``rerank`` are the caller's: options may replace
+    them.
 
     Raises:
         UsageError: It is not as it must be; it names *file* and the place in it.
@@ -186,7 +194,8 @@ def _scopes(tables: object, place: str) -> dict[Scope, str]:
 def _settings(base: FormationSettings, table: object, place: str) -> FormationSettings:
     """Return *base* with the settings of a table; errors begin with its *place*."""
     from recollect.formation.config import DEFAULT_MODEL, with_settings
-    from recollect.models.model_choice import RULES, parsed_choice
+    from recollect.models.model_choice import RULES
+    from recollect.models.named_model import parsed_choice
 
     if not isinstance(table, Mapping):
         msg = f"{place}: is a table of settings, not {table!r}"

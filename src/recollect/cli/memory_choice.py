@@ -111,6 +111,7 @@ async def opened_to_form(
     async with recollect.open(
         target.store,
         embedder=target.embedder,
+        rerank=target.rerank,
         model=model,
         formation=forming.assistants,
         worker=worker,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import wraps
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -17,7 +19,7 @@ from recollect.records import Scope
 
 DEFAULT_STORE: Final = "./recollect.db"
 DEFAULT_SCOPE: Final = "default"
-EMBEDDERS: Final = ("auto", "minilm", "none")
+DEFAULT_EMBEDDER: Final = "auto"
 _STORE: Final = "A file, as a path or sqlite: URL, or memory:."
 _ESCAPED: Final = re.compile(r"%(2F|25)", re.IGNORECASE)
 
@@ -29,6 +31,7 @@ class Target:
     store: str
     scope: Scope
     embedder: str
+    rerank: str | None = None
     is_json: bool
 
 
@@ -48,6 +51,7 @@ def memory_options(
                 store=options.pop("store"),
                 scope=scope_from(options.pop("scope", None), options.pop("segment", ())),
                 embedder=options.pop("embedder", "none"),
+                rerank=options.pop("rerank", None),
                 is_json=wants_json(options.pop("as_json")),
             )
             command(target, *arguments, **options)
@@ -64,7 +68,7 @@ def memory_options(
 def _options(*, embedder: bool, scope: bool) -> list[Option]:
     found = _scope_options() if scope else []
     if embedder:
-        found.append(embedder_option())
+        found += [embedder_option(), rerank_option()]
     return [*found, json_option()]
 
 
@@ -106,12 +110,55 @@ def embedder_option() -> Option:
     """Return the option that chooses the embedder."""
     return click.option(
         "--embedder",
-        type=click.Choice(EMBEDDERS),
+        metavar="NAME",
         envvar="RECOLLECT_EMBEDDER",
-        default="auto",
-        show_default=True,
-        help="'auto' is minilm where it is installed.  [env: RECOLLECT_EMBEDDER]",
+        default=_configured_embedder,
+        show_default=DEFAULT_EMBEDDER,
+        callback=_with_keys,
+        help=(
+            "'auto' (minilm where it is installed), 'minilm', 'none', openai/MODEL, ollama/MODEL, "
+            "fastembed/MODEL, or MODULE:NAME.  [env: RECOLLECT_EMBEDDER]"
+        ),
     )
+
+
+def rerank_option() -> Option:
+    """Return the option that chooses the reranker."""
+    return click.option(
+        "--rerank",
+        metavar="NAME",
+        envvar="RECOLLECT_RERANK",
+        default=lambda: _configured("rerank"),
+        show_default="none",
+        callback=_with_keys,
+        help=(
+            "A reranker of what is recalled: its URL (#MODEL at the end), cohere/MODEL, "
+            "jina/MODEL, or MODULE:NAME.  [env: RECOLLECT_RERANK]"
+        ),
+    )
+
+
+def _configured_embedder() -> str:
+    return _configured("embedder") or DEFAULT_EMBEDDER
+
+
+def _configured(name: str) -> str | None:
+    """Return a text of the configuration file that the command was given, if there is one."""
+    from recollect.cli.formation_config import text_in
+
+    context = click.get_current_context(silent=True)
+    named = context.params.get("config") if context else None
+    config = named or os.environ.get("RECOLLECT_CONFIG")
+    return text_in(Path(config), name) if config else None
+
+
+def _with_keys(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
+    """Read ``.env`` where what is named may need a key of it."""
+    if name is not None and ("/" in name or ":" in name):
+        from recollect.providers.environment import load_environment
+
+        load_environment()
+    return name
 
 
 def json_option() -> Option:

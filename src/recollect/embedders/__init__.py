@@ -1,13 +1,15 @@
-"""Embedders: MiniLM without torch, any callable, any LangChain ``Embeddings``, or none."""
+"""Embedders: MiniLM without torch, models by name, any callable or library's object, or none."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import TypeAlias
 
 from recollect.errors import UsageError
 from recollect.ports import Embedder
+from recollect.providers.object_names import is_object_name, named_object
 
 EmbedderChoice: TypeAlias = (
     "str | Embedder | Callable[[Sequence[str]], Sequence[Sequence[float]]] | object"
@@ -20,28 +22,65 @@ def open_embedder(choice: EmbedderChoice) -> Embedder | None:
 
     Args:
         choice: ``"minilm"``; ``"none"``; ``"auto"`` for MiniLM where its weights are
-            installed and none elsewhere; an `Embedder`; a LangChain ``Embeddings``
-            object; or a callable from texts to vectors.
+            installed and none elsewhere; ``"openai/model"``, ``"ollama/model"`` or
+            ``"fastembed/model"``; ``"module:attribute"``; an `Embedder`; an object of LangChain,
+            sentence-transformers or FastEmbed; or a callable from texts to vectors.
 
     Raises:
         UsageError: It is none of these.
-        EmbedderError: MiniLM is named and its weights are not installed.
+        MissingExtraError: A package that it needs is not installed.
+        EmbedderError: Its weights are not installed, or its key is missing.
     """
     if choice == "none":
         return None
     if choice in ("auto", "minilm"):
         return _minilm(is_required=choice == "minilm")
     if isinstance(choice, str):
-        msg = f"unknown embedder {choice!r}: use 'minilm', 'none', 'auto', or an object"
-        raise UsageError(msg)
+        return _named(choice.strip())
     return _adapted(choice)
+
+
+def parsed_name(choice: str) -> tuple[str, str]:
+    """
+    Return provider and model of an embedder's name.
+
+    >>> parsed_name("fastembed/BAAI/bge-m3")
+    ('fastembed', 'BAAI/bge-m3')
+
+    Raises:
+        UsageError: It names no provider of embedders.
+    """
+    found = re.fullmatch(r"(openai|ollama|fastembed)[:/](\S+)", choice)
+    if found is None:
+        msg = (
+            f"unknown embedder {choice!r}: use 'minilm', 'none', 'auto', 'openai/MODEL', "
+            "'ollama/MODEL', 'fastembed/MODEL', 'module:attribute', or an object"
+        )
+        raise UsageError(msg)
+    return found[1], found[2]
+
+
+def _named(choice: str) -> Embedder:
+    if is_object_name(choice):
+        return _adapted(named_object(choice))
+    provider, model = parsed_name(choice)
+    if provider == "fastembed":
+        from recollect.embedders.fastembed_embedder import FastEmbedEmbedder
+
+        return FastEmbedEmbedder(model)
+    from recollect.embedders.provider_embedder import ProviderEmbedder
+
+    return ProviderEmbedder(model, provider=provider)
 
 
 def _adapted(choice: object) -> Embedder:
     from recollect.embedders.adapters import CallableEmbedder, CheckedEmbedder, LangChainEmbedder
+    from recollect.embedders.library_objects import library_embedder
 
     if isinstance(choice, Embedder):
         return CheckedEmbedder(choice)
+    if (of_library := library_embedder(choice)) is not None:
+        return of_library
     if hasattr(choice, "embed_documents"):
         return LangChainEmbedder(choice)
     if callable(choice):

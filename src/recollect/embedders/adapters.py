@@ -48,7 +48,14 @@ class CallableEmbedder:
 
     def _vectors(self, texts: Sequence[str]) -> list[Vector]:
         found = [np.atleast_1d(each) for each in _answer(self._embed, texts, self._name)]
-        lengths = {len(each) for each in found} | ({self._dimensions} - {None})
+        lengths = {len(each) for each in found}
+        if self._dimensions is not None and lengths and lengths != {self._dimensions}:
+            msg = (
+                f"the embedder {self._name} gave vectors of {sorted(lengths)} numbers, and before "
+                f"of {self._dimensions}: another model answers under its name; open the memory "
+                "again, and everything is embedded anew with that one"
+            )
+            raise EmbedderError(msg)
         if len(found) != len(texts) or len(lengths) > 1 or any(each.ndim != 1 for each in found):
             shapes = sorted({each.shape for each in found})
             msg = f"the embedder {self._name} gave {len(found)} vectors, {shapes}, of {len(texts)}"

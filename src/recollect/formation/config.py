@@ -11,6 +11,7 @@ from recollect.errors import UsageError
 from recollect.formation.cron import check_schedule
 from recollect.formation.prompt_texts import LANGUAGES, FormationPrompts, PromptLanguage
 from recollect.formation.types import BUILTIN_TYPES, DEFAULT_TYPES, MemoryType, load_types
+from recollect.providers.object_names import is_object_name
 from recollect.records import Json, JsonObject, Scope
 from recollect.stores.json_pointers import is_number
 from recollect.stores.plans.formation import Debounce
@@ -125,6 +126,11 @@ class Assistants:
         Raises:
             UsageError: The assistant is unknown, or a setting is invalid.
         """
+        model = settings.get("model")
+        if isinstance(model, str) and is_object_name(model):
+            # These settings came with a request: importing what they name would run its code.
+            msg = f"model {model!r}: only a configuration may name an object of a module"
+            raise UsageError(msg)
         chosen = self._settings_of(settings.get("assistant", self.assistant_of(scope)))
         own = {key: value for key, value in settings.items() if key != "assistant"}
         return with_settings(chosen, own)

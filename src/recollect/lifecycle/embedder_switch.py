@@ -12,6 +12,7 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.ports import TokenCounter, Vector
 from recollect.recall.outside_vectors import Outside
 from recollect.recall.recaller import Recaller
+from recollect.recall.rerank_order import Reranking
 from recollect.recall.vector_backlog import Embedding
 from recollect.stores.contract.base import Store
 
@@ -40,6 +41,7 @@ class EmbedderSwitch:
         self.earlier: Embedding | None = None
         self.recaller: Recaller | None = None
         self.outside: Outside | None = None
+        self.reranking: Reranking | None = None
         self._count_tokens = count_tokens
         self._working: anyio.CancelScope | None = None
 
@@ -72,7 +74,9 @@ class EmbedderSwitch:
 
     def new_recaller(self) -> Recaller:
         """Return a recaller for the embedder now in use."""
-        return Recaller(self.store, self.embedding, self._count_tokens, self.outside)
+        return Recaller(
+            self.store, self.embedding, self._count_tokens, self.outside, self.reranking
+        )
 
     async def keep_embedded(self) -> None:
         """Embed what comes, with the embedder in use at the time."""

@@ -40,6 +40,7 @@ from recollect.records import (
     Thread,
     Write,
 )
+from recollect.rerankers import RerankChoice
 from recollect.stores.contract.base import Store
 from recollect.stores.contract.durability import Durability
 from recollect.stores.contract.scopes import ScopePattern
@@ -77,6 +78,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     notice: FormationCallback = tell_nobody,
     count_tokens: TokenCounter = estimated_tokens,
     outside: OutsideVectors | None = None,
+    rerank: RerankChoice = None,
     durability: Durability = "full",
     clock: Clock | None = None,
     ids: Ids | None = None,
@@ -87,10 +89,12 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     Args:
         url: ``memory:``, a SQLite file as a path or ``sqlite:///`` URL, or a server:
             ``postgresql://user@host/database``, ``redis://host:6379/0``.
-        embedder: ``"minilm"``, ``"none"``, ``"auto"`` (MiniLM where it is installed), an
-            `Embedder`, a LangChain ``Embeddings`` object, or a callable.
+        embedder: ``"minilm"``, ``"none"``, ``"auto"`` (MiniLM where it is installed), another by
+            its name, such as ``"openai/text-embedding-3-small"``, an `Embedder`, an object of a
+            library, or a callable; see `open_embedder`.
         model: The model that forms memories: ``"provider/model"``, a LangChain chat model, a
-            `Model`, or an async callable. With ``None``, messages wait until there is one.
+            `Model`, or an async callable; see `open_model`. With ``None``, messages wait until
+            there is one.
         formation: The memory types and how to form them, for all assistants or by assistant.
         worker: Whether to form memories in the background of this process; if not, call `form`.
         concurrency: How many scopes may be formed at once, up to ``CONCURRENCY_MAX``.
@@ -99,6 +103,9 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
         count_tokens: Counts the tokens of a text; an estimate by default.
         outside: An external vector store that mirrors the entries and contributes to recall, such
             as `recollect.integrations.langchain.OutsideVectorStore`.
+        rerank: A reranker that orders the best entries anew: a URL, a `Reranker`, an object of a
+            library, or a callable; see `open_reranker`. Where it fails, or takes longer than 2
+            seconds, the order is that without.
         durability: With ``"full"``, acknowledged writes survive a power loss; with ``"relaxed"``,
             only the end of the process; see `open_store`.
         clock: Source of the current time.
@@ -117,6 +124,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
         notice=notice,
         count_tokens=count_tokens,
         outside=outside,
+        rerank=rerank,
     )
 
 
@@ -149,6 +157,7 @@ class Recollect(
         notice: FormationCallback = tell_nobody,
         count_tokens: TokenCounter = estimated_tokens,
         outside: OutsideVectors | None = None,
+        rerank: RerankChoice = None,
     ) -> None:
         options = RuntimeOptions(
             embedder=embedder,
@@ -159,6 +168,7 @@ class Recollect(
             notice=notice,
             count_tokens=count_tokens,
             outside=outside,
+            rerank=rerank,
         )
         self.store = store
         self._runtime = MemoryRuntime(store, options)

@@ -18,8 +18,10 @@ from recollect.observability.logs import package_logger
 from recollect.ports import OutsideVectors, TokenCounter
 from recollect.recall.outside_vectors import opened_outside
 from recollect.recall.recaller import Recaller
+from recollect.recall.rerank_order import Reranking
 from recollect.recall.vector_backlog import opened_embedding
 from recollect.records import JsonObject, Scope
+from recollect.rerankers import RerankChoice, open_reranker
 from recollect.stores.contract.base import Store
 from recollect.stores.in_place import has_loop
 from recollect.stores.plans.formation import Debounce
@@ -50,6 +52,7 @@ class RuntimeOptions:
     notice: FormationCallback
     count_tokens: TokenCounter
     outside: OutsideVectors | None
+    rerank: RerankChoice
 
 
 class MemoryRuntime(EmbedderSwitch):
@@ -79,6 +82,8 @@ class MemoryRuntime(EmbedderSwitch):
             self.embedding = await opened_embedding(self.store, embedder) if embedder else None
             chosen = options.outside
             self.outside = await opened_outside(self.store, chosen) if chosen else None
+            reranker = await to_thread.run_sync(open_reranker, options.rerank)
+            self.reranking = Reranking(self.store, reranker) if reranker else None
             self.recaller = self.new_recaller()
             self.worker = await self._opened_worker(self.recaller)
             await self._start(exit_)

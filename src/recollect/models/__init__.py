@@ -1,11 +1,12 @@
-"""Models: any LangChain chat model, ``provider/model``, any async callable, or a recording."""
+"""Models: ``provider/model``, any LangChain chat model, any async callable, or a recording."""
 
 from recollect.models.callables import CallableModel
-from recollect.models.environment import load_environment
-from recollect.models.langchain_model import LangChainModel, ToolMode
+from recollect.models.langchain_model import LangChainModel
 from recollect.models.model_choice import ModelChoice, open_model
+from recollect.models.provider_client import ToolMode
 from recollect.models.replay import RecordedModel, Replay
 from recollect.models.structured_output import PromptedModel
+from recollect.providers.environment import load_environment
 
 __all__ = (
     "CallableModel",

@@ -7,9 +7,9 @@ from inspect import isawaitable
 from typing import Any, Final, TypeAlias
 
 from recollect.errors import ModelError, UsageError
-from recollect.models.provider_errors import asking
 from recollect.models.structured_output import calls_before, read_calls
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
+from recollect.providers.provider_errors import asking
 
 Answered: TypeAlias = "ModelAnswer | str | Mapping[str, Any]"
 Ask: TypeAlias = "Callable[[ModelRequest], Awaitable[Answered]]"

@@ -2,101 +2,46 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from recollect.models.structured_output import calls_before
-from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Turn, Usage
+from recollect.models.provider_turns import acceptable_turns, identified_calls, stopped_by
+from recollect.ports import ModelAnswer, ModelRequest, Turn, Usage
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
 
-RECEIVED: Final = "Received."
-
-# Where providers report the stop reason, and their values for a truncated answer.
-_STOP_FIELDS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason")
-_LENGTH: Final = frozenset(
-    {"length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded"}
-)
-_REFUSAL: Final = frozenset(
-    {
-        *("refusal", "content_filter", "content_filtered", "guardrail_intervened", "safety"),
-        *("recitation", "blocklist", "prohibited_content", "spii", "error_toxic"),
-    }
-)
-
 
 def messages_of(request: ModelRequest, *, marks_stable_part: bool = False) -> list[BaseMessage]:
     """
-    Return *request* as messages that every provider accepts.
-
-    Providers demand that each call is valid JSON and is answered before anything else is
-    said. So a call whose arguments are no JSON object is shown as text, and so is the answer
-    to it; a call that no turn answers gets `RECEIVED`; calls without an id get one.
+    Return *request* as messages that every provider accepts; see `acceptable_turns`.
 
     Args:
         marks_stable_part: Marks the system text for the cache of Anthropic's service, which
             covers the tools too.
     """
-    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+    from langchain_core.messages import SystemMessage
 
     messages: list[BaseMessage] = []
     if request.system:
         mark = {"cache_control": {"type": "ephemeral"}} if marks_stable_part else {}
         block = {"type": "text", "text": request.system, **mark}
         messages.append(SystemMessage(content=[block] if mark else request.system))
-    waiting: list[str] = []
-    held: list[BaseMessage] = []
-    for turn in request.turns:
-        if turn.role == "tool":
-            if turn.answers in waiting:
-                waiting.remove(turn.answers)
-                messages.append(ToolMessage(content=turn.text, tool_call_id=turn.answers))
-            else:
-                held.append(HumanMessage(content=turn.text))
-            continue
-        messages += [*_received(waiting), *held]
-        waiting, held = [], []
-        if turn.role == "user":
-            messages.append(HumanMessage(content=turn.text))
-            continue
-        whole, text = _spoken(turn)
-        calls = [
-            {"name": call.name, "args": dict(arguments), "id": call.id or f"call_at_{place}"}
-            for place, (call, arguments) in enumerate(whole, len(messages))
-        ]
-        waiting = [str(call["id"]) for call in calls]
-        messages.append(AIMessage(content=text, tool_calls=calls))
-    return [*messages, *_received(waiting), *held]
+    return [*messages, *map(_message_of, acceptable_turns(request.turns))]
 
 
-def _received(waiting: Sequence[str]) -> list[BaseMessage]:
-    from langchain_core.messages import ToolMessage
+def _message_of(turn: Turn) -> BaseMessage:
+    from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-    return [ToolMessage(content=RECEIVED, tool_call_id=each) for each in waiting]
-
-
-def _spoken(turn: Turn) -> tuple[list[tuple[ToolCall, Mapping[str, Any]]], str]:
-    """Part the calls of *turn* into those with an object for arguments, and text on the others."""
-    whole = []
-    said = [turn.text] if turn.text else []
-    for call in turn.calls:
-        arguments = _object_in(call.arguments)
-        if arguments is None:
-            said.append(f"(I called {call.name!r} with what is no JSON object: {call.arguments})")
-        else:
-            whole.append((call, arguments))
-    return whole, "\n".join(said)
-
-
-def _object_in(arguments: object) -> Mapping[str, Any] | None:
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments)
-        except (ValueError, RecursionError):
-            return None
-    return arguments if isinstance(arguments, Mapping) else None
+    if turn.role == "tool":
+        return ToolMessage(content=turn.text, tool_call_id=turn.answers)
+    if turn.role == "user":
+        return HumanMessage(content=turn.text)
+    calls = [
+        {"name": each.name, "args": each.arguments, "id": each.id, "type": "tool_call"}
+        for each in turn.calls
+    ]
+    return AIMessage(content=turn.text, tool_calls=calls)
 
 
 def read_message(message: AIMessage, request: ModelRequest) -> ModelAnswer:
@@ -111,17 +56,9 @@ def read_message(message: AIMessage, request: ModelRequest) -> ModelAnswer:
         *((call["name"], call["args"], call["id"]) for call in message.tool_calls),
         *((call["name"], call["args"], call["id"]) for call in message.invalid_tool_calls),
     ]
-    taken: set[str] = set()
-    calls = []
-    for number, (name, arguments, named) in enumerate(raw, 1 + calls_before(request)):
-        id_ = named if named and named not in taken else f"call_{number}"
-        taken.add(id_)
-        calls.append(
-            ToolCall(name=name or "", arguments="" if arguments is None else arguments, id=id_)
-        )
     return ModelAnswer(
         text=text_of(message.content) or refused,
-        calls=tuple(calls),
+        calls=identified_calls(raw, request),
         stopped="refusal" if refused else stopped_by(message.response_metadata),
         usage=_usage(message),
     )
@@ -152,26 +89,6 @@ def _refusal_in(message: AIMessage) -> str:
         for block in blocks
         if isinstance(block, dict) and block.get("type") == "refusal"
     )
-
-
-def stopped_by(metadata: Mapping[str, Any]) -> Literal["end", "length", "refusal"]:
-    """
-    Return why a model stopped, from what its provider says.
-
-    >>> stopped_by({"finish_reason": "length"}), stopped_by({"stop_reason": "refusal"})
-    ('length', 'refusal')
-    """
-    reasons = set(_reasons(metadata))
-    if reasons & _REFUSAL:
-        return "refusal"
-    return "length" if reasons & _LENGTH else "end"
-
-
-def _reasons(metadata: Mapping[str, Any]) -> Iterator[str]:
-    details = metadata.get("incomplete_details")
-    found = [metadata.get(name) for name in _STOP_FIELDS]
-    found.append(details.get("reason") if isinstance(details, Mapping) else None)
-    return (each.lower() for each in found if isinstance(each, str))
 
 
 def _usage(message: AIMessage) -> Usage:

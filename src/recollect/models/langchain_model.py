@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from recollect.errors import ModelError, UsageError
 from recollect.models.langchain_messages import messages_of, read_message, text_of
-from recollect.models.provider_errors import asking, pieces_within
-from recollect.models.redaction import secrets_of
+from recollect.models.openai_wire import function_of
+from recollect.models.provider_client import TIMEOUT_S, TOOL_MODES, ToolMode
 from recollect.models.structured_output import calls_schema, in_words, with_calls
-from recollect.ports import ModelAnswer, ModelRequest, Tool, Usage
+from recollect.ports import ModelAnswer, ModelRequest, Usage
+from recollect.providers.provider_errors import asking, pieces_within
+from recollect.providers.redaction import secrets_of
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage
-
-ToolMode: TypeAlias = Literal["auto", "native", "json_schema", "prompt"]
-"""How a model is given tools: as tools, as the schema of its answer, or in words."""
-TOOL_MODES: Final = ("auto", "native", "json_schema", "prompt")
-TIMEOUT_S: Final = 120.0
 
 # What providers' classes call the most tokens that an answer may have.
 _LIMIT_FIELDS: Final = ("max_tokens", "max_output_tokens", "num_predict", "max_completion_tokens")
@@ -109,7 +105,7 @@ class LangChainModel:
             return _message(await model.ainvoke(self._messages(request)))
         if self._mode == "native":
             forced = {"tool_choice": "any"} if request.must_call else {}
-            bound = model.bind_tools([_function(tool) for tool in request.tools], **forced)
+            bound = model.bind_tools([function_of(tool) for tool in request.tools], **forced)
             return _message(await bound.ainvoke(self._messages(request)))
         described = self._messages(in_words(request, describe=self._mode == "prompt"))
         if self._mode == "prompt":
@@ -150,13 +146,6 @@ def _mode_of(model: object) -> ToolMode:
         return "native"
     has_schema = kind.with_structured_output is not BaseChatModel.with_structured_output
     return "json_schema" if has_schema else "prompt"
-
-
-def _function(tool: Tool) -> dict[str, object]:
-    # Through JSON, because clients look for dicts and lists, not for mappings and sequences.
-    parameters = json.loads(json.dumps(tool.parameters))
-    function = {"name": tool.name, "description": tool.description, "parameters": parameters}
-    return {"type": "function", "function": function}
 
 
 def _message(answer: object) -> AIMessage:

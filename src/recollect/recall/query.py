@@ -76,7 +76,7 @@ class RecallQuery:
 
     *asked_at* is the moment that it means by "now": for "last week", and for which memories are
     true. What was kept later is found all the same (see ``Where.known_at``). Entries whose
-    relevance is below *min_score* are left out.
+    relevance is below *min_score* are left out. A reranker has a say if it *is_reranked*.
     """
 
     query: str
@@ -85,6 +85,7 @@ class RecallQuery:
     where: Where
     asked_at: datetime | None
     min_score: float = 0.0
+    is_reranked: bool = True
 
 
 def query_in(text: str) -> str:

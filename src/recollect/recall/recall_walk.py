@@ -1,11 +1,12 @@
 """
-Recall, from a query to its answer, in five steps.
+Recall, from a query to its answer, in six steps.
 
 1. `prepare_query`: embed the query, and ask an outside store of vectors, if there is one.
 2. `read_collection`: bring the indexes of the scopes up to date, in a read transaction.
 3. `rank_entries`: find the entries that bear on the query, best first (pure).
 4. `StoreSnapshot.entries`: read the best of them, in the same transaction.
-5. `pack_answer`: keep what fits limit and budget (pure).
+5. `reranked`: if there is a reranker, put the best in its order.
+6. `pack_answer`: keep what fits limit and budget (pure).
 
 `Recall.render` then shows the answer to a model.
 """
@@ -31,6 +32,7 @@ from recollect.recall.packing import packed
 from recollect.recall.query import MATCHES_MAX, RecallQuery, Where, asked_on, check_ask
 from recollect.recall.query_analysis import read_question
 from recollect.recall.ranking import Hit, look_ahead, search, text_to_embed
+from recollect.recall.rerank_order import CANDIDATES, Reranking, reordered
 from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.recall.scope_listing import scopes_below
@@ -54,6 +56,7 @@ class RecallParts:
     embedding: Embedding | None
     outside: Outside | None
     count_tokens: TokenCounter
+    reranking: Reranking | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +82,7 @@ class PreparedQuery:
     A query with everything that is learned of it before the store is read.
 
     *text* is what *vector* was made of: the query without participants' names. *outside* is what
-    an outside store of vectors found.
+    an outside store of vectors found. A reranker is to see *candidates* entries.
     """
 
     query: RecallQuery
@@ -87,6 +90,7 @@ class PreparedQuery:
     vector: Vector | None = None
     embedder: str | None = None
     outside: OutsideHits | None = None
+    candidates: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,12 +131,33 @@ async def recall(parts: RecallParts, scopes: Sequence[Scope] | Below, query: Rec
         StoreError: The store failed.
     """
     check_ask(query)
+    reranking = parts.reranking if query.is_reranked else None
+    if reranking is not None:
+        check_loop()  # it is waited for
     listed = await _listed_scopes(parts, scopes, query.where)
     if query.where.known_at is not None and not isinstance(listed, Below):
-        prepared, found = await _search_past(parts.store, listed, query, query.where.known_at)
+        prepared, found = await _search_past(parts, listed, query, query.where.known_at)
     else:
         prepared, found = await _search_now(parts, listed, query)
-    return pack_answer(found, prepared, parts)
+    entries = _recalled_entries(found)
+    scores = None
+    if reranking is not None and len(entries) > 1:
+        best = [each.text for each in entries[: prepared.candidates]]
+        scores = await reranking.scores(query.query, best)
+    if reranking is None or scores is None:
+        return pack_answer(entries, found, prepared, parts)
+    answer = pack_answer(reordered(entries, scores), found, prepared, parts)
+    return replace(answer, reranker=reranking.identity)
+
+
+def _candidates(parts: RecallParts, query: RecallQuery) -> int:
+    return CANDIDATES if parts.reranking is not None and query.is_reranked else 0
+
+
+def _recalled_entries(found: FoundEntries) -> list[Recalled]:
+    """Return the entries that exist, best first, with what the ranking says of them."""
+    hits = {(hit.scope, hit.uid): hit for hit in found.ranked.hits}
+    return [_recalled(hits[entry.scope, entry.uid], entry) for entry in found.entries]
 
 
 async def _search_now(
@@ -221,11 +246,14 @@ async def prepare_query(
     """
     if text is None:
         text = text_to_embed(query.query, _participants_of(taken))
+    prepared = PreparedQuery(
+        query=query, text=text, outside=outside, candidates=_candidates(parts, query)
+    )
     if parts.embedding is None:
-        return PreparedQuery(query=query, text=text, outside=outside)
+        return prepared
     vector = await _query_vector(parts, taken.collection, query, text)
     identity = _identity_of(parts.embedding)
-    return PreparedQuery(query=query, text=text, vector=vector, embedder=identity, outside=outside)
+    return replace(prepared, vector=vector, embedder=identity)
 
 
 def _participants_of(taken: TakenIndex) -> list[str]:
@@ -342,7 +370,7 @@ def rank_entries(collection: Collection, prepared: PreparedQuery, now: int) -> R
     """Return the entries that may take part in packing, best first; *now* is in µs."""
     query = prepared.query
     question = read_question(query.query, asked_on(query, now))
-    limit = considered(query, may_repeat=collection.holds_both)
+    limit = max(prepared.candidates, considered(query, may_repeat=collection.holds_both))
     found = search(collection, question, prepared.vector, limit, outside=prepared.outside)
     return RankedEntries(
         hits=found.best,
@@ -360,15 +388,17 @@ def considered(query: RecallQuery, *, may_repeat: bool) -> int:
 
 
 async def _search_past(
-    store: Store, scopes: Sequence[Scope], query: RecallQuery, known_at: datetime
+    parts: RecallParts, scopes: Sequence[Scope], query: RecallQuery, known_at: datetime
 ) -> tuple[PreparedQuery, FoundEntries]:
     """Search, by words alone, what was believed at *known_at*, in indexes made for this query."""
+    store = parts.store
     threads = await _thread_numbers(store, scopes, query.where)
     past = [await store.past(scope, known_at, filter_=query.where.filter) for scope in scopes]
     feeds = [feed for feed, _ in past]
     indexes = [refreshed(ScopeIndex(scope=feed.scope), feed) for feed in feeds]
     collection = Collection(indexes, eligible_in_each(query, feeds, threads))
-    prepared = PreparedQuery(query=query, text=query.query)
+    candidates = _candidates(parts, query)
+    prepared = PreparedQuery(query=query, text=query.query, candidates=candidates)
     ranked = rank_entries(collection, prepared, store.now())
     there = {(entry.scope, entry.uid): entry for _, entries in past for entry in entries}
     entries = [there[hit.scope, hit.uid] for hit in ranked.hits]
@@ -378,11 +408,11 @@ async def _search_past(
 # After the transaction
 
 
-def pack_answer(found: FoundEntries, prepared: PreparedQuery, parts: RecallParts) -> Recall:
-    """Return the answer: the entries that exist, packed into limit and budget."""
+def pack_answer(
+    every: Sequence[Recalled], found: FoundEntries, prepared: PreparedQuery, parts: RecallParts
+) -> Recall:
+    """Return the answer: the entries that exist, best first, packed into limit and budget."""
     query = prepared.query
-    hits = {(hit.scope, hit.uid): hit for hit in found.ranked.hits}
-    every = [_recalled(hits[entry.scope, entry.uid], entry) for entry in found.entries]
     ranked = [each for each in every if each.relevance >= query.min_score]
     below = [each for each in every if each.relevance < query.min_score]
     is_tight = query.budget_tokens is not None

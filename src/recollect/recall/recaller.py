@@ -10,6 +10,7 @@ from recollect.deferred_imports import load_modules
 from recollect.ports import TokenCounter
 from recollect.recall.outside_vectors import Outside
 from recollect.recall.query import RecallQuery
+from recollect.recall.rerank_order import Reranking
 from recollect.recall.results import Recall
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import Scope
@@ -29,11 +30,13 @@ class Recaller:
         embedding: Embedding | None,
         count_tokens: TokenCounter,
         outside: Outside | None = None,
+        reranking: Reranking | None = None,
     ) -> None:
         self._store = store
         self._embedding = embedding
         self._count_tokens = count_tokens
         self._outside = outside
+        self._reranking = reranking
         self._successor: Recaller | None = None
         self._made = Lock()
         self._indexes: Indexes | None = None
@@ -71,5 +74,6 @@ class Recaller:
             embedding=self._embedding,
             outside=self._outside,
             count_tokens=self._count_tokens,
+            reranking=self._reranking,
         )
         return await recall(parts, scopes, query)

@@ -75,8 +75,9 @@ class Recall:
     only the newest were searched. *tokens* is what the texts of the entries cost, without the
     lines around them in a block. *embedder* is the identity of the vectors used,
     ``None`` where recall worked by words alone. *outside* is the name of the outside store of
-    vectors that had a part in it, ``None`` if there is none, or it failed. *term_weights* says how
-    much each term of the query tells, by its hash; excerpts are chosen by it.
+    vectors that had a part in it, ``None`` if there is none, or it failed; *reranker* is the
+    identity of the reranker that ordered the best, likewise. *term_weights* says how much each term
+    of the query tells, by its hash; excerpts are chosen by it.
     """
 
     query: str
@@ -87,6 +88,7 @@ class Recall:
     eligible: int
     embedder: str | None
     outside: str | None = None
+    reranker: str | None = None
     term_weights: Mapping[int, float] = field(default_factory=dict, repr=False)
 
     @property

@@ -7,6 +7,7 @@ from typing import Final
 
 from recollect.recall.fusion import WEIGHTS, WEIGHTS_WITHOUT_VECTOR
 from recollect.recall.query import Where
+from recollect.recall.rerank_order import RERANK
 from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.records import Json, Message
 from recollect.text.token_estimate import estimated_tokens
@@ -40,6 +41,7 @@ def recall_to_json(
         "partial": recall.is_partial,
         "embedder": recall.embedder,
         "outside": recall.outside,
+        "reranker": recall.reranker,
     }
 
 
@@ -57,6 +59,7 @@ def recall_from_json(fields: Fields) -> Recall:
         eligible=fields["eligible"],
         embedder=fields["embedder"],
         outside=fields["outside"],
+        reranker=fields["reranker"],
     )
 
 
@@ -104,7 +107,7 @@ def _signals_to_json(entry: Recalled, *, whole: bool) -> list[Json]:
     weights = WEIGHTS if "dense" in entry.signals else WEIGHTS_WITHOUT_VECTOR
     written: list[Json] = []
     for name, each in entry.signals.items():
-        weight, part = weights.get(name, 0.0), float(each)
+        weight, part = 1.0 if name == RERANK else weights.get(name, 0.0), float(each)
         signal: Json = {
             "name": name,
             "z": round(part / weight if weight else 0.0, FIGURE_DIGITS),

@@ -76,7 +76,14 @@ def search_of(recaller: Recaller) -> Search:
 
     async def search(scope: Scope, query: str, types: Sequence[str], limit: int) -> list[Memory]:
         where = Where(messages=False, types=types)
-        ask = RecallQuery(query=query, limit=limit, budget_tokens=None, where=where, asked_at=None)
+        ask = RecallQuery(
+            query=query,
+            limit=limit,
+            budget_tokens=None,
+            where=where,
+            asked_at=None,
+            is_reranked=False,
+        )
         found = await recaller.recall([scope], ask)
         return [each.content for each in found.entries if isinstance(each.content, Memory)]
 

@@ -4,7 +4,7 @@ import type { Health, TaskHealth } from "../api/shapes";
 
 /** The tasks that have a word of their own; another is told by its name. */
 export const TASKS = [
-  "cleaning", "consolidation", "embedding", "formation", "listening", "merging", "outside", "schedules", "summarising", "sweeping", "usage", "watching",
+  "cleaning", "consolidation", "embedding", "formation", "listening", "merging", "outside", "reranking", "schedules", "summarising", "sweeping", "usage", "watching",
 ] as const;
 export type TaskName = (typeof TASKS)[number];
 

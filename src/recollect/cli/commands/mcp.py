@@ -81,7 +81,9 @@ def _is_scope_given() -> bool:
 def _opened(target: Target) -> AbstractAsyncContextManager[Recollect]:
     import recollect
 
-    return recollect.open(target.store, embedder=target.embedder, worker=False)
+    return recollect.open(
+        target.store, embedder=target.embedder, rerank=target.rerank, worker=False
+    )
 
 
 def _assistants(config: Path | None) -> Assistants:

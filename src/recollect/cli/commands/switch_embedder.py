@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -19,13 +18,14 @@ _EXAMPLE: Final = """
 \b
 Examples:
   recollect reembed --to minilm
+  recollect reembed --to openai/text-embedding-3-small
   recollect reembed --to mypackage.embedding:embedder --store postgresql://me@localhost/memory
 """
 
 
 @click.command(epilog=_EXAMPLE, short_help="Make the vectors of another embedder.")
 @memory_options(embedder=False, scope=False)
-@click.option("--to", "name", required=True, metavar="minilm|MODULE:NAME", help="The embedder.")
+@click.option("--to", "name", required=True, metavar="NAME", help="The embedder, as in --embedder.")
 def reembed(target: Target, name: str) -> None:
     """
     Compute the vectors of another embedder for a whole store, beside those in use.
@@ -48,25 +48,20 @@ def reembed(target: Target, name: str) -> None:
 
 def embedder_named(name: str) -> Embedder:
     """
-    Return the embedder that ``minilm``, or ``MODULE:NAME``, names; a class is called.
+    Return the embedder *name*, with the keys of ``.env``.
 
     Raises:
         UsageError: There is none.
+        MissingExtraError: A package that it needs is not installed.
+        EmbedderError: Its weights are not installed, or its key is missing.
     """
     from recollect.embedders import open_embedder
+    from recollect.providers.environment import load_environment
 
-    module, colon, attribute = name.partition(":")
-    choice: object = name
-    if colon:
-        try:
-            choice = getattr(import_module(module), attribute)
-        except (ImportError, AttributeError, ValueError) as error:
-            msg = f"there is no embedder {name!r}: {error}"
-            raise UsageError(msg) from error
-        choice = choice() if isinstance(choice, type) else choice
-    opened = open_embedder(choice)
+    load_environment()
+    opened = open_embedder(name)
     if opened is None:
-        msg = f"{name!r} is no embedder that is installed: name 'minilm' or MODULE:NAME"
+        msg = f"{name!r} is no embedder that is installed: name 'minilm', or another"
         raise UsageError(msg)
     return opened
 

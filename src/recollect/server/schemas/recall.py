@@ -106,6 +106,7 @@ class RecallResponse(ResponseModel, title="Recall"):
                     "partial": False,
                     "embedder": None,
                     "outside": None,
+                    "reranker": None,
                     "ms": 1.9,
                     "rendered": None,
                 }
@@ -122,5 +123,6 @@ class RecallResponse(ResponseModel, title="Recall"):
     partial: bool = Field(description="Whether only the newest entries were searched.")
     embedder: str | None
     outside: str | None
+    reranker: str | None
     ms: float
     rendered: str | None = Field(description="The block for a prompt: data, no instructions.")

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, I
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from json import JSONDecodeError
 from math import isfinite
 from typing import Final
 
@@ -17,7 +18,7 @@ from recollect.errors import (
     ModelUnavailableError,
     RecollectError,
 )
-from recollect.models.redaction import hidden, is_shown
+from recollect.providers.redaction import hidden, is_shown
 
 REASON_CHARACTERS_MAX: Final = 400
 RETRY_AFTER_S_MAX: Final = 86_400.0
@@ -53,6 +54,8 @@ _WITHOUT_KEY: Final = re.compile(
     r"illegal header value|api_key client option|authentication method|no api key|api key not",
     re.IGNORECASE,
 )
+_PAGE: Final = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_TITLE: Final = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
 
 
 @asynccontextmanager
@@ -130,12 +133,36 @@ def read_failure(error: BaseException, identity: str, secrets: Iterable[str] = (
     """Return the error of ours that says what *error* means for a caller, without secrets."""
     status, codes = status_of(error), frozenset(_codes(error))
     words = " <- ".join(f"{type(each).__name__}: {each}" for each in _chain(error))
-    reason = hidden(words, secrets)[:REASON_CHARACTERS_MAX]
+    reason = hidden(_without_page(words, _headers(error)), secrets)[:REASON_CHARACTERS_MAX]
     number = "" if status is None else f" ({status})"
     kind = _kind(error, status, codes, words)
     found = _told(kind, identity, number, reason, _headers(error))
     found.about = f"{identity}{number}"
     return found
+
+
+def page_title(text: str) -> str | None:
+    """
+    Return the title of a web page, ``None`` if *text* is none.
+
+    >>> page_title("<html><head><title>502 Bad Gateway</title></head></html>"), page_title("{}")
+    ('502 Bad Gateway', None)
+    """
+    if _PAGE.search(text) is None:
+        return None
+    title = _TITLE.search(text)
+    return " ".join(title[1].split()) if title else "without a title"
+
+
+def _without_page(words: str, headers: Mapping[str, str]) -> str:
+    """Return *words* with the web page in them, or behind them, told as one: it is no reason."""
+    found = _PAGE.search(words)
+    if found is None and not headers.get("content-type", "").lower().startswith("text/html"):
+        return words
+    title = "" if found is None else f" ({page_title(words)})"
+    advice = "check the base URL, and proxies on the way to it"
+    said = words if found is None else words[: found.start()]
+    return f"a web page{title} instead of JSON; {advice}; {said}"
 
 
 def _told(
@@ -170,6 +197,8 @@ def _kind(
         (status in (None, 400, 422) and bool(_WITHDRAWN.search(words)), ModelNotFoundError),
         (status is None and bool(_WITHOUT_KEY.search(words)), ModelDeniedError),
         (status is None and any(map(_is_away, _chain(error))), ModelUnavailableError),
+        # An answer whose JSON breaks off: the connection was cut, and its end was not noticed.
+        (status is None and isinstance(error, JSONDecodeError), ModelUnavailableError),
     )
     return next((kind for holds, kind in verdicts if holds), ModelError)
 

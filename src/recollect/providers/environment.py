@@ -5,7 +5,7 @@ from pathlib import Path
 
 from recollect.errors import MissingExtraError, UsageError
 
-EXTRA = "langchain"
+EXTRA = "dotenv"
 
 
 def load_environment(path: str | Path = ".env") -> tuple[str, ...]:

@@ -1,0 +1,121 @@
+"""Embedders of OpenAI, Ollama, and any server that speaks OpenAI's protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from recollect.embedders.adapters import CallableEmbedder
+from recollect.errors import EmbedderError, MissingExtraError, ModelDeniedError
+from recollect.providers.endpoints import Endpoint, endpoint_of
+from recollect.providers.provider_errors import page_title, read_failure, status_of, told
+
+EXTRA: Final = "openai"
+TEXT_CHARACTERS_MAX: Final = 6_000
+"""A text is cut here; models that read less say so, and get less."""
+TEXT_CHARACTERS_MIN: Final = 250
+"""A text that is refused though it is as short as this is not what is wrong."""
+BATCH_MAX: Final = 64
+TIMEOUT_S: Final = 20.0
+QUERY_TIMEOUT_S: Final = 4.0
+"""For one text, most often a query, which is answered by words alone if this passes."""
+_TOO_LONG: Final = frozenset({400, 413, 422, 500})  # Ollama answers 500
+
+
+class ProviderEmbedder(CallableEmbedder):
+    """
+    An embedding model of a server that speaks OpenAI's protocol, through OpenAI's own client.
+
+    Its identity is ``provider/model`` and the number of dimensions, wherever it is served. What its
+    client raises becomes an `EmbedderError` that says what to do.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        provider: str = "openai",
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        """
+        Open the client; nothing is asked yet.
+
+        Args:
+            provider: ``"openai"`` or ``"ollama"``.
+            base_url: Where it is served; by default as for models, see `endpoint_of`.
+            timeout_s: For each request with several texts; two more are tried if one fails in
+                passing.
+
+        Raises:
+            MissingExtraError: OpenAI's package is not installed.
+            EmbedderError: There is no key.
+            UsageError: The base URL is none.
+        """
+        try:
+            endpoint = endpoint_of(provider, base_url=base_url, api_key=api_key)
+        except ModelDeniedError as error:
+            raise EmbedderError(str(error)) from None
+        client = _EmbeddingsClient(model, endpoint, name=f"{provider}/{model}", timeout_s=timeout_s)
+        super().__init__(client, identity=f"{provider}/{model}")
+
+
+class _EmbeddingsClient:
+    """Asks for vectors, in batches; a text that is refused as too long is cut and sent again."""
+
+    def __init__(self, model: str, endpoint: Endpoint, *, name: str, timeout_s: float) -> None:
+        try:
+            from openai import APIStatusError, OpenAI
+        except ModuleNotFoundError as error:
+            raise MissingExtraError(EXTRA, error.name or "openai") from error
+        self._model = model
+        self._name = name
+        self._secrets = endpoint.secrets
+        self._refusal: type[Exception] = APIStatusError
+        with told(self._failed, self._secrets):
+            self._client = OpenAI(
+                base_url=endpoint.base_url, api_key=endpoint.api_key, timeout=timeout_s
+            )
+
+    def __call__(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return a vector of each text, in order."""
+        cut = [text[:TEXT_CHARACTERS_MAX] for text in texts]
+        batches = [cut[start : start + BATCH_MAX] for start in range(0, len(cut), BATCH_MAX)]
+        with told(self._failed, self._secrets):
+            return [vector for batch in batches for vector in self._vectors(batch)]
+
+    def _vectors(self, texts: Sequence[str]) -> list[list[float]]:
+        try:
+            return self._asked(texts)
+        except self._refusal as error:
+            if status_of(error) not in _TOO_LONG or max(map(len, texts)) <= TEXT_CHARACTERS_MIN:
+                raise
+        if len(texts) > 1:
+            return [vector for text in texts for vector in self._vectors([text])]
+        return self._vectors([texts[0][: len(texts[0]) // 2]])
+
+    def _asked(self, texts: Sequence[str]) -> list[list[float]]:
+        client = self._client
+        if len(texts) == 1:
+            client = client.with_options(timeout=QUERY_TIMEOUT_S, max_retries=0)
+        said = client.embeddings.create(
+            model=self._model, input=list(texts), encoding_format="float"
+        )
+        found = sorted(self._listed(said), key=lambda each: each.index)
+        return [list(each.embedding) for each in found]
+
+    def _listed(self, said: Any) -> list[Any]:
+        data = getattr(said, "data", None)
+        if isinstance(data, list) and all(hasattr(each, "embedding") for each in data):
+            return data
+        page = page_title(said) if isinstance(said, str) else None
+        kind = "JSON that holds no vectors" if page is None else f"a web page ({page})"
+        msg = (
+            f"{self._name} answered with {kind}: check the base URL, proxies on the way to it, "
+            "and that it serves an embedding model"
+        )
+        raise EmbedderError(msg)
+
+    def _failed(self, error: Exception) -> EmbedderError:
+        return EmbedderError(str(read_failure(error, self._name, self._secrets)))

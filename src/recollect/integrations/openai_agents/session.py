@@ -1,0 +1,112 @@
+"""A session of OpenAI's Agents SDK, kept in a thread of a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from recollect.integrations.thread_items import ThreadItems
+from recollect.memory.facade import Recollect
+from recollect.records import Json, Message, Role, ScopeLike
+from recollect.stores.validation import check_scope
+
+if TYPE_CHECKING:
+    from agents import Agent, RunContextWrapper, TResponseInputItem
+    from agents.memory import SessionSettings
+
+KIND: Final = "openai_agents"
+BUDGET_TOKENS: Final = 1_000
+
+
+class RecollectSession:
+    """
+    A ``Session`` for ``Runner.run(…, session=…)``: the SDK's items in one thread of a memory.
+
+    Items are kept as they came. The thread is formed and recalled like any other: what was said in
+    one session is remembered in the next by `instructions`. `clear_session` and `pop_item` remove
+    messages; to forget what was formed of them, too, erase the thread.
+    """
+
+    def __init__(
+        self,
+        memory: Recollect,
+        scope: ScopeLike,
+        session_id: str,
+        *,
+        session_settings: SessionSettings | None = None,
+        budget_tokens: int = BUDGET_TOKENS,
+    ) -> None:
+        """
+        Make a session of an open memory.
+
+        Args:
+            scope: Whose memory it is.
+            session_id: The thread; it need not exist.
+            session_settings: The SDK's, e.g. with a limit of items.
+            budget_tokens: What `instructions` adds at most.
+        """
+        self.session_id = session_id
+        self.session_settings = session_settings
+        self._items = ThreadItems(memory, check_scope(scope), session_id, kind=KIND)
+        self._budget_tokens = budget_tokens
+
+    async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
+        """Return the newest *limit* items, all by default, oldest first."""
+        if limit is None and self.session_settings is not None:
+            limit = self.session_settings.limit
+        return [_item_of(message, kept) for message, kept in await self._items.read(limit)]
+
+    async def add_items(self, items: list[TResponseInputItem]) -> None:
+        """Append *items*, all of them or none."""
+        await self._items.append([_message_of(item) for item in items])
+
+    async def pop_item(self) -> TResponseInputItem | None:
+        """Remove the newest item, and return it; ``None`` if there is none."""
+        newest = await self._items.pop()
+        return None if newest is None else _item_of(*newest)
+
+    async def clear_session(self) -> None:
+        """Remove all items."""
+        await self._items.clear()
+
+    def instructions(
+        self, base: str = ""
+    ) -> Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]:
+        """Return ``instructions=`` of an agent: *base*, and what bears on the turn's input."""
+
+        async def instruct(context: RunContextWrapper[Any], _: Agent[Any]) -> str:
+            said = [_message_of(item) for item in context.turn_input]
+            query = next((text for role, text, _ in reversed(said) if role == "user"), "")
+            remembered = await self._items.context(query, self._budget_tokens)
+            return "\n\n".join(part for part in (base, remembered) if part)
+
+        return instruct
+
+
+def _message_of(item: object) -> tuple[Role, str, Json]:
+    """Return role, text and JSON of an item; one that only a provider reads has no text."""
+    fields: Mapping[str, Any] = item if isinstance(item, Mapping) else {}
+    role = fields.get("role")
+    if role in ("user", "assistant", "system"):
+        return cast("Role", role), _text_in(fields.get("content")), cast("Json", item)
+    if role == "developer":
+        return "system", _text_in(fields.get("content")), cast("Json", item)
+    if fields.get("type") == "function_call_output":
+        return "tool", _text_in(fields.get("output")), cast("Json", item)
+    return "assistant", "", cast("Json", item)
+
+
+def _text_in(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    parts: Sequence[object] = content if isinstance(content, list | tuple) else ()
+    found = (each.get("text") for each in parts if isinstance(each, Mapping))
+    return "\n".join(each for each in found if isinstance(each, str) and each)
+
+
+def _item_of(message: Message, kept: Json) -> TResponseInputItem:
+    """Return the item that was kept, or one of a message that another framework wrote."""
+    if isinstance(kept, Mapping):
+        return cast("TResponseInputItem", dict(kept))
+    role = "user" if message.role == "tool" else message.role
+    return cast("TResponseInputItem", {"role": role, "content": message.text})

@@ -1,0 +1,87 @@
+"""A thread as the history of another framework: its items, kept as they are, in our messages."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Final
+
+import recollect
+from recollect.memory.facade import Recollect
+from recollect.records import Json, Message, NewMessage, Role, Scope
+from recollect.stores.validation import PAGE_ROWS_MAX
+
+PAGE: Final = 100
+"""As many messages as one read of a thread returns."""
+
+
+class ThreadItems:
+    """
+    The items of a framework in one thread of a memory.
+
+    An item is kept as it came, as JSON, beside the text by which its message is found and formed. A
+    message that somebody else added to the thread has no item.
+    """
+
+    def __init__(self, memory: Recollect, scope: Scope, thread: str, *, kind: str) -> None:
+        """Make a view of *thread*; *kind* names the framework, and so the form of the items."""
+        self._memory = memory
+        self._scope = scope
+        self._thread = thread
+        self._kind = kind
+
+    async def append(self, items: Sequence[tuple[Role, str, Json]]) -> None:
+        """
+        Append items with the role and text of each; all of them, or none.
+
+        Raises:
+            UsageError: An item is no JSON.
+        """
+        messages = [
+            NewMessage(role=role, text=text, metadata={self._kind: item})
+            for role, text, item in items
+        ]
+        if messages:
+            await self._memory.append(self._scope, self._thread, messages)
+
+    async def read(self, limit: int | None = None) -> list[tuple[Message, Json]]:
+        """Return the newest *limit* messages, all by default, oldest first, each with its item."""
+        if limit is not None and limit <= 0:
+            return []
+        found: Sequence[Message]
+        if limit is None or limit > PAGE_ROWS_MAX:
+            found = [each async for each in self._all()][-(limit or 0) :]
+        else:
+            found = await self._memory.last_messages(self._scope, self._thread, limit=limit)
+        return [(each, each.metadata.get(self._kind)) for each in found]
+
+    async def pop(self) -> tuple[Message, Json] | None:
+        """Remove the newest message, and return it with its item; ``None`` if there is none."""
+        newest = await self.read(1)
+        if not newest:
+            return None
+        await self._memory.remove(self._scope, self._thread, [newest[0][0].id])
+        return newest[0]
+
+    async def clear(self) -> None:
+        """Remove all messages; memories that were formed of them stay."""
+        while page := await self.read(PAGE):
+            ids = [message.id for message, _ in page]
+            await self._memory.remove(self._scope, self._thread, ids)
+
+    async def context(self, query: str, budget_tokens: int) -> str:
+        """Return what of the memory bears on *query*, for a prompt; ``""`` for nothing."""
+        found = await self._memory.context(
+            self._scope, query, thread=self._thread, budget_tokens=budget_tokens
+        )
+        text = str(found)
+        return f"{recollect.context_guide()}\n\n{text}" if text else ""
+
+    async def _all(self) -> AsyncIterator[Message]:
+        after = 0
+        while True:
+            page = await self._memory.messages(self._scope, self._thread, after=after, limit=PAGE)
+            for message in page.rows:
+                yield message
+            if len(page.rows) < PAGE:
+                return
+            after = page.rows[-1].position

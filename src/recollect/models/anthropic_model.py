@@ -1,0 +1,61 @@
+"""Models of Anthropic, through its own client."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from recollect.errors import MissingExtraError
+from recollect.models.anthropic_wire import (
+    messages_in_wire,
+    read_event,
+    read_message,
+    system_in_wire,
+    tool_in_wire,
+)
+from recollect.models.provider_client import ProviderModel, ToolMode
+from recollect.ports import ModelAnswer, ModelRequest
+
+EXTRA: Final = "anthropic"
+
+
+class AnthropicModel(ProviderModel):
+    """A model of Anthropic's service, or of a server with the same protocol."""
+
+    def _default_mode(self) -> ToolMode:
+        return "native"
+
+    def _opened(self, **arguments: Any) -> Any:
+        try:
+            from anthropic import AsyncAnthropic
+        except ModuleNotFoundError as error:
+            raise MissingExtraError(EXTRA, error.name or "anthropic") from error
+        return AsyncAnthropic(**arguments)
+
+    async def _ask(self, body: Mapping[str, Any]) -> Any:
+        return await self._client.messages.create(**body)
+
+    def _spoken(self, request: ModelRequest) -> dict[str, Any]:
+        system = system_in_wire(request)
+        return {
+            "model": self._model,
+            "max_tokens": request.output_tokens_max,
+            "messages": messages_in_wire(request),
+            **({"system": system} if system else {}),
+        }
+
+    def _tools(self, request: ModelRequest) -> dict[str, Any]:
+        forced = {"tool_choice": {"type": "any"}} if request.must_call else {}
+        return {"tools": [tool_in_wire(tool) for tool in request.tools], **forced}
+
+    def _schema(self, request: ModelRequest) -> dict[str, Any]:
+        schema, _ = self._answer_schema(request)
+        # In the body, so that older clients send it too.
+        form = {"format": {"type": "json_schema", "schema": schema}}
+        return {"extra_body": {"output_config": form}}
+
+    def _read(self, said: Mapping[str, Any], request: ModelRequest) -> ModelAnswer | None:
+        return read_message(said, request)
+
+    def _read_piece(self, event: Mapping[str, Any]) -> tuple[str, bool]:
+        return read_event(event)

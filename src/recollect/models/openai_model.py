@@ -1,0 +1,65 @@
+"""Models of OpenAI, and of any server that speaks its protocol, through OpenAI's own client."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from recollect.errors import MissingExtraError
+from recollect.models.openai_wire import (
+    function_of,
+    messages_in_wire,
+    read_chunk,
+    read_completion,
+)
+from recollect.models.provider_client import ProviderModel, ToolMode
+from recollect.models.structured_output import CALLS_TITLE
+from recollect.ports import ModelAnswer, ModelRequest
+
+EXTRA: Final = "openai"
+_LIMITS: Final = ("max_completion_tokens", "max_tokens")
+
+
+class OpenAIModel(ProviderModel):
+    """
+    A model of OpenAI's service, or ``ollama``, or any OpenAI-compatible server.
+
+    With ``tools="auto"`` OpenAI's own models get tools as tools. Other servers get them as the
+    schema of the answer, to which local ones keep reliably.
+    """
+
+    def _default_mode(self) -> ToolMode:
+        return "json_schema" if self._endpoint.is_elsewhere else "native"
+
+    def _opened(self, **arguments: Any) -> Any:
+        try:
+            from openai import AsyncOpenAI
+        except ModuleNotFoundError as error:
+            raise MissingExtraError(EXTRA, error.name or "openai") from error
+        return AsyncOpenAI(**arguments)
+
+    async def _ask(self, body: Mapping[str, Any]) -> Any:
+        return await self._client.chat.completions.create(**body)
+
+    def _spoken(self, request: ModelRequest) -> dict[str, Any]:
+        fields: dict[str, Any] = {"model": self._model, "messages": messages_in_wire(request)}
+        if self._fields.keys().isdisjoint(_LIMITS):
+            # The newer name is OpenAI's own; the older one is what all other servers know.
+            name = _LIMITS[self._endpoint.is_elsewhere]
+            fields[name] = request.output_tokens_max
+        return fields
+
+    def _tools(self, request: ModelRequest) -> dict[str, Any]:
+        forced = {"tool_choice": "required"} if request.must_call else {}
+        return {"tools": [function_of(tool) for tool in request.tools], **forced}
+
+    def _schema(self, request: ModelRequest) -> dict[str, Any]:
+        schema, is_strict = self._answer_schema(request)
+        form = {"name": CALLS_TITLE, "schema": schema, **({"strict": True} if is_strict else {})}
+        return {"response_format": {"type": "json_schema", "json_schema": form}}
+
+    def _read(self, said: Mapping[str, Any], request: ModelRequest) -> ModelAnswer | None:
+        return read_completion(said, request)
+
+    def _read_piece(self, event: Mapping[str, Any]) -> tuple[str, bool]:
+        return read_chunk(event)

@@ -1,0 +1,47 @@
+"""Answers of a provider's client that are none: pages, broken streams; and what says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from recollect.errors import ModelError, ModelUnavailableError
+from recollect.providers.provider_errors import page_title
+
+
+def plain_answer(said: object, identity: str) -> Mapping[str, Any]:
+    """
+    Return the JSON object that a client made *said* from, with the fields that were sent.
+
+    Raises:
+        ModelError: It is a web page, or no object; the error says what to check.
+    """
+    dump = getattr(said, "to_dict", None)
+    if callable(dump):
+        found = dump(warnings=False)
+        if isinstance(found, Mapping):
+            return found
+    page = page_title(said) if isinstance(said, str) else None
+    kind = "JSON that is no answer" if page is None else f"a web page ({page}) instead of JSON"
+    msg = f"{identity} answered with {kind}: check the base URL, and proxies on the way to it"
+    raise ModelError(msg)
+
+
+def check_stream(headers: Mapping[str, str], identity: str) -> None:
+    """Raise a `ModelError` if *headers* announce a web page instead of a stream of events."""
+    if headers.get("content-type", "").lower().startswith("text/html"):
+        msg = (
+            f"{identity} answered with a web page instead of a stream of events: check the base "
+            "URL, and proxies on the way to it"
+        )
+        raise ModelError(msg)
+
+
+def broken_off(identity: str) -> ModelUnavailableError:
+    """Return the error of a stream that ended without the provider's mark of its end."""
+    error = ModelUnavailableError(
+        f"{identity} broke off its answer: the stream ended before the answer was complete; "
+        "ask again, and keep nothing of what came"
+    )
+    error.about = f"{identity} broke off its answer"
+    return error

@@ -1,0 +1,185 @@
+"""The part that models of providers' own clients share: deadlines, hiding of keys, tool modes."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from dataclasses import replace
+from typing import Any, Final, Literal, TypeAlias
+
+from recollect.errors import ModelError, UsageError
+from recollect.models.provider_answers import broken_off, check_stream, plain_answer
+from recollect.models.strict_schema import strict_schema, without_added_nulls
+from recollect.models.structured_output import calls_schema, in_words, with_calls
+from recollect.ports import ModelAnswer, ModelRequest
+from recollect.providers.endpoints import Endpoint
+from recollect.providers.provider_errors import asking, pieces_within
+from recollect.records import JsonObject
+
+ToolMode: TypeAlias = Literal["auto", "native", "json_schema", "prompt"]
+"""How a model is given tools: as tools, as the schema of its answer, or in words."""
+TOOL_MODES: Final = ("auto", "native", "json_schema", "prompt")
+TIMEOUT_S: Final = 120.0
+
+# Settings of the client; all others are fields of each request.
+_CLIENT_SETTINGS: Final = frozenset({"max_retries", "default_headers", "default_query"})
+
+
+class ProviderModel(ABC):
+    """
+    A model behind a provider's own client, which repeats a request that failed in passing.
+
+    The client is shared by all event loops of a process, and a connection belongs to one of them:
+    so each connection ends with its answer.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        endpoint: Endpoint,
+        *,
+        identity: str,
+        tools: ToolMode = "auto",
+        timeout_s: float = TIMEOUT_S,
+        settings: Mapping[str, object] | None = None,
+    ) -> None:
+        """
+        Open the client; nothing is asked yet.
+
+        Args:
+            identity: The model as ``provider/model``.
+            timeout_s: For a whole answer, with its retries.
+            settings: ``max_retries`` (2 by default), ``default_headers`` and ``default_query`` of
+                the client; and fields of each request, e.g. ``temperature``.
+
+        Raises:
+            MissingExtraError: The provider's package is not installed.
+            ModelError: The client refuses the settings.
+        """
+        given = dict(settings or {})
+        headers = given.pop("default_headers", {})
+        if not isinstance(headers, Mapping):
+            msg = f"default_headers is a mapping, not {headers!r}"
+            raise UsageError(msg)
+        client = {name: given.pop(name) for name in _CLIENT_SETTINGS & given.keys()}
+        client["default_headers"] = {"Connection": "close", **headers}
+        self._model = model
+        self._endpoint = endpoint
+        self._identity = identity
+        self._mode = self._default_mode() if tools == "auto" else tools
+        self._timeout_s = timeout_s
+        self._fields = given
+        self._client = self._opened(
+            base_url=endpoint.base_url, api_key=endpoint.api_key, timeout=timeout_s, **client
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._identity!r}, tools={self._mode!r})"
+
+    @property
+    def identity(self) -> str:
+        """Name it as ``provider/model``."""
+        return self._identity
+
+    async def answer(self, request: ModelRequest) -> ModelAnswer:
+        """Return its whole answer within the deadline."""
+        secrets = self._endpoint.secrets
+        async with asking(self._identity, timeout_s=self._timeout_s, secrets=secrets):
+            said = plain_answer(await self._ask(self._body(request)), self._identity)
+        answer = self._read(said, request)
+        if answer is None:
+            msg = f"{self._identity} answered with JSON that is no answer: check the base URL"
+            raise ModelError(msg)
+        if not request.tools or self._mode == "native":
+            return answer
+        return self._without_nulls(with_calls(answer, request), request)
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[str]:
+        """
+        Yield the text of its answer piece by piece; no tool is offered.
+
+        Raises:
+            ModelUnavailableError: Also where the stream ends before the answer is complete.
+        """
+        return pieces_within(
+            self._pieces(in_words(request, describe=False)),
+            self._identity,
+            timeout_s=self._timeout_s,
+            secrets=self._endpoint.secrets,
+        )
+
+    async def _pieces(self, request: ModelRequest) -> AsyncGenerator[str, None]:
+        is_complete = False
+        async with await self._ask({**self._body(request), "stream": True}) as events:
+            check_stream(events.response.headers, self._identity)
+            async for event in events:
+                text, is_last = self._read_piece(plain_answer(event, self._identity))
+                is_complete |= is_last
+                if text:
+                    yield text
+        if not is_complete:
+            raise broken_off(self._identity)
+
+    def _body(self, request: ModelRequest) -> dict[str, Any]:
+        """Return the fields of a request; those of the settings win."""
+        if not request.tools:
+            body = self._spoken(request)
+        elif self._mode == "native":
+            body = {**self._spoken(request), **self._tools(request)}
+        else:
+            body = self._spoken(in_words(request, describe=self._mode == "prompt"))
+            if self._mode == "json_schema":
+                body |= self._schema(request)
+        return {**body, "extra_body": {**body.get("extra_body", {}), **self._fields}}
+
+    def _answer_schema(self, request: ModelRequest) -> tuple[JsonObject, bool]:
+        """Return the schema of an answer, and True if it is in the strict form."""
+        schema = calls_schema(request.tools, must_call=request.must_call)
+        strict = None if self._endpoint.is_elsewhere else strict_schema(schema)
+        chosen = schema if strict is None else strict
+        return json.loads(json.dumps(chosen)), strict is not None
+
+    def _without_nulls(self, answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
+        if self._mode != "json_schema" or self._endpoint.is_elsewhere:
+            return answer
+        schemas = {tool.name: tool.parameters for tool in request.tools}
+        calls = [
+            replace(call, arguments=without_added_nulls(call.arguments, schemas[call.name]))
+            if isinstance(call.arguments, str) and call.name in schemas
+            else call
+            for call in answer.calls
+        ]
+        return replace(answer, calls=tuple(calls))
+
+    @abstractmethod
+    def _default_mode(self) -> ToolMode:
+        """Return how it is given tools unless it is said."""
+
+    @abstractmethod
+    def _opened(self, **arguments: Any) -> Any:
+        """Return the provider's client."""
+
+    @abstractmethod
+    async def _ask(self, body: Mapping[str, Any]) -> Any:
+        """Send a request, and return what the client makes of the answer."""
+
+    @abstractmethod
+    def _spoken(self, request: ModelRequest) -> dict[str, Any]:
+        """Return the fields of a request without tools."""
+
+    @abstractmethod
+    def _tools(self, request: ModelRequest) -> dict[str, Any]:
+        """Return the fields that offer tools."""
+
+    @abstractmethod
+    def _schema(self, request: ModelRequest) -> dict[str, Any]:
+        """Return the fields that ask for calls as the form of the answer."""
+
+    @abstractmethod
+    def _read(self, said: Mapping[str, Any], request: ModelRequest) -> ModelAnswer | None:
+        """Return the answer in *said*, ``None`` if there is none."""
+
+    @abstractmethod
+    def _read_piece(self, event: Mapping[str, Any]) -> tuple[str, bool]:
+        """Return the text of a streamed event, and True if the answer ends with it."""

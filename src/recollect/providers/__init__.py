@@ -1,0 +1,1 @@
+"""Services of models and embedders: their addresses, keys and failures."""

@@ -1,0 +1,58 @@
+"""Objects that a text names as ``module:attribute``."""
+
+from __future__ import annotations
+
+import re
+from functools import reduce
+from importlib import import_module
+from typing import Final
+
+from recollect.errors import UsageError
+
+# What models are named after, so that "openai:gpt-x" is no module; LangChain's, and ours.
+PROVIDERS: Final = frozenset(
+    """
+    anthropic anthropic_bedrock azure azure_ai azure_openai baseten bedrock bedrock_converse cohere
+    deepseek fastembed fireworks gemini google google_anthropic_vertex google_genai google_vertexai
+    groq huggingface ibm litellm meta mistral mistralai nvidia ollama openai openrouter perplexity
+    together upstage vertex_ai xai
+    """.split()
+)
+_NAMED: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+
+
+def is_object_name(choice: str) -> bool:
+    """
+    Return True if *choice* has the form ``module:attribute`` and begins with no provider.
+
+    >>> [is_object_name(name) for name in ("app.models:chat", "openai:gpt_x", "qwen/chat")]
+    [True, False, False]
+    """
+    module = choice.partition(":")[0]
+    return _NAMED.fullmatch(choice) is not None and module.lower() not in PROVIDERS
+
+
+def named_object(choice: str) -> object:
+    """
+    Import the object that ``module:attribute`` names; a class is called without arguments.
+
+    The module's code runs in this process: never pass a name that came with a request.
+
+    Raises:
+        UsageError: There is no such module or attribute, or the class cannot be called.
+    """
+    module, _, path = choice.partition(":")
+    try:
+        found: object = reduce(getattr, path.split("."), import_module(module))
+        return found() if isinstance(found, type) else found
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise  # the module exists, and needs another one
+        msg = (
+            f"{choice!r} names neither a provider nor a module: write 'provider/model', or "
+            "'module:attribute' of a module on the path (PYTHONPATH=. adds the folder you are in)"
+        )
+        raise UsageError(msg) from error
+    except (AttributeError, TypeError) as error:
+        msg = f"there is no object {choice!r}: {error}"
+        raise UsageError(msg) from error

@@ -1,0 +1,111 @@
+"""Other people's rerankers in the shape of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from inspect import isawaitable
+from typing import Any, TypeAlias
+
+from recollect.errors import ModelError
+from recollect.ports import Reranker
+from recollect.providers.provider_errors import read_failure, told
+
+Scoring: TypeAlias = "Callable[[str, list[str]], Iterable[Any]]"
+_PLACE = "recollect_place"
+
+
+class CallableReranker:
+    """
+    A callable from a query and texts to as many scores, in order.
+
+    Its identity is its ``identity`` attribute if it has one, else its module and name.
+    """
+
+    def __init__(self, score: Scoring, *, identity: str | None = None) -> None:
+        self._score = score
+        self._identity = identity or _identity_of(score)
+
+    @property
+    def identity(self) -> str:
+        """Name the callable."""
+        return self._identity
+
+    def rerank(self, query: str, texts: Sequence[str]) -> list[float | None]:
+        """
+        Return its scores; ``None`` for what is no number.
+
+        Raises:
+            ModelError: It failed, or gave another number of scores than there are texts.
+        """
+        with told(lambda error: read_failure(error, self._identity), ()):
+            answered = self._score(query, list(texts))
+            if isawaitable(answered):
+                getattr(answered, "close", lambda: None)()
+                msg = f"the reranker {self._identity} is async: pass a function without await"
+                raise ModelError(msg)
+            scores = [_number(each) for each in answered]
+        if len(scores) != len(texts):
+            msg = f"the reranker {self._identity} gave {len(scores)} scores for {len(texts)} texts"
+            raise ModelError(msg)
+        return scores
+
+
+def adapted_reranker(choice: Any) -> Reranker | None:
+    """Return an object of a library, or a callable, as a reranker; ``None`` if it is neither."""
+    if hasattr(choice, "compress_documents"):
+        return CallableReranker(_compressing(choice), identity=_identity_of(choice))
+    if hasattr(choice, "predict"):  # before the call: a module of torch has one, of tensors
+        return CallableReranker(_predicting(choice), identity=_named(choice))
+    if hasattr(choice, "rerank"):
+        return CallableReranker(choice.rerank, identity=_named(choice))
+    return CallableReranker(choice) if callable(choice) else None
+
+
+def _predicting(encoder: Any) -> Scoring:
+    def score(query: str, texts: list[str]) -> Iterable[Any]:
+        found: Iterable[Any] = encoder.predict([(query, text) for text in texts])
+        return found
+
+    return score
+
+
+def _compressing(compressor: Any) -> Scoring:
+    """Score by the documents that a compressor of LangChain keeps, in its order or by its score."""
+
+    def score(query: str, texts: list[str]) -> Iterable[Any]:
+        from langchain_core.documents import Document
+
+        given = [
+            Document(page_content=text, metadata={_PLACE: place}, id=str(place))
+            for place, text in enumerate(texts)
+        ]
+        scores: list[float | None] = [None] * len(texts)
+        for rank, kept in enumerate(compressor.compress_documents(given, query)):
+            place = kept.metadata.get(_PLACE)
+            if isinstance(place, int) and scores[place] is None:
+                scores[place] = kept.metadata.get("relevance_score", -float(rank))
+        return scores
+
+    return score
+
+
+def _number(value: object) -> float | None:
+    try:
+        return float(value)  # type: ignore[arg-type]  # it may be of any library's kind
+    except (TypeError, ValueError):
+        return None
+
+
+def _named(choice: object) -> str:
+    name = getattr(choice, "model_name", None)
+    card = getattr(getattr(choice, "model_card_data", None), "base_model", None)
+    known = next((each for each in (name, card) if isinstance(each, str) and each), None)
+    return f"{type(choice).__name__}/{known}" if known else _identity_of(choice)
+
+
+def _identity_of(choice: object) -> str:
+    named = getattr(choice, "identity", None)
+    if isinstance(named, str) and named:
+        return named
+    kind = choice if hasattr(choice, "__qualname__") else type(choice)
+    return f"{kind.__module__}/{kind.__qualname__}"

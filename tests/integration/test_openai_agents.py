@@ -1,0 +1,134 @@
+"""The OpenAI Agents SDK itself, with our session, against a provider on loopback."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agents import Agent, OpenAIChatCompletionsModel, Runner, function_tool, set_tracing_disabled
+from agents.memory import Session, SessionSettings
+from openai import AsyncOpenAI
+
+import recollect
+from recollect.errors import UsageError
+from recollect.integrations.openai_agents import RecollectSession
+from tests.harness.model_provider import (
+    Provider,
+    answers,
+    calls,
+    completion,
+    provider_on_loopback,
+)
+
+pytestmark = pytest.mark.anyio
+
+ADA = ("ada",)
+
+
+@pytest.fixture
+def provider() -> Iterator[Provider]:
+    set_tracing_disabled(disabled=True)
+    with provider_on_loopback() as server:
+        yield server
+
+
+def agent(provider: Provider, session: RecollectSession, *tools: Any) -> Agent[Any]:
+    client = AsyncOpenAI(base_url=f"{provider.url}/v1", api_key="none", max_retries=0)
+    return Agent(
+        name="Helper",
+        instructions=session.instructions("Be kind."),
+        model=OpenAIChatCompletionsModel(model="tiny", openai_client=client),
+        tools=list(tools),
+    )
+
+
+def said(text: str) -> Any:
+    return answers(completion({"content": text}))
+
+
+async def test_a_session_goes_on_after_a_restart_and_another_remembers(
+    provider: Provider, tmp_path: Path
+) -> None:
+    """The thread is sent again, and another session of the user's is told what bears on it."""
+    store = str(tmp_path / "store.db")
+    provider.acts = [said("A fine name."), said("Tom."), said("Tom.")]
+
+    async with recollect.open(store, embedder="none") as memory:
+        one = RecollectSession(memory, ADA, "one")
+        await Runner.run(agent(provider, one), "My cat is called Tom.", session=one)
+    async with recollect.open(store, embedder="none") as memory:
+        again, other = (RecollectSession(memory, ADA, each) for each in ("one", "two"))
+        second = await Runner.run(agent(provider, again), "And the cat?", session=again)
+        await Runner.run(agent(provider, other), "What is my cat called?", session=other)
+        texts = [each.text for each in await memory.last_messages(ADA, "one", limit=9)]
+
+    _, continued, told = (body["messages"] for _, _, body in provider.seen)
+    assert "Tom." == second.final_output
+    assert ["My cat is called Tom.", "A fine name.", "And the cat?", "Tom."] == texts
+    assert texts[0] in [each["content"] for each in continued]
+    assert told[0]["content"].startswith("Be kind.")
+    assert "My cat is called Tom." in told[0]["content"]
+    assert 2 == len(told)
+
+
+async def test_calls_of_tools_are_kept_as_they_came(provider: Provider) -> None:
+    """The items of a turn come back exactly, and what a tool returned is found by its words."""
+
+    @function_tool
+    def weather(city: str) -> str:
+        """Tell the weather."""
+        return f"Sunny in {city}."
+
+    asked = completion(calls(("weather", '{"city": "Oslo"}')), "tool_calls")
+    provider.acts = [answers(asked), said("It is sunny.")]
+
+    async with recollect.open("memory:", embedder="none") as memory:
+        session = RecollectSession(memory, ADA, "one")
+        result = await Runner.run(agent(provider, session, weather), "Oslo?", session=session)
+        kept = await session.get_items()
+        found = await memory.recall(ADA, "sunny Oslo")
+
+    assert result.to_input_list() == kept
+    assert "Sunny in Oslo." in [each.text for each in found.entries]
+
+
+async def test_it_is_a_session_in_every_way() -> None:
+    """Newest items, one that is taken back, none at all; a limit of its settings."""
+    items: list[Any] = [{"role": "user", "content": f"{number}"} for number in range(5)]
+    async with recollect.open("memory:", embedder="none") as memory:
+        session = RecollectSession(memory, ADA, "one", session_settings=SessionSettings(limit=2))
+        await session.add_items(items)
+        await session.add_items([])
+
+        assert isinstance(session, Session)
+        assert items[3:] == await session.get_items()
+        assert items[1:] == await session.get_items(4)
+        assert [] == await session.get_items(0)
+        assert items[4] == await session.pop_item()
+        await session.clear_session()
+        assert [] == await session.get_items(9)
+        assert None is await session.pop_item()
+
+
+async def test_an_item_that_is_no_json_leaves_nothing() -> None:
+    """Not even those before it."""
+    items: list[Any] = [{"role": "user", "content": "a"}, {"role": "user", "content": {1, 2}}]
+    async with recollect.open("memory:", embedder="none") as memory:
+        session = RecollectSession(memory, ADA, "one")
+
+        with pytest.raises(UsageError):
+            await session.add_items(items)
+
+        assert [] == await session.get_items()
+
+
+async def test_what_another_program_said_in_the_thread_is_part_of_it() -> None:
+    hi: Any = {"role": "user", "content": "Hi"}
+    async with recollect.open("memory:", embedder="none") as memory:
+        await memory.append(ADA, "one", [{"role": "assistant", "content": "Hello"}])
+        session = RecollectSession(memory, ADA, "one")
+        await asyncio.gather(*(session.add_items([hi]) for _ in "ab"))
+        items = await session.get_items()
+
+    assert [{"role": "assistant", "content": "Hello"}, hi, hi] == items

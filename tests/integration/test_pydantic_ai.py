@@ -1,0 +1,113 @@
+"""Pydantic AI itself, with our capability and models of its own that answer by a function."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic_ai import Agent
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+)
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+import recollect
+from recollect.integrations.openai_agents import RecollectSession
+from recollect.integrations.pydantic_ai import RecollectCapability
+
+pytestmark = pytest.mark.anyio
+
+ADA = ("ada",)
+Seen = list[tuple[list[ModelMessage], str]]
+
+
+def agent(seen: Seen, capability: RecollectCapability, *, calls: bool = False) -> Agent[Any, str]:
+    """Return an agent whose model notes what it is sent, and calls a tool first if it *calls*."""
+
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        seen.append((messages, info.instructions or ""))
+        is_answered = any(isinstance(part, ToolReturnPart) for part in messages[-1].parts)
+        if calls and not is_answered:
+            return ModelResponse(parts=[ToolCallPart("weather", {"city": "Oslo"})])
+        return ModelResponse(parts=[TextPart("Noted.")])
+
+    made = Agent(FunctionModel(answer), instructions="Be kind.", capabilities=[capability])
+
+    @made.tool_plain
+    def weather(city: str) -> str:
+        """Tell the weather."""
+        return f"Sunny in {city}."
+
+    return made
+
+
+async def test_a_run_is_remembered_after_a_restart(tmp_path: Path) -> None:
+    """Its thread goes on, and another thread of the user's is told what bears on it."""
+    store, seen = str(tmp_path / "store.db"), Seen()
+    async with recollect.open(store, embedder="none") as memory:
+        one = RecollectCapability(memory, ADA, "one")
+        first = await agent(seen, one).run("My cat is called Tom.")
+    async with recollect.open(store, embedder="none") as memory:
+        one, two = (RecollectCapability(memory, ADA, each) for each in ("one", "two"))
+        history = await one.history()
+        await agent(seen, one).run("And the cat?", message_history=history)
+        await agent(seen, two).run("What is my cat called?")
+        texts = [each.text for each in await memory.last_messages(ADA, "one", limit=9)]
+
+    assert "Noted." == first.output
+    assert ["My cat is called Tom.", "Noted.", "And the cat?", "Noted."] == texts
+    assert 3 == len(seen[1][0])
+    assert seen[2][1].startswith("Be kind.")
+    assert "My cat is called Tom." in seen[2][1]
+
+
+async def test_messages_come_back_as_they_were() -> None:
+    """Calls of tools with them, and without the instructions that held what was recalled."""
+    async with recollect.open("memory:", embedder="none") as memory:
+        capability = RecollectCapability(memory, ADA, "one")
+        result = await agent(Seen(), capability, calls=True).run("Oslo?")
+        history = await capability.history()
+        last = await capability.history(1)
+        found = await memory.recall(ADA, "sunny Oslo")
+
+    sent = result.new_messages()
+    assert [each.parts for each in sent] == [each.parts for each in history]
+    assert all(each.instructions is None for each in history if isinstance(each, ModelRequest))
+    assert [history[-1]] == last
+    assert "Sunny in Oslo." in [each.text for each in found.entries]
+
+
+async def test_a_run_that_fails_leaves_nothing() -> None:
+    def failing(_: list[ModelMessage], __: AgentInfo) -> ModelResponse:
+        raise ConnectionError("away")
+
+    async with recollect.open("memory:", embedder="none") as memory:
+        capability = RecollectCapability(memory, ADA, "one")
+        with pytest.raises(ConnectionError):
+            await Agent(FunctionModel(failing), capabilities=[capability]).run("Hello")
+
+        assert [] == await capability.history()
+
+
+async def test_two_frameworks_share_one_users_memory() -> None:
+    """What one says in a thread, the other goes on with, and remembers elsewhere."""
+    seen = Seen()
+    async with recollect.open("memory:", embedder="none") as memory:
+        session = RecollectSession(memory, ADA, "one")
+        await session.add_items([{"role": "user", "content": "My cat is called Tom."}])
+        shared = RecollectCapability(memory, ADA, "one")
+        history = await shared.history()
+        await agent(seen, RecollectCapability(memory, ADA, "two")).run("What is my cat called?")
+        await agent(seen, shared).run("Thanks", message_history=history)
+        items = await session.get_items()
+
+    assert "My cat is called Tom." in seen[0][1]
+    assert 1 == len(history)
+    assert [
+        {"role": "user", "content": "Thanks"},
+        {"role": "assistant", "content": "Noted."},
+    ] == items[1:]
