@@ -74,6 +74,23 @@ async def test_small_talk_gets_the_profile_alone(address: str, query: str) -> No
     assert "- home: Porto" in str(context)
 
 
+async def test_small_talk_in_the_words_of_the_scope_gets_nothing_unless_a_score_is_given(
+    address: str,
+) -> None:
+    """What was said in the same words bears on it by its words alone; `min_score` shows it."""
+    async with recollect.open(address, embedder="none", worker=False) as memory:
+        said = ["Tell me a joke!", "What is a good joke?", "Tell me a joke, thanks."]
+        await memory.append(ADA, "jokes", [NewMessage(role="user", text=each) for each in said])
+
+        told = await memory.context(ADA, "Thanks! Tell me a joke.")
+        asked = await memory.context(ADA, "Which joke did I tell?")
+        scored = await memory.context(ADA, "Thanks! Tell me a joke.", min_score=0.0)
+
+    assert (told.entries, told.text) == ((), "")
+    assert asked.entries
+    assert len(scored.entries) == 3
+
+
 async def test_what_the_thread_shows_is_left_out(address: str) -> None:
     """Its newest messages, or the texts that are given; another thread shows them."""
     async with recollect.open(address, embedder="none", worker=False) as memory:

@@ -26,6 +26,7 @@ from recollect.recall.results import Recall
 from recollect.records import Memory, Message, Revision, Scope
 from recollect.stores.plans.changes import Below
 from recollect.stores.validation import PAGE_ROWS_MAX, check_text, check_texts, to_datetime
+from recollect.text.small_talk import is_small_talk
 
 CANDIDATES_MAX: Final = 200
 CANDIDATES_MIN: Final = 60
@@ -166,8 +167,8 @@ async def _documents(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[
 async def _recalled(
     runtime: MemoryRuntime, request: ContextQuery, asked: str, *, wants_history: bool
 ) -> Recall | None:
-    """Return what bears on the query; ``None`` if it is empty."""
-    if not asked.strip():
+    """Return what bears on the query; ``None`` if it asks for nothing."""
+    if not asked.strip() or (request.min_score is None and is_small_talk(asked)):
         return None
     where = request.where
     if wants_history and where.valid_at == "now":

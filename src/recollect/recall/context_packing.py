@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from recollect.errors import UsageError
@@ -203,35 +204,41 @@ class _Draft:
     history: tuple[Message, ...]
     profile: list[ProfileDocument] = field(default_factory=list)
     entries: list[ContextEntry] = field(default_factory=list)
+    text: str = ""
+    tokens: int = 0
+    """What all parts cost, as they are rendered."""
 
-    def trimmed(self) -> Iterator[ContextEntry]:
+    def trimmed(self) -> list[ContextEntry]:
         """
-        Take the last entries out, then documents, until the whole is in the budget; yield entries.
+        Take the last entries out, then documents, until the whole is in the budget; return entries.
 
         Lines were paid one by one; a tokenizer may count them as more when they stand together.
         """
-        while (self.profile or self.entries) and self.tokens > self.plan.budget_tokens:
+        taken = list[ContextEntry]()
+        beside = self._beside()
+        while True:
+            text = rendered(self.profile, self.entries, self.plan.secret)
+            self.text, self.tokens = text, beside + (self.count(text) if text else 0)
+            if self.tokens <= self.plan.budget_tokens or not (self.profile or self.entries):
+                return taken
             if self.entries:
-                yield self.entries.pop()
+                taken.append(self.entries.pop())
             else:
                 self.profile.pop()
 
-    @property
-    def tokens(self) -> int:
-        """What all parts cost, as they are rendered."""
-        text = rendered(self.profile, self.entries, self.plan.secret)
-        texts = (text, self.summary, self.plan.instructions, *self.plan.examples)
+    def _beside(self) -> int:
+        """Return what the parts cost that are no lines of the text."""
+        texts = (self.summary, self.plan.instructions, *self.plan.examples)
         return sum(self.count(each) for each in texts if each) + self._history_tokens
 
-    @property
+    @cached_property
     def _history_tokens(self) -> int:
         return sum(_message_cost(each, self.count) for each in self.history)
 
     def _tokens_by_part(self) -> dict[str, int]:
-        secret = self.plan.secret
         texts = {
-            "profile": [rendered(self.profile, (), secret)],
-            "entries": [rendered((), self.entries, secret)],
+            "profile": [self._text_of(self.profile, ())],
+            "entries": [self._text_of((), self.entries)],
             "summary": [self.summary],
             "instructions": [self.plan.instructions],
             "examples": self.plan.examples,
@@ -240,8 +247,14 @@ class _Draft:
         parts["history"] = self._history_tokens
         return {name: tokens for name, tokens in parts.items() if tokens}
 
+    def _text_of(self, profile: Sequence[ProfileDocument], entries: Sequence[ContextEntry]) -> str:
+        """Return one of the two parts as text, which is the whole text where there is no other."""
+        if len(profile) == len(self.profile) and len(entries) == len(self.entries):
+            return self.text
+        return rendered(profile, entries, self.plan.secret)
+
     def context(self, left_out: tuple[LeftOut, ...]) -> Context:
-        """Return the context that these parts are."""
+        """Return the context that these parts are, once they are `trimmed`."""
         plan = self.plan
         return Context(
             query=plan.query,
@@ -256,7 +269,7 @@ class _Draft:
             tokens_by_part=self._tokens_by_part(),
             budget_tokens=plan.budget_tokens,
             awaits_vectors=plan.awaits_vectors,
-            text=rendered(self.profile, self.entries, plan.secret),
+            text=self.text,
         )
 
 
