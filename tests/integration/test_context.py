@@ -1,5 +1,6 @@
 """`Recollect.context` over stores: what a prompt gets, and bad input."""
 
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from recollect.errors import UsageError
 from recollect.recall.context_packing import ContextPlan
 from recollect.records import Json, NewMessage, PutMemory, Scope
 from recollect.testing import HashedEmbedder
+from recollect.text.token_estimate import estimated_tokens
 
 ADA: Scope = ("ada",)
 APRIL = datetime(2025, 4, 3, 12, tzinfo=UTC)
@@ -155,6 +157,24 @@ async def test_what_was_just_written_is_found_by_its_meaning(
 
     assert not context.awaits_vectors
     assert all("dense" in each.entry.signals for each in context.entries)
+
+
+async def test_a_counter_that_may_be_slow_never_runs_on_the_event_loop(address: str) -> None:
+    """Our own estimate does for little text; both give the same context."""
+    threads = set[int]()
+
+    def counted(text: str) -> int:
+        threads.add(threading.get_ident())
+        return estimated_tokens(text)
+
+    async with recollect.open(address, embedder="none", worker=False) as memory:
+        await filled(memory)
+        own = await memory.context(ADA, "Where does Ada live?")
+        given = await memory.context(ADA, "Where does Ada live?", count_tokens=counted)
+
+    assert threads
+    assert threading.get_ident() not in threads
+    assert (own.text, own.tokens, own.left_out) == (given.text, given.tokens, given.left_out)
 
 
 @pytest.mark.parametrize("budget", [1, 2, 10, 30, 60, 4_000])
