@@ -1,4 +1,9 @@
-"""Queries that ask for nothing remembered: those of the fit, and others that no fit has seen."""
+"""
+Queries that ask for nothing remembered: those of the fit, and two lists that no fit has seen.
+
+`SECOND_UNSEEN` was written before the rule that recognises turns which ask for nothing, so that the
+rule is not checked by its own examples.
+"""
 
 from __future__ import annotations
 
@@ -20,4 +25,27 @@ UNSEEN: Final = (
     *("Sort these numbers: 4, 9, 2", "Write a regex for an IPv4 address", "Say something nice"),
     *("在吗", "晚安", "哈哈哈", "好的", "讲个笑话", "一百除以七等于几?", "法国的首都是哪里?"),
     *("用Python写一个冒泡排序", "你是谁?", "再见", "嗯嗯", "qwe啊啊啊"),
+)
+SECOND_UNSEEN: Final = (
+    *("good afternoon", "Hey, how's it going?", "Hi there, long time no see!", "what's up?"),
+    *("thanks a lot, that was really helpful", "ty!", "much appreciated", "you're the best"),
+    *("bye for now", "talk to you later", "That's all for today, thanks", "have a nice weekend"),
+    *("okay, got it", "sounds good to me", "sure, go ahead", "makes sense", "wow, amazing!"),
+    *("oops, wrong window", "brb", "I'm back", "let me think about it for a second", "not now"),
+    *("fghj vbnm uiop", "lorem ipsum dolor sit amet", "987654321", "!!!", "😀🎉", "aaaaaaaaargh"),
+    *("Are you there?", "Do you have feelings?", "What languages do you speak?", "flip a coin"),
+    *("tell me a fun fact", "How many continents are there?", "What does HTTP stand for?"),
+    *("Spell the word accommodate", "What is photosynthesis?", "Who painted the Mona Lisa?"),
+    *("Write a SQL query that counts rows", "What is 15% of 80?", "Give me a synonym for big"),
+    *("下午好", "大家好呀", "謝謝你的幫助", "多谢啦", "拜拜", "明天見", "收到", "明白了", "沒問題"),
+    *(
+        "不用了",
+        "嘿嘿",
+        "辛苦了",
+        "等一下",
+        "你會做什麼?",
+        "光的速度是多少?",
+        "用JavaScript反转字符串",
+    ),
+    *("給我講個故事", "三角形的內角和是多少?", "水为什么会结冰?", "啊啊啊啊", "随便聊聊"),
 )

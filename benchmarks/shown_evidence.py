@@ -28,7 +28,7 @@ from benchmarks.asked_memory import (
 )
 from benchmarks.conversation_files import BenchmarkConversation, BenchmarkMessage
 from benchmarks.datasets import Dataset
-from benchmarks.idle_queries import FITTED, UNSEEN
+from benchmarks.idle_queries import FITTED, SECOND_UNSEEN, UNSEEN
 from benchmarks.prompt_blocks import (
     CONTROLS,
     RANKED,
@@ -176,6 +176,8 @@ async def measure_shown(
                 await _note_nothing(held, report, "idle, of the fit", text)
             for text in UNSEEN:
                 await _note_nothing(held, report, "idle, unseen", text)
+            for text in SECOND_UNSEEN:
+                await _note_nothing(held, report, "idle, second unseen", text)
     return report
 
 

@@ -1,5 +1,6 @@
 """`Recollect.context` over stores: what a prompt gets, and bad input."""
 
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from recollect.errors import UsageError
 from recollect.recall.context_packing import ContextPlan
 from recollect.records import Json, NewMessage, PutMemory, Scope
 from recollect.testing import HashedEmbedder
+from recollect.text.token_estimate import estimated_tokens
 
 ADA: Scope = ("ada",)
 APRIL = datetime(2025, 4, 3, 12, tzinfo=UTC)
@@ -72,6 +74,23 @@ async def test_small_talk_gets_the_profile_alone(address: str, query: str) -> No
 
     assert not context.entries
     assert "- home: Porto" in str(context)
+
+
+async def test_small_talk_in_the_words_of_the_scope_gets_nothing_unless_a_score_is_given(
+    address: str,
+) -> None:
+    """What was said in the same words bears on it by its words alone; `min_score` shows it."""
+    async with recollect.open(address, embedder="none", worker=False) as memory:
+        said = ["Tell me a joke!", "What is a good joke?", "Tell me a joke, thanks."]
+        await memory.append(ADA, "jokes", [NewMessage(role="user", text=each) for each in said])
+
+        told = await memory.context(ADA, "Thanks! Tell me a joke.")
+        asked = await memory.context(ADA, "Which joke did I tell?")
+        scored = await memory.context(ADA, "Thanks! Tell me a joke.", min_score=0.0)
+
+    assert (told.entries, told.text) == ((), "")
+    assert asked.entries
+    assert len(scored.entries) == 3
 
 
 async def test_what_the_thread_shows_is_left_out(address: str) -> None:
@@ -138,6 +157,24 @@ async def test_what_was_just_written_is_found_by_its_meaning(
 
     assert not context.awaits_vectors
     assert all("dense" in each.entry.signals for each in context.entries)
+
+
+async def test_a_counter_that_may_be_slow_never_runs_on_the_event_loop(address: str) -> None:
+    """Our own estimate does for little text; both give the same context."""
+    threads = set[int]()
+
+    def counted(text: str) -> int:
+        threads.add(threading.get_ident())
+        return estimated_tokens(text)
+
+    async with recollect.open(address, embedder="none", worker=False) as memory:
+        await filled(memory)
+        own = await memory.context(ADA, "Where does Ada live?")
+        given = await memory.context(ADA, "Where does Ada live?", count_tokens=counted)
+
+    assert threads
+    assert threading.get_ident() not in threads
+    assert (own.text, own.tokens, own.left_out) == (given.text, given.tokens, given.left_out)
 
 
 @pytest.mark.parametrize("budget", [1, 2, 10, 30, 60, 4_000])

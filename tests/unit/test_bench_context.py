@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.asked_memory import QuestionChoice
 from benchmarks.datasets import DATASETS
-from benchmarks.idle_queries import FITTED, UNSEEN
+from benchmarks.idle_queries import FITTED, SECOND_UNSEEN, UNSEEN
 from benchmarks.reader_blocks import NOTHING, reader_blocks, write_blocks
 from benchmarks.script_equality import SCRIPTS, measure_scripts, scripts_page
 from benchmarks.shown_evidence import measure_shown, shown_page
@@ -112,7 +112,8 @@ async def test_every_system_is_counted_within_the_same_budget(data: Path) -> Non
     assert all(report.tallies[system, 2_000].whole == [True, True] for system in systems)
     assert report.nothing["unanswerable"] == [True]
     assert len(report.nothing["idle, unseen"]) == len(UNSEEN)
-    assert not set(FITTED) & set(UNSEEN)
+    assert len(report.nothing["idle, second unseen"]) == len(SECOND_UNSEEN)
+    assert len({*FITTED, *UNSEEN, *SECOND_UNSEEN}) == sum(map(len, (FITTED, UNSEEN, SECOND_UNSEEN)))
     assert "tokens at equal coverage, to render()" in shown_page(report)
 
 

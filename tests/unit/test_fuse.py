@@ -282,7 +282,7 @@ def test_a_weight_that_is_lost_is_noticed(name: str, monkeypatch: pytest.MonkeyP
     before = signals_of(
         collection_of(entries),
         read_question(query, ASKED_AT),
-        vector_of(query),
+        collection_of(entries).similarity(vector_of(query)),
         outside={ADA: {entries[0].uid: 0.5, entries[1].uid: 0.25}},
     )
     whole = fused(collection_of(entries), before, 10).score

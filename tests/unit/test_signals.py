@@ -63,7 +63,8 @@ def signal(
     name: str, collection: Collection, query: str, vector: Vector | None = None
 ) -> list[float]:
     """Return what one signal says of each entry: nothing, if it is not there."""
-    found = signals_of(collection, read_question(query, ASKED_AT), vector)
+    similar = None if vector is None else collection.similarity(vector)
+    found = signals_of(collection, read_question(query, ASKED_AT), similar)
     values = [[float(each) for each in one.value] for one in found if one.name == name]
     return values[0] if values else [0.0] * len(collection)
 
@@ -274,10 +275,10 @@ def test_without_a_vector_of_the_query_meaning_is_no_signal() -> None:
 
 def test_with_a_vector_every_weight_has_its_signal() -> None:
     """No weight is without a signal, and no signal without a weight, but for the mark."""
-    vector = np.array([1, 0], np.float32)
+    collection = collection_of(said(1))
+    similar = collection.similarity(np.array([1, 0], np.float32))
 
-    question = read_question(WHEN, ASKED_AT)
-    found = signals_of(collection_of(said(1)), question, vector, outside={})
+    found = signals_of(collection, read_question(WHEN, ASKED_AT), similar, outside={})
 
     assert {*WEIGHTS, "no_vector"} == {each.name for each in found}
 
@@ -292,9 +293,10 @@ def test_times_for_which_nothing_asks_are_no_signals() -> None:
 def test_every_signal_speaks_of_every_entry() -> None:
     """Each has one finite number per entry."""
     collection = collection_of(*CHAT, NOTE)
-    vector = np.array([1, 0], np.float32)
+    similar = collection.similarity(np.array([1, 0], np.float32))
+    question = read_question("When was the kite red in May?", ASKED_AT)
 
-    found = signals_of(collection, read_question("When was the kite red in May?", ASKED_AT), vector)
+    found = signals_of(collection, question, similar)
 
     assert {len(collection)} == {len(each.value) for each in found}
     assert all(bool(np.isfinite(each.value).all()) for each in found)

@@ -26,11 +26,15 @@ from recollect.recall.results import Recall
 from recollect.records import Memory, Message, Revision, Scope
 from recollect.stores.plans.changes import Below
 from recollect.stores.validation import PAGE_ROWS_MAX, check_text, check_texts, to_datetime
+from recollect.text.small_talk import is_small_talk
+from recollect.text.token_estimate import estimated_tokens
 
 CANDIDATES_MAX: Final = 200
 CANDIDATES_MIN: Final = 60
-TOKENS_PER_CANDIDATE: Final = 20
+TOKENS_PER_CANDIDATE: Final = 25
 """More candidates than one for so many tokens show no further evidence, and cost time."""
+PACKED_AT_ONCE_CHARACTERS: Final = 32_000
+"""So much text is packed on the caller's own thread, in about two milliseconds."""
 DOCUMENTS_MAX: Final = 100
 HISTORY_MESSAGES_MAX: Final = 200
 _SECRET: Final = secrets.token_bytes(16)
@@ -96,14 +100,21 @@ async def gathered_context(
         awaits_vectors=awaits_vectors,
         secret=_SECRET if request.secret is None else request.secret,
     )
-    return await to_thread.run_sync(
-        packed_context,
-        plan,
-        found.considered if found else (),
-        found.term_weights if found else {},
-        documents,
-        request.count_tokens,
-    )
+    return await _packed(plan, found, documents, request.count_tokens)
+
+
+async def _packed(
+    plan: ContextPlan, found: Recall | None, documents: Sequence[Memory], count: TokenCounter
+) -> Context:
+    """Return the packed context; made on a worker thread if that may take long."""
+    ranked = found.considered if found else []
+    weights = found.term_weights if found else {}
+    characters = sum(len(each.content.text) for each in ranked)
+    # For little text the way to a thread and back takes longer than the packing itself. Another
+    # counter may be a slow one.
+    if count is estimated_tokens and characters <= PACKED_AT_ONCE_CHARACTERS:
+        return packed_context(plan, ranked, weights, documents, count)
+    return await to_thread.run_sync(packed_context, plan, ranked, weights, documents, count)
 
 
 def _check(request: ContextQuery) -> None:
@@ -166,8 +177,8 @@ async def _documents(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[
 async def _recalled(
     runtime: MemoryRuntime, request: ContextQuery, asked: str, *, wants_history: bool
 ) -> Recall | None:
-    """Return what bears on the query; ``None`` if it is empty."""
-    if not asked.strip():
+    """Return what bears on the query; ``None`` if it asks for nothing."""
+    if not asked.strip() or (request.min_score is None and is_small_talk(asked)):
         return None
     where = request.where
     if wants_history and where.valid_at == "now":
@@ -189,7 +200,9 @@ async def _recalled(
 
 def _candidates(request: ContextQuery) -> int:
     """Return how many entries are ranked: what may fit, and what may be known already."""
-    known = request.recent if isinstance(request.recent, int) else len(request.recent)
+    known = len(request.recent) if not isinstance(request.recent, int) else 0
+    if request.thread is not None:
+        known += request.recent_messages
     fitting = request.budget_tokens // TOKENS_PER_CANDIDATE
     return min(CANDIDATES_MAX, max(CANDIDATES_MIN, fitting) + known)
 

@@ -16,6 +16,7 @@ import re
 from base64 import b32encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import lru_cache
 from typing import Final, Literal
 
@@ -212,13 +213,12 @@ def heading_above(entry: Recalled) -> str:
     return ENDED if content.valid_until else NOW
 
 
-def place_of(entry: ContextEntry) -> tuple[int, str, str, int, str]:
+def place_of(entry: ContextEntry) -> tuple[int, date, str, int, str]:
     """Order entries: what is known, what has ended, then messages as they were said."""
     content = entry.entry.content
-    moment = entry.entry.time.isoformat()
     if isinstance(content, Message):
-        return (2, moment[:10], content.thread, content.position, content.id)
-    return (1 if content.valid_until else 0, moment, content.type, 0, content.key)
+        return (2, content.time.date(), content.thread, content.position, content.id)
+    return (1 if content.valid_until else 0, content.time, content.type, 0, content.key)
 
 
 def shown(text: str) -> str:

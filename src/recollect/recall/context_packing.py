@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from recollect.errors import UsageError
@@ -36,7 +37,9 @@ from recollect.recall.results import Recalled
 from recollect.recall.sentences import day_of, is_chinese, sentence_of, validity_of
 from recollect.records import Json, Memory, Message, Revision, Scope
 from recollect.text.analysis import fold, terms_of
+from recollect.text.passages import WHOLE_CHARACTERS_MAX
 from recollect.text.searchable import memory_text, message_text
+from recollect.text.token_estimate import estimated_tokens
 
 COST_PER_TOKEN: Final = 0.004
 COSTLY_TOKENS_MAX: Final = 300
@@ -108,10 +111,13 @@ class _Room:
     count: TokenCounter
     headings: set[str] = field(default_factory=set)
 
-    def cost_of(self, line: str, heading: str) -> int:
-        """Return what a line costs with its heading, if that is not there yet."""
-        above = 0 if heading in self.headings else self.count(heading + "\n")
-        return self.count(line + "\n") + above
+    def cost_above(self, heading: str) -> int:
+        """Return what a heading costs, if it is not there yet."""
+        return 0 if heading in self.headings else self.count(heading + "\n")
+
+    def cost_of(self, line: str) -> int:
+        """Return what a line costs."""
+        return self.count(line + "\n")
 
     def pay(self, cost: int, heading: str) -> None:
         """Take *cost* off what is left."""
@@ -203,35 +209,41 @@ class _Draft:
     history: tuple[Message, ...]
     profile: list[ProfileDocument] = field(default_factory=list)
     entries: list[ContextEntry] = field(default_factory=list)
+    text: str = ""
+    tokens: int = 0
+    """What all parts cost, as they are rendered."""
 
-    def trimmed(self) -> Iterator[ContextEntry]:
+    def trimmed(self) -> list[ContextEntry]:
         """
-        Take the last entries out, then documents, until the whole is in the budget; yield entries.
+        Take the last entries out, then documents, until the whole is in the budget; return entries.
 
         Lines were paid one by one; a tokenizer may count them as more when they stand together.
         """
-        while (self.profile or self.entries) and self.tokens > self.plan.budget_tokens:
+        taken = list[ContextEntry]()
+        beside = self._beside()
+        while True:
+            text = rendered(self.profile, self.entries, self.plan.secret)
+            self.text, self.tokens = text, beside + (self.count(text) if text else 0)
+            if self.tokens <= self.plan.budget_tokens or not (self.profile or self.entries):
+                return taken
             if self.entries:
-                yield self.entries.pop()
+                taken.append(self.entries.pop())
             else:
                 self.profile.pop()
 
-    @property
-    def tokens(self) -> int:
-        """What all parts cost, as they are rendered."""
-        text = rendered(self.profile, self.entries, self.plan.secret)
-        texts = (text, self.summary, self.plan.instructions, *self.plan.examples)
+    def _beside(self) -> int:
+        """Return what the parts cost that are no lines of the text."""
+        texts = (self.summary, self.plan.instructions, *self.plan.examples)
         return sum(self.count(each) for each in texts if each) + self._history_tokens
 
-    @property
+    @cached_property
     def _history_tokens(self) -> int:
         return sum(_message_cost(each, self.count) for each in self.history)
 
     def _tokens_by_part(self) -> dict[str, int]:
-        secret = self.plan.secret
         texts = {
-            "profile": [rendered(self.profile, (), secret)],
-            "entries": [rendered((), self.entries, secret)],
+            "profile": [self._text_of(self.profile, ())],
+            "entries": [self._text_of((), self.entries)],
             "summary": [self.summary],
             "instructions": [self.plan.instructions],
             "examples": self.plan.examples,
@@ -240,8 +252,14 @@ class _Draft:
         parts["history"] = self._history_tokens
         return {name: tokens for name, tokens in parts.items() if tokens}
 
+    def _text_of(self, profile: Sequence[ProfileDocument], entries: Sequence[ContextEntry]) -> str:
+        """Return one of the two parts as text, which is the whole text where there is no other."""
+        if len(profile) == len(self.profile) and len(entries) == len(self.entries):
+            return self.text
+        return rendered(profile, entries, self.plan.secret)
+
     def context(self, left_out: tuple[LeftOut, ...]) -> Context:
-        """Return the context that these parts are."""
+        """Return the context that these parts are, once they are `trimmed`."""
         plan = self.plan
         return Context(
             query=plan.query,
@@ -256,11 +274,14 @@ class _Draft:
             tokens_by_part=self._tokens_by_part(),
             budget_tokens=plan.budget_tokens,
             awaits_vectors=plan.awaits_vectors,
-            text=rendered(self.profile, self.entries, plan.secret),
+            text=self.text,
         )
 
 
 def _checked(count: TokenCounter) -> TokenCounter:
+    if count is estimated_tokens:
+        return count  # our own, which neither fails nor gives anything but whole numbers
+
     def checked(text: str) -> int:
         try:
             tokens: object = count(text)
@@ -341,6 +362,8 @@ def _plain(text: str) -> str:
 
 def _memories_first(ranked: Sequence[Recalled]) -> list[Recalled]:
     """Return *ranked*, each memory at the place of the best ranked message that it rests on."""
+    if not any(isinstance(each.content, Memory) for each in ranked):
+        return list(ranked)
     place = {
         (each.scope, each.content.thread, each.content.id): at
         for at, each in enumerate(ranked)
@@ -357,7 +380,7 @@ def _memories_first(ranked: Sequence[Recalled]) -> list[Recalled]:
     return [each for _, _, each in sorted(keyed, key=_first_two)]
 
 
-def _first_two(keyed: tuple[float, int, Recalled]) -> tuple[float, int]:
+def _first_two(keyed: tuple[float, int, object]) -> tuple[float, int]:
     return keyed[:2]
 
 
@@ -429,37 +452,66 @@ def _entries(
     told, passed_over = _Told(), 0
     for each in _by_cost(bearing, room.count):
         if room.tokens < LINE_TOKENS_MIN or passed_over >= PASSED_OVER_MAX:
-            over.append(LeftOut(entry=each, reason="budget"))
+            over.append(LeftOut(entry=each.entry, reason="budget"))
             continue
         if told.says(each):
-            over.append(LeftOut(entry=each, reason="repeats"))
+            over.append(LeftOut(entry=each.entry, reason="repeats"))
             continue
-        name = handle.of(each.scope, each.source)
-        heading = heading_above(each)
         most = first if len(entries) < FIRST_ENTRIES else later
-        left = room.tokens - room.cost_of(line_of(name, "assistant: "), heading)
-        text, is_whole = _words(each, weights, min(most, int(left * INDENTED)), room.count)
-        cost = room.cost_of(line_of(name, text), heading)
-        if cost > room.tokens:
+        line = None if each.exceeds(room.tokens) else _line(each, weights, handle, room, most)
+        if line is None:
             passed_over += 1
-            over.append(LeftOut(entry=each, reason="budget"))
+            over.append(LeftOut(entry=each.entry, reason="budget"))
             continue
         passed_over = 0
-        room.pay(cost, heading)
         told.keep(each)
-        entries.append(
-            ContextEntry(handle=name, entry=each, text=text, is_excerpt=not is_whole, tokens=cost)
-        )
+        entries.append(line)
     return entries, over
 
 
-def _by_cost(bearing: Sequence[Recalled], count: TokenCounter) -> list[Recalled]:
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """An entry that may be shown, the text by which it was found, and what that costs."""
+
+    entry: Recalled
+    text: str
+    tokens: int
+
+    def exceeds(self, tokens: int) -> bool:
+        """Return True if it is a message that cannot be cut, and costs more than *tokens*."""
+        return (
+            self.tokens > tokens
+            and len(self.text) <= WHOLE_CHARACTERS_MAX
+            and isinstance(self.entry.content, Message)
+            and self.entry.content.name is None
+        )
+
+
+def _line(
+    candidate: _Candidate, weights: Mapping[int, float], handle: Handles, room: _Room, most: int
+) -> ContextEntry | None:
+    """Return what is shown of an entry, in *most* tokens, and pay it; None without room."""
+    entry = candidate.entry
+    name, heading = handle.of(entry.scope, entry.source), heading_above(entry)
+    left = room.tokens - room.cost_above(heading)
+    within = int((left - room.cost_of(line_of(name, "assistant: "))) * INDENTED)
+    text, is_whole = _words(candidate, weights, min(most, within), room.count)
+    cost = room.tokens - left + room.cost_of(line_of(name, text))
+    if cost > room.tokens:
+        return None
+    room.pay(cost, heading)
+    return ContextEntry(handle=name, entry=entry, text=text, is_excerpt=not is_whole, tokens=cost)
+
+
+def _by_cost(bearing: Sequence[Recalled], count: TokenCounter) -> list[_Candidate]:
     """Return the entries by their place less what they cost, those in force before those ended."""
     scores = _falling([each.score for each in bearing])
-    keyed = [
-        (-(score - COST_PER_TOKEN * min(count(each.text), COSTLY_TOKENS_MAX)), place, each)
-        for place, (score, each) in enumerate(zip(scores, bearing, strict=True))
-    ]
+    keyed = []
+    for place, (score, entry) in enumerate(zip(scores, bearing, strict=True)):
+        text = entry.text
+        tokens = count(text)
+        price = COST_PER_TOKEN * min(tokens, COSTLY_TOKENS_MAX)
+        keyed.append((price - score, place, _Candidate(entry, text, tokens)))
     return [each for _, _, each in sorted(keyed, key=_first_two)]
 
 
@@ -472,12 +524,14 @@ def _falling(scores: Sequence[float]) -> list[float]:
 
 
 def _words(
-    entry: Recalled, weights: Mapping[int, float], budget: int, count: TokenCounter
+    candidate: _Candidate, weights: Mapping[int, float], budget: int, count: TokenCounter
 ) -> tuple[str, bool]:
     """Return what is shown of an entry, and whether it is all of it."""
-    content = entry.content
+    content = candidate.entry.content
     if isinstance(content, Memory):
         return shown(_told_memory(content)), True
+    if content.name is None and candidate.tokens <= budget:
+        return shown(f"{content.role}: {candidate.text}"), True
     text = message_text(content.text, None, content.content)
     excerpt = excerpt_of(text, weights, budget_tokens=budget, count=count)
     return shown(f"{content.name or content.role}: {excerpt.text}"), excerpt.is_whole
@@ -498,10 +552,10 @@ class _Told:
         self._by_message: dict[tuple[Scope, str, str], set[str]] = {}
         self._said: set[tuple[Scope, str]] = set()
 
-    def keep(self, entry: Recalled) -> None:
+    def keep(self, candidate: _Candidate) -> None:
         """Note that an entry is shown."""
-        self._said.add((entry.scope, self._words(entry)))
-        content = entry.content
+        entry, content = candidate.entry, candidate.entry.content
+        self._said.add((entry.scope, self._words(candidate)))
         if not isinstance(content, Memory):
             return
         words = set(terms_of(_told_memory(content)))
@@ -512,15 +566,15 @@ class _Told:
                 known = self._by_message.setdefault((entry.scope, each.thread, each.message), set())
                 known |= words
 
-    def says(self, entry: Recalled) -> bool:
+    def says(self, candidate: _Candidate) -> bool:
         """
         Return True if an entry says no more than those that are shown.
 
         A message does not if all its terms stand in a memory that rests on it.
         """
-        if (entry.scope, self._words(entry)) in self._said:
+        entry, content = candidate.entry, candidate.entry.content
+        if (entry.scope, self._words(candidate)) in self._said:
             return True
-        content = entry.content
         if isinstance(content, Memory):
             return False
         told = self._by_message.get((entry.scope, content.thread, content.id))
@@ -529,12 +583,12 @@ class _Told:
         )
 
     @staticmethod
-    def _words(entry: Recalled) -> str:
-        content = entry.content
+    def _words(candidate: _Candidate) -> str:
+        content = candidate.entry.content
         if isinstance(content, Memory):
             said = sentence_of(content.value)
             return f"{content.valid_from} {content.valid_until} {said}".casefold()
-        return f"{content.name or content.role} {entry.text.strip()}".casefold()
+        return f"{content.name or content.role} {candidate.text.strip()}".casefold()
 
 
 def _source(memory: Memory) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
 
 from recollect.ports import Vector
 from recollect.recall.candidates import Collection, Floats
@@ -15,9 +18,10 @@ from recollect.recall.query_analysis import (
     names_in,
     without_names,
 )
-from recollect.recall.relevance import query_terms, relevance, term_weights
+from recollect.recall.relevance import QueryMatches, query_terms, relevance, term_weights
 from recollect.recall.signals import signals_of, word_signals
 from recollect.records import Scope
+from recollect.stores.fast_records import maker_of
 from recollect.text.analysis import terms_of
 
 
@@ -30,6 +34,10 @@ class Hit:
     score: float
     signals: dict[str, float]
     relevance: float = 0.0
+
+
+# Many are made by each search: see `maker_of`.
+_HIT: Final = maker_of(Hit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +63,22 @@ def search(
     """
     if not len(collection):
         return Hits([], {})
-    signals = signals_of(collection, question, vector, outside=outside)
+    similar = None if vector is None else collection.similarity(vector)
+    signals = signals_of(collection, question, similar, outside=outside)
     ranking = fused(collection, signals, limit)
-    weights = term_weights(query_terms(terms_of(question.text)), collection)
-    cosine = None if vector is None else collection.similarity(vector)[0][ranking.order]
+    terms = query_terms(terms_of(question.text))
+    places = [found.astype(np.intp) for found, _ in collection.postings(terms)]
+    weights = term_weights(terms, len(collection), places)
     bearing = relevance(
         collection,
-        weights,
+        QueryMatches(
+            weights=weights,
+            places=places,
+            similarity=None if similar is None else similar[0][ranking.order],
+            is_personal=asks_about_oneself(question.text),
+        ),
         ranking.order,
         ranking.score,
-        cosine,
-        is_personal=asks_about_oneself(question.text),
     )
     return Hits(_hits(collection, ranking, bearing), weights)
 
@@ -86,7 +99,7 @@ def _hits(collection: Collection, ranking: Ranking, bearing: Floats) -> list[Hit
         {name: each for name, each in zip(ranking.parts, mine, strict=True) if each}
         for mine in parts
     ]
-    return list(map(Hit, scopes, uids, scores, signals, bearing.tolist()))
+    return list(map(_HIT, zip(scopes, uids, scores, signals, bearing.tolist(), strict=True)))
 
 
 def text_to_embed(query: str, participants: Sequence[str]) -> str:

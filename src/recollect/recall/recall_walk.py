@@ -39,10 +39,12 @@ from recollect.recall.scope_listing import scopes_below
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import Memory, Scope
 from recollect.stores.contract.base import Store
+from recollect.stores.fast_records import maker_of
 from recollect.stores.in_place import check_loop, has_loop
 from recollect.stores.plans.changes import Below, Entry
 from recollect.stores.plans.snapshot import StoreSnapshot
 
+_RECALLED: Final = maker_of(Recalled)
 CONSIDERED_MIN: Final = 50
 """Where entries may be passed over, at least so many of the best are tried for a place."""
 
@@ -446,10 +448,4 @@ def pack_answer(
 
 
 def _recalled(hit: Hit, entry: Entry) -> Recalled:
-    return Recalled(
-        scope=hit.scope,
-        content=entry.content,
-        score=hit.score,
-        signals=hit.signals,
-        relevance=hit.relevance,
-    )
+    return _RECALLED((hit.scope, entry.content, hit.score, hit.signals, hit.relevance))

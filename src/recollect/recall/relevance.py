@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -65,16 +65,33 @@ _PERSONAL_LEAST: Final = 0.04
 """What a question about oneself adds: it asks for what is remembered, and small talk does not."""
 
 
-def term_weights(terms: Mapping[int, str], collection: Collection) -> dict[int, float]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryMatches:
+    """
+    Where a query's terms stand in a collection, and what its vector is like.
+
+    *weights* says how much each term tells, by its hash (see `term_weights`), *places* at which
+    entries each stands, in the same order. *similarity* are the cosines of the ranked entries'
+    vectors with the query's, ``None`` without; *is_personal* is True for a question about oneself.
+    """
+
+    weights: Mapping[int, float]
+    places: Sequence[NDArray[np.intp]]
+    similarity: Floats | None
+    is_personal: bool = False
+
+
+def term_weights(
+    terms: Mapping[int, str], entries: int, places: Sequence[NDArray[np.intp]]
+) -> dict[int, float]:
     """
     Return how much each term of a query tells, by its hash: its idf in talk and collection.
 
-    *terms* are the query's terms by their hashes.
+    *terms* are the query's terms by their hashes, *places* says which of the *entries* have each.
     """
-    found = collection.postings(terms)
     return {
-        hash_: _weight(len(collection), len(places) + _per_thousand(term))
-        for (hash_, term), (places, _) in zip(terms.items(), found, strict=True)
+        hash_: _weight(entries, len(found) + _per_thousand(term))
+        for (hash_, term), found in zip(terms.items(), places, strict=True)
     }
 
 
@@ -83,41 +100,34 @@ def _weight(entries: int, holding: float) -> float:
 
 
 def relevance(
-    collection: Collection,
-    weights: Mapping[int, float],
-    order: NDArray[np.intp],
-    score: Floats,
-    similarity: Floats | None,
-    *,
-    is_personal: bool = False,
+    collection: Collection, matches: QueryMatches, order: NDArray[np.intp], score: Floats
 ) -> Floats:
     """
     Return for the entries at *order* how likely they bear on the query.
 
     Args:
         collection: All entries that were searched.
-        weights: See `term_weights`.
+        matches: The query's words and its vector among them.
         order: The places of the ranked entries, best first.
         score: Their scores.
-        similarity: The cosines of their vectors with the query's; ``None`` without.
-        is_personal: Whether the query is a question about oneself.
     """
     if not len(order):
         return np.empty(0, np.float32)
-    own, near = _coverage(collection, weights, order)
+    own, near = _coverage(collection, matches, order)
+    similarity = matches.similarity
     fit = _BY_WORDS if similarity is None else _WITH_VECTORS
     told = (
         fit.intercept
         + fit.coverage * np.log1p(near)
-        + fit.share * own / max(sum(weights.values()), 1.0)
+        + fit.share * own / max(sum(matches.weights.values()), 1.0)
         + fit.behind * (score - score[0])
     )
     by_words = np.where(near > 0, _sigmoid(told), 0)
     if similarity is None:
-        least = _PERSONAL_LEAST if is_personal else 0.0
+        least = _PERSONAL_LEAST if matches.is_personal else 0.0
         return np.asarray(np.maximum(by_words, least), np.float32)
     middle = _MEANING_MIDDLE + _MEANING_GROWTH * math.log(len(collection))
-    prior = _PERSONAL if is_personal else 0.0
+    prior = _PERSONAL if matches.is_personal else 0.0
     by_meaning = _MEANING_MAX * _sigmoid(_MEANING_SLOPE * (similarity - middle) + prior)
     return np.asarray(np.maximum(by_words, by_meaning), np.float32)
 
@@ -127,7 +137,7 @@ def _sigmoid(x: Floats) -> Floats:
 
 
 def _coverage(
-    collection: Collection, weights: Mapping[int, float], order: NDArray[np.intp]
+    collection: Collection, matches: QueryMatches, order: NDArray[np.intp]
 ) -> tuple[Floats, Floats]:
     """Return the weight of the terms that entries hold themselves, and with their neighbours."""
     n, begins = len(collection), collection.begins_session
@@ -137,8 +147,7 @@ def _coverage(
     has_after = (order + 1 < n) & ~begins[after]
     own, near = np.zeros(len(order), np.float32), np.zeros(len(order), np.float32)
     holds = np.zeros(n, np.bool_)
-    for (places, _), weight in zip(collection.postings(weights), weights.values(), strict=True):
-        at = places.astype(np.intp)
+    for at, weight in zip(matches.places, matches.weights.values(), strict=True):
         holds[at] = True
         mine = holds[order]
         own += np.float32(weight) * mine

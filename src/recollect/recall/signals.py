@@ -9,7 +9,6 @@ from typing import Final
 
 import numpy as np
 
-from recollect.ports import Vector
 from recollect.recall.candidates import Bools, Collection, Floats
 from recollect.recall.lexical import lexical_scores
 from recollect.recall.outside_vectors import OutsideHits
@@ -32,18 +31,19 @@ class Signal:
 def signals_of(
     collection: Collection,
     question: AnalysedQuery,
-    vector: Vector | None,
+    similar: tuple[Floats, Bools] | None,
     *,
     outside: OutsideHits | None = None,
 ) -> list[Signal]:
     """
     Return all signals of *question* over *collection*.
 
+    *similar* is what `Collection.similarity` gives for the question's vector, if it has one.
     *outside* holds the hits of the external vector store, if one was queried.
     """
     found = collection.take_ahead(question) or word_signals(collection, question)
-    if vector is not None:
-        cosine, has_vector = collection.similarity(vector)
+    if similar is not None:
+        cosine, has_vector = similar
         among = None if has_vector.all() else has_vector
         of_session = dense = standardised(cosine, among)
         if not collection.stands_alone:

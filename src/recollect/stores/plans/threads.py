@@ -11,6 +11,7 @@ from recollect.errors import ConflictError, NotFoundError, UsageError
 from recollect.ports import Ids
 from recollect.records import Lane, Message, NewMessage, Role, Scope, Thread
 from recollect.stores.digests import request_digest, text_hash
+from recollect.stores.fast_records import maker_of
 from recollect.stores.plans.formation import Debounce, signalled
 from recollect.stores.plans.idempotency import Idempotency, key_row, opened, uids_under_key
 from recollect.stores.plans.lanes import lanes_of, lanes_without
@@ -41,6 +42,9 @@ from recollect.text.token_estimate import estimated_tokens
 
 SESSION_GAP_S: Final = 1_800
 """A longer pause between two messages of a thread begins another session."""
+
+# Many are made at once, each of the values of its fields in order: see `maker_of`.
+_MESSAGE: Final = maker_of(Message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,18 +258,20 @@ def session_after(previous: MessageRow | None, time: int, position: int) -> str:
 
 def message_of(row: MessageRow, thread: str) -> Message:
     """Return the message stored in *row*, of the thread with the id *thread*."""
-    return Message(
-        thread=thread,
-        id=row.id,
-        position=row.position,
-        role=row.role,
-        text=row.text,
-        name=row.name,
-        time=to_datetime(row.time),
-        session=row.session,
-        source=row.source,
-        content=None if row.content is None else json.loads(row.content),
-        metadata={} if row.metadata == "{}" else json.loads(row.metadata),
+    return _MESSAGE(
+        (
+            thread,
+            row.id,
+            row.position,
+            row.role,
+            row.text,
+            row.name,
+            to_datetime(row.time),
+            row.session,
+            row.source,
+            None if row.content is None else json.loads(row.content),
+            {} if row.metadata == "{}" else json.loads(row.metadata),
+        )
     )
 
 
