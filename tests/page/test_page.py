@@ -71,7 +71,7 @@ def test_what_was_said_is_formed_and_shown_beside_the_talk(story: Story) -> None
 
 def test_the_turn_that_brought_a_memory_is_marked_and_can_be_undone(story: Story) -> None:
     """The mark names the memory; undo takes it away, and undo of that brings it back."""
-    assert any(mark.startswith("User · user name, home") for mark in story.facts["marks"])
+    assert any("user name Ada, home Lisbon" in mark for mark in story.facts["marks"])
     assert "cello" not in story.facts["after_undo"]
     assert "cello" in story.facts["after_undo_of_undo"]
 
@@ -108,6 +108,19 @@ def test_recall_explains_itself(story: Story) -> None:
     assert "over the budget" in recall["dropped"] or "said already" in recall["dropped"]
     assert recall["rendered"].startswith("<memory")
     assert "Where does Ada live?" in story.facts["used_by"]
+
+
+def test_the_overview_says_what_is_known_in_sentences(story: Story) -> None:
+    """The person by name, the profile by fields, memories as sentences, and plots over time."""
+    overview = story.facts["overview"]
+
+    assert "Ada" == overview["person"]
+    assert {"user name", "home"} <= {each.lower() for each in overview["fields"]}
+    assert "Ada's sister plays the cello. (family)" in overview["sentences"]
+    assert "Braga" in overview["changed"]
+    assert overview["plots"] >= 3
+    assert "Overview · Recollect" == overview["title"]
+    assert "There is no such place" in story.facts["title_of_nowhere"]
 
 
 def test_the_slider_goes_back_to_what_was_believed(story: Story) -> None:

@@ -53,6 +53,18 @@ def sentence_of(value: JsonObject) -> str:
     return memory_text(value)
 
 
+def memory_sentence(value: JsonObject, text: str) -> str:
+    """
+    Return what a memory says, or *text*, by which it is found, where its value has no words.
+
+    >>> memory_sentence({"content": "The boat is called Ida."}, "boat")
+    'The boat is called Ida.'
+    >>> memory_sentence({}, "a boat")
+    'a boat'
+    """
+    return sentence_of(value) or text
+
+
 def day_of(moment: datetime, *, chinese: bool = False) -> str:
     """
     Return a day as people write it.

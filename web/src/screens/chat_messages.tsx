@@ -6,13 +6,14 @@ import type { Memory } from "../api/shapes";
 import { useMemoryActs } from "../lib/memory_acts";
 import type { Unsent } from "../lib/outbox";
 import type { Brought } from "../lib/past";
-import { spoken } from "../lib/pointer";
 import { marked } from "../lib/quotes";
+import { isDocument, placesSaid } from "../lib/sentences";
 import { useReadingPlace } from "../lib/reading_place";
 import { linkTo } from "../lib/route";
 import { sentenceOf, useAround, useHere, useWording } from "../lib/session";
 import { Badge, memoryLink } from "../parts/basics";
 import { Icon } from "../parts/icons";
+import { TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading } from "../parts/states";
 import type { Shown, TalkShown } from "./chat_talk";
 
@@ -115,12 +116,8 @@ function StoredMark({ brought, thread, message, changed }: { brought: Brought; t
   };
   return (
     <li className="stored-mark">
-      <Icon name="memory" />
-      <a href={memoryLink(memory, scope)}>
-        {memory.type}
-        {pointers.some(Boolean) && <span> · {pointers.filter(Boolean).map((each) => spoken(each)).join(", ")}</span>}
-      </a>
-      {!pointers.some(Boolean) && <span className="mark-words">“{quotes[0] ?? memory.text}”</span>}
+      <TypeSign type={memory.type} isNamed={false} />
+      <a href={memoryLink(memory, scope)} title={quotes[0] && `“${quotes[0]}”`}>{isDocument(memory) ? placesSaid(memory.value, pointers) || memory.sentence : memory.sentence}</a>
       {can("write") && (
         <button type="button" className="plain mark-undo" onClick={() => void takeBack()} aria-label={t("chat.undo_label", { type: memory.type })}>
           {t("undo")}

@@ -9,12 +9,12 @@ import { objectFaultOf } from "../lib/jsonlines";
 import { standing } from "../lib/memory_acts";
 import { isSame } from "../lib/outcomes";
 import { speakerOf, timeOf } from "../lib/past";
-import { leavesOf, shown, spoken } from "../lib/pointer";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere } from "../lib/session";
 import { Dialog, Field, memoryLink, PageHead, ScopeName, StateBadge, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
 import { Icon } from "../parts/icons";
+import { Said, TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
 import { newName } from "./chat";
 import { MemoryView } from "./memory";
@@ -93,25 +93,19 @@ export default function Memories() {
 }
 
 function Row({ memory, isHere, href, showScope }: { memory: Memory; isHere: boolean; href: string; showScope: boolean }) {
-  const leaves = leavesOf(memory.value);
   return (
     <li>
       <a className={isHere ? "row here" : "row"} aria-current={isHere ? "true" : undefined} href={href}>
-        <span className="row-head">
-          <span className="type-name">{memory.type}</span>
-          {speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}
-          <StateBadge memory={memory} />
-          {showScope && <span className="row-scope"><ScopeName scope={memory.scope} /></span>}
-          <span className="row-when"><When at={timeOf(memory)} /></span>
-        </span>
-        <span className="row-text">
-          {leaves.slice(0, 6).map((leaf) => (
-            <span key={leaf.pointer} className="row-leaf">
-              {!/\/[1-9]\d*$/.test(leaf.pointer) && <span className="faint">{spoken(leaf.pointer.replace(/\/0$/, ""))} </span>}
-              {shown(leaf.value)}
-            </span>
-          ))}
-          {!leaves.length && <span className="faint">{"{ }"}</span>}
+        <TypeSign type={memory.type} />
+        <span className="row-body">
+          <Said memory={memory} />
+          <span className="row-about">
+            <TypeName type={memory.type} />
+            {speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}
+            <StateBadge memory={memory} />
+            {showScope && <span className="row-scope"><ScopeName scope={memory.scope} /></span>}
+            <span className="row-when"><When at={timeOf(memory)} /></span>
+          </span>
         </span>
       </a>
     </li>

@@ -11,10 +11,12 @@ import { keptEvidence, standing, useMemoryActs } from "../lib/memory_acts";
 import { isEdited } from "../lib/outcomes";
 import { speakerOf, timeOf } from "../lib/past";
 import { go, linkTo } from "../lib/route";
+import { isDocument, personIn } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { useUndoable, wayBack } from "../lib/undo";
 import { Badge, StateBadge, When } from "../parts/basics";
 import { Icon } from "../parts/icons";
+import { TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading } from "../parts/states";
 import { Changes, Quotes, Value } from "../parts/value";
 
@@ -62,7 +64,8 @@ function Open({ memory, history, isEditing, setEditing, again }: {
     <>
       <header className="memory-head">
         <div>
-          <h1 tabIndex={-1}><span className="type-name">{memory.type}</span>{memory.key !== memory.type && <span className="memory-key">{speakerOf(memory) ?? memory.key}</span>}</h1>
+          <p className="memory-kind"><TypeSign type={memory.type} /><TypeName type={memory.type} />{memory.key !== memory.type && <span className="memory-key">{speakerOf(memory) ?? memory.key}</span>}</p>
+          <h1 tabIndex={-1}>{isDocument(memory) ? (personIn([memory]) ?? speakerOf(memory) ?? memory.type) : memory.sentence}</h1>
           <p className="about">
             <StateBadge memory={memory} /> {t("memory.version", { version: memory.version })} · <When at={timeOf(memory)} /> · {t("memory.trust", { trust: t(trustWord(memory.trust)) })}
           </p>
