@@ -99,6 +99,16 @@ def test_a_memory_is_corrected_and_an_earlier_version_restored(story: Story) -> 
     assert "Braga" in story.facts["restore_undone"]
 
 
+def test_a_form_and_json_edit_the_same_document(story: Story) -> None:
+    """What is typed in the form is in the JSON; from JSON that is broken no way leads back."""
+    edited = story.facts["edit_json"]
+
+    assert "Braga" == edited["home"]
+    assert edited["fault"].startswith("Line 1:")
+    assert edited["form"] is True
+    assert "Braga" == story.facts["edit_form"]
+
+
 def test_recall_explains_itself(story: Story) -> None:
     """Each entry has its signals; what the budget dropped and the prompt are shown."""
     recall = story.facts["recall"]

@@ -66,6 +66,7 @@ async function correctAndDelete() {
   await page.goto(`${base}/#/memories/User/User`);
   await page.locator(".revision").first().waitFor();
   await button("Edit").click();
+  await button("JSON").click();
   const text = page.locator("textarea.code");
   await text.fill((await text.inputValue()).replace("Lisbon", "Braga"));
   await timed("corrected", () => button("Save").click(), page.locator(".history").getByText("Braga"));

@@ -186,9 +186,17 @@ async function overviewOfSome() {
 async function correct() {
   await at("memories", "User", "User");
   await button("Edit").click();
-  const text = page.locator("textarea.code");
-  await text.fill((await text.inputValue()).replace("Porto", "Braga"));
+  await page.getByLabel("home", { exact: true }).fill("Braga");
   await facts.picture(page, "edit");
+  await audited("edit");
+  await button("JSON").click();
+  const text = page.locator("textarea.code");
+  const written = await text.inputValue();
+  await text.fill('{"home": ');
+  facts.tell("edit_json", { home: JSON.parse(written).home, fault: await page.locator(".edit .fault").innerText(), form: await button("Form").isDisabled() });
+  await text.fill(written);
+  await button("Form").click();
+  facts.tell("edit_form", await page.getByLabel("home", { exact: true }).inputValue());
   await button("Save").click();
   await page.locator(".history").getByText("Braga").first().waitFor();
   facts.tell("corrected", await page.locator(".half-one .block").first().innerText());

@@ -1,6 +1,6 @@
 /** Editing a memory's value: a form made from the schema of its type, or the JSON itself. */
 
-import { useId, useState } from "react";
+import { useEffect, useId, useRef, useState } from "react";
 import type { JsonObject } from "../api/shapes";
 import { objectFaultOf } from "../lib/jsonlines";
 import { documentOf, draftOf, fieldsOf, type Draft, type FieldFault, type FormField } from "../lib/schema_form";
@@ -58,12 +58,16 @@ export function useValueDraft(schema: JsonObject, before: JsonObject): ValueDraf
 }
 
 /** The form, with the switch to JSON; `told` is what the service found wrong. */
-export function ValueForm({ isJson, setJson, text, setText, fields, draft, setDraft, faults, isRevealed, told }: FormProps & { told?: ReadonlyMap<string, FieldFault> }) {
+export function ValueForm({ isJson, setJson, text, setText, fields, draft, setDraft, faults, isRevealed, told, isFocused = false }: FormProps & { told?: ReadonlyMap<string, FieldFault>; isFocused?: boolean }) {
   const { t } = useAround();
+  const form = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isFocused) form.current?.querySelector<HTMLElement>("input, textarea, select")?.focus();
+  }, [isFocused]);
   const fault = isJson ? objectFaultOf(text, t("json.no_object")) : null;
   const hasNone = fields.length === 0;
   return (
-    <div className="value-form">
+    <div className="value-form" ref={form}>
       <div className="as" role="group" aria-label={t("form.as")}>
         <button type="button" aria-pressed={!isJson} disabled={fault !== null} onClick={() => setJson(false)}>{t("form.form")}</button>
         <button type="button" aria-pressed={isJson} onClick={() => isJson || setJson(true)}>JSON</button>

@@ -2,24 +2,29 @@
 
 import { useEffect, useState } from "react";
 import { api } from "../api/client";
-import type { Memory } from "../api/shapes";
+import { Problem } from "../api/problem";
+import type { JsonObject, Memory, MemoryType } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked, useChanges, useLater, usePages } from "../lib/asking";
-import { objectFaultOf } from "../lib/jsonlines";
 import { standing } from "../lib/memory_acts";
 import { isSame } from "../lib/outcomes";
 import { speakerOf, timeOf } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
+import { faultsIn } from "../lib/schema_form";
 import { useAround, useHere } from "../lib/session";
 import { Dialog, Field, memoryLink, PageHead, ScopeName, StateBadge, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
 import { Icon } from "../parts/icons";
 import { Said, TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
+import { useValueDraft, ValueForm } from "../parts/value_form";
 import { newName } from "./chat";
 import { MemoryView } from "./memory";
 
 const PAGE = 40;
+/** Of a type that nobody described: it is written as JSON. */
+const NO_SCHEMA: JsonObject = {};
+const NOTHING: JsonObject = {};
 const STATES = ["active", "quarantined", "rejected"] as const;
 
 export default function Memories() {
@@ -87,7 +92,7 @@ export default function Memories() {
           <MemoryView key={`${type} ${key} ${JSON.stringify(scope)}`} type={type} name={key} back={linkTo(["memories"], scope, filters)} changed={memories.again} />
         </Boundary>
       )}
-      {isAdding && <Add names={names} close={() => setAdding(false)} added={(memory) => { setAdding(false); memories.again(); go(memoryLink(memory, scope)); }} />}
+      {isAdding && <Add types={types.value?.types ?? []} close={() => setAdding(false)} added={(memory) => { setAdding(false); memories.again(); go(memoryLink(memory, scope)); }} />}
     </div>
   );
 }
@@ -112,17 +117,18 @@ function Row({ memory, isHere, href, showScope }: { memory: Memory; isHere: bool
   );
 }
 
-function Add({ names, close, added }: { names: string[]; close: () => void; added: (memory: Memory) => void }) {
+function Add({ types, close, added }: { types: readonly MemoryType[]; close: () => void; added: (memory: Memory) => void }) {
   const { t } = useAround();
   const { scope } = useHere();
+  const names = types.map((each) => each.name);
   const [type, setType] = useState(names.includes("Note") ? "Note" : (names[0] ?? "Note"));
   const [key, setKey] = useState(() => newName().replace("talk", "memory"));
-  const [text, setText] = useState('{\n  "context": "",\n  "content": ""\n}');
+  const draft = useValueDraft(types.find((each) => each.name === type)?.parameters ?? NO_SCHEMA, NOTHING);
   const act = useAct();
-  const fault = objectFaultOf(text, t("json.no_object"));
+  const { value } = draft;
   const save = () => {
-    if (fault) return;
-    const value = JSON.parse(text) as Memory["value"];
+    draft.reveal();
+    if (draft.isFaulty || !value) return;
     void act.run({
       request: () => api.put(scope, type, key, { value }),
       outcome: async () => {
@@ -136,12 +142,11 @@ function Add({ names, close, added }: { names: string[]; close: () => void; adde
     <Dialog title={t("memories.add")} close={close} act={save}>
       <Field label={t("memories.type")}>{(id) => <><input id={id} list={`${id}-types`} value={type} required onChange={(event) => setType(event.target.value)} /><datalist id={`${id}-types`}>{names.map((name) => <option key={name} value={name} />)}</datalist></>}</Field>
       <Field label={t("memory.key")}>{(id) => <input id={id} value={key} required onChange={(event) => setKey(event.target.value)} />}</Field>
-      <Field label={t("memory.value")}>{(id) => <textarea id={id} className="code" rows={8} spellCheck={false} value={text} onChange={(event) => setText(event.target.value)} />}</Field>
-      {fault && <p className="fault" role="status">{t("json.fault", { line: fault.line })} {fault.message}</p>}
+      <ValueForm {...draft.props} told={act.error instanceof Problem ? faultsIn(act.error.detail, draft.fields) : undefined} />
       <ActFailure act={act} />
       <footer className="dialog-acts">
         <button type="button" onClick={close}>{t("cancel")}</button>
-        <button type="submit" className="accent" disabled={Boolean(fault) || act.isBusy}>{t("save")}</button>
+        <button type="submit" className="accent" disabled={act.isBusy}>{t("save")}</button>
       </footer>
     </Dialog>
   );

@@ -2,10 +2,12 @@
 
 import { useState } from "react";
 import { api } from "../api/client";
-import type { Memory, NewestMemory, Overview as Glance } from "../api/shapes";
+import type { JsonObject, Memory, NewestMemory, Overview as Glance } from "../api/shapes";
 import { useAsked, useChanges } from "../lib/asking";
+import { changesBetween } from "../lib/diff";
 import { changeOf, knownNow } from "../lib/overview";
 import { timeOf } from "../lib/past";
+import { shown, spoken } from "../lib/pointer";
 import { go, linkTo } from "../lib/route";
 import { isDocument, pairsOf, personIn } from "../lib/sentences";
 import { useAround, useHere } from "../lib/session";
@@ -13,7 +15,6 @@ import { Badge, memoryLink, StateBadge, When } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { Said, TypeName, TypeSign } from "../parts/said";
 import { Failure, Loading } from "../parts/states";
-import { Changes } from "../parts/value";
 import { FormationHealth, OverTime } from "./overview_health";
 
 const KNOWN = 8;
@@ -121,11 +122,28 @@ function Changed({ newest: { memory, former }, now }: { newest: NewestMemory; no
       <TypeSign type={memory.type} isNamed={false} />
       <div>
         {former && isDocument(memory)
-          ? <><a href={memoryLink(memory, scope)}>{memory.type}</a><Changes before={former} after={memory.value} /></>
+          ? <><a href={memoryLink(memory, scope)}>{memory.type}</a><FormerAndNow former={former} now={memory.value} /></>
           : <a className="said" href={memoryLink(memory, scope)}>{isDocument(memory) ? <Said memory={memory} /> : memory.sentence}</a>}
       </div>
       <p className="changed-when"><Badge kind={KINDS[word]}>{t(`overview.${word}`)}</Badge> <When at={memory.updated_at} /></p>
     </li>
+  );
+}
+
+/** Each place that changed: what it said, and what it says. */
+function FormerAndNow({ former, now }: { former: JsonObject; now: JsonObject }) {
+  const { t } = useAround();
+  return (
+    <ul className="former">
+      {changesBetween(former, now).map((each) => (
+        <li key={each.pointer + each.kind}>
+          <span className="said-name">{spoken(each.pointer)} </span>
+          {each.kind !== "added" && <del aria-label={t("diff.removed")}>{shown(each.before)}</del>}
+          {each.kind === "changed" && " → "}
+          {each.kind !== "removed" && <span>{shown(each.after)}</span>}
+        </li>
+      ))}
+    </ul>
   );
 }
 

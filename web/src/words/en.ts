@@ -58,7 +58,6 @@ export const en = {
   "dropped.repeats": "said already",
   edit: "Edit",
   "edit.conflict": "Somebody else changed this memory since you opened it. Your text is still here: copy it, cancel, and edit the newest version.",
-  "edit.fields": "Fields of this type:",
   "edit.gone": "This memory was deleted or erased meanwhile. What you typed is still here: copy it before you cancel.",
   "edit.times": "Times are in UTC. What you change rests on your word and loses its evidence; the rest keeps it.",
   end: "End",

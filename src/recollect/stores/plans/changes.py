@@ -116,7 +116,7 @@ def read_newest(rows: Rows, name: Scope, *, limit: int, now: int) -> list[Memory
         if len(found) >= limit or after == 0 or window >= NEWEST_WRITES_MAX:
             break
         window = min(window * 4, NEWEST_WRITES_MAX)
-    # A vector that came later is a change as well: more are read than asked for, and sorted by time.
+    # A vector that came later is a change as well: more are read, and sorted by their time.
     places = [(name, each.uid) for each in reversed(found)][: limit * 4]
     entries = read_chosen(rows, places, now, are_memories=True)
     memories = [each.content for each in entries if isinstance(each.content, Memory)]
