@@ -76,6 +76,15 @@ def test_the_turn_that_brought_a_memory_is_marked_and_can_be_undone(story: Story
     assert "cello" in story.facts["after_undo_of_undo"]
 
 
+def test_an_answer_says_what_it_used_and_shows_its_prompt(story: Story) -> None:
+    """The chips are what was recalled; the prompt has it, and ends with the question."""
+    used, prompt = story.facts["used"], story.facts["prompt"]
+
+    assert any("Ada" in each for each in used)
+    assert "<memory" in prompt[0]
+    assert "Where do I live?" in prompt[-1]
+
+
 def test_a_pasted_type_is_checked_and_then_filled(story: Story) -> None:
     """A wrong schema is refused with its line; a right one is filled by the next talk."""
     assert re.match(r"line \d+ types\[0\]\.parameters\.type", story.facts["complaint"])

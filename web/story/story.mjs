@@ -104,6 +104,20 @@ async function chatAndForm() {
   await audited("chat");
 }
 
+/** What the last answer used, and the prompt that it was given, one click away. */
+async function promptOfAnswer() {
+  const answer = page.locator(".turn-assistant").last();
+  await answer.locator(".used-chip").first().waitFor();
+  facts.tell("used", await answer.locator(".used-chip").allInnerTexts());
+  await answer.getByRole("button", { name: /^Prompt · [\d,]+ tokens$/ }).click();
+  await page.locator("dialog .rendered").first().waitFor();
+  facts.tell("prompt", await page.locator("dialog .rendered").allInnerTexts());
+  await facts.picture(page, "prompt");
+  await audited("prompt");
+  await page.keyboard.press("Escape");
+  await page.locator("dialog").waitFor({ state: "detached" });
+}
+
 async function undoMark() {
   await page.locator(".turn", { hasText: "My sister plays" }).locator(".stored-mark", { hasText: "Note" }).getByRole("button").click();
   await page.getByText("Taken back.").waitFor();
@@ -445,7 +459,7 @@ async function otherScope() {
   facts.tell("revoked_key_reads", (await page.request.get(`${base}/v1/me`, { headers: { "x-api-key": rotated } })).status());
 }
 
-const WHOLE = { firstView, scriptSize, overviewOfNothing, chatAndForm, undoMark, pasteType, chatOn, memoryInFull, correct, recallAsked, overviewOfSome, timeline, rejectAndDelete, egoGraph, settingsAndErase: otherScreens, mutants, keyboard, looks };
+const WHOLE = { firstView, scriptSize, overviewOfNothing, chatAndForm, promptOfAnswer, undoMark, pasteType, chatOn, memoryInFull, correct, recallAsked, overviewOfSome, timeline, rejectAndDelete, egoGraph, settingsAndErase: otherScreens, mutants, keyboard, looks };
 const CHAPTERS = extent === "key" ? { enterWithKey, formedByItself, otherScope } : WHOLE;
 
 await told(CHAPTERS, { facts, page, noted, close });

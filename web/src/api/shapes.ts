@@ -145,6 +145,13 @@ export interface RecallEntry {
   reason?: string;
 }
 
+/** What a model was given for an answer; *tokens* are estimated. */
+export interface Prompt {
+  system: string;
+  turns: { role: "user" | "assistant"; text: string }[];
+  tokens: number;
+}
+
 export interface RecallAnswer {
   query: string;
   entries: RecallEntry[];

@@ -11,6 +11,8 @@ const PATHS = {
   types: "M8 4c-3 0-2 5-2 6s-1 2-2 2c1 0 2 1 2 2s-1 6 2 6m8-16c3 0 2 5 2 6s1 2 2 2c-1 0-2 1-2 2s1 6-2 6",
   settings: "M4 7h9m5 0h2M4 17h3m5 0h8M15.5 4.5v5M9.5 14.5v5",
   plus: "M12 5v14M5 12h14",
+  minus: "M5 12h14",
+  whole: "M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5",
   close: "M6 6l12 12M18 6 6 18",
   back: "M14 6l-6 6 6 6",
   send: "M5 12h13m-6-6 6 6-6 6",

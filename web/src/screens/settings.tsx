@@ -11,6 +11,7 @@ import { outbox } from "../lib/outbox";
 import { isSame } from "../lib/outcomes";
 import type { Day } from "../lib/overview";
 import { useAround, useHere, useWording, type Theme } from "../lib/session";
+import { turns } from "../lib/turns";
 import { daysIn } from "../lib/usage";
 import { Dialog, Field, PageHead, ScopeName, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
@@ -322,6 +323,7 @@ function Confirm({ preview, receipts, close, done }: { preview: ErasePreview; re
       request: () => api.erase(scope, preview.confirm),
       outcome: async () => (await api.receipts(scope)).receipts.find((each) => !known.has(each.id) && isSame(countsOf(each), countsOf(preview))),
       succeed: (receipt) => {
+        turns.forget();
         tell(t("erase.done", { id: receipt.id }));
         done();
       },
