@@ -139,6 +139,7 @@ def test_the_overview_says_what_is_known_in_sentences(story: Story) -> None:
     assert "Braga" in overview["changed"]
     assert overview["plots"] >= 3
     assert "Overview · Recollect" == overview["title"]
+    assert re.fullmatch(r"Ada's sister .* · Memories · Recollect", story.facts["title_of_memory"])
     assert "There is no such place" in story.facts["title_of_nowhere"]
 
 

@@ -7,6 +7,7 @@ import type { Scope } from "./api/shapes";
 import { useAsked } from "./lib/asking";
 import { go, linkTo, useRoute } from "./lib/route";
 import { HereContext, sentenceOf, useAround, useHere } from "./lib/session";
+import { titleOf } from "./lib/title";
 import { useShortcuts } from "./lib/shortcuts";
 import { Dialog, Field, Toasts } from "./parts/basics";
 import { Boundary } from "./parts/boundary";
@@ -102,10 +103,10 @@ function Frame() {
   const waiting = useAsked(async () => (await api.memories(scope, { state: "quarantined" })).memories.length, [scope, counted]);
   useShortcuts(PLACES.map((each) => [each.letter, () => go(linkTo([each.name], scope))]), () => setHelping(true));
   useEffect(() => {
-    document.title = titleOf(place === "missing" ? t("not_found") : t(place), parts);
+    document.title = titleOf(t(place === "missing" ? "not_found" : place));
     if (isFirst.current) isFirst.current = false;
     else document.getElementById("content")?.focus({ preventScroll: true });
-  }, [place, parts.join("/"), t]);
+  }, [place, t]);
   return (
     <div className="frame">
       <nav className="side" aria-label={t("nav")}>
@@ -133,10 +134,6 @@ function Frame() {
     </div>
   );
 }
-
-/** The title of the window: the memory or thread that is looked at, else the screen, then the product. */
-const titleOf = (screen: string, [place, ...rest]: readonly string[]): string =>
-  [place === "chat" ? "" : rest.join(" / "), screen, "Recollect"].filter(Boolean).join(" · ");
 
 function NotFound() {
   const { t } = useAround();

@@ -195,6 +195,7 @@ async function overviewOfSome() {
   await audited("overview");
   await page.locator(".sentence", { hasText: "cello" }).first().click();
   await page.locator(".memory-head h1", { hasText: "cello" }).waitFor();
+  facts.tell("title_of_memory", await page.title());
 }
 
 async function correct() {

@@ -22,6 +22,8 @@ export interface Box {
 }
 
 const GAP = 26;
+/** More of it above and below, where the words of the facts stand. */
+const GAP_BELOW = 44;
 const ROUNDS = 600;
 
 /** Move boxes apart until none overlaps another, each as little as it takes; the first stays where it is. */
@@ -40,7 +42,7 @@ export function separated(points: ReadonlyMap<string, Point>, boxOf: (id: string
 function part(placed: (Point & Box)[], i: number, j: number): boolean {
   const [one, other] = [placed[i] as Point & Box, placed[j] as Point & Box];
   const dx = (one.width + other.width) / 2 + GAP - Math.abs(one.x - other.x);
-  const dy = (one.height + other.height) / 2 + GAP - Math.abs(one.y - other.y);
+  const dy = (one.height + other.height) / 2 + GAP_BELOW - Math.abs(one.y - other.y);
   if (dx <= 0.5 || dy <= 0.5) return false;
   const axis = dx < dy ? "x" : "y";
   const step = (axis === "x" ? dx : dy) * (one[axis] <= other[axis] ? 1 : -1);

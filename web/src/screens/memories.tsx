@@ -6,14 +6,17 @@ import { Problem } from "../api/problem";
 import type { JsonObject, Memory, MemoryType } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked, useChanges, useLater, usePages } from "../lib/asking";
+import { dayOf, earliestOf, endOf } from "../lib/days";
 import { standing } from "../lib/memory_acts";
 import { isSame } from "../lib/outcomes";
 import { speakerOf, timeOf } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
 import { faultsIn } from "../lib/schema_form";
 import { useAround, useHere } from "../lib/session";
+import { useTitle } from "../lib/title";
 import { Dialog, Field, memoryLink, PageHead, ScopeName, StateBadge, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
+import { DaySlider } from "../parts/day_slider";
 import { Icon } from "../parts/icons";
 import { Said, TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
@@ -32,7 +35,7 @@ export default function Memories() {
   const { parts, query } = useRoute();
   const { scope, can } = useHere();
   const [, type, key] = parts;
-  const filters = { type: query.get("type") ?? "", state: query.get("state") ?? "", q: query.get("q") ?? "", below: query.get("below") ?? "" };
+  const filters = { type: query.get("type") ?? "", state: query.get("state") ?? "", q: query.get("q") ?? "", below: query.get("below") ?? "", on: query.get("on") ?? "" };
   const link = (changed: Partial<typeof filters>) => linkTo(type && key ? ["memories", type, key] : ["memories"], scope, { ...filters, ...changed });
   const [typed, setTyped] = useState(filters.q);
   const words = useLater(typed, 250);
@@ -41,14 +44,17 @@ export default function Memories() {
   }, [words]);
   const types = useAsked(() => api.types(scope), [scope]);
   const memories = usePages(
-    (cursor, signal) => api.memories(scope, { ...filters, below: filters.below === "1", cursor, limit: PAGE }, signal),
+    (cursor, signal) => api.memories(scope, queryOf(filters, cursor), signal),
     (answer) => answer.memories,
     [scope, filters],
   );
   useChanges(scope, memories.again);
+  const [first, setFirst] = useState<string>();
+  useEffect(() => setFirst((before) => earliestOf(memories.rows, before)), [memories.rows]);
   const [isAdding, setAdding] = useState(false);
   const names = [...new Set([...(types.value?.types ?? []).map((each) => each.name), ...memories.rows.map((each) => each.type)])];
   const isOpen = Boolean(type && key);
+  useTitle(t("memories"), isOpen ? undefined : "");
   return (
     <div className={isOpen ? "halves open" : "halves"}>
       <section className="half-list" aria-label={t("memories")}>
@@ -72,12 +78,13 @@ export default function Memories() {
             </label>
           )}
         </search>
+        {first && first < dayOf(Date.now()) && <DaySlider key={first} first={first} day={filters.on} change={(on) => go(link({ on }), true)} />}
         <Failure error={types.error} again={types.again} />
         <Failure error={memories.error} again={memories.again} isBusy={memories.isLoading} />
         {memories.isLoading && !memories.rows.length && !memories.error && <Loading rows={6} />}
         {!memories.isLoading && !memories.rows.length && !memories.error && (
-          filters.q || filters.type || filters.state
-            ? <Empty icon="recall" title={t("memories.none_found")}><button type="button" onClick={() => { setTyped(""); go(link({ q: "", type: "", state: "" }), true); }}>{t("memories.clear")}</button></Empty>
+          filters.q || filters.type || filters.state || filters.on
+            ? <Empty icon="recall" title={t("memories.none_found")}><button type="button" onClick={() => { setTyped(""); go(link({ q: "", type: "", state: "", on: "" }), true); }}>{t("memories.clear")}</button></Empty>
             : <Empty icon="memory" title={t("memories.none")}><p>{t("memories.none_about")}</p><a className="button" href={linkTo(["chat"], scope)}>{t("memories.to_chat")}</a></Empty>
         )}
         <ul className="rows">
@@ -96,6 +103,11 @@ export default function Memories() {
     </div>
   );
 }
+
+/** What is asked for: the filters, on a day the memories that were true at its end. */
+const queryOf = ({ on, below, ...named }: { type: string; state: string; q: string; below: string; on: string }, cursor: string | null) => ({
+  ...named, below: below === "1", valid_at: on ? endOf(on) : undefined, cursor, limit: PAGE,
+});
 
 function Row({ memory, isHere, href, showScope }: { memory: Memory; isHere: boolean; href: string; showScope: boolean }) {
   return (

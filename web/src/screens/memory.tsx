@@ -11,6 +11,7 @@ import { isEdited } from "../lib/outcomes";
 import { speakerOf, timeOf } from "../lib/past";
 import { go, linkTo } from "../lib/route";
 import { isDocument, personIn } from "../lib/sentences";
+import { useTitle } from "../lib/title";
 import { faultsIn } from "../lib/schema_form";
 import { useAround, useHere, useWording } from "../lib/session";
 import { useUndoable, wayBack } from "../lib/undo";
@@ -31,6 +32,7 @@ export function MemoryView({ type, name, back, changed }: { type: string; name: 
     history.again();
   };
   useChanges(scope, again);
+  useTitle(t("memories"), memory.value && calledOf(memory.value));
   const [isEditing, setEditing] = useState(false);
   const wasForgotten = isGone(memory.error);
   // What is being typed stays, whatever becomes of the memory meanwhile.
@@ -49,6 +51,9 @@ export function MemoryView({ type, name, back, changed }: { type: string; name: 
   );
 }
 
+/** What a memory is called: what it says, a document by whose it is. */
+const calledOf = (memory: Memory): string => (isDocument(memory) ? (personIn([memory]) ?? speakerOf(memory) ?? memory.type) : memory.sentence);
+
 function Open({ memory, history, isEditing, setEditing, again }: {
   memory: Memory;
   history: Asked<{ revisions: Revision[] }>;
@@ -66,7 +71,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
       <header className="memory-head">
         <div>
           <p className="memory-kind"><TypeSign type={memory.type} /><TypeName type={memory.type} />{memory.key !== memory.type && <span className="memory-key">{speakerOf(memory) ?? memory.key}</span>}</p>
-          <h1 tabIndex={-1}>{isDocument(memory) ? (personIn([memory]) ?? speakerOf(memory) ?? memory.type) : memory.sentence}</h1>
+          <h1 tabIndex={-1}>{calledOf(memory)}</h1>
           <p className="about">
             <StateBadge memory={memory} /> {t("memory.version", { version: memory.version })} · <When at={timeOf(memory)} /> · {t("memory.trust", { trust: t(trustWord(memory.trust)) })}
           </p>

@@ -219,6 +219,7 @@ export const en = {
   "memories.none_found": "No memory matches",
   "memories.search": "Search by words and meaning",
   "memories.state": "State",
+  "memories.true_on": "True on",
   "memories.to_chat": "Begin a talk",
   "memories.type": "Type",
   "memory.acts": "Actions",

@@ -221,6 +221,7 @@ export const zh: Record<keyof typeof en, string> = {
   "memories.none_found": "没有符合的记忆",
   "memories.search": "按字词和含义搜索",
   "memories.state": "状态",
+  "memories.true_on": "当时成立：",
   "memories.to_chat": "开始对话",
   "memories.type": "类型",
   "memory.acts": "操作",
