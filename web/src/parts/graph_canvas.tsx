@@ -35,11 +35,21 @@ export function GraphCanvas({ graph, first, chosen, marked, choose, expand }: Sh
 
   useEffect(() => {
     if (!box.current) return;
-    const core = cytoscape({ container: box.current, minZoom: 0.08, maxZoom: 3, boxSelectionEnabled: false, autoungrabify: false });
+    const core = cytoscape({ container: box.current, minZoom: 0.08, maxZoom: 3, boxSelectionEnabled: false, userZoomingEnabled: matchMedia("(pointer: coarse)").matches });
+    // The wheel scrolls the page; with Ctrl, as two fingers on a touchpad send it, it zooms where it points.
+    const element = box.current;
+    const wheel = (event: WheelEvent) => {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      const { left, top } = element.getBoundingClientRect();
+      core.zoom({ level: core.zoom() * Math.exp(-event.deltaY / 200), renderedPosition: { x: event.clientX - left, y: event.clientY - top } });
+    };
+    element.addEventListener("wheel", wheel, { passive: false });
     core.on("tap", "node", (event) => acts.current.choose((event.target as { id: () => string }).id()));
     core.on("dbltap", "node", (event) => acts.current.expand((event.target as { id: () => string }).id()));
     drawn.current = core;
     return () => {
+      element.removeEventListener("wheel", wheel);
       drawn.current = null;
       core.destroy();
     };

@@ -17,7 +17,8 @@ export function Used({ use: { recalled, prompt }, answer }: { use: TurnUse; answ
   const [isAll, setAll] = useState(false);
   const [isPromptOpen, setPromptOpen] = useState(false);
   const ordered = usedFirst(recalled, answer);
-  const shown = isAll ? ordered : ordered.slice(0, CHIPS);
+  const quoted = ordered.filter((each) => each.isQuoted);
+  const shown = isAll ? ordered : (quoted.length ? quoted : ordered).slice(0, CHIPS);
   const rest = recalled.length - shown.length;
   if (!recalled.length && !prompt) return null;
   return (

@@ -31,8 +31,9 @@ from recollect.text.searchable import message_text
 from recollect.text.terms import encode_terms, is_current
 
 EMBED_ENTRIES_MAX: Final = 256
+NEWEST_WRITES_FIRST: Final = 4
 NEWEST_WRITES_MAX: Final = 4_096
-"""So many of the last writes of a scope are searched for its newest memories."""
+"""So many of a scope's last commits are searched for its newest memories, first and at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,11 +105,12 @@ def read_newest(rows: Rows, name: Scope, *, limit: int, now: int) -> list[Memory
     """
     Return the memories of a scope that were written last, newest first, without rejected ones.
 
-    At most the last `NEWEST_WRITES_MAX` writes of the scope are looked at: in a scope where so
+    At most the last `NEWEST_WRITES_MAX` commits of the scope are looked at: in a scope where so
     many messages came since, older memories are left out.
     """
     scope = rows.scope(name)
-    window, found = limit * 8, list[FeedEntry]()
+    # A commit may hold thousands of entries, or one: the window grows until it has enough.
+    window, found = NEWEST_WRITES_FIRST, list[FeedEntry]()
     while scope is not None:
         after = max(0, scope.seq - window)
         listed = rows.changed(scope.id, after, None)
