@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from tests.page.conftest import Story, Walks
 
 SCOPE: Final[Scope] = ("default",)
-SCREENS: Final = 10
+SCREENS: Final = 11
 ANSWERS: Final = ("nothing", "status", "page", "shape")
-PLACES: Final = 9
+PLACES: Final = 10
 
 
 async def filled(folder: Path) -> None:

@@ -63,3 +63,15 @@ def test_each_receipt_says_how_much_was_done(story: Story) -> None:
         done[action] += int(count)
     assert {"stored", "changed", "ended"} == done.keys()
     assert sum(len(each.writes) for each in read_chapters()) == done.total()
+
+
+def test_a_slider_shows_what_was_true_on_a_day(story: Story) -> None:
+    """On the first day she lived in Utrecht; today's list has both, and the address has the day."""
+    then, now = story.facts["true_then"], story.facts["true_now"]
+
+    assert "on=2025-0" in then["address"]
+    assert "Mira lives in Utrecht" in then["rows"]
+    assert not any("Porto, Rua" in each for each in then["rows"])
+    assert any("Porto, Rua" in each for each in now["rows"])
+    assert "on=" not in now["address"]
+    assert [] == story.serious

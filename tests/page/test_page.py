@@ -71,9 +71,18 @@ def test_what_was_said_is_formed_and_shown_beside_the_talk(story: Story) -> None
 
 def test_the_turn_that_brought_a_memory_is_marked_and_can_be_undone(story: Story) -> None:
     """The mark names the memory; undo takes it away, and undo of that brings it back."""
-    assert any(mark.startswith("User · user name, home") for mark in story.facts["marks"])
+    assert any("user name Ada, home Lisbon" in mark for mark in story.facts["marks"])
     assert "cello" not in story.facts["after_undo"]
     assert "cello" in story.facts["after_undo_of_undo"]
+
+
+def test_an_answer_says_what_it_used_and_shows_its_prompt(story: Story) -> None:
+    """The chips are what was recalled; the prompt has it, and ends with the question."""
+    used, prompt = story.facts["used"], story.facts["prompt"]
+
+    assert any("Ada" in each for each in used)
+    assert "<memory" in prompt[0]
+    assert "Where do I live?" in prompt[-1]
 
 
 def test_a_pasted_type_is_checked_and_then_filled(story: Story) -> None:
@@ -99,6 +108,16 @@ def test_a_memory_is_corrected_and_an_earlier_version_restored(story: Story) -> 
     assert "Braga" in story.facts["restore_undone"]
 
 
+def test_a_form_and_json_edit_the_same_document(story: Story) -> None:
+    """What is typed in the form is in the JSON; from JSON that is broken no way leads back."""
+    edited = story.facts["edit_json"]
+
+    assert "Braga" == edited["home"]
+    assert edited["fault"].startswith("Line 1:")
+    assert edited["form"] is True
+    assert "Braga" == story.facts["edit_form"]
+
+
 def test_recall_explains_itself(story: Story) -> None:
     """Each entry has its signals; what the budget dropped and the prompt are shown."""
     recall = story.facts["recall"]
@@ -108,6 +127,20 @@ def test_recall_explains_itself(story: Story) -> None:
     assert "over the budget" in recall["dropped"] or "said already" in recall["dropped"]
     assert recall["rendered"].startswith("<memory")
     assert "Where does Ada live?" in story.facts["used_by"]
+
+
+def test_the_overview_says_what_is_known_in_sentences(story: Story) -> None:
+    """The person by name, the profile by fields, memories as sentences, and plots over time."""
+    overview = story.facts["overview"]
+
+    assert "Ada" == overview["person"]
+    assert {"user name", "home"} <= {each.lower() for each in overview["fields"]}
+    assert "Ada's sister plays the cello. (family)" in overview["sentences"]
+    assert "Braga" in overview["changed"]
+    assert overview["plots"] >= 3
+    assert "Overview · Recollect" == overview["title"]
+    assert re.fullmatch(r"Ada's sister .* · Memories · Recollect", story.facts["title_of_memory"])
+    assert "There is no such place" in story.facts["title_of_nowhere"]
 
 
 def test_the_slider_goes_back_to_what_was_believed(story: Story) -> None:

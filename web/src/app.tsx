@@ -7,14 +7,16 @@ import type { Scope } from "./api/shapes";
 import { useAsked } from "./lib/asking";
 import { go, linkTo, useRoute } from "./lib/route";
 import { HereContext, sentenceOf, useAround, useHere } from "./lib/session";
+import { titleOf } from "./lib/title";
 import { useShortcuts } from "./lib/shortcuts";
 import { Dialog, Field, Toasts } from "./parts/basics";
 import { Boundary } from "./parts/boundary";
 import { Icon, type IconName } from "./parts/icons";
 import { lazyScreen } from "./parts/lazy_screen";
-import { Failure, Loading } from "./parts/states";
+import { Empty, Failure, Loading } from "./parts/states";
 import Chat from "./screens/chat";
 import Memories from "./screens/memories";
+import Overview from "./screens/overview";
 import Recall from "./screens/recall";
 import type { Word } from "./words";
 
@@ -26,12 +28,13 @@ const Types = lazyScreen("types", () => import("./screens/types"));
 const Settings = lazyScreen("settings", () => import("./screens/settings"));
 
 interface Place {
-  name: "chat" | "memories" | "recall" | "profile" | "graph" | "review" | "formation" | "types" | "settings";
+  name: "overview" | "chat" | "memories" | "recall" | "profile" | "graph" | "review" | "formation" | "types" | "settings";
   icon: IconName;
   letter: string;
 }
 
 const PLACES: readonly Place[] = [
+  { name: "overview", icon: "home", letter: "o" },
   { name: "chat", icon: "chat", letter: "c" },
   { name: "memories", icon: "memory", letter: "m" },
   { name: "recall", icon: "recall", letter: "r" },
@@ -92,22 +95,22 @@ function Frame() {
   const { t } = useAround();
   const { parts } = useRoute();
   const { scope, can } = useHere();
-  const place = PLACES.find((each) => each.name === parts[0])?.name ?? "chat";
+  const place = PLACES.find((each) => each.name === parts[0])?.name ?? (parts.length ? "missing" : "overview");
   const [isHelping, setHelping] = useState(false);
   const isFirst = useRef(true);
   // Where talk, formation or a verdict may change it: in a large scope the count is no small matter.
-  const counted = ["chat", "review", "formation"].includes(place) ? place : "";
+  const counted = ["overview", "chat", "review", "formation"].includes(place) ? place : "";
   const waiting = useAsked(async () => (await api.memories(scope, { state: "quarantined" })).memories.length, [scope, counted]);
   useShortcuts(PLACES.map((each) => [each.letter, () => go(linkTo([each.name], scope))]), () => setHelping(true));
   useEffect(() => {
-    document.title = `${t(place)} · Recollect`;
+    document.title = titleOf(t(place === "missing" ? "not_found" : place));
     if (isFirst.current) isFirst.current = false;
     else document.getElementById("content")?.focus({ preventScroll: true });
   }, [place, t]);
   return (
     <div className="frame">
       <nav className="side" aria-label={t("nav")}>
-        <a className="brand" aria-label="Recollect" href={linkTo(["chat"], scope)}><Logo /><span>Recollect</span></a>
+        <a className="brand" aria-label="Recollect" href={linkTo(["overview"], scope)}><Logo /><span>Recollect</span></a>
         <ScopePicker />
         <ul>
           {PLACES.map((each) => (
@@ -132,8 +135,16 @@ function Frame() {
   );
 }
 
-function Screen({ place }: { place: Place["name"] }) {
+function NotFound() {
+  const { t } = useAround();
+  const { scope } = useHere();
+  return <div className="page"><Empty icon="look" title={t("not_found")}><p>{t("not_found.about")}</p><a className="button" href={linkTo(["overview"], scope)}>{t("not_found.home")}</a></Empty></div>;
+}
+
+function Screen({ place }: { place: Place["name"] | "missing" }) {
   switch (place) {
+    case "missing": return <NotFound />;
+    case "overview": return <Overview />;
     case "chat": return <Chat />;
     case "memories": return <Memories />;
     case "recall": return <Recall />;
@@ -158,7 +169,7 @@ function ScopePicker() {
         <span className="scope-label">{t("scope")}</span>
         <span className="scope-name">{scope.length ? scope.join(" / ") : own}</span>
       </button>
-      {isOpen && <ChooseScope close={() => setOpen(false)} canList={can("below")} choose={(chosen) => { setOpen(false); go(linkTo([parts[0] ?? "chat"], chosen)); }} />}
+      {isOpen && <ChooseScope close={() => setOpen(false)} canList={can("below")} choose={(chosen) => { setOpen(false); go(linkTo([parts[0] ?? "overview"], chosen)); }} />}
     </>
   );
 }

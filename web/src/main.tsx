@@ -12,7 +12,8 @@ import "./style.css";
 signInByAddress(storeKey);
 askAhead("me");
 const { parts, scope } = routeOf(location.hash);
-if (!parts.length || parts[0] === "chat") askAhead("threads", scope, { limit: 50 });
+if (parts[0] === "chat") askAhead("threads", scope, { limit: 50 });
+else if (!parts.length || parts[0] === "overview") askAhead("overview", scope);
 
 const root = document.getElementById("root");
 if (root) createRoot(root).render(<AroundProvider><Boundary about=""><App /></Boundary></AroundProvider>);

@@ -100,6 +100,7 @@ async function memory() {
       ...edited, near: view.locator(".edit"), method: "PUT",
       act: async () => {
         await button("Edit", view).click();
+        await button("JSON", view).click();
         await text.fill((await text.inputValue()).replace("harbour", "lighthouse"));
         await button("Save", view).click();
       },
@@ -127,6 +128,7 @@ async function conflict() {
   const view = main.locator(".half-one");
   await at("memories/Note/both", ".revision");
   await button("Edit", view).click();
+  await button("JSON", view).click();
   const text = view.locator("textarea.code");
   await text.fill('{"context": "mine", "content": "typed for long"}');
   await page.request.put(`${service}/v1/memories/Note/both`, { data: { value: { context: "theirs", content: "x" } } });
@@ -144,8 +146,9 @@ async function add() {
   await at("memories", ".row");
   await button("Add").click();
   await dialog.getByLabel("Key").fill("added");
-  const text = dialog.locator("textarea");
-  await text.fill('{"context": "here", "content": "written by hand"}');
+  await dialog.getByLabel("context", { exact: false }).fill("here");
+  const text = dialog.getByLabel("content", { exact: false });
+  await text.fill("written by hand");
   await twice("add", { near: dialog, path: "/v1/memories/Note/added", method: "PUT", act: () => button("Save", dialog).click(), typed: () => text.inputValue(), done: () => page.locator(".revision").first().waitFor(), version: "Note/added" });
 }
 

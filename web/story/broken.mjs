@@ -20,6 +20,7 @@ const healed = () => (proxy.rule = () => undefined);
 const LAZY = { profile: ".page-head", graph: ".ask", review: ".page-head", formation: ".page-head", types: ".types-code", settings: ".facts" };
 /** All screens, each with what it reads first. */
 const SCREENS = {
+  overview: [".changed-row", "/v1/overview"],
   "chat/talk": [".turn", "/v1/threads"], memories: [".row", "/v1/memories"], "memories/User/User": [".revision", "/v1/memories/User/User"],
   "recall?q=harbour": [".entry", "/v1/recall"], profile: [".lane", "/v1/memories"], "graph?entity=Ada": [".node", "/v1/graph"], review: [".card", "/v1/memories"],
   formation: [".receipts li", "/v1/formations"], types: [".types-code", "/v1/types"], settings: [".facts", "/v1/usage"],
@@ -184,7 +185,7 @@ async function start() {
   const silent = await alert.innerText();
   healed();
   await button("Try again", alert).click();
-  await page.locator("#composer").waitFor();
+  await page.locator(".overview-head").waitFor();
   facts.tell("start", { without, silent });
 }
 

@@ -1,7 +1,7 @@
 /** What the page says of the formations of the demonstration: node demonstration.mjs ADDRESS FOLDER CHROMIUM. Facts go to standard output. */
 
 import { openBrowser, watched } from "./browser.mjs";
-import { told } from "./chapters.mjs";
+import { audited, told } from "./chapters.mjs";
 import { Facts } from "./facts.mjs";
 
 const [base, folder, chromium] = process.argv.slice(2);
@@ -27,4 +27,23 @@ async function opened() {
   await facts.picture(page, "opened");
 }
 
-await told({ receipts, opened }, { facts, page, noted, close });
+/** A slider over the days: what was true then, and not what came later. */
+async function trueThen() {
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await page.goto(`${base}/#/memories?${SCOPE}`);
+  await page.locator(".row", { hasText: "Mira lives in Porto" }).waitFor();
+  const said = () => page.locator(".row .said").allInnerTexts();
+  await page.locator("#true-on").focus();
+  await page.keyboard.press("Home");
+  await page.waitForFunction(() => location.hash.includes("on=2025-"));
+  await page.locator(".row", { hasText: "Mira lives in Porto" }).waitFor({ state: "detached" });
+  facts.tell("true_then", { address: await page.evaluate(() => location.hash), rows: await said() });
+  await facts.picture(page, "true-then");
+  await audited(page, facts, "true then");
+  await page.locator("#true-on").focus();
+  await page.keyboard.press("End");
+  await page.locator(".row", { hasText: "Mira lives in Porto" }).waitFor();
+  facts.tell("true_now", { address: await page.evaluate(() => location.hash), rows: await said() });
+}
+
+await told({ receipts, opened, trueThen }, { facts, page, noted, close });

@@ -31,11 +31,10 @@ async function seen(name, place, there) {
 }
 
 async function lists() {
-  await page.goto(base);
-  await page.locator("#composer").waitFor();
+  await seen("overview", "overview", ".changed-row");
   await seen("memories", "memories", ".row");
   await timed("more memories", () => button("Show more").click(), page.locator(".row").nth(45));
-  await timed("of a type", () => page.getByLabel("Type").selectOption("Fact"), page.locator(".row", { hasText: "subject" }));
+  await timed("of a type", () => page.getByLabel("Type").selectOption("Fact"), page.locator(".row", { hasText: "knows" }));
   await seen("rejected", "memories?state=rejected", ".row");
   await seen("to review", "review", ".card");
   await seen("searched", "memories?q=harbour%2077777", ".row");
@@ -67,6 +66,7 @@ async function correctAndDelete() {
   await page.goto(`${base}/#/memories/User/User`);
   await page.locator(".revision").first().waitFor();
   await button("Edit").click();
+  await button("JSON").click();
   const text = page.locator("textarea.code");
   await text.fill((await text.inputValue()).replace("Lisbon", "Braga"));
   await timed("corrected", () => button("Save").click(), page.locator(".history").getByText("Braga"));

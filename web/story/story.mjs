@@ -53,10 +53,10 @@ async function firstView() {
   for (const name of ["first_view_ms", "second_view_ms"]) {
     const started = Date.now();
     await page.goto(base);
-    await page.locator("#composer").waitFor();
+    await page.locator(".first-steps").waitFor();
     const waited = Date.now() - started;
     const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
-    facts.tell(name, { until_one_can_type: waited, first_contentful_paint: Math.round(paint ?? -1) });
+    facts.tell(name, { until_shown: waited, first_contentful_paint: Math.round(paint ?? -1) });
   }
 }
 
@@ -73,7 +73,20 @@ async function scriptSize() {
   facts.tell("script_gzip_bytes", { all: Object.values(bytes).reduce((sum, each) => sum + each, 0), files: Object.keys(bytes).length });
 }
 
+async function overviewOfNothing() {
+  await facts.picture(page, "overview-empty");
+  await audited("overview, empty");
+  await page.goto(`${base}/#/nowhere`);
+  await page.locator(".empty", { hasText: "There is no such place" }).waitFor();
+  facts.tell("title_of_nowhere", await page.title());
+  await audited("nowhere");
+  await page.getByRole("link", { name: "To the overview" }).click();
+  await page.locator(".first-steps").waitFor();
+}
+
 async function chatAndForm() {
+  await at("chat");
+  await page.locator("#composer").waitFor();
   await facts.picture(page, "empty");
   await audited("chat, empty");
   await say("My name is Ada. I live in Lisbon. My sister plays the cello.");
@@ -89,6 +102,20 @@ async function chatAndForm() {
   await panel.getByText("Porto").waitFor();
   await facts.picture(page, "chat");
   await audited("chat");
+}
+
+/** What the last answer used, and the prompt that it was given, one click away. */
+async function promptOfAnswer() {
+  const answer = page.locator(".turn-assistant").last();
+  await answer.locator(".used-chip").first().waitFor();
+  facts.tell("used", await answer.locator(".used-chip").allInnerTexts());
+  await answer.getByRole("button", { name: /^Prompt · [\d,]+ tokens$/ }).click();
+  await page.locator("dialog .rendered").first().waitFor();
+  facts.tell("prompt", await page.locator("dialog .rendered").allInnerTexts());
+  await facts.picture(page, "prompt");
+  await audited("prompt");
+  await page.keyboard.press("Escape");
+  await page.locator("dialog").waitFor({ state: "detached" });
 }
 
 async function undoMark() {
@@ -150,12 +177,41 @@ async function memoryInFull() {
   await facts.picture(page, "evidence");
 }
 
+/** What is known, what changed, and what was recalled, in sentences that lead to the memory. */
+async function overviewOfSome() {
+  await at("overview");
+  await page.locator(".profile-fields").waitFor();
+  await page.locator(".recalled-row").first().waitFor();
+  await page.locator(".plot svg").first().waitFor();
+  facts.tell("overview", {
+    person: await page.locator("h1").innerText(),
+    fields: await page.locator(".profile-fields dt").allInnerTexts(),
+    sentences: await page.locator(".overview-main .sentence .said").allInnerTexts(),
+    changed: await page.locator(".changed-row").first().innerText(),
+    plots: await page.locator(".plot svg").count(),
+    title: await page.title(),
+  });
+  await facts.picture(page, "overview");
+  await audited("overview");
+  await page.locator(".sentence", { hasText: "cello" }).first().click();
+  await page.locator(".memory-head h1", { hasText: "cello" }).waitFor();
+  facts.tell("title_of_memory", await page.title());
+}
+
 async function correct() {
   await at("memories", "User", "User");
   await button("Edit").click();
-  const text = page.locator("textarea.code");
-  await text.fill((await text.inputValue()).replace("Porto", "Braga"));
+  await page.getByLabel("home", { exact: true }).fill("Braga");
   await facts.picture(page, "edit");
+  await audited("edit");
+  await button("JSON").click();
+  const text = page.locator("textarea.code");
+  const written = await text.inputValue();
+  await text.fill('{"home": ');
+  facts.tell("edit_json", { home: JSON.parse(written).home, fault: await page.locator(".edit .fault").innerText(), form: await button("Form").isDisabled() });
+  await text.fill(written);
+  await button("Form").click();
+  facts.tell("edit_form", await page.getByLabel("home", { exact: true }).inputValue());
   await button("Save").click();
   await page.locator(".history").getByText("Braga").first().waitFor();
   facts.tell("corrected", await page.locator(".half-one .block").first().innerText());
@@ -335,7 +391,7 @@ async function looks() {
   for (const [language, theme, width] of extent === "all" ? all : all.slice(0, 2)) {
     await settings(language, theme);
     await page.setViewportSize({ width, height: width < 800 ? 844 : 860 });
-    const places = extent === "all" ? ["chat", "memories", "memories/User/User", "recall?q=Where%20does%20Ada%20live&budget=60", "profile", "graph?entity=Ada", "types", "settings", "formation", "review"] : ["chat", "memories/User/User", "recall?q=Where%20does%20Ada%20live&budget=60", "settings"];
+    const places = extent === "all" ? ["overview", "chat", "memories", "memories/User/User", "recall?q=Where%20does%20Ada%20live&budget=60", "profile", "graph?entity=Ada", "types", "settings", "formation", "review"] : ["overview", "chat", "memories/User/User", "recall?q=Where%20does%20Ada%20live&budget=60", "settings"];
     for (const place of places) {
       await page.goto(`${base}/#/${place}`);
       await page.reload();
@@ -362,6 +418,8 @@ async function enterWithKey() {
   await audited("key");
   await page.getByLabel("Key").fill(process.env.RECOLLECT_KEY);
   await page.keyboard.press("Enter");
+  await page.locator(".first-steps").waitFor();
+  await at("chat");
   await page.locator("#composer").waitFor();
   facts.tell("kept_outside_the_tab", await page.evaluate(() => JSON.stringify(localStorage).includes("rk_") || document.cookie !== ""));
 }
@@ -402,7 +460,7 @@ async function otherScope() {
   facts.tell("revoked_key_reads", (await page.request.get(`${base}/v1/me`, { headers: { "x-api-key": rotated } })).status());
 }
 
-const WHOLE = { firstView, scriptSize, chatAndForm, undoMark, pasteType, chatOn, memoryInFull, correct, recallAsked, timeline, rejectAndDelete, egoGraph, settingsAndErase: otherScreens, mutants, keyboard, looks };
+const WHOLE = { firstView, scriptSize, overviewOfNothing, chatAndForm, promptOfAnswer, undoMark, pasteType, chatOn, memoryInFull, correct, recallAsked, overviewOfSome, timeline, rejectAndDelete, egoGraph, settingsAndErase: otherScreens, mutants, keyboard, looks };
 const CHAPTERS = extent === "key" ? { enterWithKey, formedByItself, otherScope } : WHOLE;
 
 await told(CHAPTERS, { facts, page, noted, close });

@@ -39,11 +39,13 @@ class ChatAnswer:
     """
     An answer that is being given: read *pieces*; *known* is what the model was shown.
 
+    *request* is the whole prompt, which has *known* in it.
     *text* is what was streamed so far, *kept* the message that keeps it, once it has ended.
     """
 
-    def __init__(self, known: Context, stream: AsyncIterator[str]) -> None:
+    def __init__(self, known: Context, request: ModelRequest, stream: AsyncIterator[str]) -> None:
         self.known = known
+        self.request = request
         self.kept: Message | None = None
         self.is_whole = False
         self._stream = stream
@@ -171,7 +173,8 @@ class Chatbot:
             raise UsageError(msg)
         talk = await self._talk(message)
         known = await self._known(message, talk)
-        answer = ChatAnswer(known, self._model.stream(self._request(talk, known)))
+        request = self._request(talk, known)
+        answer = ChatAnswer(known, request, self._model.stream(request))
         try:
             yield answer
         finally:

@@ -34,7 +34,13 @@ from recollect.recall.context import (
 from recollect.recall.excerpts import excerpt_of, with_places
 from recollect.recall.relevance import IDLE_BELOW
 from recollect.recall.results import Recalled
-from recollect.recall.sentences import day_of, is_chinese, sentence_of, validity_of
+from recollect.recall.sentences import (
+    day_of,
+    is_chinese,
+    memory_sentence,
+    sentence_of,
+    validity_of,
+)
 from recollect.records import Json, Memory, Message, Revision, Scope
 from recollect.text.analysis import fold, terms_of
 from recollect.text.passages import WHOLE_CHARACTERS_MAX
@@ -538,7 +544,7 @@ def _words(
 
 
 def _told_memory(memory: Memory) -> str:
-    sentence = sentence_of(memory.value) or memory.text
+    sentence = memory_sentence(memory.value, memory.text)
     chinese = is_chinese(sentence)
     when = validity_of(memory, chinese=chinese)
     who = f"{memory.speaker}: " if memory.speaker else ""

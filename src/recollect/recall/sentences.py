@@ -31,13 +31,15 @@ def sentence_of(value: JsonObject) -> str:
 
     >>> sentence_of({"subject": "Mira", "predicate": "lives in", "object": "Porto"})
     'Mira lives in Porto'
+    >>> sentence_of({"subject": "米拉", "predicate": "住在", "object": "波尔图"})
+    '米拉住在波尔图'
     >>> sentence_of({"context": "boat", "content": "The boat is called Ida."})
     'The boat is called Ida.'
     >>> sentence_of({"context": "holidays", "content": "Likes the north."})
     'Likes the north. (holidays)'
     """
     if all(isinstance(value.get(name), str | int | float) for name in _FACT):
-        return " ".join(str(value[name]) for name in _FACT)
+        return _joined([str(value[name]) for name in _FACT])
     content, context = value.get("content"), value.get("context")
     if isinstance(content, str) and content and (context is None or isinstance(context, str)):
         others = {
@@ -51,6 +53,27 @@ def sentence_of(value: JsonObject) -> str:
     if len(only) == 1 and isinstance(only[0], str):
         return only[0]
     return memory_text(value)
+
+
+def _joined(parts: list[str]) -> str:
+    """Return *parts* in a row, with a space wherever not both neighbours are Chinese."""
+    text = parts[0]
+    for part in parts[1:]:
+        is_close = is_chinese(text[-1:]) and is_chinese(part[:1])
+        text += part if is_close else f" {part}"
+    return text
+
+
+def memory_sentence(value: JsonObject, text: str) -> str:
+    """
+    Return what a memory says, or *text*, by which it is found, where its value has no words.
+
+    >>> memory_sentence({"content": "The boat is called Ida."}, "boat")
+    'The boat is called Ida.'
+    >>> memory_sentence({}, "a boat")
+    'a boat'
+    """
+    return sentence_of(value) or text
 
 
 def day_of(moment: datetime, *, chinese: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recollect.recall.sentences import memory_sentence
 from recollect.records import Json, Memory, PutMemory, Revision
 from recollect.wire.elements import (
     Fields,
@@ -23,6 +24,7 @@ def memory_to_json(memory: Memory, scope_of: ScopeNaming = scope_to_json) -> dic
         "key": memory.key,
         "value": memory.value,
         "text": memory.text,
+        "sentence": memory_sentence(memory.value, memory.text),
         "version": memory.version,
         "created_at": time_to_json(memory.created_at),
         "updated_at": time_to_json(memory.updated_at),
@@ -75,6 +77,7 @@ def revision_to_json(revision: Revision) -> dict[str, Json]:
         "version": revision.version,
         "value": revision.value,
         "text": revision.text,
+        "sentence": memory_sentence(revision.value, revision.text),
         "valid_from": time_to_json(revision.valid_from),
         "valid_until": time_to_json(revision.valid_until),
         "evidence": evidence_to_json(revision.evidence),

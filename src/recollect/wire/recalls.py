@@ -9,6 +9,7 @@ from recollect.recall.fusion import WEIGHTS, WEIGHTS_WITHOUT_VECTOR
 from recollect.recall.query import Where
 from recollect.recall.rerank_order import RERANK
 from recollect.recall.results import DroppedEntry, Recall, Recalled
+from recollect.recall.sentences import memory_sentence
 from recollect.records import Json, Message
 from recollect.text.token_estimate import estimated_tokens
 from recollect.wire.elements import Fields, ScopeNaming, scope_to_json, time_to_json
@@ -86,6 +87,7 @@ def recalled_to_json(
     else:
         written |= {"type": content.type, "key": content.key, "version": content.version}
         written["value"] = content.value
+        written["sentence"] = memory_sentence(content.value, content.text)
         whole_content = memory_to_json(content, scope_of) if whole else None
     return {**written, "content": whole_content} if whole else written
 

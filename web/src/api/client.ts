@@ -5,7 +5,7 @@ import { cut, garbled, Problem, unreachable } from "./problem";
 import { eventsOf, type ServerEvent } from "./sse";
 import type {
   AuditRow, Backlog, Complaint, EraseReceipt, ErasePreview, EraseTarget, FormAnswer, Formation, Graph, Health, Imported, Json, JsonObject,
-  Key, Me, Memory, MemoryType, Message, RecallAnswer, RecallUse, Revision, Scope, Thread,
+  Key, Me, Memory, MemoryType, Message, Overview, RecallAnswer, RecallUse, Revision, Scope, Thread,
 } from "./shapes";
 
 const KEY_NAME = "recollect.key";
@@ -169,6 +169,7 @@ export const api = {
   remove: (scope: Scope, thread: string, id: string) =>
     ask<void>("DELETE", `threads/${at(thread)}/messages/${at(id)}`, { scope }),
 
+  overview: (scope: Scope) => ask<Overview>("GET", "overview", { scope }),
   memories: (scope: Scope, query: MemoryQuery, signal?: AbortSignal) =>
     ask<Listed & { memories: Memory[] }>("GET", "memories", { scope, query: { ...query }, signal }),
   memory: (scope: Scope, type: string, key: string) =>

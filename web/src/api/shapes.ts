@@ -58,6 +58,8 @@ export interface Memory {
   key: string;
   value: JsonObject;
   text: string;
+  /** What it says, for people. */
+  sentence: string;
   version: number;
   created_at: string;
   updated_at: string;
@@ -74,6 +76,7 @@ export interface Revision {
   version: number;
   value: JsonObject;
   text: string;
+  sentence: string;
   valid_from: string | null;
   valid_until: string | null;
   evidence: EvidenceMap;
@@ -82,6 +85,28 @@ export interface Revision {
   cause: string;
   believed_from: string;
   believed_until: string | null;
+}
+
+/** A memory that was written lately, with the value that it had before. */
+export interface NewestMemory {
+  memory: Memory;
+  former: JsonObject | null;
+}
+
+export interface RecallCount {
+  memory: Memory;
+  count: number;
+  query: string;
+  at: string;
+}
+
+export interface Overview {
+  profiles: Memory[];
+  newest: NewestMemory[];
+  waiting: Memory[];
+  more_waiting: boolean;
+  recalled: RecallCount[];
+  below: Scope[];
 }
 
 export interface MemoryType {
@@ -111,11 +136,20 @@ export interface RecallEntry {
   thread?: string | null;
   role?: string | null;
   text: string;
+  /** Of a memory: what it says. */
+  sentence?: string;
   time: string;
   score: number;
   signals: Signal[];
   tokens: number;
   reason?: string;
+}
+
+/** What a model was given for an answer; *tokens* are estimated. */
+export interface Prompt {
+  system: string;
+  turns: { role: "user" | "assistant"; text: string }[];
+  tokens: number;
 }
 
 export interface RecallAnswer {

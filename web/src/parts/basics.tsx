@@ -52,11 +52,12 @@ export function memoryLink(memory: Pick<Memory, "type" | "key">, scope: Scope): 
 }
 
 /** A modal dialog: the browser keeps the focus in it, and Escape closes it. */
-export function Dialog({ title, close, children, act }: {
+export function Dialog({ title, close, children, act, isWide = false }: {
   title: string;
   close: () => void;
   children: ReactNode;
   act?: (event: FormEvent) => void;
+  isWide?: boolean;
 }) {
   const { t } = useAround();
   const dialog = useRef<HTMLDialogElement>(null);
@@ -66,7 +67,7 @@ export function Dialog({ title, close, children, act }: {
     if (element && !element.open) element.showModal();
   }, []);
   return (
-    <dialog ref={dialog} aria-labelledby={heading} onClose={close} onCancel={close}>
+    <dialog ref={dialog} className={isWide ? "wide" : undefined} aria-labelledby={heading} onClose={close} onCancel={close}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

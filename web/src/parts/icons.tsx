@@ -11,6 +11,8 @@ const PATHS = {
   types: "M8 4c-3 0-2 5-2 6s-1 2-2 2c1 0 2 1 2 2s-1 6 2 6m8-16c3 0 2 5 2 6s1 2 2 2c-1 0-2 1-2 2s1 6-2 6",
   settings: "M4 7h9m5 0h2M4 17h3m5 0h8M15.5 4.5v5M9.5 14.5v5",
   plus: "M12 5v14M5 12h14",
+  minus: "M5 12h14",
+  whole: "M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5",
   close: "M6 6l12 12M18 6 6 18",
   back: "M14 6l-6 6 6 6",
   send: "M5 12h13m-6-6 6 6-6 6",
@@ -19,7 +21,24 @@ const PATHS = {
   undo: "M8 5 4 9l4 4M4 9h9a5 5 0 0 1 0 10H9",
   edit: "M5 19l1-4L16 5l3 3L9 18z",
   warn: "M12 4 3 19h18zM12 10v4m0 2.5v.5",
+  home: "M4 11.5 12 5l8 6.5M6.5 10v9h11v-9M10.5 19v-5h3v5",
+  look: "M3.5 12c2.5-4.5 5.5-6.5 8.5-6.5s6 2 8.5 6.5c-2.5 4.5-5.5 6.5-8.5 6.5s-6-2-8.5-6.5zM12 9.5a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5z",
+  done: "M5 12.5l4.5 4.5L19 7.5",
 } as const;
+
+/** The signs of the usual memory types, drawn to be read at 14 pixels. */
+const SIGNS = {
+  person: "M12 5a3.5 3.5 0 1 1 0 7 3.5 3.5 0 0 1 0-7zM5 20c.7-4 3.4-5.5 7-5.5s6.3 1.5 7 5.5",
+  fact: "M6.5 9.5a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5zM17.5 9.5a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5zM9 12h6",
+  note: "M6 4.5h8.5L18 8v11.5H6zM9 11h6M9 15h6",
+  rule: "M5 5.5h14v10h-7l-4 3.5v-3.5H5zM9 9.5h6",
+  thing: "M12 4l7 4v8l-7 4-7-4V8zM5 8l7 4 7-4M12 12v8",
+  example: "M9 4.5h6M10 4.5v5L5.5 18.5a1.3 1.3 0 0 0 1.2 2h10.6a1.3 1.3 0 0 0 1.2-2L14 9.5v-5",
+} as const;
+
+export function SignIcon({ name }: { name: keyof typeof SIGNS }) {
+  return <svg className="icon" viewBox="0 0 24 24"><path d={SIGNS[name]} /></svg>;
+}
 
 export type IconName = keyof typeof PATHS;
 

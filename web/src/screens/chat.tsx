@@ -10,6 +10,7 @@ import { placeOf, type Unsent } from "../lib/outbox";
 import { broughtBy } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere } from "../lib/session";
+import { useTitle } from "../lib/title";
 import { When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
 import { Icon } from "../parts/icons";
@@ -163,6 +164,8 @@ function Talk({ thread, model, wanted, quotes, isPanelOpen, togglePanel, changed
   const talk = useTalk(thread, wanted, settled, refresh);
   const [text, setText] = useDraft(placeOf(me.prefix ?? me.scope, scope, thread));
   const brought = useMemo(() => broughtBy((known ?? []).filter((each) => each.state === "active"), thread), [known, thread]);
+  const title = talk.hasEarlier || !talk.shown[0] ? (standing ? thread : t("chat.untitled")) : talk.shown[0].text;
+  useTitle(t("chat"), title);
   const edit = (unsent: Unsent) => {
     talk.takeBack(unsent);
     setText(text.trim() ? `${unsent.text}\n${text}` : unsent.text);
@@ -173,7 +176,7 @@ function Talk({ thread, model, wanted, quotes, isPanelOpen, togglePanel, changed
       <section className="talk" aria-label={t("chat.talk")}>
         <header className="talk-head">
           <div className="talk-title">
-            <h1 tabIndex={-1} title={thread}>{talk.hasEarlier || !talk.shown[0] ? (standing ? thread : t("chat.untitled")) : talk.shown[0].text}</h1>
+            <h1 tabIndex={-1} title={thread}>{title}</h1>
             <p className="about">{model ? t("chat.with", { model }) : t("chat.no_model")}</p>
           </div>
           <button type="button" className={isPanelOpen ? "memories-button on" : "memories-button"} aria-expanded={isPanelOpen} aria-controls="memories-panel" onClick={togglePanel}>

@@ -5,9 +5,11 @@ import type { Memory, Thread } from "../api/shapes";
 import { useFormNow } from "../lib/form_now";
 import { useNow } from "../lib/asking";
 import { speakerOf, timeOf } from "../lib/past";
+import { isDocument } from "../lib/sentences";
 import { useAround, useHere } from "../lib/session";
 import { memoryLink, StateBadge, When } from "../parts/basics";
 import { Icon } from "../parts/icons";
+import { TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading } from "../parts/states";
 import { Value } from "../parts/value";
 
@@ -40,15 +42,17 @@ export function MemoriesPanel({ thread, standing, memories, error, refresh, clos
       )}
       {names.map((name) => (
         <section key={name} className="panel-type">
-          <h3>{name} <span className="faint">{active.filter((each) => each.type === name).length}</span></h3>
+          <h3><TypeSign type={name} /><TypeName type={name} /> <span className="faint">{active.filter((each) => each.type === name).length}</span></h3>
           <ul>
             {active.filter((each) => each.type === name).map((memory) => (
               <li key={memory.key} className={fresh.has(`${memory.type}/${memory.key}/${memory.version}`) ? "panel-memory fresh" : "panel-memory"}>
-                <Value value={memory.value} scope={scope} />
+                {isDocument(memory)
+                  ? <Value value={memory.value} scope={scope} />
+                  : <a className="said" href={memoryLink(memory, scope)}>{memory.sentence}</a>}
                 <footer>
                   <StateBadge memory={memory} />
                   {speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}
-                  <a href={memoryLink(memory, scope)}>{t("panel.open")}</a>
+                  {isDocument(memory) && <a href={memoryLink(memory, scope)}>{t("panel.open")}</a>}
                   <When at={timeOf(memory)} />
                 </footer>
               </li>

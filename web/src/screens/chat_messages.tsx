@@ -6,15 +6,16 @@ import type { Memory } from "../api/shapes";
 import { useMemoryActs } from "../lib/memory_acts";
 import type { Unsent } from "../lib/outbox";
 import type { Brought } from "../lib/past";
-import { spoken } from "../lib/pointer";
 import { marked } from "../lib/quotes";
+import { isDocument, placesSaid } from "../lib/sentences";
 import { useReadingPlace } from "../lib/reading_place";
-import { linkTo } from "../lib/route";
 import { sentenceOf, useAround, useHere, useWording } from "../lib/session";
 import { Badge, memoryLink } from "../parts/basics";
 import { Icon } from "../parts/icons";
+import { TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading } from "../parts/states";
 import type { Shown, TalkShown } from "./chat_talk";
+import { Used } from "./chat_used";
 
 export function Messages({ thread, talk, wanted, quotes, brought, changed, edit }: {
   thread: string;
@@ -67,7 +68,6 @@ function Turn({ thread, message, quotes, isWanted, brought, changed, children }:
 }) {
   const { t } = useAround();
   const wording = useWording();
-  const { scope } = useHere();
   const words = [...quotes, ...(isWanted ? brought.flatMap((each) => each.quotes) : [])];
   return (
     <article id={`message-${message.id}`} data-row tabIndex={-1} className={`turn turn-${message.role}${isWanted ? " wanted" : ""}${message.unsent?.state === "unsent" ? " turn-unsent" : ""}`}>
@@ -84,20 +84,12 @@ function Turn({ thread, message, quotes, isWanted, brought, changed, children }:
       </p>
       {brought.length > 0 && (
         <ul className="marks" aria-label={t("chat.remembered")}>
+          <li className="used-label" aria-hidden="true">{t("chat.learnt")}</li>
           {brought.map((each) => <StoredMark key={`${each.memory.type}/${each.memory.key}/${each.memory.version}`} brought={each} thread={thread} message={message.id} changed={changed} />)}
         </ul>
       )}
       {children}
-      {message.recalled && message.recalled.length > 0 && (
-        <details className="recalled">
-          <summary>{t("chat.recalled", { count: message.recalled.length })}</summary>
-          <ul>
-            {message.recalled.map((each, place) => (
-              <li key={place}>{each.type ? <a href={memoryLink({ type: each.type, key: each.key ?? "" }, scope)}>{each.text || each.type}</a> : each.thread ? <a href={linkTo(["chat", each.thread], scope, { message: each.id })}>{each.text}</a> : each.text}</li>
-            ))}
-          </ul>
-        </details>
-      )}
+      {message.use && <Used use={message.use} answer={message.text} />}
     </article>
   );
 }
@@ -115,12 +107,8 @@ function StoredMark({ brought, thread, message, changed }: { brought: Brought; t
   };
   return (
     <li className="stored-mark">
-      <Icon name="memory" />
-      <a href={memoryLink(memory, scope)}>
-        {memory.type}
-        {pointers.some(Boolean) && <span> · {pointers.filter(Boolean).map((each) => spoken(each)).join(", ")}</span>}
-      </a>
-      {!pointers.some(Boolean) && <span className="mark-words">“{quotes[0] ?? memory.text}”</span>}
+      <TypeSign type={memory.type} isNamed={false} />
+      <a href={memoryLink(memory, scope)} title={quotes[0] && `“${quotes[0]}”`}>{isDocument(memory) ? placesSaid(memory.value, pointers) || memory.sentence : memory.sentence}</a>
       {can("write") && (
         <button type="button" className="plain mark-undo" onClick={() => void takeBack()} aria-label={t("chat.undo_label", { type: memory.type })}>
           {t("undo")}

@@ -3,9 +3,10 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../api/client";
 import { cut, isGone, mayBeDone, Problem } from "../api/problem";
-import type { Message, RecallEntry, Scope } from "../api/shapes";
+import type { Message, Prompt, RecallEntry, Scope } from "../api/shapes";
 import { newKey, outbox, placeOf, useOutbox, type Unsent } from "../lib/outbox";
 import { useAround, useHere } from "../lib/session";
+import { turns, type TurnUse } from "../lib/turns";
 import { settled, withEarlier, withKept, withNewest } from "../lib/talk";
 
 const PAGE = 60;
@@ -20,7 +21,8 @@ export interface Shown {
   time: string | null;
   position: number | null;
   isInterrupted: boolean;
-  recalled?: Partial<RecallEntry>[];
+  /** What it was given, if it is an answer of this page. */
+  use?: TurnUse;
   /** What has not gone as it should, and can be sent again. */
   unsent?: Unsent;
 }
@@ -29,6 +31,7 @@ interface Done {
   user: Message | null;
   assistant: Message | null;
   recalled?: Partial<RecallEntry>[];
+  prompt?: Prompt;
   reason?: string | null;
 }
 
@@ -69,7 +72,6 @@ export function useTalk(thread: string, wanted: string | null, round: number, ch
   const read = useThread(scope, thread, wanted, round);
   const { known, add } = read;
   const [answer, setAnswer] = useState<Answering | null>(null);
-  const [recalled, setRecalled] = useState<ReadonlyMap<string, Partial<RecallEntry>[]>>(new Map());
   const [said, setSaid] = useState(0);
 
   useEffect(() => {
@@ -95,7 +97,7 @@ export function useTalk(thread: string, wanted: string | null, round: number, ch
         outbox.change(key, { message });
       };
       try {
-        const body = { thread, text, ...(assistant ? { assistant } : {}) };
+        const body = { thread, text, prompt: true, ...(assistant ? { assistant } : {}) };
         for await (const event of api.chat(scope, body, key, stop.signal)) {
           const told = JSON.parse(event.data) as Partial<Done> & { text?: string } & Partial<Problem>;
           if (told.user) keep(told.user);
@@ -103,10 +105,10 @@ export function useTalk(thread: string, wanted: string | null, round: number, ch
           else if (event.event === "error") throw new Problem(told.status ?? 0, told.code ?? "", told.title ?? "", told.detail ?? "");
           else if (event.event === "done") {
             isDone = true;
-            const { assistant: given, recalled: entries = [] } = told;
+            const { assistant: given, recalled = [], prompt = null } = told;
             if (given) {
+              turns.note(place, given.id, { recalled, prompt });
               add(given);
-              setRecalled((before) => new Map(before).set(given.id, entries));
             } else tell(told.reason ?? t("chat.kept_only"));
           }
         }
@@ -138,13 +140,13 @@ export function useTalk(thread: string, wanted: string | null, round: number, ch
 
   const shown = useMemo(() => {
     const byMessage = new Map(waiting.map((each) => [each.message, each]));
-    const kept = known.map((each) => ({ ...shownOf(each), recalled: recalled.get(each.id), unsent: failing(byMessage.get(each.id)) }));
+    const kept = known.map((each) => ({ ...shownOf(each), use: turns.of(place, each.id), unsent: failing(byMessage.get(each.id)) }));
     const ids = new Set(known.map((each) => each.id));
     const drafts = waiting.filter((each) => each.message === null || !ids.has(each.message)).map((each) => ({ ...draft(each.key, "user", each.text), unsent: failing(each) }));
     const given = isKept(answer, waiting, known) ? null : (answer ?? (sending && { key: sending.key, text: "", isInterrupted: false }));
     const giving = given ? [{ ...draft(`answer-${given.key}`, "assistant", given.text), isInterrupted: given.isInterrupted }] : [];
     return [...kept, ...drafts, ...giving];
-  }, [known, waiting, answer, recalled, sending]);
+  }, [known, waiting, answer, place, sending]);
 
   return {
     shown,

@@ -6,6 +6,7 @@ import { useAct } from "../lib/act";
 import type { Formation, Pending } from "../api/shapes";
 import { useAsked, useChanges, useNow, usePages } from "../lib/asking";
 import { useFormNow } from "../lib/form_now";
+import { isBroken } from "../lib/overview";
 import { actionOf, isBlank, summaryOf } from "../lib/receipts";
 import { linkTo } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -75,12 +76,6 @@ export default function FormationScreen() {
       </section>
     </div>
   );
-}
-
-function isBroken(breaker: unknown): boolean {
-  if (typeof breaker === "string") return breaker !== "closed";
-  if (breaker && typeof breaker === "object" && "open" in breaker) return Boolean(breaker.open);
-  return breaker === true;
 }
 
 function Job({ job, changed }: { job: Pending; changed: () => void }) {

@@ -2,24 +2,32 @@
 
 import { useEffect, useState } from "react";
 import { api } from "../api/client";
-import type { Memory } from "../api/shapes";
+import { Problem } from "../api/problem";
+import type { JsonObject, Memory, MemoryType } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked, useChanges, useLater, usePages } from "../lib/asking";
-import { objectFaultOf } from "../lib/jsonlines";
+import { dayOf, earliestOf, endOf } from "../lib/days";
 import { standing } from "../lib/memory_acts";
 import { isSame } from "../lib/outcomes";
 import { speakerOf, timeOf } from "../lib/past";
-import { leavesOf, shown, spoken } from "../lib/pointer";
 import { go, linkTo, useRoute } from "../lib/route";
+import { faultsIn } from "../lib/schema_form";
 import { useAround, useHere } from "../lib/session";
+import { useTitle } from "../lib/title";
 import { Dialog, Field, memoryLink, PageHead, ScopeName, StateBadge, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
+import { DaySlider } from "../parts/day_slider";
 import { Icon } from "../parts/icons";
+import { Said, TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
+import { useValueDraft, ValueForm } from "../parts/value_form";
 import { newName } from "./chat";
 import { MemoryView } from "./memory";
 
 const PAGE = 40;
+/** Of a type that nobody described: it is written as JSON. */
+const NO_SCHEMA: JsonObject = {};
+const NOTHING: JsonObject = {};
 const STATES = ["active", "quarantined", "rejected"] as const;
 
 export default function Memories() {
@@ -27,7 +35,7 @@ export default function Memories() {
   const { parts, query } = useRoute();
   const { scope, can } = useHere();
   const [, type, key] = parts;
-  const filters = { type: query.get("type") ?? "", state: query.get("state") ?? "", q: query.get("q") ?? "", below: query.get("below") ?? "" };
+  const filters = { type: query.get("type") ?? "", state: query.get("state") ?? "", q: query.get("q") ?? "", below: query.get("below") ?? "", on: query.get("on") ?? "" };
   const link = (changed: Partial<typeof filters>) => linkTo(type && key ? ["memories", type, key] : ["memories"], scope, { ...filters, ...changed });
   const [typed, setTyped] = useState(filters.q);
   const words = useLater(typed, 250);
@@ -36,14 +44,17 @@ export default function Memories() {
   }, [words]);
   const types = useAsked(() => api.types(scope), [scope]);
   const memories = usePages(
-    (cursor, signal) => api.memories(scope, { ...filters, below: filters.below === "1", cursor, limit: PAGE }, signal),
+    (cursor, signal) => api.memories(scope, queryOf(filters, cursor), signal),
     (answer) => answer.memories,
     [scope, filters],
   );
   useChanges(scope, memories.again);
+  const [first, setFirst] = useState<string>();
+  useEffect(() => setFirst((before) => earliestOf(memories.rows, before)), [memories.rows]);
   const [isAdding, setAdding] = useState(false);
   const names = [...new Set([...(types.value?.types ?? []).map((each) => each.name), ...memories.rows.map((each) => each.type)])];
   const isOpen = Boolean(type && key);
+  useTitle(t("memories"), isOpen ? undefined : "");
   return (
     <div className={isOpen ? "halves open" : "halves"}>
       <section className="half-list" aria-label={t("memories")}>
@@ -67,12 +78,13 @@ export default function Memories() {
             </label>
           )}
         </search>
+        {first && first < dayOf(Date.now()) && <DaySlider key={first} first={first} day={filters.on} change={(on) => go(link({ on }), true)} />}
         <Failure error={types.error} again={types.again} />
         <Failure error={memories.error} again={memories.again} isBusy={memories.isLoading} />
         {memories.isLoading && !memories.rows.length && !memories.error && <Loading rows={6} />}
         {!memories.isLoading && !memories.rows.length && !memories.error && (
-          filters.q || filters.type || filters.state
-            ? <Empty icon="recall" title={t("memories.none_found")}><button type="button" onClick={() => { setTyped(""); go(link({ q: "", type: "", state: "" }), true); }}>{t("memories.clear")}</button></Empty>
+          filters.q || filters.type || filters.state || filters.on
+            ? <Empty icon="recall" title={t("memories.none_found")}><button type="button" onClick={() => { setTyped(""); go(link({ q: "", type: "", state: "", on: "" }), true); }}>{t("memories.clear")}</button></Empty>
             : <Empty icon="memory" title={t("memories.none")}><p>{t("memories.none_about")}</p><a className="button" href={linkTo(["chat"], scope)}>{t("memories.to_chat")}</a></Empty>
         )}
         <ul className="rows">
@@ -87,48 +99,48 @@ export default function Memories() {
           <MemoryView key={`${type} ${key} ${JSON.stringify(scope)}`} type={type} name={key} back={linkTo(["memories"], scope, filters)} changed={memories.again} />
         </Boundary>
       )}
-      {isAdding && <Add names={names} close={() => setAdding(false)} added={(memory) => { setAdding(false); memories.again(); go(memoryLink(memory, scope)); }} />}
+      {isAdding && <Add types={types.value?.types ?? []} close={() => setAdding(false)} added={(memory) => { setAdding(false); memories.again(); go(memoryLink(memory, scope)); }} />}
     </div>
   );
 }
 
+/** What is asked for: the filters, on a day the memories that were true at its end. */
+const queryOf = ({ on, below, ...named }: { type: string; state: string; q: string; below: string; on: string }, cursor: string | null) => ({
+  ...named, below: below === "1", valid_at: on ? endOf(on) : undefined, cursor, limit: PAGE,
+});
+
 function Row({ memory, isHere, href, showScope }: { memory: Memory; isHere: boolean; href: string; showScope: boolean }) {
-  const leaves = leavesOf(memory.value);
   return (
     <li>
       <a className={isHere ? "row here" : "row"} aria-current={isHere ? "true" : undefined} href={href}>
-        <span className="row-head">
-          <span className="type-name">{memory.type}</span>
-          {speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}
-          <StateBadge memory={memory} />
-          {showScope && <span className="row-scope"><ScopeName scope={memory.scope} /></span>}
-          <span className="row-when"><When at={timeOf(memory)} /></span>
-        </span>
-        <span className="row-text">
-          {leaves.slice(0, 6).map((leaf) => (
-            <span key={leaf.pointer} className="row-leaf">
-              {!/\/[1-9]\d*$/.test(leaf.pointer) && <span className="faint">{spoken(leaf.pointer.replace(/\/0$/, ""))} </span>}
-              {shown(leaf.value)}
-            </span>
-          ))}
-          {!leaves.length && <span className="faint">{"{ }"}</span>}
+        <TypeSign type={memory.type} />
+        <span className="row-body">
+          <Said memory={memory} />
+          <span className="row-about">
+            <TypeName type={memory.type} />
+            {speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}
+            <StateBadge memory={memory} />
+            {showScope && <span className="row-scope"><ScopeName scope={memory.scope} /></span>}
+            <span className="row-when"><When at={timeOf(memory)} /></span>
+          </span>
         </span>
       </a>
     </li>
   );
 }
 
-function Add({ names, close, added }: { names: string[]; close: () => void; added: (memory: Memory) => void }) {
+function Add({ types, close, added }: { types: readonly MemoryType[]; close: () => void; added: (memory: Memory) => void }) {
   const { t } = useAround();
   const { scope } = useHere();
+  const names = types.map((each) => each.name);
   const [type, setType] = useState(names.includes("Note") ? "Note" : (names[0] ?? "Note"));
   const [key, setKey] = useState(() => newName().replace("talk", "memory"));
-  const [text, setText] = useState('{\n  "context": "",\n  "content": ""\n}');
+  const draft = useValueDraft(types.find((each) => each.name === type)?.parameters ?? NO_SCHEMA, NOTHING);
   const act = useAct();
-  const fault = objectFaultOf(text, t("json.no_object"));
+  const { value } = draft;
   const save = () => {
-    if (fault) return;
-    const value = JSON.parse(text) as Memory["value"];
+    draft.reveal();
+    if (draft.isFaulty || !value) return;
     void act.run({
       request: () => api.put(scope, type, key, { value }),
       outcome: async () => {
@@ -142,12 +154,11 @@ function Add({ names, close, added }: { names: string[]; close: () => void; adde
     <Dialog title={t("memories.add")} close={close} act={save}>
       <Field label={t("memories.type")}>{(id) => <><input id={id} list={`${id}-types`} value={type} required onChange={(event) => setType(event.target.value)} /><datalist id={`${id}-types`}>{names.map((name) => <option key={name} value={name} />)}</datalist></>}</Field>
       <Field label={t("memory.key")}>{(id) => <input id={id} value={key} required onChange={(event) => setKey(event.target.value)} />}</Field>
-      <Field label={t("memory.value")}>{(id) => <textarea id={id} className="code" rows={8} spellCheck={false} value={text} onChange={(event) => setText(event.target.value)} />}</Field>
-      {fault && <p className="fault" role="status">{t("json.fault", { line: fault.line })} {fault.message}</p>}
+      <ValueForm {...draft.props} told={act.error instanceof Problem ? faultsIn(act.error.detail, draft.fields) : undefined} />
       <ActFailure act={act} />
       <footer className="dialog-acts">
         <button type="button" onClick={close}>{t("cancel")}</button>
-        <button type="submit" className="accent" disabled={Boolean(fault) || act.isBusy}>{t("save")}</button>
+        <button type="submit" className="accent" disabled={act.isBusy}>{t("save")}</button>
       </footer>
     </Dialog>
   );

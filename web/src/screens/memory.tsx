@@ -2,21 +2,25 @@
 
 import { useEffect, useState, type ReactNode } from "react";
 import { api, type Undoable } from "../api/client";
-import { isConflict, isGone } from "../api/problem";
-import type { JsonObject, Memory, MemoryType, Revision } from "../api/shapes";
+import { isConflict, isGone, Problem } from "../api/problem";
+import type { JsonObject, Memory, Revision } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked, useChanges, type Asked } from "../lib/asking";
-import { objectFaultOf } from "../lib/jsonlines";
 import { keptEvidence, standing, useMemoryActs } from "../lib/memory_acts";
 import { isEdited } from "../lib/outcomes";
 import { speakerOf, timeOf } from "../lib/past";
 import { go, linkTo } from "../lib/route";
+import { isDocument, personIn } from "../lib/sentences";
+import { useTitle } from "../lib/title";
+import { faultsIn } from "../lib/schema_form";
 import { useAround, useHere, useWording } from "../lib/session";
 import { useUndoable, wayBack } from "../lib/undo";
 import { Badge, StateBadge, When } from "../parts/basics";
 import { Icon } from "../parts/icons";
+import { TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading } from "../parts/states";
 import { Changes, Quotes, Value } from "../parts/value";
+import { useValueDraft, ValueForm } from "../parts/value_form";
 
 export function MemoryView({ type, name, back, changed }: { type: string; name: string; back: string; changed: () => void }) {
   const { t } = useAround();
@@ -28,6 +32,7 @@ export function MemoryView({ type, name, back, changed }: { type: string; name: 
     history.again();
   };
   useChanges(scope, again);
+  useTitle(t("memories"), memory.value && calledOf(memory.value));
   const [isEditing, setEditing] = useState(false);
   const wasForgotten = isGone(memory.error);
   // What is being typed stays, whatever becomes of the memory meanwhile.
@@ -46,6 +51,9 @@ export function MemoryView({ type, name, back, changed }: { type: string; name: 
   );
 }
 
+/** What a memory is called: what it says, a document by whose it is. */
+const calledOf = (memory: Memory): string => (isDocument(memory) ? (personIn([memory]) ?? speakerOf(memory) ?? memory.type) : memory.sentence);
+
 function Open({ memory, history, isEditing, setEditing, again }: {
   memory: Memory;
   history: Asked<{ revisions: Revision[] }>;
@@ -62,7 +70,8 @@ function Open({ memory, history, isEditing, setEditing, again }: {
     <>
       <header className="memory-head">
         <div>
-          <h1 tabIndex={-1}><span className="type-name">{memory.type}</span>{memory.key !== memory.type && <span className="memory-key">{speakerOf(memory) ?? memory.key}</span>}</h1>
+          <p className="memory-kind"><TypeSign type={memory.type} /><TypeName type={memory.type} />{memory.key !== memory.type && <span className="memory-key">{speakerOf(memory) ?? memory.key}</span>}</p>
+          <h1 tabIndex={-1}>{calledOf(memory)}</h1>
           <p className="about">
             <StateBadge memory={memory} /> {t("memory.version", { version: memory.version })} · <When at={timeOf(memory)} /> · {t("memory.trust", { trust: t(trustWord(memory.trust)) })}
           </p>
@@ -215,15 +224,16 @@ function Edit({ memory, done, cancel }: { memory: Memory; done: () => void; canc
   const types = useAsked(() => api.types(scope), [scope]);
   const type = types.value?.types.find((each) => each.name === memory.type);
   const [base] = useState(memory);
-  const [text, setText] = useState(() => JSON.stringify(base.value, null, 2));
+  const draft = useValueDraft(type?.parameters ?? {}, base.value);
   const [from, setFrom] = useState(local(base.valid_from));
   const [until, setUntil] = useState(local(base.valid_until));
   const act = useAct();
-  const fault = objectFaultOf(text, t("json.no_object"));
-  useEffect(act.dismiss, [text, act.dismiss]);
+  const { value } = draft;
+  const typed = JSON.stringify(value);
+  useEffect(act.dismiss, [typed, act.dismiss]);
   const save = () => {
-    if (fault) return;
-    const value = JSON.parse(text) as JsonObject;
+    draft.reveal();
+    if (draft.isFaulty || !value) return;
     const { type: typeName, key, expires_at } = base;
     const written = { value, valid_from: utc(from, base.valid_from), valid_until: utc(until, base.valid_until), expires_at, evidence: keptWhereSame(base, value) };
     void act.run<Memory & Undoable>({
@@ -241,9 +251,7 @@ function Edit({ memory, done, cancel }: { memory: Memory; done: () => void; canc
   return (
     <form className="block edit" onSubmit={(event) => { event.preventDefault(); save(); }} onKeyDown={(event) => { if (event.key === "Escape") cancel(); if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) save(); }}>
       <h2>{t("edit")}</h2>
-      {type && <Names type={type} />}
-      <textarea className="code" aria-label={t("memory.value")} spellCheck={false} autoFocus rows={Math.min(24, text.split("\n").length + 1)} value={text} onChange={(event) => setText(event.target.value)} />
-      {fault && <p className="fault" role="status">{t("json.fault", { line: fault.line })} {fault.message}</p>}
+      <ValueForm isFocused {...draft.props} told={act.error instanceof Problem ? faultsIn(act.error.detail, draft.fields) : undefined} />
       <div className="pair">
         <label>{t("memory.valid_from")}<input type="datetime-local" value={from} onChange={(event) => setFrom(event.target.value)} /></label>
         <label>{t("memory.valid_until")}<input type="datetime-local" value={until} onChange={(event) => setUntil(event.target.value)} /></label>
@@ -253,17 +261,10 @@ function Edit({ memory, done, cancel }: { memory: Memory; done: () => void; canc
       {isConflict(act.error) && <p className="notice">{t("edit.conflict")}</p>}
       <footer className="dialog-acts">
         <button type="button" onClick={cancel}>{t("cancel")}</button>
-        <button type="submit" className="accent" disabled={Boolean(fault) || act.isBusy}>{t("save")}</button>
+        <button type="submit" className="accent" disabled={act.isBusy}>{t("save")}</button>
       </footer>
     </form>
   );
-}
-
-function Names({ type }: { type: MemoryType }) {
-  const { t } = useAround();
-  const properties = type.parameters.properties;
-  if (!properties || typeof properties !== "object" || Array.isArray(properties)) return null;
-  return <p className="hint">{t("edit.fields")} {Object.keys(properties).join(", ")}</p>;
 }
 
 /** A time as its field shows it, to the minute. */

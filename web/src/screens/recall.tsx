@@ -7,6 +7,7 @@ import { useAsked } from "../lib/asking";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
 import { memoryLink, PageHead, When } from "../parts/basics";
+import { TypeName, TypeSign } from "../parts/said";
 import { Empty, Failure, Loading } from "../parts/states";
 
 const LIMIT = 12;
@@ -97,7 +98,7 @@ function Answer({ answer, budget }: { answer: RecallAnswer; budget: number }) {
             {answer.dropped.map((entry, place) => (
               <li key={place}>
                 <span className="badge">{reasonOf(entry.reason, t)}</span>
-                <a href={hrefOf(entry, scope)}>{entry.text}</a>
+                <a href={hrefOf(entry, scope)}>{entry.sentence ?? entry.text}</a>
                 <span className="faint">{wording.number(entry.score, 2)}{entry.tokens !== undefined && ` · ${t("recall.entry_tokens", { tokens: entry.tokens })}`}</span>
               </li>
             ))}
@@ -140,11 +141,11 @@ function Entry({ entry, rank, most }: { entry: RecallEntry; rank: number; most: 
       <span className="entry-rank" aria-hidden="true">{rank}</span>
       <div className="entry-body">
         <p className="entry-head">
-          <span className={entry.kind === "memory" ? "badge badge-accent" : "badge"}>{entry.kind === "memory" ? entry.type : t(entry.role === "assistant" ? "role.assistant" : entry.role === "user" ? "role.user" : "recall.message")}</span>
+          {entry.kind === "memory" && entry.type ? <><TypeSign type={entry.type} /><TypeName type={entry.type} /></> : <span className="badge">{t(entry.role === "assistant" ? "role.assistant" : entry.role === "user" ? "role.user" : "recall.message")}</span>}
           <When at={entry.time} />
           <span className="entry-score">{wording.number(entry.score, 2)}</span>
         </p>
-        <p className="entry-text"><a href={hrefOf(entry, scope)}>{entry.text}</a></p>
+        <p className="entry-text"><a href={hrefOf(entry, scope)}>{entry.sentence ?? entry.text}</a></p>
         <div className="signal-bar" aria-hidden="true">
           {signals.map((each) => <span key={each.name} className={`signal signal-${each.name}${each.part < 0 ? " against" : ""}`} style={{ width: `${(Math.abs(each.part) / most) * 100}%` }} />)}
         </div>

@@ -8,9 +8,11 @@ import { useAct } from "../lib/act";
 import { useAsked, useChanges, usePages } from "../lib/asking";
 import { standing } from "../lib/memory_acts";
 import { speakerOf, timeOf } from "../lib/past";
+import { isDocument } from "../lib/sentences";
 import { useAround, useHere } from "../lib/session";
 import { useUndoable, wayBack } from "../lib/undo";
 import { memoryLink, PageHead, When } from "../parts/basics";
+import { TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
 import { Quotes, Value } from "../parts/value";
 
@@ -48,13 +50,16 @@ function Waiting({ memory, decided, changed }: { memory: Memory; decided: (memor
   return (
     <li className="card">
       <header>
-        <a className="type-name" href={memoryLink(memory, scope)}>{memory.type}</a>
+        <TypeSign type={memory.type} />
+        <a href={memoryLink(memory, scope)}><TypeName type={memory.type} /></a>
         {speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}
         <span className="row-when"><When at={timeOf(memory)} /></span>
       </header>
+      {isDocument(memory)
+        ? <Value value={memory.value} evidence={memory.evidence} scope={scope} />
+        : <p className="card-said">{memory.sentence}</p>}
+      <Quotes evidence={isDocument(memory) ? (memory.evidence[""] ?? []) : Object.values(memory.evidence).flat()} scope={scope} />
       <Doubt memory={memory} />
-      <Value value={memory.value} evidence={memory.evidence} scope={scope} />
-      {memory.evidence[""] && <Quotes evidence={memory.evidence[""]} scope={scope} />}
       <ActFailure act={acts} />
       {can("write") && (
         <footer>

@@ -3,13 +3,16 @@
 import { useState, type ReactNode } from "react";
 import { api, storeKey, storedKey } from "../api/client";
 import { isGone, mayBeDone } from "../api/problem";
-import type { EraseCounts, ErasePreview, EraseReceipt, EraseTarget, Imported, Json, JsonObject, Key } from "../api/shapes";
+import type { EraseCounts, ErasePreview, EraseReceipt, EraseTarget, Imported, Key } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked, useChanges, usePages } from "../lib/asking";
 import { forgetDrafts } from "../lib/drafts";
 import { outbox } from "../lib/outbox";
 import { isSame } from "../lib/outcomes";
+import type { Day } from "../lib/overview";
 import { useAround, useHere, useWording, type Theme } from "../lib/session";
+import { turns } from "../lib/turns";
+import { daysIn } from "../lib/usage";
 import { Dialog, Field, PageHead, ScopeName, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
 import { ActFailure, Failure, Loading, More } from "../parts/states";
@@ -97,23 +100,6 @@ function Usage() {
       {days.length > 0 && <div className="usage">{names.map((name) => <Bars key={name} name={name} days={days} />)}</div>}
     </Part>
   );
-}
-
-interface Day {
-  day: string;
-  counts: Record<string, number>;
-}
-
-/** The days of a usage answer, wherever it lists them. */
-export function daysIn(usage: JsonObject): Day[] {
-  const listed = Object.values(usage).find((each): each is Json[] => Array.isArray(each)) ?? [];
-  return listed.flatMap((row) => {
-    if (row === null || typeof row !== "object" || Array.isArray(row)) return [];
-    const day = row.day ?? row.date;
-    if (typeof day !== "string") return [];
-    const counts = Object.fromEntries(Object.entries(row).filter((pair): pair is [string, number] => typeof pair[1] === "number"));
-    return [{ day, counts }];
-  }).sort((one, other) => one.day.localeCompare(other.day));
 }
 
 function Bars({ name, days }: { name: string; days: readonly Day[] }) {
@@ -337,6 +323,7 @@ function Confirm({ preview, receipts, close, done }: { preview: ErasePreview; re
       request: () => api.erase(scope, preview.confirm),
       outcome: async () => (await api.receipts(scope)).receipts.find((each) => !known.has(each.id) && isSame(countsOf(each), countsOf(preview))),
       succeed: (receipt) => {
+        turns.forget();
         tell(t("erase.done", { id: receipt.id }));
         done();
       },

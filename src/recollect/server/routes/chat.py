@@ -12,14 +12,17 @@ from starlette.responses import StreamingResponse
 from recollect.chat import Chatbot
 from recollect.chat.chat_prompt import recalled_in
 from recollect.errors import RecollectError
+from recollect.ports import ModelRequest
 from recollect.recall.context import Context
 from recollect.records import Json, JsonObject, Message
 from recollect.server.http.event_streams import Event, check_streams, event_stream
 from recollect.server.http.problems import problem_of
 from recollect.server.http.scope_access import IdempotencyKey, Reach, Writing
 from recollect.server.http.type_registry import settings_of
+from recollect.server.routes.recall import note
 from recollect.server.schemas.requests import ChatRequest
 from recollect.stores.validation import to_datetime
+from recollect.text.token_estimate import estimated_tokens
 from recollect.wire.messages import message_to_json
 from recollect.wire.recalls import recalled_to_json
 from recollect.wire.threads import seconds_until
@@ -57,17 +60,23 @@ async def chat(
         settings=settings or None,
     )
     said = await bot.hear(asked.text, idempotency_key=idempotency_key)
-    return event_stream(reach, _turn(reach, bot, said, may_be_again=idempotency_key is not None))
+    turn = _turn(
+        reach, bot, said, may_be_again=idempotency_key is not None, tells_prompt=asked.prompt
+    )
+    return event_stream(reach, turn)
 
 
 async def _turn(
-    reach: Reach, bot: Chatbot, said: Message, *, may_be_again: bool
+    reach: Reach, bot: Chatbot, said: Message, *, may_be_again: bool, tells_prompt: bool
 ) -> AsyncGenerator[Event, None]:
     """Report that a message is stored, and answer it, unless it was answered before."""
     yield Event(name="kept", content={"user": message_to_json(said)})
     async with reach.service.answers.alone((reach.scope, said.thread, said.id)):
         given = await bot.answer_to(said) if may_be_again else None
-        answers = _answer(reach, bot, said) if given is None else _told(reach, bot, said, given)
+        if given is None:
+            answers = _answer(reach, bot, said, tells_prompt=tells_prompt)
+        else:
+            answers = _told(reach, bot, said, given)
         async with aclosing(answers):
             async for event in answers:
                 yield event
@@ -81,7 +90,9 @@ async def _told(
     yield Event(name="done", content=await _done(reach, said, kept, await bot.known(said), None))
 
 
-async def _answer(reach: Reach, bot: Chatbot, said: Message) -> AsyncGenerator[Event, None]:
+async def _answer(
+    reach: Reach, bot: Chatbot, said: Message, *, tells_prompt: bool
+) -> AsyncGenerator[Event, None]:
     if bot.model is None:
         known = await bot.known(said)
         yield Event(name="done", content=await _done(reach, said, None, known, NO_MODEL))
@@ -90,7 +101,10 @@ async def _answer(reach: Reach, bot: Chatbot, said: Message) -> AsyncGenerator[E
         async with bot.answering(said, once=True) as answer:
             async for piece in answer.pieces:
                 yield Event(name="token", content={"text": piece})
+        note(reach, said.text, [each.entry for each in answer.known.entries])
         done = await _done(reach, said, answer.kept, answer.known, None)
+        if tells_prompt:
+            done = {**done, "prompt": prompt_to_json(answer.request)}
         yield Event(name="done", content=done)
     except RecollectError as error:
         yield Event(name="error", content=problem_of(error).record())
@@ -111,4 +125,15 @@ async def _done(
         "recalled": recalled,
         "due_in_s": seconds_until(due, to_datetime(memory.store.now())),
         "reason": reason,
+    }
+
+
+def prompt_to_json(request: ModelRequest) -> JsonObject:
+    """Return a prompt as the model got it, with an estimate of its tokens."""
+    turns: list[Json] = [{"role": each.role, "text": each.text} for each in request.turns]
+    texts = (request.system, *(each.text for each in request.turns))
+    return {
+        "system": request.system,
+        "turns": turns,
+        "tokens": sum(estimated_tokens(each) for each in texts),
     }

@@ -88,6 +88,7 @@ class ContextResponse(ResponseModel, title="Context"):
                                     "predicate": "lives in",
                                     "object": "Oslo",
                                 },
+                                "sentence": "Ada lives in Oslo",
                             },
                         }
                     ],

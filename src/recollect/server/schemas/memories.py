@@ -14,6 +14,7 @@ from recollect.server.schemas.elements import (
     Time,
 )
 
+SENTENCE = "What it says, for people: a fact in its words, a note, else the fields by name."
 UNDO = "With `?undo=true`: a token with which POST /v1/undo takes the change back."
 
 
@@ -46,6 +47,7 @@ class MemoryResponse(ResponseModel, title="Memory"):
                     "key": "home",
                     "value": {"subject": "Ada", "predicate": "lives in", "object": "Oslo"},
                     "text": "Ada lives in Oslo",
+                    "sentence": "Ada lives in Oslo",
                     "version": 1,
                     "created_at": "2026-05-01T10:00:00Z",
                     "updated_at": "2026-05-01T10:00:00Z",
@@ -70,6 +72,7 @@ class MemoryResponse(ResponseModel, title="Memory"):
     key: str
     value: Object
     text: str = Field(description="The text by which it is found.")
+    sentence: str = Field(description=SENTENCE)
     version: int = Field(ge=1)
     created_at: Time
     updated_at: Time
@@ -109,6 +112,7 @@ class RevisionResponse(ResponseModel, title="Revision"):
     version: int = Field(ge=1)
     value: Object
     text: str
+    sentence: str = Field(description=SENTENCE)
     valid_from: Time | None
     valid_until: Time | None
     evidence: EvidenceByPointer
@@ -138,6 +142,37 @@ class MemoryUsesResponse(ResponseModel, title="MemoryUses"):
     """The last recalls that returned a memory, newest first."""
 
     recalls: list[MemoryUseResponse]
+
+
+class NewestMemoryResponse(ResponseModel, title="NewestMemory"):
+    """A memory that was written lately."""
+
+    memory: MemoryResponse
+    former: Object | None = Field(
+        description="The value of the version before; null of a first one, and of older memories."
+    )
+
+
+class RecalledOftenResponse(ResponseModel, title="RecallCount"):
+    """How often recalls returned a memory since the process started, and the last query."""
+
+    memory: MemoryResponse
+    count: int = Field(ge=1)
+    query: str
+    at: Time
+
+
+class OverviewResponse(ResponseModel, title="Overview"):
+    """A scope at a glance."""
+
+    profiles: list[MemoryResponse] = Field(description="Documents that are revised.")
+    newest: list[NewestMemoryResponse] = Field(description="What was written last, newest first.")
+    waiting: list[MemoryResponse] = Field(description="Some of what waits for a review.")
+    more_waiting: bool
+    recalled: list[RecalledOftenResponse] = Field(description="Recalled most, most first.")
+    below: list[Segments] = Field(
+        description="Of a scope that holds nothing: some below it that hold something."
+    )
 
 
 class TypesResponse(ResponseModel, title="MemoryTypes"):

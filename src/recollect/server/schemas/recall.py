@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 from recollect.recall.packing import DropReason
 from recollect.records import Role
 from recollect.server.schemas.elements import Count, Object, ResponseModel, Segments, Time
-from recollect.server.schemas.memories import MemoryResponse
+from recollect.server.schemas.memories import SENTENCE, MemoryResponse
 from recollect.server.schemas.threads import MessageResponse
 
 _WHOLE = "All that is kept of it, with `whole`."
@@ -51,6 +51,7 @@ class _MemoryEntry(_Entry):
     key: str
     version: int = Field(ge=1)
     value: Object
+    sentence: str = Field(description=SENTENCE)
     content: MemoryResponse | None = Field(default=None, description=_WHOLE)
 
 

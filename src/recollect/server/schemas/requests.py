@@ -401,3 +401,6 @@ class ChatRequest(RequestModel):
     thread: Id
     text: str = Field(min_length=1)
     assistant: Id | None = None
+    prompt: bool = Field(
+        default=False, description="Tell in `done` the prompt that the model was given."
+    )

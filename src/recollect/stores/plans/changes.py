@@ -31,6 +31,9 @@ from recollect.text.searchable import message_text
 from recollect.text.terms import encode_terms, is_current
 
 EMBED_ENTRIES_MAX: Final = 256
+NEWEST_WRITES_FIRST: Final = 4
+NEWEST_WRITES_MAX: Final = 4_096
+"""So many of a scope's last commits are searched for its newest memories, first and at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +99,30 @@ def read_feed(
         removed=() if reset or unchanged else tuple(rows.removed(scope.id, after)),
         eligible=None if conditions is None else eligible_uids(rows, scope.id, conditions, now),
     )
+
+
+def read_newest(rows: Rows, name: Scope, *, limit: int, now: int) -> list[Memory]:
+    """
+    Return the memories of a scope that were written last, newest first, without rejected ones.
+
+    At most the last `NEWEST_WRITES_MAX` commits of the scope are looked at: in a scope where so
+    many messages came since, older memories are left out.
+    """
+    scope = rows.scope(name)
+    # A commit may hold thousands of entries, or one: the window grows until it has enough.
+    window, found = NEWEST_WRITES_FIRST, list[FeedEntry]()
+    while scope is not None:
+        after = max(0, scope.seq - window)
+        listed = rows.changed(scope.id, after, None)
+        found = [each for each in listed if each.kind == "memory" and each.state != "rejected"]
+        if len(found) >= limit or after == 0 or window >= NEWEST_WRITES_MAX:
+            break
+        window = min(window * 4, NEWEST_WRITES_MAX)
+    # A vector that came later is a change as well: more are read, and sorted by their time.
+    places = [(name, each.uid) for each in reversed(found)][: limit * 4]
+    entries = read_chosen(rows, places, now, are_memories=True)
+    memories = [each.content for each in entries if isinstance(each.content, Memory)]
+    return sorted(memories, key=lambda each: each.updated_at, reverse=True)[:limit]
 
 
 def read_places(rows: Rows, scopes: Sequence[Scope]) -> list[Cursor]:

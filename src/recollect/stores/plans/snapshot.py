@@ -6,9 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
-from recollect.records import JsonObject, Scope
+from recollect.records import JsonObject, Memory, Scope
 from recollect.stores.filters import read_filter
-from recollect.stores.plans.changes import Below, Entry, read_chosen, read_feed, scopes_of
+from recollect.stores.plans.changes import (
+    Below,
+    Entry,
+    read_chosen,
+    read_feed,
+    read_newest,
+    scopes_of,
+)
 from recollect.stores.rows import Cursor, Feed, Place, ReadMoment
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import check_id, check_scope
@@ -63,6 +70,10 @@ class StoreSnapshot:
             )
             for each in cursors
         ]
+
+    def newest(self, scope: Scope, *, limit: int) -> list[Memory]:
+        """Return the memories of *scope* that were written last; see `read_newest`."""
+        return read_newest(self._rows, check_scope(scope), limit=limit, now=self.now)
 
     def entries(
         self,

@@ -1,0 +1,101 @@
+"""The overview: what a person wants to see first of a scope."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from fastapi import APIRouter
+
+from recollect.errors import ForbiddenError
+from recollect.records import Json, JsonObject, Memory
+from recollect.server.http.scope_access import Reach, Reading
+from recollect.server.http.type_registry import types_of
+from recollect.wire.elements import time_to_json
+from recollect.wire.memories import memory_to_json
+
+router: Final = APIRouter(prefix="/v1", tags=["memories"])
+NEWEST: Final = 24
+WAITING: Final = 3
+RECALLED: Final = 5
+PROFILES: Final = 10
+BELOW: Final = 12
+_REVISED: Final = 8
+"""For so many of the newest memories the value before is told."""
+
+
+@router.get("/overview", summary="A scope at a glance")
+async def overview(reach: Reading) -> dict[str, Any]:
+    """
+    Return the profiles of a scope, its newest memories, and those to review and recalled most.
+
+    Recalls are counted by the process that answers, since it started. Where nothing is remembered,
+    `below` names scopes that hold something, if the key may read them.
+    """
+    newest = await reach.memory.store.read(
+        lambda snapshot: snapshot.newest(reach.scope, limit=NEWEST)
+    )
+    waiting = await reach.memory.memories(reach.scope, state="quarantined", limit=WAITING + 1)
+    profiles = await _profiles(reach)
+    return {
+        "profiles": _written(reach, profiles),
+        "newest": [await _with_former(reach, each, place) for place, each in enumerate(newest)],
+        "waiting": _written(reach, waiting.rows[:WAITING]),
+        "more_waiting": len(waiting.rows) > WAITING,
+        "recalled": await _recalled(reach),
+        "below": [] if newest or profiles else await _below(reach),
+    }
+
+
+def _written(reach: Reach, memories: Sequence[Memory]) -> list[Json]:
+    return [memory_to_json(each, reach.relative) for each in memories]
+
+
+async def _profiles(reach: Reach) -> list[Memory]:
+    """Return the active documents of the types that are revised, by type and key."""
+    found: list[Memory] = []
+    for each in await types_of(reach):
+        if each.update_mode == "patch" and len(found) < PROFILES:
+            page = await reach.memory.memories(
+                reach.scope, type_=each.name, state="active", limit=PROFILES - len(found)
+            )
+            found += page.rows
+    return found
+
+
+async def _with_former(reach: Reach, memory: Memory, place: int) -> JsonObject:
+    """Return a memory, with the value that its version before had."""
+    former: Json = None
+    if memory.version > 1 and place < _REVISED:
+        revisions = await reach.memory.history(reach.scope, memory.type, memory.key)
+        before = [each for each in revisions if each.version < memory.version]
+        former = before[-1].value if before else None
+    return {"memory": memory_to_json(memory, reach.relative), "former": former}
+
+
+async def _recalled(reach: Reach) -> list[Json]:
+    """Return the memories that were recalled most and still exist, with the last query of each."""
+    told: list[Json] = []
+    for each in reach.service.recalled.most(reach.scope, RECALLED):
+        memory = await reach.memory.get(reach.scope, each.type, each.key)
+        if memory is not None:
+            told.append(
+                {
+                    "memory": memory_to_json(memory, reach.relative),
+                    "count": each.count,
+                    "query": each.last.query,
+                    "at": time_to_json(each.last.at),
+                }
+            )
+    return told
+
+
+async def _below(reach: Reach) -> list[Json]:
+    """Return scopes below that hold something; none if the key may not look there."""
+    try:
+        reach.may("read", below=True)
+    except ForbiddenError:
+        return []
+    page = await reach.memory.scopes(prefix=reach.scope, limit=BELOW + 1)
+    found: list[Json] = [reach.relative(each) for each in page.rows if each != reach.scope]
+    return found[:BELOW]

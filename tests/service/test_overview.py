@@ -1,0 +1,101 @@
+"""A scope at a glance: what is known, what changed, what waits, and what was recalled most."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from recollect.ports import ModelRequest
+from recollect.server.testing import Served
+from recollect.testing.scripted_model import ScriptedModel
+
+Connect = Callable[..., httpx.Client]
+Start = Callable[..., Served]
+on_every_store = pytest.mark.parametrize(
+    "store", ["memory", "sqlite", "postgres", "redis"], indirect=True
+)
+MIRA = {"scope": ["users", "mira"]}
+HOME = {"subject": "Mira", "predicate": "lives in", "object": "Porto"}
+
+
+def kept(client: httpx.Client, address: str, value: dict[str, Any], **scope: Any) -> None:
+    """Write a memory."""
+    answer = client.put(f"/v1/memories/{address}", params=scope or MIRA, json={"value": value})
+    assert answer.is_success, answer.text
+
+
+def glance(client: httpx.Client, **scope: Any) -> dict[str, Any]:
+    """Return the overview of a scope."""
+    found: dict[str, Any] = client.get("/v1/overview", params=scope or MIRA).json()
+    return found
+
+
+@on_every_store
+def test_the_newest_memories_come_first_with_what_they_said_before(client: httpx.Client) -> None:
+    """Messages between them are passed over; a rejected memory is not told."""
+    kept(client, "Fact/home", HOME | {"object": "Utrecht"})
+    kept(client, "Note/refused", {"context": "x", "content": "Never mind."})
+    client.post("/v1/memories/Note/refused/reject", params=MIRA, json={})
+    kept(client, "Note/boat", {"context": "boat", "content": "The boat is called Ida."})
+    kept(client, "Fact/home", HOME)
+    said = {"messages": [{"role": "user", "text": f"{each}"} for each in range(120)]}
+    client.post("/v1/threads/long/messages", params=MIRA, json=said)
+
+    newest = glance(client)["newest"]
+
+    assert [
+        ("Mira lives in Porto", HOME | {"object": "Utrecht"}),
+        ("The boat is called Ida.", None),
+    ] == [(each["memory"]["sentence"], each["former"]) for each in newest]
+
+
+def test_recalls_are_counted_and_a_deleted_memory_is_left_out(client: httpx.Client) -> None:
+    """Most first, each with the last query that found it."""
+    scope = {"scope": ["users", "counted"]}
+    kept(client, "Note/boat", {"context": "boat", "content": "The boat leaks."}, **scope)
+    kept(client, "Note/tower", {"context": "tower", "content": "The tower is blue."}, **scope)
+    for query in ("Which tower?", "Does the boat leak?", "The boat?"):
+        client.post("/v1/recall", params=scope, json={"query": query, "limit": 1})
+
+    first, second = glance(client, **scope)["recalled"]
+    client.delete("/v1/memories/Note/boat", params=scope)
+    left = glance(client, **scope)["recalled"]
+
+    assert ("boat", 2, "The boat?") == (first["memory"]["key"], first["count"], first["query"])
+    assert ("tower", 1) == (second["memory"]["key"], second["count"])
+    assert ["tower"] == [each["memory"]["key"] for each in left]
+
+
+def test_an_empty_scope_names_those_below_that_hold_something(client: httpx.Client) -> None:
+    """A scope with a memory of its own names none."""
+    kept(client, "Note/a", {"context": "a", "content": "b"}, scope=["homes", "north"])
+
+    assert [["homes", "north"]] == glance(client, scope="homes")["below"]
+    assert [] == glance(client, scope=["homes", "north"])["below"]
+
+
+def test_a_chat_counts_what_it_recalled_and_tells_its_prompt_if_asked(
+    starting: Start, connect: Connect
+) -> None:
+    """The prompt is the one that the model got, with the tokens of its texts."""
+    asked: list[ModelRequest] = []
+
+    def answer(request: ModelRequest) -> str:
+        asked.append(request)
+        return "In Porto."
+
+    body = {"thread": "c", "text": "Where does Mira live?"}
+    with connect(starting(model=ScriptedModel(answer, identity="script/test"))) as client:
+        kept(client, "Fact/home", HOME)
+        told = client.post("/v1/chat", params=MIRA, json=body | {"prompt": True}).text
+        untold = client.post("/v1/chat", params=MIRA, json=body).text
+        recalled = glance(client)["recalled"]
+
+    prompt = json.loads(told.rpartition("\ndata: ")[2])["prompt"]
+    assert asked[0].system == prompt["system"]
+    assert [{"role": "user", "text": body["text"]}] == prompt["turns"]
+    assert prompt["tokens"] > 10
+    assert "prompt" not in json.loads(untold.rpartition("\ndata: ")[2])
+    assert [("home", 2)] == [(each["memory"]["key"], each["count"]) for each in recalled]

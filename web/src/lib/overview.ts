@@ -1,0 +1,70 @@
+/** What the overview shows of what the service answers. */
+
+import type { Backlog, Formation, Memory, NewestMemory } from "../api/shapes";
+
+export interface Day {
+  day: string;
+  counts: Record<string, number>;
+}
+
+const isTrue = (memory: Memory, now: number): boolean =>
+  memory.state === "active" &&
+  (memory.valid_from === null || Date.parse(memory.valid_from) <= now) &&
+  (memory.valid_until === null || Date.parse(memory.valid_until) > now);
+
+const addressOf = ({ type, key }: Memory): string => `${type}/${key}`;
+
+/** What is true now, newest first, without what the profiles say. */
+export function knownNow(newest: readonly NewestMemory[], profiles: readonly Memory[], now: number, most: number): Memory[] {
+  const told = new Set(profiles.map(addressOf));
+  return newest.map((each) => each.memory).filter((each) => !told.has(addressOf(each)) && isTrue(each, now)).slice(0, most);
+}
+
+export type ChangeWord = "new" | "changed" | "ended" | "waits";
+
+/** What happened to a memory when it was written last. */
+export function changeOf(memory: Memory, now: number): ChangeWord {
+  if (memory.state === "quarantined") return "waits";
+  if (memory.valid_until !== null && Date.parse(memory.valid_until) <= now) return "ended";
+  return memory.version === 1 ? "new" : "changed";
+}
+
+export type FormationWord = "no_model" | "paused" | "waits_model" | "failing" | "waiting" | "done" | "none";
+
+/** How formation is, in one word: what hinders it before what it does. */
+export function formationOf(backlog: Backlog, last: Formation | undefined, hasModel: boolean): FormationWord {
+  if (!hasModel) return "no_model";
+  if (backlog.paused) return "paused";
+  if (isBroken(backlog.breaker)) return "waits_model";
+  if (backlog.pending.some((each) => each.attempts > 0) || last?.status === "dead" || last?.status === "failed") return "failing";
+  if (backlog.pending.length) return "waiting";
+  return last ? "done" : "none";
+}
+
+/** Whether the model failed so often that it is not asked for a while. */
+export function isBroken(breaker: unknown): boolean {
+  if (typeof breaker === "string") return breaker !== "closed";
+  if (breaker && typeof breaker === "object" && "open" in breaker) return Boolean(breaker.open);
+  return breaker === true;
+}
+
+/** A line through the values, and the area below it, in a box of a given size. */
+export function plotOf(values: readonly number[], width: number, height: number): { line: string; area: string } {
+  const most = Math.max(1, ...values);
+  const step = values.length > 1 ? width / (values.length - 1) : width;
+  const points = values.map((each, place) => `${round(place * step)} ${round(height - (each / most) * (height - 2) - 1)}`);
+  const line = points.map((each, place) => `${place ? "L" : "M"}${each}`).join("");
+  return { line, area: points.length ? `${line}L${round(width)} ${height}L0 ${height}Z` : "" };
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10;
+const DAY_MS = 86_400_000;
+
+/** The counts of the last days up to today (UTC), oldest first; days of which nothing is told count 0. */
+export function lastDays(days: readonly Day[], name: string, count: number, now: number): { day: string; value: number }[] {
+  const known = new Map(days.map((each) => [each.day, each.counts[name] ?? 0]));
+  return Array.from({ length: count }, (_, place) => {
+    const day = new Date(now - (count - 1 - place) * DAY_MS).toISOString().slice(0, 10);
+    return { day, value: known.get(day) ?? 0 };
+  });
+}

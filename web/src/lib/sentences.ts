@@ -1,0 +1,46 @@
+/** Memories as people read them: a sentence of the service's, or the fields of a document by name. */
+
+import type { Json, JsonObject, Memory } from "../api/shapes";
+import { shown, spoken, valueAt } from "./pointer";
+
+export interface Pair {
+  name: string;
+  text: string;
+}
+
+/** Whether a sentence only lists fields by name: then they are better shown as names and values. */
+export function isDocument({ value, sentence }: Pick<Memory, "value" | "sentence">): boolean {
+  return Object.keys(value).some((name) => sentence.startsWith(`${name}: `));
+}
+
+/** The fields of a document that say something, as names and texts. */
+export function pairsOf(value: JsonObject): Pair[] {
+  return Object.entries(value)
+    .map(([name, each]) => ({ name: name.replaceAll("_", " "), text: wordsOf(each) }))
+    .filter((each) => each.text !== "");
+}
+
+function wordsOf(value: Json): string {
+  if (value === null) return "";
+  if (Array.isArray(value)) return value.map(wordsOf).filter(Boolean).join(", ");
+  if (typeof value === "object") return pairsOf(value).map((each) => `${each.name} ${each.text}`).join(", ");
+  return shown(String(value));
+}
+
+const NAMES = ["name", "user_name", "preferred_name", "full_name", "姓名", "名字"];
+
+/** What the person is called whose profiles these are. */
+export function personIn(profiles: readonly Pick<Memory, "value">[]): string | undefined {
+  for (const name of NAMES) {
+    for (const { value } of profiles) {
+      const called = value[name];
+      if (typeof called === "string" && called) return called;
+    }
+  }
+  return undefined;
+}
+
+/** What places in a document say: "home Porto, name Mira"; "" for the whole of it. */
+export function placesSaid(value: JsonObject, pointers: readonly string[]): string {
+  return pointers.filter(Boolean).map((each) => `${spoken(each)} ${shown(valueAt(value, each))}`.trim()).join(", ");
+}

@@ -1,0 +1,37 @@
+/** What a memory says, and of which type it is: the same everywhere it is shown. */
+
+import type { Memory } from "../api/shapes";
+import { isDocument, pairsOf } from "../lib/sentences";
+import { lookOf } from "../lib/type_looks";
+import { SignIcon } from "./icons";
+
+const PAIRS_SHOWN = 6;
+
+/** The sign of a type in its colour; its name stands beside it, or is said to who cannot see it. */
+export function TypeSign({ type, isNamed = true }: { type: string; isNamed?: boolean }) {
+  const { tint, sign } = lookOf(type);
+  return (
+    <span className={`type-sign tint-${tint}`} title={type}>
+      <span aria-hidden="true">{"icon" in sign ? <SignIcon name={sign.icon} /> : sign.letter}</span>
+      {!isNamed && <span className="unseen">{type}: </span>}
+    </span>
+  );
+}
+
+export function TypeName({ type }: { type: string }) {
+  return <span className={`type-name tint-${lookOf(type).tint}`}>{type}</span>;
+}
+
+/** A memory in words: its sentence; of a document the names and values. */
+export function Said({ memory }: { memory: Pick<Memory, "value" | "sentence"> }) {
+  if (!isDocument(memory)) return <span className="said">{memory.sentence}</span>;
+  const pairs = pairsOf(memory.value);
+  return (
+    <span className="said said-pairs">
+      {pairs.slice(0, PAIRS_SHOWN).map((each) => (
+        <span key={each.name}><span className="said-name">{each.name}</span> {each.text}</span>
+      ))}
+      {pairs.length > PAIRS_SHOWN && <span className="faint">+{pairs.length - PAIRS_SHOWN}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,214 @@
+/** Overview: what is known of a person, what changed, what waits, and how the machinery does. */
+
+import { useState } from "react";
+import { api } from "../api/client";
+import type { JsonObject, Memory, NewestMemory, Overview as Glance } from "../api/shapes";
+import { useAsked, useChanges } from "../lib/asking";
+import { changesBetween } from "../lib/diff";
+import { changeOf, knownNow } from "../lib/overview";
+import { timeOf } from "../lib/past";
+import { shown, spoken } from "../lib/pointer";
+import { go, linkTo } from "../lib/route";
+import { isDocument, pairsOf, personIn } from "../lib/sentences";
+import { useAround, useHere } from "../lib/session";
+import { Badge, memoryLink, StateBadge, When } from "../parts/basics";
+import { Icon } from "../parts/icons";
+import { Said, TypeName, TypeSign } from "../parts/said";
+import { Failure, Loading } from "../parts/states";
+import { FormationHealth, OverTime } from "./overview_health";
+
+const KNOWN = 8;
+const CHANGED = 6;
+
+export default function Overview() {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const glance = useAsked(() => api.overview(scope), [scope]);
+  useChanges(scope, glance.again);
+  return (
+    <div className="page overview">
+      {!glance.value && <h1 className="unseen" tabIndex={-1}>{t("overview")}</h1>}
+      <Failure error={glance.error} again={glance.again} isBusy={glance.isLoading} />
+      {!glance.value && !glance.error && <Loading rows={5} />}
+      {glance.value && (glance.value.newest.length || glance.value.profiles.length ? <Filled glance={glance.value} /> : <Nothing below={glance.value.below} />)}
+    </div>
+  );
+}
+
+function Filled({ glance }: { glance: Glance }) {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const [now] = useState(() => Date.now());
+  const person = personIn(glance.profiles) ?? scope[scope.length - 1];
+  const rest = [...glance.profiles.filter((each) => !isDocument(each)), ...knownNow(glance.newest, glance.profiles, now, KNOWN)];
+  return (
+    <>
+      <header className="overview-head">
+        <span className="face" aria-hidden="true">{[...(person ?? "R")][0]?.toUpperCase()}</span>
+        <div>
+          <h1 tabIndex={-1}>{person ?? t("overview")}</h1>
+          <p className="about">{t("overview.about")}</p>
+        </div>
+        <Ask />
+      </header>
+      <div className="overview-columns">
+        <div className="overview-main">
+          <section className="block">
+            <h2>{t("overview.known")}<a className="block-link" href={linkTo(["memories"], scope)}>{t("overview.all")}</a></h2>
+            {glance.profiles.filter(isDocument).map((each) => <ProfileCard key={`${each.type}/${each.key}`} memory={each} />)}
+            {rest.length > 0 && <ul className="sentences">{rest.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} />)}</ul>}
+          </section>
+          <section className="block">
+            <h2>{t("overview.lately")}</h2>
+            <ol className="changed">{glance.newest.slice(0, CHANGED).map((each) => <Changed key={`${each.memory.type}/${each.memory.key}`} newest={each} now={now} />)}</ol>
+          </section>
+        </div>
+        <div className="overview-side">
+          <Waiting glance={glance} />
+          <FormationHealth />
+          <Recalled glance={glance} />
+          <OverTime />
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** Leads to Recall with the question: no model is called. */
+function Ask() {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const [words, setWords] = useState("");
+  return (
+    <form className="overview-ask" role="search" onSubmit={(event) => { event.preventDefault(); if (words.trim()) go(linkTo(["recall"], scope, { q: words.trim() })); }}>
+      <input type="search" id="search" value={words} placeholder={t("overview.ask")} aria-label={t("overview.ask")} onChange={(event) => setWords(event.target.value)} />
+    </form>
+  );
+}
+
+function ProfileCard({ memory }: { memory: Memory }) {
+  const { scope } = useHere();
+  return (
+    <div className="profile-card">
+      <a className="profile-of" href={memoryLink(memory, scope)}><TypeSign type={memory.type} /><TypeName type={memory.type} /></a>
+      <dl className="profile-fields">
+        {pairsOf(memory.value).map((each) => <div key={each.name}><dt>{each.name}</dt><dd>{each.text}</dd></div>)}
+      </dl>
+    </div>
+  );
+}
+
+function Sentence({ memory }: { memory: Memory }) {
+  const { scope } = useHere();
+  return (
+    <li>
+      <a className="sentence" href={memoryLink(memory, scope)}>
+        <TypeSign type={memory.type} isNamed={false} />
+        <Said memory={memory} />
+        <span className="row-when"><StateBadge memory={memory} /> <When at={timeOf(memory)} /></span>
+      </a>
+    </li>
+  );
+}
+
+const KINDS = { new: "good", changed: "accent", ended: undefined, waits: "warn" } as const;
+
+function Changed({ newest: { memory, former }, now }: { newest: NewestMemory; now: number }) {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const word = changeOf(memory, now);
+  return (
+    <li className="changed-row">
+      <TypeSign type={memory.type} isNamed={false} />
+      <div>
+        {former && isDocument(memory)
+          ? <><a href={memoryLink(memory, scope)}>{memory.type}</a><FormerAndNow former={former} now={memory.value} /></>
+          : <a className="said" href={memoryLink(memory, scope)}>{isDocument(memory) ? <Said memory={memory} /> : memory.sentence}</a>}
+      </div>
+      <p className="changed-when"><Badge kind={KINDS[word]}>{t(`overview.${word}`)}</Badge> <When at={memory.updated_at} /></p>
+    </li>
+  );
+}
+
+/** Each place that changed: what it said, and what it says. */
+function FormerAndNow({ former, now }: { former: JsonObject; now: JsonObject }) {
+  const { t } = useAround();
+  return (
+    <ul className="former">
+      {changesBetween(former, now).map((each) => (
+        <li key={each.pointer + each.kind}>
+          <span className="said-name">{spoken(each.pointer)} </span>
+          {each.kind !== "added" && <del aria-label={t("diff.removed")}>{shown(each.before)}</del>}
+          {each.kind === "changed" && " → "}
+          {each.kind !== "removed" && <span>{shown(each.after)}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Waiting({ glance }: { glance: Glance }) {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const { waiting, more_waiting: hasMore } = glance;
+  if (!waiting.length) return <section className="block calm"><h2><Icon name="done" />{t("review.none")}</h2></section>;
+  return (
+    <section className="block waits">
+      <h2>{t("overview.waiting")}<a className="block-link" href={linkTo(["review"], scope)}>{t(hasMore ? "overview.review_all" : "overview.review")}</a></h2>
+      <ul className="sentences">{waiting.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} />)}</ul>
+    </section>
+  );
+}
+
+function Recalled({ glance }: { glance: Glance }) {
+  const { t } = useAround();
+  const { scope } = useHere();
+  return (
+    <section className="block">
+      <h2>{t("overview.recalled")}</h2>
+      {!glance.recalled.length && <p className="faint">{t("overview.recalled_none")}</p>}
+      {glance.recalled.length > 0 && <ul className="sentences">
+        {glance.recalled.map(({ memory, count, query }) => (
+          <li key={`${memory.type}/${memory.key}`} className="recalled-row">
+            <TypeSign type={memory.type} isNamed={false} />
+            <span>
+              <a className="said" href={memoryLink(memory, scope)}>{memory.sentence}</a>
+              <a className="recalled-for" href={linkTo(["recall"], scope, { q: query })}>“{query}”</a>
+            </span>
+            <span className="count" title={t("overview.times", { count })}>{count}<span className="unseen"> {t("overview.times", { count })}</span></span>
+          </li>
+        ))}
+      </ul>}
+    </section>
+  );
+}
+
+/** A scope without memories: what to do, and where there are some. */
+function Nothing({ below }: { below: Glance["below"] }) {
+  const { t } = useAround();
+  const { scope, can } = useHere();
+  const steps = [
+    ["overview.first", "chat", "memories.to_chat"], ["overview.second", "formation", "overview.to_formation"], ["overview.third", "memories", "overview.to_memories"],
+  ] as const;
+  return (
+    <>
+      <header className="overview-head"><span className="face" aria-hidden="true"><Icon name="memory" /></span><div><h1 tabIndex={-1}>{t("memories.none")}</h1><p className="about">{t(below.length ? "overview.none_here" : "overview.none_about")}</p></div></header>
+      {below.length > 0 && (
+        <section className="block">
+          <h2>{t("overview.below")}</h2>
+          <ul className="scope-cards">{below.map((each) => <li key={each.join("\n")}><a className="scope-card" href={linkTo(["overview"], each)}><span className="face small" aria-hidden="true">{[...(each[each.length - 1] ?? "")][0]?.toUpperCase()}</span><span>{each.join(" / ")}</span></a></li>)}</ul>
+        </section>
+      )}
+      <ol className="first-steps">
+        {steps.map(([words, place, act], at) => (
+          <li key={place} className="block">
+            <span className="step-number" aria-hidden="true">{at + 1}</span>
+            <p>{t(words)}</p>
+            <a className="button" href={linkTo([place], scope)}>{t(act)}</a>
+          </li>
+        ))}
+      </ol>
+      {can("write") && <p className="hint">{t("overview.import")} <a href={linkTo(["settings"], scope)}>{t("settings")}</a></p>}
+    </>
+  );
+}

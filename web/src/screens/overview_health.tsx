@@ -1,0 +1,79 @@
+/** How formation does, and what was used over time. */
+
+import { api } from "../api/client";
+import { useAsked, useChanges } from "../lib/asking";
+import { formationOf, lastDays, plotOf, type Day } from "../lib/overview";
+import { daysIn } from "../lib/usage";
+import { linkTo } from "../lib/route";
+import { useAround, useHere, useWording } from "../lib/session";
+import { When } from "../parts/basics";
+import { Failure, Loading } from "../parts/states";
+
+const DAYS = 30;
+const COUNTED = ["messages", "memories", "recalls", "tokens"] as const;
+const COLOURS = { no_model: "warn", paused: "warn", waits_model: "wrong", failing: "wrong", waiting: "accent", done: "good", none: "calm" } as const;
+
+export function FormationHealth() {
+  const { t } = useAround();
+  const { me, scope } = useHere();
+  const asked = useAsked(async () => {
+    const [backlog, receipts] = await Promise.all([api.pending(scope), api.formations(scope, null, 1)]);
+    return { backlog, last: receipts.formations[0] };
+  }, [scope]);
+  useChanges(scope, asked.again);
+  const state = asked.value && formationOf(asked.value.backlog, asked.value.last, me.model !== null);
+  const waits = asked.value?.backlog.pending.reduce((sum, each) => sum + each.messages, 0) ?? 0;
+  return (
+    <section className="block">
+      <h2>{t("formation")}<a className="block-link" href={linkTo(["formation"], scope)}>{t("panel.open")}</a></h2>
+      <Failure error={asked.error} again={asked.again} />
+      {!asked.value && !asked.error && <Loading rows={1} />}
+      {state && (
+        <p className="formation-state">
+          <span className={`state-dot state-${COLOURS[state]}`} aria-hidden="true" />
+          <span>{t(`overview.formation.${state}`, { count: waits })}{asked.value?.last && <span className="faint"> · {t("overview.last")} <When at={asked.value.last.at} /></span>}</span>
+        </p>
+      )}
+    </section>
+  );
+}
+
+export function OverTime() {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const usage = useAsked(() => api.usage(scope), [scope]);
+  const days = usage.value ? daysIn(usage.value) : [];
+  const used = COUNTED.filter((name) => days.some((each) => each.counts[name]));
+  return (
+    <section className="block">
+      <h2>{t("overview.time")}<span className="faint"> {t("overview.days", { count: DAYS })}</span></h2>
+      <Failure error={usage.error} again={usage.again} />
+      {!usage.value && !usage.error && <Loading rows={2} />}
+      {usage.value && !used.length && <p className="faint">{t("usage.none")}</p>}
+      {used.length > 0 && <div className="plots">{used.map((name) => <Plot key={name} name={name} days={days} />)}</div>}
+    </section>
+  );
+}
+
+const WIDTH = 140;
+const HEIGHT = 36;
+
+function Plot({ name, days }: { name: (typeof COUNTED)[number]; days: readonly Day[] }) {
+  const { t } = useAround();
+  const wording = useWording();
+  const values = lastDays(days, name, DAYS, Date.now());
+  const sum = values.reduce((total, each) => total + each.value, 0);
+  const { line, area } = plotOf(values.map((each) => each.value), WIDTH, HEIGHT);
+  const most = values.reduce((best, each) => (each.value > best.value ? each : best));
+  const about = t("overview.plot", { name: t(`count.${name}`), sum: wording.number(sum), most: wording.number(most.value), day: wording.day(most.day) });
+  return (
+    <figure className="plot">
+      <figcaption><span>{t(`count.${name}`)}</span><strong>{wording.number(sum)}</strong></figcaption>
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={about}>
+        <title>{about}</title>
+        <path className="plot-area" d={area} />
+        <path className="plot-line" d={line} vectorEffect="non-scaling-stroke" />
+      </svg>
+    </figure>
+  );
+}

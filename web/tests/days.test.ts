@@ -1,0 +1,24 @@
+import { describe, expect, it } from "vitest";
+import { dayAt, earliestOf, endOf, stepsBetween } from "../src/lib/days";
+
+describe("days on a slider", () => {
+  it("are counted from the first to today, over the end of a month and a leap day", () => {
+    expect(stepsBetween("2024-02-27", "2024-03-01")).toBe(3);
+    expect(dayAt("2024-02-27", 2)).toBe("2024-02-29");
+    expect(dayAt("2024-02-27", stepsBetween("2024-02-27", "2024-03-01"))).toBe("2024-03-01");
+  });
+
+  it("have two ends also where all is of today, or the day is none", () => {
+    expect(stepsBetween("2026-05-01", "2026-05-01")).toBe(1);
+    expect(stepsBetween("nonsense", "2026-05-01")).toBe(1);
+  });
+
+  it("begin with the earliest that memories tell of", () => {
+    const memory = { valid_from: "2025-03-29T00:00:00Z", said_at: "2025-03-03T10:00:00Z", created_at: "2026-01-01T00:00:00Z" };
+    expect(earliestOf([memory], undefined)).toBe("2025-03-03");
+    expect(earliestOf([memory], "2024-01-01")).toBe("2024-01-01");
+    expect(earliestOf([], undefined)).toBeUndefined();
+  });
+
+  it("mean their end", () => expect(endOf("2026-05-01")).toBe("2026-05-01T23:59:59Z"));
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import type { Graph } from "../src/api/shapes";
+import { merged, NODES_MAX, separated, wayBetween } from "../src/lib/graph_view";
+
+const edge = (from: string, to: string, fact = `${from}${to}`) => ({ from, to, predicate: "knows", fact, valid_from: null, valid_until: null });
+const graph = (names: string[], ...edges: [string, string][]): Graph => ({ nodes: names.map((id) => ({ id, name: id, kind: null })), edges: edges.map(([from, to]) => edge(from, to)), more: false });
+
+describe("graphs put together", () => {
+  it("have each entity and fact once", () => {
+    const whole = merged(graph(["a", "b"], ["a", "b"]), graph(["b", "c"], ["a", "b"], ["b", "c"]));
+    expect(whole.nodes.map((each) => each.id)).toEqual(["a", "b", "c"]);
+    expect(whole.edges).toHaveLength(2);
+    expect(whole.more).toBe(false);
+  });
+
+  it("say that there is more than is shown, and show no fact with an end left out", () => {
+    const many = Array.from({ length: NODES_MAX + 1 }, (_, place) => `n${place}`);
+    const whole = merged(graph(many), graph(["x"], ["n0", "x"], ["n0", "n1"]));
+    expect([whole.nodes.length, whole.edges.length, whole.more]).toEqual([NODES_MAX, 1, true]);
+  });
+});
+
+describe("boxes", () => {
+  it.each([2, 12, 40])("of %i that stand in one place overlap no more", (count) => {
+    const sizes = new Map(Array.from({ length: count }, (_, place) => [`n${place}`, { width: 60 + place * 4, height: 32 }]));
+    const apart = separated(new Map([...sizes.keys()].map((id, place) => [id, { x: place % 3, y: place % 5 }])), (id) => sizes.get(id)!);
+    const boxes = [...apart].map(([id, point]) => ({ ...point, ...sizes.get(id)! }));
+    const overlaps = boxes.flatMap((one, i) => boxes.slice(i + 1).filter((other) => Math.abs(one.x - other.x) < (one.width + other.width) / 2 && Math.abs(one.y - other.y) < (one.height + other.height) / 2));
+    expect(overlaps).toEqual([]);
+    expect(apart.get("n0")).toEqual({ x: 0, y: 0 });
+  });
+
+  it("that stand apart stay where they are", () => {
+    const points = new Map([["a", { x: 0, y: 0 }], ["b", { x: 300, y: 0 }]]);
+    expect(separated(points, () => ({ width: 50, height: 30 }))).toEqual(points);
+  });
+});
+
+describe("the way between two entities", () => {
+  const all = graph(["a", "b", "c", "d", "e"], ["a", "b"], ["c", "b"], ["c", "d"], ["a", "d"]);
+
+  it("is a shortest one, whichever way the facts point", () => {
+    expect(wayBetween(all, "a", "c").nodes).toHaveLength(3);
+    expect(wayBetween(all, "b", "c")).toEqual({ nodes: ["b", "c"], edges: ["c knows b cb"] });
+    expect(wayBetween(all, "a", "a")).toEqual({ nodes: ["a"], edges: [] });
+  });
+
+  it("is none where there is none", () => {
+    expect(wayBetween(all, "a", "e")).toEqual({ nodes: [], edges: [] });
+  });
+});

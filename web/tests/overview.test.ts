@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import type { Memory } from "../src/api/shapes";
+import { changeOf, formationOf, knownNow, lastDays, plotOf } from "../src/lib/overview";
+
+const NOW = Date.parse("2026-05-10T12:00:00Z");
+const memory = (key: string, more: Partial<Memory> = {}) => ({ type: "Fact", key, version: 1, state: "active", valid_from: null, valid_until: null, ...more }) as Memory;
+const newest = (...memories: Memory[]) => memories.map((each) => ({ memory: each, former: null }));
+
+describe("what is known", () => {
+  it("is what is in force and true now, without what a profile says", () => {
+    const all = newest(
+      memory("new"), memory("doubted", { state: "quarantined" }), memory("over", { valid_until: "2026-05-01T00:00:00Z" }),
+      memory("later", { valid_from: "2026-06-01T00:00:00Z" }), memory("profile"), memory("old"),
+    );
+    expect(knownNow(all, [memory("profile")], NOW, 5).map((each) => each.key)).toEqual(["new", "old"]);
+    expect(knownNow(all, [], NOW, 1).map((each) => each.key)).toEqual(["new"]);
+  });
+});
+
+describe("what became of a memory", () => {
+  it("is one word: it waits, ended, is new or changed", () => {
+    expect(changeOf(memory("a"), NOW)).toBe("new");
+    expect(changeOf(memory("a", { version: 2 }), NOW)).toBe("changed");
+    expect(changeOf(memory("a", { version: 2, valid_until: "2026-05-10T12:00:00Z" }), NOW)).toBe("ended");
+    expect(changeOf(memory("a", { version: 2, valid_until: "2026-05-10T12:00:01Z" }), NOW)).toBe("changed");
+    expect(changeOf(memory("a", { state: "quarantined" }), NOW)).toBe("waits");
+  });
+});
+
+describe("how formation is", () => {
+  const backlog = (more = {}) => ({ pending: [], paused: false, breaker: { open: false }, ...more }) as never;
+  const last = (status: string) => ({ status }) as never;
+  it("tells what hinders it before what it does", () => {
+    expect(formationOf(backlog({ paused: true }), undefined, false)).toBe("no_model");
+    expect(formationOf(backlog({ paused: true, breaker: { open: true } }), undefined, true)).toBe("paused");
+    expect(formationOf(backlog({ breaker: { open: true } }), undefined, true)).toBe("waits_model");
+    expect(formationOf(backlog({ pending: [{ attempts: 1 }] }), last("formed"), true)).toBe("failing");
+    expect(formationOf(backlog({ pending: [{ attempts: 0 }] }), last("formed"), true)).toBe("waiting");
+    expect(formationOf(backlog(), last("formed"), true)).toBe("done");
+    expect(formationOf(backlog(), last("dead"), true)).toBe("failing");
+    expect(formationOf(backlog(), undefined, true)).toBe("none");
+  });
+});
+
+describe("numbers over time", () => {
+  it("have every day up to today, also those of which nothing is told", () => {
+    expect(lastDays([{ day: "2026-05-09", counts: { recalls: 3 } }], "recalls", 3, NOW)).toEqual([
+      { day: "2026-05-08", value: 0 }, { day: "2026-05-09", value: 3 }, { day: "2026-05-10", value: 0 },
+    ]);
+  });
+
+  it("are a line within its box", () => {
+    expect(plotOf([0, 2, 1], 100, 20)).toEqual({ line: "M0 19L50 1L100 10", area: "M0 19L50 1L100 10L100 20L0 20Z" });
+    expect(plotOf([], 100, 20)).toEqual({ line: "", area: "" });
+    expect(plotOf([0, 0], 100, 20).line).toBe("M0 19L100 19");
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { isDocument, pairsOf, personIn, placesSaid } from "../src/lib/sentences";
+import { lookOf, TINTS } from "../src/lib/type_looks";
+
+describe("a memory as people read it", () => {
+  const fact = { value: { subject: "Mira", predicate: "lives in", object: "Porto" }, sentence: "Mira lives in Porto" };
+  const user = { value: { user_name: "Mira", tags: ["a", "b"], empty: null, pets: { cat: "Pixel" } }, sentence: "user_name: Mira; tags: a, b; pets: cat Pixel" };
+
+  it("is a document where the sentence only lists its fields", () => {
+    expect(isDocument(fact)).toBe(false);
+    expect(isDocument(user)).toBe(true);
+  });
+
+  it("has the fields of a document that say something, by name", () => {
+    expect(pairsOf(user.value)).toEqual([{ name: "user name", text: "Mira" }, { name: "tags", text: "a, b" }, { name: "pets", text: "cat Pixel" }]);
+  });
+
+  it("finds the name of the person, whatever the field is called", () => {
+    expect(personIn([{ value: { home: "Porto" } }, user])).toBe("Mira");
+    expect(personIn([{ value: { 姓名: "米拉" } }])).toBe("米拉");
+    expect(personIn([{ value: { name: 3 } }])).toBeUndefined();
+  });
+
+  it("says what stands in places of a document", () => {
+    expect(placesSaid(user.value, ["/user_name", "/tags/1"])).toBe("user name Mira, tags › 2 b");
+    expect(placesSaid(user.value, [""])).toBe("");
+  });
+});
+
+describe("the look of a type", () => {
+  it("is the same for the same name, and within the colours that there are", () => {
+    for (const name of ["Trip", "旅行", "a b", "x".repeat(500)]) {
+      expect(lookOf(name)).toEqual(lookOf(name));
+      expect(lookOf(name).tint).toBeGreaterThanOrEqual(0);
+      expect(lookOf(name).tint).toBeLessThan(TINTS);
+    }
+  });
+
+  it("has a sign for every name: the first letter in any script, or a question mark", () => {
+    expect(lookOf("trip").sign).toEqual({ letter: "T" });
+    expect(lookOf("《旅行》").sign).toEqual({ letter: "旅" });
+    expect(lookOf("--").sign).toEqual({ letter: "?" });
+  });
+
+  it("differs between the usual types", () => {
+    const looks = ["User", "Fact", "Note", "Instructions", "Entity"].map(lookOf);
+    expect(new Set(looks.map((each) => each.tint)).size).toBe(looks.length);
+  });
+});
