@@ -141,6 +141,7 @@ def test_new_messages_come_before_those_formed_before() -> None:
 
     assert "en" == language_of_talk(window(*said, old=3))
     assert "zh" == language_of_talk(window(*said[::-1], old=1))
+    assert "zh" == language_of_talk(window(*old, ("user", "👍 100"), old=3))
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
