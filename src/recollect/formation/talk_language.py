@@ -12,8 +12,8 @@ from recollect.formation.window import Window, WindowLine
 _SAMPLE_CHARACTERS: Final = 20_000
 _MESSAGE_CHARACTERS: Final = 1_000
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
-_OTHER: Final = re.compile("[\u3041-\u30ff\uac00-\ud7af]")
-"""Kana and Hangul, which no Chinese text has."""
+_OTHER: Final = re.compile("[\u3041-\u30fa\u30fc-\u30ff\uac00-\ud7af]")
+"""Kana and Hangul, which no Chinese text has; it may have the dot between them."""
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _HAN_SHARE: Final = 0.2
 
