@@ -112,6 +112,7 @@ def test_a_request_costs_no_more_than_it_may(setting: str) -> None:
         ([("user", "我在台北工作"), ("assistant", "請問您從事什麼工作？")], "zh-hant"),
         ([("user", "我在上海工作"), ("assistant", "请问您做什么工作？")], "zh"),
         ([("user", "你好")], "zh"),
+        ([("user", "我喜歡珍・奧斯汀")], "zh-hant"),
         ([("user", "I met 王小明 yesterday in town"), ("assistant", "真的吗？他好吗？")], "en"),
         ([("user", "我用 Kubernetes 部署服务"), ("assistant", "Great, how is it going?")], "zh"),
         ([("user", "猫がいます"), ("user", "東京都")], "en"),
@@ -141,6 +142,7 @@ def test_new_messages_come_before_those_formed_before() -> None:
 
     assert "en" == language_of_talk(window(*said, old=3))
     assert "zh" == language_of_talk(window(*said[::-1], old=1))
+    assert "zh" == language_of_talk(window(*old, ("user", "👍 100"), old=3))
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

@@ -11,6 +11,7 @@ from recollect.formation.config import FormationLimits, FormationSettings
 from recollect.formation.formation_receipt import ModelExchanges
 from recollect.formation.offer import offer_of
 from recollect.formation.operations import Insert, Patch
+from recollect.formation.prompt_texts import ENGLISH, TEXTS, PromptLanguage, PromptTexts
 from recollect.formation.repairs import UNASKED
 from recollect.formation.types import NOTE, USER
 from recollect.formation.window import Window, WindowLine
@@ -76,12 +77,12 @@ def patch(path: str, value: Json, because: str) -> ToolCall:
 
 
 async def ask(
-    said: Sequence[str], *answers: ScriptedAnswer
+    said: Sequence[str], *answers: ScriptedAnswer, texts: PromptTexts = ENGLISH
 ) -> tuple[ModelExchanges, ScriptedModel]:
     """Return what came of these answers, and the model that gave them."""
     model = ScriptedModel(answers)
     settings = FormationSettings(types=(USER, NOTE), limits=FormationLimits(repairs=1))
-    offer = offer_of(settings.types, [PROFILE, OLD], "")
+    offer = offer_of(settings.types, [PROFILE, OLD], "", texts=texts)
     return await FormationDialogue(model, window(said), offer, settings).ask(), model
 
 
@@ -160,6 +161,31 @@ async def test_what_is_patched_and_all_lines_are_shown_where_they_are_needed() -
     assert "Oslo" in patched.requests[1].turns[0].text
     assert "an old note" not in patched.requests[1].turns[0].text
     assert all(each in broken.requests[1].turns[0].text for each in said)
+
+
+@pytest.mark.parametrize(
+    ("language", "reason"),
+    [
+        ("en", "message 4 does not say 'no such words': quote its words"),
+        ("zh", "第4则消息没有说'no such words'：引用它的原话"),
+        ("zh-hant", "第4則訊息沒有說'no such words'：引用它的原話"),
+    ],
+)
+async def test_a_repair_is_asked_for_in_the_language_of_the_request(
+    language: PromptLanguage, reason: str
+) -> None:
+    """With the headings and the reason in it; receipts tell the reason in English."""
+    said, texts = TALKS["traditional"], TEXTS[language]
+    wrong = note(4, said[3], "no such words")
+
+    asked, model = await ask(said, [wrong], [wrong], texts=texts)
+
+    repair = model.requests[1]
+    assert f"{texts.new_messages}\n" in repair.turns[0].text
+    assert f"{texts.repair} {reason}" == repair.turns[-1].text
+    assert ["message 4 does not say 'no such words': quote its words"] == [
+        fault.reason for _, fault in asked.refused
+    ]
 
 
 async def test_an_answer_without_a_call_is_asked_for_in_full() -> None:

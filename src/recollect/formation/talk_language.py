@@ -2,35 +2,59 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Final
 
 from recollect.formation.prompt_texts import PromptLanguage
-from recollect.formation.support.languages import language_of
 from recollect.formation.window import Window, WindowLine
 
 _SAMPLE_CHARACTERS: Final = 20_000
+_MESSAGE_CHARACTERS: Final = 1_000
+_HAN: Final = re.compile("[\u4e00-\u9fff]")
+_OTHER: Final = re.compile("[\u3041-\u30fa\u30fc-\u30ff\uac00-\ud7af]")
+"""Kana and Hangul, which no Chinese text has; it may have the dot between them."""
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_HAN_SHARE: Final = 0.2
 
 
 def language_of_talk(window: Window) -> PromptLanguage:
     """
     Return the language of the users' new messages; English where it has no texts.
 
-    Most of the messages decide, each by its own words. Where no word of the users' tells the
-    script, that of the other messages does.
+    Most of the messages decide, each by its own words. Where none of them has words, or none that
+    tell the script, the users' earlier messages do, and then those of others.
     """
     users = [line for line in window.lines if line.message.role == "user"]
-    said = [line for line in users if line.new] or users or list(window.lines)
-    languages = [found for line in said if (found := language_of(line.text))]
-    if 2 * languages.count("zh") <= len(languages):
+    said = [line for line in users if line.new]
+    choices = (said, users, window.lines)
+    chinese = next(filter(None, map(_told, choices)), [])
+    if 2 * sum(chinese) <= len(chinese):
         return "en"
-    for lines in (said, users, window.lines):
-        balance = _traditional_balance(lines)
-        if balance:
-            return "zh-hant" if balance > 0 else "zh"
-    return "zh"
+    balance = next(filter(None, map(_traditional_balance, choices)), 0)
+    return "zh-hant" if balance > 0 else "zh"
 
 
-def _traditional_balance(lines: tuple[WindowLine, ...] | list[WindowLine]) -> int:
+def _told(lines: Sequence[WindowLine]) -> list[bool]:
+    """Return for each line with words whether it is Chinese."""
+    found = (_is_chinese(line.text) for line in lines)
+    return [each for each in found if each is not None]
+
+
+def _is_chinese(text: str) -> bool | None:
+    """
+    Return True if a text is Chinese, with other words in it or without; ``None`` without a letter.
+
+    It is asked of every message: telling all languages apart would take a hundred times as long.
+    """
+    text = text[:_MESSAGE_CHARACTERS]
+    letters = len(_LETTER.findall(text))
+    if not letters:
+        return None
+    return not _OTHER.search(text) and len(_HAN.findall(text)) > _HAN_SHARE * letters
+
+
+def _traditional_balance(lines: Sequence[WindowLine]) -> int:
     """Return how many more characters are traditional alone than simplified alone."""
     text = "".join(line.text for line in lines)[:_SAMPLE_CHARACTERS]
     # The two encodings hold one script each; what both or neither hold tells nothing.
@@ -38,5 +62,4 @@ def _traditional_balance(lines: tuple[WindowLine, ...] | list[WindowLine]) -> in
 
 
 def _encodable(text: str, encoding: str) -> int:
-    han = "".join(each for each in text if "\u4e00" <= each <= "\u9fff")
-    return len(han.encode(encoding, "ignore")) // 2
+    return len("".join(_HAN.findall(text)).encode(encoding, "ignore")) // 2

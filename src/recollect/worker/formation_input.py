@@ -117,9 +117,19 @@ async def read_offer(
         now = to_datetime(store.now())
         plans = await _gone_plans(store, window, collections)
         known += await _related(search, window, collections, settings.limits, now, count, plans)
+    # Reading the language and the dates of texts is CPU-bound: a thread keeps it off the loop.
+    return await to_thread.run_sync(_offered, window, settings, known, whose)
+
+
+def _offered(
+    window: Window,
+    settings: FormationSettings,
+    known: Sequence[Memory],
+    whose: Mapping[str, SpeakerDocuments],
+) -> Offer:
     language = settings.language or language_of_talk(window)
     return offer_of(
-        types,
+        settings.types,
         known,
         " ".join(line.text for line in window.new),
         whose,
