@@ -238,6 +238,22 @@ def test_fastembeds_weights_are_fetched_by_one_command_alone(
     assert "fastembed/org/tiny/3" == embedder.identity
 
 
+def test_an_opening_that_fetches_would_be_seen(
+    fastembed: type[TextEmbedding], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant of the test above: a library that takes no heed of what it is told."""
+    loaded = fastembed.__init__
+
+    def heedless(self: TextEmbedding, **settings: Any) -> None:
+        loaded(self, **(settings | {"local_files_only": False}))
+
+    monkeypatch.setattr(fastembed, "__init__", heedless)
+
+    open_embedder("fastembed/org/tiny")
+
+    assert {"org/tiny"} == fastembed.fetched
+
+
 @pytest.mark.usefixtures("fastembed")
 def test_fastembeds_models_are_known_by_name() -> None:
     with pytest.raises(UsageError, match="knows no model 'org/other'; it knows: org/tiny"):
