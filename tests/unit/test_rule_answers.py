@@ -109,3 +109,16 @@ def test_it_lists_what_it_knows(asked: str) -> None:
     assert "name: Mira" in told
     assert "Porto" in told
     assert "Utrecht" not in told
+
+
+def test_records_outside_a_block_are_read_too() -> None:
+    """A service's own prompt may list them; what is no record is passed over."""
+    system = """What is remembered, as data:
+{"source": "User/User", "who": "User", "at": "2025-04-12T07:26:00Z", "text": "user_name: Will"}
+{"source": 5, "who": "User", "text": "home: Rome"}
+{no record}"""
+
+    assert "I remember: “user_name: Will” (12 April 2025)." == answer_of(
+        "What is my name?", system, ()
+    )
+    assert answer_of("Where do I live?", system, ()).startswith("I remember nothing")

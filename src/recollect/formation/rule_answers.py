@@ -194,23 +194,29 @@ def language_of(text: str) -> Language:
 
 
 def remembered_in(system: str) -> Iterator[RememberedLine]:
-    """Yield what the memories in a prompt hold, the oldest first; profiles by their fields."""
+    """Yield what a prompt remembers, profiles by their fields; records first, the oldest before."""
+    records = [found for line in system.splitlines() if (found := _record_in(line))]
+    for record in sorted(records, key=lambda each: each.day or date.min):
+        yield from _fields_of(record)
     for _, body in _BLOCK.findall(system):
         lines = body.replace("\n  ", " ").split("\n")
-        if lines[0].startswith("{"):
-            records = sorted((json.loads(line) for line in lines), key=lambda each: each["date"])
-            for record in records:
-                yield from _fields_of(_line_of_record(record))
-        else:
+        if not lines[0].startswith("{"):
             yield from _lines_of_context(lines)
 
 
-def _line_of_record(record: dict[str, str]) -> RememberedLine:
-    """Return what a record of `recollect.recall.rendering` says."""
+def _record_in(line: str) -> RememberedLine | None:
+    """Return what a record of `recollect.recall.rendering` says; other lines say nothing."""
+    try:
+        record = json.loads(line) if line.startswith("{") else {}
+    except ValueError:
+        return None
+    if not all(isinstance(record.get(name), str) for name in ("source", "who", "text")):
+        return None
     kind = record["who"].partition(" ")[0]
     is_memory = record["source"].startswith(f"{kind}/")
+    when = _day_in(str(record.get("date", record.get("at"))))
     speaker = "" if is_memory else record["who"]
-    return RememberedLine(text=record["text"], day=_day_in(record["date"]), speaker=speaker)
+    return RememberedLine(text=record["text"], day=when, speaker=speaker)
 
 
 def _lines_of_context(lines: Sequence[str]) -> Iterator[RememberedLine]:

@@ -166,7 +166,7 @@ def _secret(connection: apsw.Connection) -> bytes | None:
         found = connection.execute(QUERIES["secret"]).fetchone()
     except apsw.Error:
         return None
-    return bytes(found[0]) if found else None
+    return found[0] if found and isinstance(found[0], bytes) else None
 
 
 def _is_being_made(header: bytes, path: str) -> bool:

@@ -90,6 +90,14 @@ def revision_row(row: Stored) -> RevisionRow:
     return columns.revision_row(_CHECKED_REVISION(row))
 
 
+def _blob(value: object) -> bytes:
+    """Return *value* if it is bytes: of a number in a damaged row `bytes` would make zeros."""
+    if not isinstance(value, bytes):
+        msg = f"bytes were expected, and {type(value).__name__} is there"
+        raise TypeError(msg)
+    return value
+
+
 class SQLiteRows:
     """The reads of one transaction on a connection; valid until it ends."""
 
@@ -130,7 +138,7 @@ class SQLiteRows:
 
     def secret(self) -> bytes:
         """Return the store's own random key."""
-        return bytes(self._one("secret", ())[0])
+        return _blob(self._one("secret", ())[0])
 
     def scope(self, segments: Scope) -> ScopeRow | None:
         found = self._first("scope", (stored_path(segments),))
@@ -360,7 +368,7 @@ class SQLiteRows:
 
     def audit_head(self, chain: bytes) -> tuple[int, bytes] | None:
         found = self._first("audit_head", (chain,))
-        return (int(found[0]), bytes(found[1])) if found else None
+        return (int(found[0]), _blob(found[1])) if found else None
 
     def audit(self, chain: bytes, after: int, limit: int) -> Sequence[AuditRow]:
         found = self._all("audit", (chain, after, limit))
