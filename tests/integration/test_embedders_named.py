@@ -323,6 +323,22 @@ def test_a_store_that_was_embedded_anew_opens_on_the_command_line(
     assert ["openai/m/8"] * 3 == [json.loads(each.stdout)["embedder"] for each in ways]
 
 
+def test_a_command_with_a_configuration_takes_the_embedder_of_it(tmp_path: Path) -> None:
+    """Given as an option or a variable; without either it is the default."""
+    config = tmp_path / "memory.toml"
+    config.write_text('embedder = "best"\n', "utf-8")
+    talk = ["chat", "--store", "memory:", "--model", "rules"]
+
+    without = invoke(*talk)
+    by_option = invoke(*talk, "--config", str(config))
+    by_variable = invoke(*talk, RECOLLECT_CONFIG=str(config))
+    overridden = invoke(*talk, "--config", str(config), "--embedder", "none")
+
+    assert (0, 0) == (without.exit_code, overridden.exit_code)
+    for each in (by_option, by_variable):
+        assert (2, True) == (each.exit_code, "unknown embedder 'best'" in each.output)
+
+
 @pytest.mark.usefixtures("fastembed")
 def test_show_tells_languages_and_whether_it_can_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is asked of a server, and nothing is fetched."""
