@@ -25,12 +25,14 @@ class Exchange(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Note the request; do what is next."""
-        length = int(self.headers["content-length"])
-        body = json.loads(self.rfile.read(length))
+        length = int(self.headers.get("content-length", 0))
+        body = json.loads(self.rfile.read(length) or b"{}")
         heard = {name.lower(): value for name, value in self.headers.items()}
         self.server.seen.append((self.path, heard, body))
         self.close_connection = True
         self.server.acts.pop(0)(self)
+
+    do_GET = do_POST  # noqa: N815  # as a redirect is followed
 
     def begin(self, status: int, kind: str, headers: Mapping[str, str]) -> None:
         """Send the head of an answer, without saying how long it is."""

@@ -238,6 +238,22 @@ def test_fastembeds_weights_are_fetched_by_one_command_alone(
     assert "fastembed/org/tiny/3" == embedder.identity
 
 
+def test_an_opening_that_fetches_would_be_seen(
+    fastembed: type[TextEmbedding], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant of the test above: a library that takes no heed of what it is told."""
+    loaded = fastembed.__init__
+
+    def heedless(self: TextEmbedding, **settings: Any) -> None:
+        loaded(self, **(settings | {"local_files_only": False}))
+
+    monkeypatch.setattr(fastembed, "__init__", heedless)
+
+    open_embedder("fastembed/org/tiny")
+
+    assert {"org/tiny"} == fastembed.fetched
+
+
 @pytest.mark.usefixtures("fastembed")
 def test_fastembeds_models_are_known_by_name() -> None:
     with pytest.raises(UsageError, match="knows no model 'org/other'; it knows: org/tiny"):
@@ -305,6 +321,22 @@ def test_a_store_that_was_embedded_anew_opens_on_the_command_line(
 
     assert {"embedder": "openai/m/8"} == json.loads(anew.stdout)
     assert ["openai/m/8"] * 3 == [json.loads(each.stdout)["embedder"] for each in ways]
+
+
+def test_a_command_with_a_configuration_takes_the_embedder_of_it(tmp_path: Path) -> None:
+    """Given as an option or a variable; without either it is the default."""
+    config = tmp_path / "memory.toml"
+    config.write_text('embedder = "best"\n', "utf-8")
+    talk = ["chat", "--store", "memory:", "--model", "rules"]
+
+    without = invoke(*talk)
+    by_option = invoke(*talk, "--config", str(config))
+    by_variable = invoke(*talk, RECOLLECT_CONFIG=str(config))
+    overridden = invoke(*talk, "--config", str(config), "--embedder", "none")
+
+    assert (0, 0) == (without.exit_code, overridden.exit_code)
+    for each in (by_option, by_variable):
+        assert (2, True) == (each.exit_code, "unknown embedder 'best'" in each.output)
 
 
 @pytest.mark.usefixtures("fastembed")

@@ -204,8 +204,28 @@ class _nothing:  # noqa: N801  # in the place of a context manager
     def __exit__(self, *error: object) -> None: ...
 
 
+def test_no_redirect_takes_the_key_along(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant follows, as urllib does by itself, and the other server sees the key."""
+    with provider_on_loopback() as other:
+        elsewhere = answers({}, 302, {"location": f"{other.url}/v1/rerank"})
+        reranker = RerankEndpoint(f"{provider.url}/v1/rerank", api_key=KEY)
+        provider.acts, other.acts = [elsewhere] * 2, [answers({"results": []})] * 2
+
+        with pytest.raises(ModelError):
+            reranker.rerank("cat", SAID)
+        followed = len(other.seen)
+        monkeypatch.delattr("recollect.rerankers.endpoint._NoRedirects.redirect_request")
+        with pytest.raises(ModelError):
+            RerankEndpoint(f"{provider.url}/v1/rerank", api_key=KEY).rerank("cat", SAID)
+
+    assert (0, 1) == (followed, len(other.seen))
+    assert KEY in other.seen[0][1]["authorization"]
+
+
 async def test_a_slow_reranker_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Recall goes on when its time is over; the mutant is a recall that waits."""
+    """Recall goes on when its time is over."""
     monkeypatch.setattr(recollect.recall.rerank_order, "ANSWER_S", 0.05)
     is_over = Event()
 

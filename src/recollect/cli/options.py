@@ -148,7 +148,8 @@ def _configured(name: str) -> str | None:
 
     context = click.get_current_context(silent=True)
     named = context.params.get("config") if context else None
-    config = named or os.environ.get("RECOLLECT_CONFIG")
+    # Click has a mark of its own there for an option that it has not come to yet.
+    config = named if isinstance(named, Path) else os.environ.get("RECOLLECT_CONFIG")
     return text_in(Path(config), name) if config else None
 
 
