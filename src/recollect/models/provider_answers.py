@@ -41,7 +41,7 @@ def broken_off(identity: str) -> ModelUnavailableError:
     """Return the error of a stream that ended without the provider's mark of its end."""
     error = ModelUnavailableError(
         f"{identity} broke off its answer: the stream ended before the answer was complete; "
-        "ask again, and keep nothing of what came"
+        "ask again, for what came is not the whole of it"
     )
     error.about = f"{identity} broke off its answer"
     return error
