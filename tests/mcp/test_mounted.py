@@ -272,6 +272,7 @@ def test_its_requests_are_counted_by_its_path(served: Served) -> None:
 def served_by_command(folder: Path) -> Iterator[tuple[str, str]]:
     """Run `recollect serve`, and yield its address and its first key; it must end well."""
     environment = {name: each for name, each in os.environ.items() if "RECOLLECT" not in name}
+    environment["XDG_DATA_HOME"] = str(folder)
     command = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--embedder", "none"]
     with subprocess.Popen(
         command, cwd=folder, env=environment, stdout=-1, stderr=-1, text=True
