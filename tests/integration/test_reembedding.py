@@ -193,6 +193,6 @@ async def test_the_command_makes_all_vectors_before_the_store_is_opened(tmp_path
     )
 
     assert {"embedder": HashedEmbedder().identity} == json.loads(result.stdout)
-    assert (2, True) == (wrong.exit_code, "there is no embedder 'json:nothing'" in wrong.stderr)
+    assert (2, True) == (wrong.exit_code, "there is no object 'json:nothing'" in wrong.stderr)
     async with recollect.open(path, embedder=HashedEmbedder()) as memory:
         assert [] == list(await memory.store.unembedded_scopes(HashedEmbedder().identity))

@@ -34,13 +34,7 @@ from recollect.recall.context import (
 from recollect.recall.excerpts import excerpt_of, with_places
 from recollect.recall.relevance import IDLE_BELOW
 from recollect.recall.results import Recalled
-from recollect.recall.sentences import (
-    day_of,
-    is_chinese,
-    memory_sentence,
-    sentence_of,
-    validity_of,
-)
+from recollect.recall.sentences import day_of, is_chinese, memory_sentence, sentence_of, validity_of
 from recollect.records import Json, Memory, Message, Revision, Scope
 from recollect.text.analysis import fold, terms_of
 from recollect.text.passages import WHOLE_CHARACTERS_MAX

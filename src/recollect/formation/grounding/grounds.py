@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Final, TypeAlias
 
 from recollect.errors import UsageError
@@ -57,6 +58,7 @@ class Grounds:
     trust: Trust = "user"
 
 
+_RECENT: Final = timedelta(days=31)
 Judge: TypeAlias = Callable[[Operation, HeardWindow], Support]
 """Whether the cited words of an operation bear out what it says."""
 
@@ -83,9 +85,12 @@ def _without_wrong_dates(
     """
     Return an insertion or an end without the dates that are none or that nobody said, and why.
 
-    An end without its date holds from when it was said.
+    An end without its date holds from when it was said; a date long before that stays, and is asked
+    about.
     """
     if isinstance(operation, Patch) or _quote_faults(operation, operation.because, heard.window):
+        return operation, ()
+    if isinstance(operation, End) and not _is_recent(operation, heard):
         return operation, ()
     claims = LeafClaims(operation.call, heard)
     dates = (
@@ -99,6 +104,13 @@ def _without_wrong_dates(
     if isinstance(operation, End):
         return replace(operation, at=kept["at"]), notes
     return replace(operation, since=kept["since"], until=kept["until"]), notes
+
+
+def _is_recent(end: End, heard: HeardWindow) -> bool:
+    """Return True if the date of an end is none, or at most a month before it was said."""
+    moment = moment_of(end.at) if end.at else None
+    said = [each.line.message.time for each in heard.passages(end.because)]
+    return moment is None or any(abs(time - moment) <= _RECENT for time in said)
 
 
 def _characters_of(operation: Operation) -> int:
