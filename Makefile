@@ -22,7 +22,7 @@ PYTEST := $(VENV)/bin/python -m pytest --dist loadscope
 
 # What `make prove` measures: each command `python -m benchmarks NAME` of docs/benchmarks.md that
 # needs no data from elsewhere.
-BENCHMARKS := speed durability postgres postgres-durability redis-durability conversation copy house size langgraph service between
+BENCHMARKS := speed readers durability postgres postgres-durability redis-durability conversation copy house size langgraph service between
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # The tests start hundreds of programs: each module is compiled once, not by each of them.

@@ -15,7 +15,8 @@ from recollect.errors import ConflictError, NotFoundError
 from recollect.messages.new_message import NewMessageLike, new_message, new_messages
 from recollect.observability.health import Health
 from recollect.recall.context import Context
-from recollect.recall.query import CONTEXT_TOKENS, RECENT_MESSAGES, Where
+from recollect.recall.context_defaults import CONTEXT_TOKENS, RECENT_MESSAGES
+from recollect.recall.query import Where
 from recollect.recall.results import Recall
 from recollect.records import (
     EvidenceMap,

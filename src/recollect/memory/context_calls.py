@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 from recollect.deferred_imports import load_modules
 from recollect.memory.runtime import MemoryRuntime
 from recollect.ports import TokenCounter
-from recollect.recall.query import CONTEXT_TOKENS, RECENT_MESSAGES, Where
+from recollect.recall.context_defaults import CONTEXT_TOKENS, RECENT_MESSAGES
+from recollect.recall.query import Where
 from recollect.records import ScopeLike
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import check_scope

@@ -19,10 +19,6 @@ from recollect.stores.validation import (
 
 MATCHES_MAX: Final = 1_000
 QUERY_CHARACTERS_MAX: Final = 20_000
-CONTEXT_TOKENS: Final = 2_000
-"""So many tokens a context may cost, unless it is said."""
-RECENT_MESSAGES: Final = 20
-"""So many of a thread's newest messages a prompt is taken to show already."""
 Kinds: TypeAlias = tuple[bool, frozenset[str] | None]
 """Whether messages may be found, and memories of which types (``None``: of all)."""
 

@@ -13,7 +13,7 @@ from recollect.cli.options import MomentOption, Target, memory_options
 from recollect.cli.output import counted, note, print_json, print_line
 from recollect.cli.scope_hints import read_hint
 from recollect.cli.store_choice import opened, run
-from recollect.recall.query import CONTEXT_TOKENS, RECENT_MESSAGES
+from recollect.recall.context_defaults import CONTEXT_TOKENS, RECENT_MESSAGES
 
 if TYPE_CHECKING:
     from recollect.recall.context import Context

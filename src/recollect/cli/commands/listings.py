@@ -17,7 +17,6 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.memory.pagination import PAGE_ROWS, each_memory, each_thread, scopes_of
 from recollect.records import Json, JsonObject, Memory, Message, Revision, Thread
 from recollect.wire.elements import time_to_json
-from recollect.wire.memories import memory_to_json, revision_to_json
 from recollect.wire.messages import message_to_json
 from recollect.wire.threads import thread_to_json
 
@@ -194,6 +193,8 @@ async def _memories(
                 found.append(each)
         hint = "" if found else await read_hint(memory, target.scope, below=below)
     if target.is_json:
+        from recollect.wire.memories import memory_to_json
+
         print_json({"memories": [memory_to_json(each) for each in found], "is_more": is_more})
         return
     for each in found:
@@ -220,6 +221,8 @@ async def _history(target: Target, type_: str, key: str) -> None:
             "`recollect memories` lists those that there are"
         )
         raise NotFoundError(msg)
+    from recollect.wire.memories import revision_to_json
+
     records: list[Json] = [revision_to_json(each) for each in versions]
     if target.is_json:
         print_json({"type": type_, "key": key, "versions": records})

@@ -9,7 +9,7 @@ from typing import Final
 from recollect.agents.tools.tool_definitions import ERASE, SAVE, SEARCH, UPDATE, tools_of
 from recollect.formation.types import MemoryType
 from recollect.ports import Tool
-from recollect.recall.query import CONTEXT_TOKENS
+from recollect.recall.context_defaults import CONTEXT_TOKENS
 from recollect.records import Json, JsonObject
 from recollect.server.authorization import Permission
 from recollect.stores.validation import PAGE_ROWS_MAX

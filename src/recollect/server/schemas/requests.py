@@ -8,7 +8,8 @@ from typing import Annotated, Final, Literal, cast
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
 from recollect.errors import UsageError
-from recollect.recall.query import CONTEXT_TOKENS, QUERY_CHARACTERS_MAX, RECENT_MESSAGES, Where
+from recollect.recall.context_defaults import CONTEXT_TOKENS, RECENT_MESSAGES
+from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
 from recollect.records import Json, JsonObject, NewMessage, PutMemory, Role, Trust
 from recollect.server.authorization import ROTATION_OVERLAP_S_MAX, Permission
 from recollect.stores.plans.erasure import (
