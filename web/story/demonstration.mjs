@@ -37,6 +37,7 @@ async function trueThen() {
   await page.keyboard.press("Home");
   await page.waitForFunction(() => location.hash.includes("on=2025-"));
   await page.locator(".row", { hasText: "Mira lives in Porto" }).waitFor({ state: "detached" });
+  await page.locator(".row", { hasText: "Mira lives in Utrecht" }).waitFor();
   facts.tell("true_then", { address: await page.evaluate(() => location.hash), rows: await said() });
   await facts.picture(page, "true-then");
   await audited(page, facts, "true then");
