@@ -281,6 +281,27 @@ def test_the_readme_is_short_and_leads_somewhere() -> None:
     assert "docs/pictures/page.png" in text
 
 
+def lost_tests(text: str) -> list[str]:
+    """Return the tests that a page names and that are not there."""
+    return [each for each in re.findall(r"tests/[\w/]+\.py", text) if not (ROOT / each).exists()]
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.name)
+def test_a_page_names_tests_and_files_that_are_there(page: Path) -> None:
+    """What is promised by naming a test leads to it, and so does each link between pages."""
+    text = page.read_text("utf-8")
+    named = re.findall(r"\]\((?!http)([^)#:]+)(?:#[^)]*)?\)", text)
+
+    assert lost_tests(text) == []
+    assert [each for each in named if not (page.parent / each).exists()] == []
+
+
+def test_a_lost_test_is_reported() -> None:
+    assert lost_tests("`tests/structure/test_docs.py`, tests/unit/lost.py") == [
+        "tests/unit/lost.py"
+    ]
+
+
 def test_a_lost_link_is_reported() -> None:
     """A page that was renamed, and a picture that was not made; no address elsewhere."""
     page = (
