@@ -183,6 +183,33 @@ async def test_a_recall_by_words_alone_is_a_failure_of_the_embedder(
     assert SECRET not in caplog.text
 
 
+async def test_work_that_asked_the_embedder_nothing_ends_no_failure(
+    moody: tuple[Recollect, Moody], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A round whose entries another process embedded meanwhile says nothing of a failed query."""
+    memory, embedder = moody
+    embedder.is_failing = False
+    await memory.append(ADA, "t", said(f"I like {SECRET}"))
+    await memory.settled(ADA)
+    embedder.is_failing = True
+    await memory.recall(ADA, SECRET)
+    rounds, scope_id = 0, await memory.store.scope_id(ADA)
+
+    async def scope_without_work(*_: object) -> Sequence[int | None]:
+        nonlocal rounds
+        rounds += 1
+        return [scope_id] if rounds < 5 else []
+
+    monkeypatch.setattr(memory.store, "unembedded_scopes", scope_without_work)
+    await memory.append(("users", "bob"), "t", said("wake up"))
+
+    async def has_looked() -> bool:
+        return rounds > 4
+
+    await until(has_looked)
+    assert "degraded" == (await memory.health()).status
+
+
 async def test_bytes_that_cannot_be_removed_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """An erase succeeds; that its bytes are still there is told, and how many erases wait."""
     async with recollect.open("memory:", embedder="none") as memory:

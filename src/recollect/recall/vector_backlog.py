@@ -48,6 +48,8 @@ class Embedding:
         self._turn = Lock()
         self._monitor = store.tasks.monitor(EMBEDDING, LOG)
         self._query_failed = False
+        self._query_failures = 0
+        self._answered = 0
         self._is_running = True  # it is started with the memory, before anything is searched
         self._written = 0
         self._behind: dict[Scope, int] = {}
@@ -136,12 +138,9 @@ class Embedding:
             self._woken = anyio.Event()
             written = self._written
             try:
-                had_failed = self._query_failed
+                failures, answered = self._query_failures, self._answered
                 worked = await self.work_once()
-                # Without work the embedder was not asked, and may still fail for queries; and a
-                # query that failed meanwhile is newer than what this work shows.
-                if (worked and had_failed) or not self._query_failed:
-                    self._note_success()
+                self._note_work(failures, answered)
             except (EmbedderError, StoreError) as error:
                 self.last_error = error
                 self._monitor.failed(error, retry_s=RETRY_S)
@@ -189,7 +188,8 @@ class Embedding:
 
     async def _embed(self, batch: Unembedded) -> None:
         texts = [text for _, _, text in batch.entries]
-        vectors = await to_thread.run_sync(self._embedder.embed, texts) if texts else []
+        vectors = await self.vectors(texts) if texts else []
+        self._answered += len(texts)
         if len(vectors) != len(texts):
             msg = f"{self.identity} gave {len(vectors)} vectors for {len(texts)} texts"
             raise EmbedderError(msg)
@@ -212,15 +212,35 @@ class Embedding:
         """
         return await to_thread.run_sync(self._embedder.embed, texts)
 
+    def _note_work(self, failures: int, answered: int) -> None:
+        """
+        Note that work ended well that began at these counts of failed queries and of answers.
+
+        Of a failed query it tells nothing if the embedder was not asked, for it may still fail,
+        and nothing if the query failed meanwhile, which is newer than what the work shows.
+        """
+        with self._turn:
+            was_asked = self._answered > answered
+            is_older = self._query_failures == failures
+            if self._query_failed and not (was_asked and is_older):
+                return
+            self._clear()
+
     def _note_success(self) -> None:
+        with self._turn:
+            self._clear()
+
+    def _clear(self) -> None:
         self.last_error, self._query_failed = None, False
         self._monitor.succeeded()
 
     def note_failure(self, error: EmbedderError, *, query: bool = True) -> None:
         """Record that the embedder failed; a *query* is then answered by words alone."""
-        self.last_error = error
-        self._query_failed |= query
-        self._monitor.failed(error, about="a query" if query else "")
+        with self._turn:
+            self.last_error = error
+            self._query_failed |= query
+            self._query_failures += query
+            self._monitor.failed(error, about="a query" if query else "")
 
     def query_vector(self, text: str) -> Vector | None:
         """Return the vector of a query, ``None`` for an unsupported language; blocking."""
