@@ -1,6 +1,6 @@
 # `make setup` once, then `make demo`, `make check`; CONTRIBUTING.md says more.
 
-.PHONY: help setup page page-tools inspector wheel demo demo-page test test-slow prove lint types check clean
+.PHONY: help setup page page-tools inspector crewai wheel demo demo-page test test-slow prove lint types check clean
 .DELETE_ON_ERROR:
 
 VENV := .venv
@@ -13,6 +13,10 @@ INSTALLED := $(VENV)/.installed
 EMBEDDER := $(VENV)/.embedder
 # What the tests compare with and cannot have beside the rest: it needs an older pydantic.
 ORIGINALS := $(VENV)/originals/.installed
+# Agents' frameworks that cannot stand beside the rest, each in an environment of its own: ADK wants
+# an older OpenTelemetry; CrewAI older clients of its providers, and 850 MB.
+ADK := $(VENV)/frameworks/google_adk/.installed
+CREWAI := $(VENV)/frameworks/crewai/.installed
 PAGE_TOOLS := web/node_modules/.tools
 # A client of others' making, with which tests/mcp asks the MCP server.
 INSPECTOR := tests/mcp/inspector/node_modules/.package-lock.json
@@ -32,6 +36,7 @@ help:
 	@echo "make setup      the environment in $(VENV), with the package and the embedder"
 	@echo "make page       the web page, built from web/ into the package (needs Node 20 and npm)"
 	@echo "make inspector  the MCP inspector, which tests/mcp asks with (needs Node 20 and npm)"
+	@echo "make crewai     CrewAI in an environment of its own, for its tests (850 MB)"
 	@echo "make wheel      a release in dist/, which carries the page"
 	@echo "make demo       a conversation remembered, recalled and erased, then its page in the browser"
 	@echo "make test       the tests (about 9 minutes on 2 cores)"
@@ -95,10 +100,18 @@ $(ORIGINALS): requirements/originals.txt $(INSTALLED)
 		--target $(@D) -r $<
 	@touch $@
 
+$(VENV)/frameworks/%/.installed: requirements/%.txt $(INSTALLED)
+	$(VENV)/bin/uv venv --quiet --clear --python $(VENV)/bin/python $(@D)
+	$(VENV)/bin/uv pip install --quiet --require-hashes --python $(@D)/bin/python -r $<
+	@touch $@
+
+# Its tests are skipped without it.
+crewai: $(CREWAI)
+
 test: setup $(ORIGINALS)
 	$(PYTEST) -n $$(($(CORES) + 1)) -m "not prove and not slow"
 
-test-slow: setup $(ORIGINALS)
+test-slow: setup $(ORIGINALS) $(ADK)
 	$(PYTEST) -n $$(($(CORES) * 2)) -m "slow and not prove"
 
 prove: setup $(ORIGINALS)

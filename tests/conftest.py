@@ -76,6 +76,7 @@ SLOW = (
     "mcp",
     "faults",
     "surface",
+    "frameworks",
     "structure/test_install.py",
     "structure/test_docs.py",
     "integration/test_models_provider.py",

@@ -257,7 +257,12 @@ def test_what_only_looks_like_a_machine_is_not_reported(text: str) -> None:
     assert file_complaints(text, "requirements/dev.txt") == []
 
 
-PINNED = ("install", "build", "runtime", "minilm", "service", "postgres", "dev", "originals")
+# Extras with environments of their own, which hold what the package needs, too.
+APART = {"google_adk": "google-adk", "crewai": "crewai"}
+PINNED = (
+    *("install", "build", "runtime", "minilm", "service", "postgres", "dev", "originals"),
+    *APART,
+)
 # What the tests run with holds all that the program runs with.
 RUNNING = ("build", "runtime", "minilm", "service", "postgres")
 
@@ -276,6 +281,8 @@ def test_the_pins_follow_the_declared_dependencies() -> None:
     assert sorted(project["dependencies"]) == wanted("runtime")
     for name in ("minilm", "service", "postgres"):
         assert sorted(extras[name]) == wanted(name)
+    for name, extra in APART.items():
+        assert sorted([*project["dependencies"], *extras[extra]]) == wanted(name)
     tested = {each for name in TESTED_EXTRAS for each in extras[name]}
     ours = {each for each in tested if each.startswith(f"{project['name']}[")}
     assert sorted(tested - ours) == wanted("dev")

@@ -1,0 +1,204 @@
+"""A memory service of Google's Agent Development Kit: sessions kept as threads, and searched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, cast
+from urllib.parse import quote, unquote
+
+from google.adk.events import Event
+from google.adk.memory import BaseMemoryService
+from google.adk.memory.base_memory_service import SearchMemoryResponse
+from google.adk.memory.memory_entry import MemoryEntry
+from google.adk.sessions import Session
+from google.genai.types import Content, Part
+
+from recollect.errors import UsageError
+from recollect.memory.facade import Recollect
+from recollect.recall.query import query_in
+from recollect.recall.results import Recalled
+from recollect.records import JsonObject, Message, NewMessage, Role, Scope, ScopeLike
+from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseTarget
+from recollect.stores.validation import MESSAGES_MAX, check_scope
+from recollect.sync.object_home import AnyRecollect, Home
+from recollect.text.searchable import memory_text
+
+KIND: Final = "google_adk"
+ENTRIES: Final = 10
+NEWEST: Final = 100
+"""Among so many of a thread's newest messages the last event that it has is looked for first."""
+NO_SESSION: Final = "events"
+"""The thread of events that belong to no session."""
+
+
+def user_scope(app_name: str, user_id: str) -> tuple[str, str]:
+    """Return the scope of a user of one application; ADK keeps those of others apart."""
+    return app_name, user_id
+
+
+class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not installed
+    """
+    A ``memory_service`` for a ``Runner``: what was said is found at once, and formed.
+
+    Each session is a thread. `search_memory`, which ADK's tools ``load_memory`` and
+    ``preload_memory`` call, finds what was said, formed and remembered in any way.
+    """
+
+    def __init__(
+        self,
+        memory: AnyRecollect,
+        *,
+        scope: Callable[[str, str], ScopeLike] = user_scope,
+        limit: int = ENTRIES,
+    ) -> None:
+        """
+        Make a service of an open memory.
+
+        Args:
+            scope: Gives the scope for an application's name and a user's id.
+            limit: As many entries a search returns at most.
+        """
+        self._home = Home(memory)
+        self._scope = scope
+        self._limit = limit
+
+    async def add_session_to_memory(self, session: Session) -> None:
+        """Append the events of a session that are new since it was last added."""
+        await self.add_events_to_memory(
+            app_name=session.app_name,
+            user_id=session.user_id,
+            events=session.events,
+            session_id=session.id,
+        )
+
+    async def add_events_to_memory(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        events: Sequence[Event],
+        session_id: str | None = None,
+        custom_metadata: Mapping[str, object] | None = None,
+    ) -> None:
+        """
+        Append the texts of events; what stands before an event that is known is not added again.
+
+        *custom_metadata*, which is JSON, is kept with each message.
+        """
+        scope, thread = check_scope(self._scope(app_name, user_id)), session_id or NO_SESSION
+        beside = cast("JsonObject", dict(custom_metadata or {}))
+        said = [each for event in events if (each := _message_of(event, beside)) is not None]
+
+        async def append(memory: Recollect) -> None:
+            new = await _unknown(memory, scope, thread, said)
+            for start in range(0, len(new), MESSAGES_MAX):
+                await memory.append(scope, thread, new[start : start + MESSAGES_MAX])
+
+        await self._home.visit(append)
+
+    async def add_memory(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        memories: Sequence[MemoryEntry],
+        custom_metadata: Mapping[str, object] | None = None,
+    ) -> None:
+        """Remember the text of each entry as a note; the same text is one note."""
+        scope = check_scope(self._scope(app_name, user_id))
+
+        async def remember(memory: Recollect) -> None:
+            for each in memories:
+                await memory.remember(scope, _text_in(each.content), trust="assistant")
+
+        await self._home.visit(remember)
+
+    async def search_memory(
+        self, *, app_name: str, user_id: str, query: str
+    ) -> SearchMemoryResponse:
+        """Return what of the user's memory bears on *query*, best first."""
+        scope = check_scope(self._scope(app_name, user_id))
+        if not query.strip():
+            return SearchMemoryResponse()
+        found = await self._home.visit(
+            lambda memory: memory.recall(scope, query_in(query), limit=self._limit)
+        )
+        return SearchMemoryResponse(memories=[_entry_of(each) for each in found.entries])
+
+    async def delete_memory(
+        self, *, app_name: str, user_id: str, memory_id: str | None = None
+    ) -> None:
+        """
+        Erase the entry of that id, and what rests on it alone; nothing if it is gone.
+
+        Raises:
+            UsageError: It is no id of an entry.
+        """
+        scope, target = check_scope(self._scope(app_name, user_id)), _target_of(memory_id)
+        await self._home.visit(lambda memory: memory.erase(scope, target))
+
+
+async def _unknown(
+    memory: Recollect, scope: Scope, thread: str, said: Sequence[NewMessage]
+) -> Sequence[NewMessage]:
+    """Return the messages after the last one that is in the thread: erased ones stay erased."""
+    ids = {each.id for each in await memory.last_messages(scope, thread, limit=NEWEST)}
+    known = [place for place, each in enumerate(said) if each.id in ids]
+    return said[known[-1] + 1 :] if known else said
+
+
+def _message_of(event: Event, beside: JsonObject) -> NewMessage | None:
+    """Return an event as a message, ``None`` for one that says nothing or is only a piece."""
+    text = _text_in(event.content)
+    if event.partial or not text:
+        return None
+    role: Role = "user" if event.author == "user" else "assistant"
+    if event.get_function_responses():
+        role = "tool"
+    return NewMessage(
+        role=role,
+        text=text,
+        id=event.id or None,
+        time=datetime.fromtimestamp(event.timestamp, UTC),
+        metadata={**beside, KIND: {"author": event.author}},
+    )
+
+
+def _text_in(content: Content | None) -> str:
+    """Return what is said in a content, with what tools returned, and without thoughts."""
+    texts = []
+    for part in (content and content.parts) or ():
+        if part.text and not part.thought:
+            texts.append(part.text)
+        if part.function_response and part.function_response.response:
+            texts.append(memory_text(cast("JsonObject", part.function_response.response)))
+    return "\n".join(texts)
+
+
+def _entry_of(found: Recalled) -> MemoryEntry:
+    said = found.content
+    if isinstance(said, Message):
+        kept: Any = said.metadata.get(KIND)
+        author = kept["author"] if isinstance(kept, Mapping) and "author" in kept else said.role
+        address = ("message", said.thread, said.id)
+    else:
+        author, address = said.trust, ("memory", said.type, said.key)
+    role = "user" if author == "user" else "model"
+    return MemoryEntry(
+        content=Content(role=role, parts=[Part(text=found.text)]),
+        id="/".join(quote(each, safe="") for each in address),
+        author=str(author),
+        timestamp=found.time.isoformat(),
+    )
+
+
+def _target_of(memory_id: str | None) -> EraseTarget:
+    parts = [unquote(each) for each in (memory_id or "").split("/")]
+    match parts:
+        case ["message", thread, message]:
+            return EraseMessages(thread=thread, messages=[message])
+        case ["memory", type_, key]:
+            return EraseMemory(type=type_, key=key)
+    msg = f"{memory_id!r} is no id of an entry that search_memory returned"
+    raise UsageError(msg)

@@ -1,0 +1,182 @@
+"""CrewAI's memory itself over our storage backend, and a crew with a provider on loopback."""
+
+import os
+import re
+import runpy
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from crewai import LLM, Agent, Crew, Task
+from crewai.memory.storage.backend import StorageBackend
+from crewai.memory.types import MemoryRecord
+from crewai.memory.unified_memory import Memory
+
+import recollect
+from recollect.integrations.crewai import RecollectStorage, crew_embedder
+from recollect.sync.facade import SyncRecollect
+from recollect.testing.hashed_embedder import HashedEmbedder
+from tests.harness.model_provider import Provider, answers, completion, provider_on_loopback
+
+ADA = ("ada",)
+EMBEDDER = HashedEmbedder()
+PAGE = Path(__file__).parents[2] / "docs" / "agent_frameworks.md"
+
+
+class Always(list[Any]):
+    """As many answers as are asked for."""
+
+    def pop(self, _: Any = 0) -> Any:
+        return answers(completion({"content": "Thought: I know.\nFinal Answer: His name is Tom."}))
+
+
+def opened(url: str) -> SyncRecollect:
+    return recollect.open_sync(url, embedder=EMBEDDER, worker=False)
+
+
+def crew_memory(memory: SyncRecollect, **fields: Any) -> Memory:
+    storage = RecollectStorage(memory, ADA)
+    return Memory(storage=storage, embedder=crew_embedder(EMBEDDER), **fields)
+
+
+def keep(held: Memory, text: str, **fields: Any) -> MemoryRecord:
+    """Remember a text without asking a model."""
+    given = {"scope": "/", "categories": ["pets"], "importance": 0.5, **fields}
+    kept = held.remember(text, **given)
+    assert kept is not None
+    return kept
+
+
+def refusal(call: Any, *args: Any, **fields: Any) -> str:
+    """Return what a call was refused with."""
+    try:
+        call(*args, **fields)
+    except ValueError as error:
+        return str(error)
+    raise AssertionError(fields)
+
+
+def scenario_a_memory_is_recalled_after_a_restart() -> None:
+    """By CrewAI, and by everything else that reads the user's memory."""
+    with TemporaryDirectory() as folder:
+        with opened(f"{folder}/store.db") as memory:
+            kept = keep(crew_memory(memory), "My cat is called Tom.", metadata={"a": [1]})
+        with opened(f"{folder}/store.db") as memory:
+            (found,) = crew_memory(memory).recall("my cat", depth="shallow")
+            told = str(memory.context(ADA, "What is my cat called?"))
+            (file,) = memory.memories(ADA).rows
+
+    assert found.record.model_dump() == {
+        **kept.model_dump(),
+        "last_accessed": found.record.last_accessed,
+    }, (found.record, kept)
+    assert "My cat is called Tom." in told, told
+    assert (file.type, file.key, file.trust) == ("CrewRecord", kept.id, "assistant")
+
+
+def scenario_a_crew_runs_with_it() -> None:
+    """What was remembered is in what its model is sent."""
+    with provider_on_loopback() as provider, opened("memory:") as memory:
+        provider.acts = Always()
+        model = LLM(model="openai/gpt-4o-mini", base_url=f"{provider.url}/v1", api_key="none")
+        held = crew_memory(memory, llm=model)
+        keep(held, "My cat is called Tom.")
+        agent = Agent(role="Helper", goal="Help.", backstory="Kind.", llm=model)
+        task = Task(description="What is my cat called?", expected_output="A name.", agent=agent)
+        result = Crew(agents=[agent], tasks=[task], memory=held).kickoff()
+        held.close()
+
+        assert "Tom" in str(result), result
+        assert "My cat is called Tom." in sent(provider)
+
+
+def sent(provider: Provider) -> str:
+    return str([body["messages"] for _, _, body in provider.seen if "messages" in body])
+
+
+def record(text: str, scope: str = "/", **fields: Any) -> MemoryRecord:
+    return MemoryRecord(content=text, scope=scope, **fields)
+
+
+def scenario_it_is_a_backend_in_every_way() -> None:
+    """Paths, categories, metadata, times; the newest first; each alone and together."""
+    day = datetime(2026, 1, 1, tzinfo=UTC).replace(tzinfo=None)
+    records = [
+        record("one", "/a", categories=["x"], created_at=day, metadata={"n": 1}),
+        record("two", "/a/b", categories=["x", "y"], created_at=day + timedelta(days=1)),
+        record("three", "/ab", created_at=day + timedelta(days=2), source="me"),
+    ]
+    first, second, third = (each.id for each in records)
+    with opened("memory:") as memory:
+        storage = RecollectStorage(memory, ADA)
+        assert isinstance(storage, StorageBackend)
+        storage.save(records)
+        assert [each.id for each in storage.list_records()] == [third, second, first]
+        assert [each.id for each in storage.list_records("/a", limit=1, offset=1)] == [first]
+        assert (storage.count(), storage.count("/a"), storage.count("/a/")) == (3, 2, 2)
+        assert storage.list_scopes() == ["/a", "/ab"]
+        assert storage.list_scopes("/a") == ["/a/b"]
+        assert storage.list_categories() == {"x": 2, "y": 1}
+        info = storage.get_scope_info("/a")
+        assert (info.record_count, info.child_scopes) == (2, ["/a/b"])
+        assert (info.oldest_record, info.categories) == (day, ["x", "y"])
+        assert storage.get_scope_info("/none").record_count == 0
+        (vector,) = crew_embedder(EMBEDDER)(["two"])
+        assert storage.search(vector, limit=1)[0][0].id == second
+        assert [each.id for each, _ in storage.search(vector, metadata_filter={"n": 1})] == [first]
+        assert [each.id for each, _ in storage.search(vector, categories=["y"])] == [second]
+        assert storage.search(vector, min_score=1.1) == []
+        storage.update(record("two!", "/a/b", id=second))
+        assert storage.get_record(second).content == "two!"
+        assert len(memory.history(ADA, "CrewRecord", second)) == 2
+        assert storage.get_record("none") is None
+        assert storage.delete(older_than=day + timedelta(hours=1)) == 1
+        assert storage.delete(record_ids=[third], scope_prefix="/a") == 0
+        assert storage.delete(record_ids=[third]) == 1
+        memory.remember(ADA, "stays")
+        storage.reset()
+        assert [each.type for each in memory.memories(ADA).rows] == ["Note"]
+
+
+def scenario_a_person_corrects_and_erases_a_record() -> None:
+    with opened("memory:") as memory:
+        storage = RecollectStorage(memory, ADA)
+        storage.save([record("Tim", id="one"), record("Tam", id="two")])
+        memory.put(ADA, "CrewRecord", "one", {"content": "Tom", "scope": "/pets"})
+        memory.erase(ADA, recollect.EraseMemory(type="CrewRecord", key="two"))
+        (kept,) = storage.list_records()
+
+    assert (kept.content, kept.scope, kept.categories) == ("Tom", "/pets", [])
+
+
+def scenario_what_cannot_be_kept_leaves_nothing() -> None:
+    """One error that says why; and a vector of another embedder says of which length it is."""
+    with opened("memory:") as memory:
+        storage = RecollectStorage(memory, ADA)
+        good = record("a")
+        assert "scope of their own" in refusal(storage.save, [good, record("b", private=True)])
+        odd = record("b", metadata={"odd": object()})
+        assert "no JSON" in refusal(storage.save, [good, odd])
+        assert "NUL" in refusal(storage.save, [good, record("b\0")])
+        assert storage.count() == 0
+        storage.save([good])
+        assert "3 dimensions" in refusal(storage.search, [1.0, 2.0, 3.0])
+    with recollect.open_sync("memory:", embedder="none") as memory:
+        assert "with an embedder" in refusal(RecollectStorage(memory, ADA).search, [1.0])
+
+
+def scenario_the_example_of_the_page_runs() -> None:
+    (example,) = re.findall(
+        r"## CrewAI\n.*?```python[^\n]*\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL
+    )
+    with provider_on_loopback() as provider, TemporaryDirectory() as folder:
+        provider.acts = Always()
+        os.environ["OPENAI_BASE_URL"] = os.environ["OPENAI_API_BASE"] = f"{provider.url}/v1"
+        os.environ["OPENAI_API_KEY"] = "none"
+        os.chdir(folder)
+        text = example.replace('open_embedder("minilm")', "HashedEmbedder()")
+        head = "from recollect.testing.hashed_embedder import HashedEmbedder\n"
+        Path("example.py").write_text(head + text, "utf-8")
+        runpy.run_path("example.py", run_name="__main__")
+        assert "My cat is called Tom." in sent(provider)

@@ -1,0 +1,214 @@
+"""Google's ADK itself, with our memory service, against a provider on loopback."""
+
+import os
+import re
+import runpy
+from collections.abc import Awaitable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from google.adk.agents import LlmAgent
+from google.adk.events import Event
+from google.adk.memory.memory_entry import MemoryEntry
+from google.adk.runners import Runner
+from google.adk.sessions import InMemorySessionService, Session
+from google.adk.tools import load_memory
+from google.adk.tools.preload_memory_tool import PreloadMemoryTool
+from google.genai.types import Content, FunctionResponse, Part
+
+import recollect
+from recollect.integrations.google_adk import RecollectMemoryService
+from recollect.memory.facade import Recollect
+from tests.harness.model_provider import Provider, answers, provider_on_loopback
+
+ADA = ("notes", "ada")
+PAGE = Path(__file__).parents[2] / "docs" / "agent_frameworks.md"
+
+
+def said(text: str) -> Any:
+    return reply({"text": text})
+
+
+def calls(name: str, **arguments: object) -> Any:
+    return reply({"functionCall": {"name": name, "args": arguments}})
+
+
+def reply(part: dict[str, object]) -> Any:
+    content = {"role": "model", "parts": [part]}
+    return answers({"candidates": [{"content": content, "finishReason": "STOP"}]})
+
+
+async def talk(
+    provider: Provider, memory: Recollect, session_id: str, text: str, *tools: Any
+) -> Session:
+    """Run one turn in a session of its own, and add that to the memory."""
+    os.environ["GOOGLE_GEMINI_BASE_URL"] = provider.url
+    os.environ["GOOGLE_API_KEY"] = "none"
+    sessions, service = InMemorySessionService(), RecollectMemoryService(memory)
+    agent = LlmAgent(name="helper", model="gemini-tiny", tools=list(tools))
+    runner = Runner(app_name="notes", agent=agent, session_service=sessions, memory_service=service)
+    await sessions.create_session(app_name="notes", user_id="ada", session_id=session_id)
+    message = Content(role="user", parts=[Part(text=text)])
+    async for _ in runner.run_async(user_id="ada", session_id=session_id, new_message=message):
+        pass
+    session = await sessions.get_session(app_name="notes", user_id="ada", session_id=session_id)
+    assert session is not None
+    await service.add_session_to_memory(session)
+    return session
+
+
+def event(text: str, id_: str, author: str = "user", **fields: Any) -> Event:
+    content = Content(role="user", parts=[Part(text=text)])
+    return Event(id=id_, author=author, content=content, **fields)
+
+
+async def refusal(waiting: Awaitable[object]) -> str:
+    """Return what a call was refused with."""
+    try:
+        await waiting
+    except ValueError as error:
+        return str(error)
+    raise AssertionError(waiting)
+
+
+async def scenario_a_session_is_remembered_after_a_restart() -> None:
+    """The tool that preloads, and the one that the model calls, tell what bears on the turn."""
+    with provider_on_loopback() as provider, TemporaryDirectory() as folder:
+        store = f"{folder}/store.db"
+        provider.acts = [said("A fine name."), said("Tom.")]
+        provider.acts += [calls("load_memory", query="the cat"), said("Tom.")]
+        async with recollect.open(store, embedder="none") as memory:
+            await talk(provider, memory, "one", "My cat is called Tom.")
+        async with recollect.open(store, embedder="none") as memory:
+            kept = [each.text for each in await memory.last_messages(ADA, "one", limit=9)]
+            await talk(provider, memory, "two", "What is my cat called?", PreloadMemoryTool())
+            await talk(provider, memory, "three", "And what is the cat called?", load_memory)
+            found = await memory.recall(ADA, "the cat Tom")
+
+        bodies = [str(body) for _, _, body in provider.seen]
+        assert kept == ["My cat is called Tom.", "A fine name."], kept
+        assert "My cat is called Tom." in bodies[1], bodies[1]
+        assert "My cat is called Tom." not in bodies[2]
+        assert "My cat is called Tom." in bodies[3], bodies[3]
+        assert "three" in {getattr(each.content, "thread", "") for each in found.entries}
+
+
+async def scenario_a_session_may_be_added_again() -> None:
+    """Only what is new is appended; what was erased meanwhile stays so."""
+    async with recollect.open("memory:", embedder="none") as memory:
+        service = RecollectMemoryService(memory)
+        session = Session(id="one", app_name="notes", user_id="ada")
+        for number in range(3):
+            session.events.append(event(f"word {number}", f"id{number}"))
+            await service.add_session_to_memory(session)
+        await memory.erase(ADA, recollect.EraseMessages(thread="one", messages=["id1"]))
+        session.events.append(event("a piece", "id3", partial=True))
+        session.events.append(Event(id="id4", author="helper"))
+        await service.add_session_to_memory(session)
+        await service.add_events_to_memory(
+            app_name="notes", user_id="ada", events=[event("alone", "id9")]
+        )
+        kept = [each.id for each in await memory.last_messages(ADA, "one", limit=9)]
+        (alone,) = await memory.last_messages(ADA, "events", limit=9)
+
+    assert kept == ["id0", "id2"], kept
+    assert alone.text == "alone"
+
+
+async def scenario_each_part_of_an_event_is_kept_as_what_it_is() -> None:
+    """Who spoke, what tools returned; no thoughts."""
+    returned = FunctionResponse(name="weather", response={"result": "Sunny in Oslo."})
+    thought = Content(role="model", parts=[Part(text="hm", thought=True), Part(text="It is.")])
+    events = [
+        event("Oslo?", "a", timestamp=1_700_000_000.5),
+        Event(id="b", author="helper", content=Content(parts=[Part(function_response=returned)])),
+        Event(id="c", author="helper", content=thought),
+    ]
+    async with recollect.open("memory:", embedder="none") as memory:
+        service = RecollectMemoryService(memory)
+        await service.add_events_to_memory(
+            app_name="notes",
+            user_id="ada",
+            events=events,
+            session_id="one",
+            custom_metadata={"place": "office"},
+        )
+        kept = await memory.last_messages(ADA, "one", limit=9)
+        (found,) = (
+            await service.search_memory(app_name="notes", user_id="ada", query="Oslo?")
+        ).memories[:1]
+        nothing = await service.search_memory(app_name="notes", user_id="ada", query=" ")
+        other = await service.search_memory(app_name="other", user_id="ada", query="Oslo?")
+
+    assert [(each.role, each.text) for each in kept] == [
+        ("user", "Oslo?"),
+        ("tool", "result: Sunny in Oslo."),
+        ("assistant", "It is."),
+    ]
+    assert kept[0].time.timestamp() == 1_700_000_000.5
+    assert kept[0].metadata["place"] == "office"
+    assert (found.author, found.content.role) == ("user", "user")
+    assert found.timestamp == kept[0].time.isoformat()
+    assert nothing.memories == other.memories == []
+
+
+async def scenario_what_is_told_to_remember_is_found_and_deleted() -> None:
+    """A memory by its id, then all of a user's."""
+    async with recollect.open("memory:", embedder="none") as memory:
+        service = RecollectMemoryService(memory)
+        user: Any = {"app_name": "notes", "user_id": "ada"}
+        entry = MemoryEntry(content=Content(parts=[Part(text="Tom is a cat.")]))
+        for _ in "ab":
+            await service.add_memory(**user, memories=[entry])
+        await service.add_events_to_memory(**user, events=[event("Tom is grey.", "1")])
+        found = (await service.search_memory(**user, query="Tom")).memories
+        assert {each.author for each in found} == {"user", "assistant"}, found
+        for each in found:
+            await service.delete_memory(**user, memory_id=each.id)
+        await service.delete_memory(**user, memory_id="memory/Note/none")
+        for odd in ("nothing", "a/b/c", None):
+            told = await refusal(service.delete_memory(**user, memory_id=odd))
+            assert "search_memory" in told, told
+        assert (await service.search_memory(**user, query="Tom")).memories == []
+
+
+async def scenario_metadata_that_is_no_json_leaves_nothing() -> None:
+    """Not even the events before; and a text that no store takes is refused as a whole."""
+    async with recollect.open("memory:", embedder="none") as memory:
+        service = RecollectMemoryService(memory)
+        user: Any = {"app_name": "notes", "user_id": "ada", "session_id": "one"}
+        tries: list[Any] = [
+            {"events": [event("a", "1")], "custom_metadata": {"odd": object()}},
+            {"events": [event("a", "1"), event("b\0", "2")]},
+        ]
+        for fields in tries:
+            await refusal(service.add_events_to_memory(**user, **fields))
+        assert await memory.last_messages(ADA, "one", limit=9) == ()
+
+
+async def scenario_a_scope_may_be_that_of_other_frameworks() -> None:
+    """One user's memory, whatever the application: and what another door appended is found."""
+    async with recollect.open("memory:", embedder="none") as memory:
+        await memory.append(("ada",), "elsewhere", "My cat is called Tom.")
+        service = RecollectMemoryService(memory, scope=lambda _, user: (user,))
+        found = await service.search_memory(app_name="notes", user_id="ada", query="my cat")
+
+    (entry,) = found.memories
+    assert entry.content.parts[0].text == "My cat is called Tom."
+
+
+def scenario_the_example_of_the_page_runs() -> None:
+    """As it stands there, but for the model's address."""
+    (example,) = re.findall(
+        r"## Google ADK\n.*?```python[^\n]*\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL
+    )
+    with provider_on_loopback() as provider:
+        os.environ["GOOGLE_GEMINI_BASE_URL"] = provider.url
+        os.environ["GOOGLE_API_KEY"] = "none"
+        provider.acts = [said("A fine name."), said("Tom.")]
+        with TemporaryDirectory() as folder:
+            os.chdir(folder)
+            Path("example.py").write_text(example, "utf-8")
+            runpy.run_path("example.py", run_name="__main__")
+        assert "My cat is called Tom." in str(provider.seen[1][2])
