@@ -1,0 +1,149 @@
+"""Providers of Microsoft's Agent Framework: the history of a session, and what bears on a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from agent_framework import (
+    AgentSession,
+    ContextProvider,
+    HistoryProvider,
+    Message,
+    SessionContext,
+    SupportsAgentRun,
+)
+
+from recollect.integrations.thread_items import ThreadItems
+from recollect.memory.facade import Recollect
+from recollect.records import Json, Role, ScopeLike
+from recollect.records import Message as KeptMessage
+from recollect.stores.validation import check_scope
+from recollect.sync.object_home import AnyRecollect, Home
+
+KIND: Final = "agent_framework"
+BUDGET_TOKENS: Final = 1_000
+NO_SESSION: Final = "agent_framework"
+"""The thread of runs that belong to no session."""
+
+
+class RecollectHistoryProvider(HistoryProvider):
+    """
+    A ``context_providers=`` of an agent that keeps each session in the thread of its id.
+
+    Messages are kept as they came; a run that fails leaves none. The thread is formed and recalled
+    like any other.
+    """
+
+    def __init__(
+        self,
+        memory: AnyRecollect,
+        scope: ScopeLike,
+        *,
+        limit: int | None = None,
+        source_id: str = "recollect_history",
+        **options: Any,
+    ) -> None:
+        """
+        Make a provider over an open memory.
+
+        Args:
+            limit: As many of the newest messages are sent; all with ``None``.
+            options: Those of a `HistoryProvider`, such as *load_messages* and *store_outputs*.
+        """
+        super().__init__(source_id, **options)
+        self._home = Home(memory)
+        self._scope = check_scope(scope)
+        self._limit = limit
+
+    async def get_messages(
+        self, session_id: str | None, *, state: dict[str, Any] | None = None, **kwargs: Any
+    ) -> list[Message]:
+        """Return the messages of a session, oldest first."""
+
+        async def read(memory: Recollect) -> list[tuple[KeptMessage, Json]]:
+            return await self._items(memory, session_id).read(self._limit)
+
+        return [_message_of(*each) for each in await self._home.visit(read)]
+
+    async def save_messages(
+        self,
+        session_id: str | None,
+        messages: Sequence[Message],
+        *,
+        state: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """
+        Append messages, all of them or none.
+
+        Raises:
+            UsageError: One holds what JSON cannot express.
+        """
+        said = [_item_of(each) for each in messages]
+
+        async def append(memory: Recollect) -> None:
+            await self._items(memory, session_id).append(said)
+
+        await self._home.visit(append)
+
+    def _items(self, memory: Recollect, session_id: str | None) -> ThreadItems:
+        return ThreadItems(memory, self._scope, session_id or NO_SESSION, kind=KIND)
+
+
+class RecollectContextProvider(ContextProvider):
+    """A ``context_providers=`` of an agent that tells each run what bears on its input."""
+
+    def __init__(
+        self,
+        memory: AnyRecollect,
+        scope: ScopeLike,
+        *,
+        budget_tokens: int = BUDGET_TOKENS,
+        source_id: str = "recollect",
+    ) -> None:
+        """
+        Make a provider over an open memory.
+
+        Args:
+            budget_tokens: What it adds to the instructions at most.
+        """
+        super().__init__(source_id)
+        self._home = Home(memory)
+        self._scope = check_scope(scope)
+        self._budget_tokens = budget_tokens
+
+    async def before_run(
+        self,
+        *,
+        agent: SupportsAgentRun,
+        session: AgentSession,
+        context: SessionContext,
+        state: dict[str, Any],
+    ) -> None:
+        """Add what of the memory bears on the user's last message to the instructions."""
+        asked = [each.text for each in context.input_messages if each.role == "user"]
+        query, thread = (asked or [""])[-1], context.session_id or NO_SESSION
+
+        async def recall(memory: Recollect) -> str:
+            items = ThreadItems(memory, self._scope, thread, kind=KIND)
+            return await items.context(query, self._budget_tokens)
+
+        if told := await self._home.visit(recall):
+            context.extend_instructions(self.source_id, told)
+
+
+def _item_of(message: Message) -> tuple[Role, str, Json]:
+    """Return role, text and JSON of a message; of a tool the text is what it returned."""
+    role = message.role if message.role in {"user", "system", "tool"} else "assistant"
+    returned = (getattr(each, "result", None) for each in message.contents)
+    text = message.text or "\n".join(each for each in returned if isinstance(each, str))
+    return cast("Role", role), text, cast("Json", message.to_dict())
+
+
+def _message_of(message: KeptMessage, kept: Json) -> Message:
+    """Return the message that was kept, or one of what another framework wrote."""
+    if isinstance(kept, Mapping):
+        return Message.from_dict(dict(kept))
+    role = "user" if message.role == "tool" else message.role
+    return Message(role, [message.text])

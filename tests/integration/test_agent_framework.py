@@ -1,0 +1,155 @@
+"""Microsoft's Agent Framework itself, with our providers and a client that answers by a script."""
+
+from collections.abc import Awaitable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent_framework import (
+    Agent,
+    BaseChatClient,
+    ChatResponse,
+    Content,
+    FunctionInvocationLayer,
+    Message,
+)
+
+import recollect
+from recollect.errors import UsageError
+from recollect.integrations.agent_framework import (
+    RecollectContextProvider,
+    RecollectHistoryProvider,
+)
+from recollect.integrations.openai_agents import RecollectSession
+from recollect.sync.object_home import AnyRecollect
+
+pytestmark = pytest.mark.anyio
+
+ADA = ("ada",)
+
+
+class ScriptedClient(FunctionInvocationLayer[Any], BaseChatClient[Any]):
+    """Notes what it is sent; calls a tool first if it has one, and answers ``Noted.``."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        super().__init__()
+        self.seen: list[tuple[str, list[str]]] = []
+        self.error = error
+
+    def _inner_get_response(
+        self,
+        *,
+        messages: Sequence[Message],
+        stream: bool,
+        options: Mapping[str, Any],
+        **kwargs: Any,
+    ) -> Awaitable[ChatResponse]:
+        async def respond() -> ChatResponse:
+            if self.error:
+                raise self.error
+            self.seen.append((str(options.get("instructions")), [each.text for each in messages]))
+            if options.get("tools") and messages[-1].role != "tool":
+                call = Content.from_function_call("c1", "weather", arguments='{"city": "Oslo"}')
+                return ChatResponse(messages=[Message("assistant", [call])])
+            return ChatResponse(messages=[Message("assistant", ["Noted."])])
+
+        return respond()
+
+
+def weather(city: str) -> str:
+    """Tell the weather."""
+    return f"Sunny in {city}."
+
+
+def agent(client: ScriptedClient, memory: AnyRecollect, *tools: Any) -> Agent[Any]:
+    providers = [RecollectHistoryProvider(memory, ADA), RecollectContextProvider(memory, ADA)]
+    return Agent(client, "Be kind.", context_providers=providers, tools=list(tools))
+
+
+async def test_a_run_is_remembered_after_a_restart(tmp_path: Path) -> None:
+    """Its session goes on, and another of the user's is told what bears on it."""
+    store, client = str(tmp_path / "store.db"), ScriptedClient()
+    turns = [("one", "My cat is called Tom."), ("one", "And the cat?")]
+    for session_id, text in [*turns, ("two", "What is my cat called?")]:
+        async with recollect.open(store, embedder="none") as memory:
+            made = agent(client, memory)
+            await made.run(text, session=made.create_session(session_id=session_id))
+    async with recollect.open(store, embedder="none") as memory:
+        said = [each.text for each in await memory.last_messages(ADA, "one", limit=9)]
+
+    assert ["My cat is called Tom.", "Noted.", "And the cat?", "Noted."] == said
+    assert said[:3] == client.seen[1][1]
+    instructions, sent = client.seen[2]
+    assert "Be kind." in instructions
+    assert "My cat is called Tom." in instructions
+    assert ["What is my cat called?"] == sent
+
+
+async def test_messages_come_back_as_they_were() -> None:
+    """Calls of tools with them, and what a tool returned is found by its words."""
+    async with recollect.open("memory:", embedder="none") as memory:
+        made = agent(ScriptedClient(), memory, weather)
+        result = await made.run("Oslo?", session=made.create_session(session_id="one"))
+        provider = RecollectHistoryProvider(memory, ADA)
+        history = await provider.get_messages("one")
+        newest = await RecollectHistoryProvider(memory, ADA, limit=1).get_messages("one")
+        found = await memory.recall(ADA, "sunny Oslo")
+
+    assert ["user", "assistant", "tool", "assistant"] == [each.role for each in history]
+    assert [each.to_dict() for each in result.messages] == [each.to_dict() for each in history[1:]]
+    assert history[-1].to_dict() == newest[0].to_dict()
+    assert "Sunny in Oslo." in [each.text for each in found.entries]
+
+
+async def test_a_run_that_fails_leaves_nothing() -> None:
+    async with recollect.open("memory:", embedder="none") as memory:
+        made = agent(ScriptedClient(ConnectionError("away")), memory)
+        with pytest.raises(ConnectionError):
+            await made.run("Hello", session=made.create_session(session_id="one"))
+
+        assert [] == await RecollectHistoryProvider(memory, ADA).get_messages("one")
+
+
+async def test_a_run_without_a_session_has_a_thread_of_its_own() -> None:
+    """And nothing is told where nothing is known."""
+    async with recollect.open("memory:", embedder="none") as memory:
+        provider = RecollectHistoryProvider(memory, ADA)
+        await provider.save_messages(None, [Message("user", ["Hello"])])
+        await provider.save_messages(None, [])
+        client = ScriptedClient()
+        await Agent(client, context_providers=[RecollectContextProvider(memory, ("eve",))]).run(
+            "Hello"
+        )
+        (kept,) = await provider.get_messages(None)
+
+    assert ("user", "Hello") == (kept.role, kept.text)
+    assert "None" == client.seen[0][0]
+
+
+async def test_a_message_that_is_no_json_leaves_nothing() -> None:
+    """Not even those before it."""
+    odd = Message("user", ["b"], additional_properties={"odd": 1 << 70})
+    async with recollect.open("memory:", embedder="none") as memory:
+        provider = RecollectHistoryProvider(memory, ADA)
+        for bad in (odd, Message("user", ["b\0"])):
+            with pytest.raises(UsageError):
+                await provider.save_messages("one", [Message("user", ["a"]), bad])
+
+        assert [] == await provider.get_messages("one")
+
+
+async def test_two_frameworks_share_one_users_memory() -> None:
+    """What one says in a thread, the other goes on with, and remembers elsewhere."""
+    client = ScriptedClient()
+    async with recollect.open("memory:", embedder="none") as memory:
+        session = RecollectSession(memory, ADA, "one")
+        await session.add_items([{"role": "user", "content": "My cat is called Tom."}])
+        for session_id in ("one", "two"):
+            made = agent(client, memory)
+            ours = made.create_session(session_id=session_id)
+            await made.run("What is my cat called?", session=ours)
+        items = await session.get_items()
+
+    assert "My cat is called Tom." in client.seen[0][1]
+    assert "My cat is called Tom." in client.seen[1][0]
+    assert {"role": "assistant", "content": "Noted."} == items[-1]
