@@ -22,6 +22,7 @@ from recollect.integrations.anthropic_memory import (
 from recollect.integrations.anthropic_memory.file_tree import FILE_CHARACTERS_MAX, FILES_MAX
 from recollect.integrations.openai_agents import RecollectSession
 from recollect.records import PutSideRecord
+from recollect.testing import postgres_server, redis_server
 from tests.harness.model_provider import Provider, answers, message, provider_on_loopback
 
 pytestmark = pytest.mark.anyio
@@ -118,10 +119,26 @@ def outcome(call: Callable[[object], Any], command: object) -> str:
     return re.sub(r"^[\d.]+[BK]\t(.*(/|/memories|notes|pets))$", r"-\t\1", said, flags=re.MULTILINE)
 
 
-def test_every_command_says_what_the_sdks_own_files_say(tmp_path: Path) -> None:
+@pytest.fixture(params=["sqlite", "postgres", "redis"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Give an empty store that several processes may open."""
+    if request.param == "sqlite":
+        yield str(tmp_path / "store.db")
+    elif request.param == "redis":
+        with redis_server.open_server() as server:
+            yield server.url()
+    else:
+        url = postgres_server.shared_database("memory_files")
+        if url is None:
+            pytest.skip("no PostgreSQL is here")
+        postgres_server.empty_store(url)
+        yield url
+
+
+def test_every_command_says_what_the_sdks_own_files_say(tmp_path: Path, address: str) -> None:
     """A model that knows the tool reads the same words, of files and of mistakes."""
     theirs = BetaLocalFilesystemMemoryTool(str(tmp_path))
-    with recollect.open_sync("memory:", embedder="none") as memory:
+    with recollect.open_sync(address, embedder="none") as memory:
         ours = SyncRecollectMemoryTool(memory, ADA)
         for command in SCRIPT:
             assert outcome(theirs.call, command) == outcome(ours.call, command), command
@@ -400,15 +417,15 @@ async def race(store: str, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 async def test_two_processes_give_one_path_to_one_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (file,) = await race(str(tmp_path / "store.db"), monkeypatch)
+    (file,) = await race(address, monkeypatch)
 
     assert CAT == file.value["path"]
 
 
 async def test_files_that_were_not_counted_would_share_a_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The race is real: without the version that each change expects, it is lost."""
 
@@ -418,4 +435,4 @@ async def test_files_that_were_not_counted_would_share_a_path(
     monkeypatch.setattr(memory_tool, "PutSideRecord", unguarded)
 
     with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
-        await race(str(tmp_path / "store.db"), monkeypatch)
+        await race(address, monkeypatch)
