@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Final
 
 from recollect.errors import UsageError
@@ -135,7 +136,7 @@ def request_of(batch: Batch, texts: ConsolidationTexts = ENGLISH) -> ModelReques
             parts.append(filled(texts.group, number=str(number)))
             parts += [f"{texts.derived} {_json(each.value)}" for each in _derived(group, batch)]
             seen = group
-        began = memory.valid_from or memory.said_at
+        began = _began(memory)
         since = [] if began is None else [began.date().isoformat()]
         parts.append(_json([id_, memory.value, *since]))
     return ModelRequest(
@@ -321,7 +322,8 @@ def _check_ground(read: Combination) -> None:
     """Reject a value that says more than its sources, or in a merge less."""
     sources = [_source(each, each.value) for each in read.sources]
     text = memory_text(read.value)
-    added = [f"none of the memories says {each}" for each in unsupported(read.value, sources)]
+    shown = [*sources, *_days_shown(read.sources)]
+    added = [f"none of the memories says {each}" for each in unsupported(read.value, shown)]
     if added:
         raise _WrongCallError("claim", *added)
     if not any(keeps_hedge(text, each.text) for each in sources):
@@ -342,6 +344,16 @@ def _check_ground(read: Combination) -> None:
         )
 
 
+def _days_shown(memories: Sequence[Memory]) -> list[SaidSource]:
+    """Return the days that stand beside memories: a model may write from when each is."""
+    days = [at for each in memories if (at := _began(each))]
+    return [SaidSource(text=at.date().isoformat(), at=at, speaker=None) for at in days]
+
+
+def _began(memory: Memory) -> datetime | None:
+    return memory.valid_from or memory.said_at
+
+
 def _source(memory: Memory, value: JsonObject) -> SaidSource:
-    at = memory.valid_from or memory.said_at or memory.created_at
+    at = _began(memory) or memory.created_at
     return SaidSource(text=memory_text(value), at=at, speaker=None)
