@@ -73,6 +73,7 @@ REASONS: Final = (
     "the patched document does not fit User: /age: it is no integer",
     "none of the memories says the number 5",
     "all of the memories are in doubt, or hearsay: say so",
+    "a memory is in doubt, or hearsay: say so, or merge less",
     "it leaves out what they say: the number 3, the name 'Bergen'; say it, or merge less",
     "one of these memories is merged in another call",
     "'ids' must list ids of memories; there are m1, m2",

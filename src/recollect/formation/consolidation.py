@@ -9,13 +9,14 @@ both ways.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
 from recollect.errors import UsageError
 from recollect.formation.answer_forms import calls_of, with_value
+from recollect.formation.carried_words import words_beyond
 from recollect.formation.claims import SaidText as SaidSource
 from recollect.formation.claims import unsupported
 from recollect.formation.consolidation_texts import ENGLISH, ConsolidationTexts
@@ -26,6 +27,10 @@ from recollect.formation.prompt import filled
 from recollect.formation.prompt_texts import PromptLanguage
 from recollect.formation.similarity_groups import Group, address_of
 from recollect.formation.strict_json import NotJsonError, read_json
+from recollect.formation.support.languages import WITH_RULES
+from recollect.formation.support.languages import language_of as language_of_words
+from recollect.formation.support.leaves import is_label
+from recollect.formation.support.stances import clauses_in
 from recollect.formation.talk_language import language_of_texts
 from recollect.formation.type_wording import schema_in
 from recollect.formation.types import MemoryType
@@ -41,6 +46,8 @@ MERGE: Final = "merge_memories"
 DERIVE: Final = "derive_memory"
 LEAVE: Final = "leave_as_is"
 CALLS_MAX: Final = 50
+DENIED_CHARACTERS_MAX: Final = 4_000
+"""So much of a text is read for what it denies; a memory is far shorter."""
 REQUEST_TOKENS: Final = 3_000
 """Groups are put into one request up to so many tokens (estimated); a larger one stands alone."""
 _TOOLS: Final = frozenset({MERGE, DERIVE, LEAVE})
@@ -321,27 +328,56 @@ def _check_once(read: Combination, earlier: Sequence[Combination]) -> None:
 def _check_ground(read: Combination) -> None:
     """Reject a value that says more than its sources, or in a merge less."""
     sources = [_source(each, each.value) for each in read.sources]
-    text = memory_text(read.value)
+    text, said = memory_text(read.value), [each.text for each in sources]
     shown = [*sources, *_days_shown(read.sources)]
-    added = [f"none of the memories says {each}" for each in unsupported(read.value, shown)]
+    added = [*unsupported(read.value, shown), *_beyond(_without_label(read.value), said)]
     if added:
-        raise _WrongCallError("claim", *added)
-    if not any(keeps_hedge(text, each.text) for each in sources):
-        raise _WrongCallError("hedge", "all of the memories are in doubt, or hearsay: say so")
-    if instructs(text) and not any(instructs(each.text) for each in sources):
+        raise _WrongCallError("claim", *(f"none of the memories says {each}" for each in added))
+    if instructs(text) and not any(map(instructs, said)):
         raise _WrongCallError("claim", "it reads as an instruction, and none of the memories does")
     if not read.is_merge:
+        if not any(keeps_hedge(text, each) for each in said):
+            raise _WrongCallError("hedge", "all of the memories are in doubt, or hearsay: say so")
         return
-    lost = [
-        missing
-        for each in read.sources
-        for missing in unsupported(each.value, [_source(each, read.value)])
-    ]
-    if lost:
+    if not all(keeps_hedge(text, each) for each in said):
+        raise _WrongCallError("hedge", "a memory is in doubt, or hearsay: say so, or merge less")
+    if lost := [*_lost(read, text), *_denials_lost(text, said)]:
         told = ", ".join(dict.fromkeys(lost))
         raise _WrongCallError(
             "value", f"it leaves out what they say: {told}; say it, or merge less"
         )
+
+
+def _lost(read: Combination, text: str) -> Iterator[str]:
+    """Yield what a source says, and the merged value does not."""
+    for each in read.sources:
+        yield from unsupported(each.value, [_source(each, read.value)])
+        yield from _beyond(_without_label(each.value), [text])
+
+
+def _beyond(value: JsonObject, others: Sequence[str]) -> list[str]:
+    """Return the words of *value* that *others* do not say; none in a language without rules."""
+    text = memory_text(value)
+    if language_of_words(text) not in WITH_RULES:
+        return []
+    return [repr(word) for word in words_beyond(text, others)]
+
+
+def _without_label(value: JsonObject) -> JsonObject:
+    """Return *value* without what only says where it belongs."""
+    return {name: each for name, each in value.items() if not is_label(f"/{name}")} or value
+
+
+def _denials_lost(text: str, said: Sequence[str]) -> list[str]:
+    """Return what sources deny, where the merged value denies nothing."""
+    if _denied_in(text):
+        return []
+    return [repr(clause) for each in said for clause in _denied_in(each)]
+
+
+def _denied_in(text: str) -> list[str]:
+    clauses = clauses_in(text[:DENIED_CHARACTERS_MAX])
+    return [each.text.strip() for each in clauses if each.denials]
 
 
 def _days_shown(memories: Sequence[Memory]) -> list[SaidSource]:

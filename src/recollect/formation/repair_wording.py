@@ -194,6 +194,10 @@ _ROWS: Final = (
         "這些記憶都不確定，或是聽別人說的：照樣寫出",
     ),
     (
+        r"a memory is in doubt, or hearsay: say so, or merge less",
+        "有一條記憶不確定，或是聽別人說的：照樣寫出，或少合併幾條",
+    ),
+    (
         r"it leaves out what they say: (?P<lost>.+); say it, or merge less",
         "漏了它們說的：{lost}；寫上，或少合併幾條",
     ),
