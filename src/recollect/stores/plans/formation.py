@@ -46,6 +46,9 @@ class Debounce:
     With an infinite *quiet_s* a message alone makes nothing due: it waits for the other limits or
     for `Store.signal`. With an infinite *max_wait_s* every new message postpones the due time. Once
     *messages* messages or *tokens* (estimated) are pending, they are due at once.
+
+    >>> Debounce(quiet_s=30, messages=50).max_wait_s
+    600.0
     """
 
     quiet_s: float = 10.0
