@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import tempfile
 from collections.abc import AsyncGenerator, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Annotated, Final
@@ -84,14 +85,18 @@ async def import_file(
     if restore_erased:
         reach.may("admin")
     zone = read_zone(timezone)
-    source = await _received(request, PurePath(name).name or "upload")
-    rows = await to_thread.run_sync(lambda: read_rows(source, zone=zone, thread=thread))
-    return event_stream(reach, _imported(reach, source, rows, restore_erased=restore_erased))
+    with ExitStack() as stack:
+        source = await _received(request, PurePath(name).name or "upload", stack)
+        rows = await to_thread.run_sync(lambda: read_rows(source, zone=zone, thread=thread))
+        answer = event_stream(reach, _imported(reach, source, rows, restore_erased=restore_erased))
+        stack.pop_all()  # the stream closes the file when it ends
+    return answer
 
 
-async def _received(request: Request, name: str) -> InputFile:
+async def _received(request: Request, name: str, stack: ExitStack) -> InputFile:
     """Receive a body into a file without a name, so that nothing is left of it afterwards."""
     held = await to_thread.run_sync(lambda: tempfile.TemporaryFile(buffering=0))  # noqa: SIM115
+    stack.enter_context(held)
     size = 0
     async for part in request.stream():
         size += len(part)

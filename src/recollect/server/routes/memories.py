@@ -101,19 +101,11 @@ async def memories(
             valid_at=valid_at or "ever",
             known_at=known_at,
         )
-        found = await _ranked(reach, q, where, below=below, limit=limit)
-        told = [each for each in found if state in {None, each.state}]
-        return {"memories": [memory_to_json(each, reach.relative) for each in told], "cursor": None}
+        return await _ranked(reach, q, where, state, below=below, limit=limit)
     if order is not None:
-        wanted = ListingFilter(
-            now=reach.service.memory.store.now(),
-            type=type,
-            state=state,
-            valid_at=None if valid_at is None else check_time(valid_at, "valid_at"),
-        )
         asked = ListingRequest(
             order=order,
-            wanted=wanted,
+            wanted=_listing_filter(reach, type, state, valid_at),
             filter=conditions,
             below=below,
             known_at=known_at,
@@ -172,6 +164,14 @@ def _check_listing(
         raise UsageError(msg)
 
 
+def _listing_filter(
+    reach: Reach, type_: str | None, state: State | None, valid_at: datetime | None
+) -> ListingFilter:
+    at = None if valid_at is None else check_time(valid_at, "valid_at")
+    now = reach.service.memory.store.now()
+    return ListingFilter(now=now, type=type_, state=state, valid_at=at)
+
+
 async def _listed(reach: Reach, asked: ListingRequest) -> dict[str, Any]:
     """Return a part of a listing in an order, with the counts of the whole."""
     if asked.below:
@@ -208,13 +208,17 @@ def read_filter_json(written: str | None) -> JsonObject | None:
 
 
 async def _ranked(
-    reach: Reach, query: str, where: Where, *, below: bool, limit: int
-) -> list[Memory]:
+    reach: Reach, query: str, where: Where, state: State | None, *, below: bool, limit: int
+) -> dict[str, Any]:
     """Return the active memories that bear on a query, as recall ranks them."""
     if below:
         reach.may("read", below=True)
     found = await reach.memory.recall(reach.scope, query, limit=limit, below=below, where=where)
-    return [each.content for each in found.entries if isinstance(each.content, Memory)]
+    memories = [each.content for each in found.entries if isinstance(each.content, Memory)]
+    told = [
+        memory_to_json(each, reach.relative) for each in memories if state in {None, each.state}
+    ]
+    return {"memories": told, "cursor": None}
 
 
 async def existing_memory(reach: Reach, type_: str, key: str) -> Memory:
