@@ -2,6 +2,7 @@
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
+import { isConflict } from "../api/problem";
 import type { Memory } from "../api/shapes";
 import { changeAll, CHOSEN_MAX, meantBy, nameOf, partsIn, takeAllBack, type BulkAct, type BulkResult, type Chosen } from "../lib/bulk";
 import { PART, type ListedPart } from "../lib/listing";
@@ -148,7 +149,7 @@ function Refused({ result: { refused, stopped }, close }: { result: BulkResult; 
       <div>
         {Boolean(stopped) && <p>{t("bulk.stopped")} {sentenceOf(stopped, t)}</p>}
         {refused.length > 0 && <p>{t("bulk.refused", { count: refused.length })}</p>}
-        <ul>{refused.slice(0, REFUSED_SHOWN).map(({ memory, error }) => <li key={nameOf(memory)}>{memory.type}/{memory.key}: {sentenceOf(error, t)}</li>)}</ul>
+        <ul>{refused.slice(0, REFUSED_SHOWN).map(({ memory, error }) => <li key={nameOf(memory)}>{memory.type}/{memory.key}: {isConflict(error) ? t("bulk.meanwhile") : sentenceOf(error, t)}</li>)}</ul>
       </div>
       <button type="button" className="plain icon-button" aria-label={t("close")} onClick={close}><Icon name="close" /></button>
     </div>

@@ -5,7 +5,7 @@ import { api } from "../api/client";
 import { Problem } from "../api/problem";
 import type { FileProgress, FileReport, Imported } from "../api/shapes";
 import { useAct } from "../lib/act";
-import { isExport } from "../lib/import_forms";
+import { exportedFrom, landingOf } from "../lib/import_forms";
 import { useAround, useHere, useWording } from "../lib/session";
 import { Field } from "../parts/basics";
 import { Icon } from "../parts/icons";
@@ -56,7 +56,11 @@ export function Import() {
     setReport(null);
     setProgress({ rows: 0, fraction: null });
     void act.run<Report>({
-      request: async () => ((await isExport(file)) ? { kind: "export", name: file.name, export: await api.importRecords(scope, file) } : { kind: "file", file: await received(scope, file, zone, setProgress, (stopped) => setReport({ kind: "file", file: stopped })) }),
+      request: async () => {
+        const from = await exportedFrom(file);
+        if (from) return { kind: "export", name: file.name, export: await api.importRecords(landingOf(scope, from), file) };
+        return { kind: "file", file: await received(scope, file, zone, setProgress, (stopped) => setReport({ kind: "file", file: stopped })) };
+      },
       succeed: (found) => {
         setReport(found);
         const count = found.kind === "file" ? found.file.taken : found.export.taken;
@@ -73,7 +77,10 @@ export function Import() {
     <>
       <div className={isOver ? "drop over" : "drop"} onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)} onDrop={drop}>
         <Icon name="upload" />
-        <Field label={t("import.do")} hint={t("import.forms")}>{(id) => <input id={id} type="file" disabled={act.isBusy} onChange={(event) => { upload(event.target.files?.[0]); event.target.value = ""; }} />}</Field>
+        <div className="drop-words">
+          <label className="button">{t("import.do")}<input className="unseen" type="file" disabled={act.isBusy} onChange={(event) => { upload(event.target.files?.[0]); event.target.value = ""; }} /></label>
+          <p className="hint">{t("import.forms")}</p>
+        </div>
       </div>
       <Field label={t("import.zone")} hint={t("import.zone_about")}>{(id) => <input id={id} value={zone} disabled={act.isBusy} onChange={(event) => setZone(event.target.value)} />}</Field>
       {progress && <p className="import-progress" role="status">{progress.rows ? t("import.going", { count: progress.rows, total: wording.number(progress.rows) }) : t("import.sending")}<progress max={1} value={progress.fraction ?? undefined} aria-label={t("import")} /></p>}

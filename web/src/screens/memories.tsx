@@ -182,9 +182,9 @@ function Row({ memory, recalls, isHere, href, showScope, choosing }: { memory: M
   const { t } = useAround();
   const isChosen = choosing.has(nameOf(memory));
   return (
-    <div className={choosing.isOn ? "row-line choosing" : "row-line"}>
+    <div className={`row-line${choosing.isOn ? " choosing" : ""}${isChosen ? " chosen" : ""}`}>
       {choosing.isOn && <input type="checkbox" className="row-choice" checked={isChosen} aria-label={t("bulk.choose_one", { what: memory.sentence.slice(0, 80) })} onChange={() => choosing.turn(memory)} />}
-      <a className={`row${isHere ? " here" : ""}${isChosen ? " chosen" : ""}`} aria-current={isHere ? "true" : undefined} href={href}>
+      <a className={isHere ? "row here" : "row"} aria-current={isHere ? "true" : undefined} href={href}>
         <TypeSign type={memory.type} />
         <span className="row-body">
           <Said memory={memory} />

@@ -38,12 +38,12 @@ export default function Recall() {
       {(!me.embedder || me.embedder === "none") && <p className="notice">{t("recall.words_only")}</p>}
       <div className={isCompared ? "sides" : "side-alone"}>
         <section className="recall-side" aria-label={isCompared ? t("recall.left") : t("recall")}>
-          <AskForm asked={one} field="search" submit={(changed) => follow(link(changed, isCompared ? other : null), answer.again)} />
+          <AskForm asked={one} field="search" label={t(isCompared ? "recall.left" : "recall")} submit={(changed) => follow(link(changed, isCompared ? other : null), answer.again)} />
           <Side asked={one} answer={answer} beside={null} />
         </section>
         {isCompared && (
           <section className="recall-side" aria-label={t("recall.right")}>
-            <AskForm asked={other} field="search-other" submit={(changed) => follow(link(one, changed), compared.again)} />
+            <AskForm asked={other} field="search-other" label={t("recall.right")} submit={(changed) => follow(link(one, changed), compared.again)} />
             <Side asked={other} answer={compared} beside={answer.value} />
           </section>
         )}
@@ -57,14 +57,14 @@ function useRecall(asked: RecallSettings | null) {
   return useAsked<RecallAnswer | null>((signal) => (asked?.q ? api.recall(scope, bodyOf(asked), signal) : Promise.resolve(null)), [scope, asked]);
 }
 
-function AskForm({ asked, field, submit }: { asked: RecallSettings; field: string; submit: (asked: RecallSettings) => void }) {
+function AskForm({ asked, field, label, submit }: { asked: RecallSettings; field: string; label: string; submit: (asked: RecallSettings) => void }) {
   const { t } = useAround();
   const { can } = useHere();
   const [draft, setDraft] = useState(asked);
   useEffect(() => setDraft(asked), [JSON.stringify(asked)]);
   const set = (name: keyof RecallSettings) => (event: { target: { value: string } }) => setDraft({ ...draft, [name]: event.target.value });
   return (
-    <form className="ask" role="search" onSubmit={(event) => { event.preventDefault(); submit(draft); }}>
+    <form className="ask" role="search" aria-label={label} onSubmit={(event) => { event.preventDefault(); submit(draft); }}>
       <div className="ask-line">
         <input type="search" id={field} value={draft.q} placeholder={t("recall.ask")} aria-label={t("recall.ask")} onChange={set("q")} />
         <button type="submit" className="accent" disabled={!draft.q.trim()}>{t("recall.do")}</button>
@@ -113,7 +113,7 @@ function Answer({ asked, answer, beside }: { asked: RecallSettings; answer: Reca
       <ol className="entries">
         {answer.entries.map((entry, place) => <Entry key={place} entries={answer.entries} place={place} most={most} isReranked={Boolean(answer.reranker)} before={places} entry={entry} />)}
       </ol>
-      <Missing asked={asked} answer={answer} />
+      <Missing key={JSON.stringify(asked)} asked={asked} answer={answer} />
       <Dropped entries={answer.dropped} />
       {answer.rendered && (
         <details className="fold" open>

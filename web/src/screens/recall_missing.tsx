@@ -21,7 +21,8 @@ export function Missing({ asked, answer }: { asked: RecallSettings; answer: Reca
   const [words, setWords] = useState("");
   const [found, setFound] = useState<{ candidate: Candidate; verdict: Verdict }[] | null>(null);
   const act = useAct();
-  const look = () =>
+  const look = () => {
+    setFound(null);
     void act.run({
       request: async () => {
         const [wide, candidates] = await Promise.all([
@@ -32,17 +33,18 @@ export function Missing({ asked, answer }: { asked: RecallSettings; answer: Reca
       },
       succeed: setFound,
     });
+  };
   return (
     <details className="fold missing">
       <summary>{t("missing_entry")}</summary>
-      <form className="ask-line" role="search" onSubmit={(event) => { event.preventDefault(); if (words.trim()) look(); }}>
+      <form className="ask-line" onSubmit={(event) => { event.preventDefault(); if (words.trim()) look(); }}>
         <input type="search" value={words} placeholder={t("missing_entry.words")} aria-label={t("missing_entry.words")} onChange={(event) => setWords(event.target.value)} />
         <button type="submit" disabled={!words.trim() || act.isBusy}>{t("missing_entry.look")}</button>
       </form>
       <ActFailure act={act} />
       {found && !found.length && <p className="faint" role="status">{t("missing_entry.none")}</p>}
       {found && found.length > 0 && (
-        <ul className="verdicts" role="status">
+        <div role="status"><ul className="verdicts">
           {found.map(({ candidate, verdict }) => (
             <li key={entryName(candidate)}>
               {candidate.type ? <TypeSign type={candidate.type} /> : <span className="badge">{t("recall.message")}</span>}
@@ -52,7 +54,7 @@ export function Missing({ asked, answer }: { asked: RecallSettings; answer: Reca
               </div>
             </li>
           ))}
-        </ul>
+        </ul></div>
       )}
     </details>
   );
@@ -86,6 +88,12 @@ async function candidatesFor(scope: string[], words: string): Promise<Candidate[
   ]);
   const sought = words.toLowerCase();
   const hidden = unrecalled.flatMap((each) => each.memories).filter((each) => each.text.toLowerCase().includes(sought) || each.sentence.toLowerCase().includes(sought));
-  const all = [...byKey.memories.map(ofMemory), ...hidden.slice(0, CANDIDATES).map(ofMemory), ...byWords.entries];
+  const all = [...byKey.memories.map(ofMemory), ...hidden.slice(0, CANDIDATES).map(ofMemory), ...byWords.entries.filter((each) => isNamed(each, sought))];
   return [...new Map(all.map((each) => [entryName(each), each])).values()].slice(0, CANDIDATES + 3);
+}
+
+/** Whether an entry says one of the words: recall finds something for any words, also for those that stand nowhere. */
+function isNamed({ text, sentence = "", key = "" }: RecallEntry, sought: string): boolean {
+  const said = `${text} ${sentence} ${key}`.toLowerCase();
+  return sought.split(/\s+/).some((each) => each && said.includes(each));
 }

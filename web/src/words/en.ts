@@ -90,7 +90,7 @@ export const en = {
   "error.unreachable": "The service cannot be reached. Check that it runs, then try again.",
   "error.untold": "The service answered “{title}” and did not say why. Try again in a moment.",
   "evidence.message": "the message",
-  export: "Export and import",
+  export: "Export",
   "export.about": "All threads and memories of this scope as JSON Lines.",
   "export.do": "Export",
   "failure.key": "Reload the page to enter another key.",
@@ -569,4 +569,5 @@ export const en = {
   "api.copy": "Copy",
   "api.copied": "Copied.",
   "api.others": "{count} other answer|{count} other answers",
+  "bulk.meanwhile": "it was changed meanwhile, and is left to you",
 } as const;

@@ -92,7 +92,7 @@ export const zh: Record<keyof typeof en, string> = {
   "error.unreachable": "无法连接服务。请确认它正在运行，然后重试。",
   "error.untold": "服务回答“{title}”，没有说明原因。请稍后重试。",
   "evidence.message": "该消息",
-  export: "导出与导入",
+  export: "导出",
   "export.about": "以 JSON Lines 格式导出此作用域的全部会话和记忆。",
   "export.do": "导出",
   "failure.key": "请重新加载页面，以输入其他密钥。",
@@ -571,4 +571,5 @@ export const zh: Record<keyof typeof en, string> = {
   "api.copy": "复制",
   "api.copied": "已复制。",
   "api.others": "其他 {count} 种回答",
+  "bulk.meanwhile": "其间已被改动，留给你处理",
 };
