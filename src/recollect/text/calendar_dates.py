@@ -48,6 +48,9 @@ _ABSOLUTE: Final = tuple(
         rf"\b(?P<name>{_LONG_MONTH})\b",
         (r"(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=early )|(?<=late )|(?<=during )"
         r"|(?<=every )|(?<=until )|(?<=from )|(?<=or )|(?<=and ))(?P<name>may|march)\b"),
+        (r"(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=until )|(?<=\btil )|(?<=till )"
+        r"|(?<=from )|(?<=next )|(?<=last )|(?<=mid ))"
+        r"(?P<name>jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"),
         (rf"(?:(?P<year>\d{{4}}|\d\d|[\u3007零一二三四五六七八九]{{2,4}}) ?年 ?)?"
         rf"(?P<month>\d{{1,2}}|[{_C}]{{1,3}}) ?月份?"
         rf"(?: ?(?P<day>\d{{1,2}}|[{_C}]{{1,3}}) ?[日号]?)?"),
