@@ -1,6 +1,7 @@
 """No text takes longer than its length: every pattern and every step of recall is linear."""
 
 import ast
+import inspect
 import importlib
 import pkgutil
 import re
@@ -135,7 +136,7 @@ def value_of(node: ast.expr, module: ModuleType) -> str | None:
 
 def patterns_of(module: ModuleType) -> tuple[list[Found], list[str]]:
     """Return the patterns of a module, and the places of those that are made when it runs."""
-    tree = ast.parse(module.__loader__.get_source(module.__name__))  # type: ignore[union-attr]
+    tree = ast.parse(inspect.getsource(module))
     calls = [
         node
         for node in ast.walk(tree)
