@@ -15,6 +15,8 @@ EMBEDDER := $(VENV)/.embedder
 ORIGINALS := $(VENV)/originals/.installed
 # What builds the site of docs/.
 SITE_TOOLS := $(VENV)/.site
+# mem0, whose client the tests point at our service, with what it needs besides.
+MEM0 := $(VENV)/mem0/.installed
 PAGE_TOOLS := web/node_modules/.tools
 # A client of others' making, with which tests/mcp asks the MCP server.
 INSPECTOR := tests/mcp/inspector/node_modules/.package-lock.json
@@ -118,7 +120,7 @@ demo:
 	@if [ -t 0 ] && [ -t 1 ] && [ -z "$$CI" ]; then set -- --serve demo-page; else set -- "" ""; fi; \
 	$(MAKE) --no-print-directory -j2 $(EMBEDDER) $$2 && $(VENV)/bin/recollect demo $$1
 
-$(ORIGINALS): requirements/originals.txt $(INSTALLED)
+$(ORIGINALS) $(MEM0): $(VENV)/%/.installed: requirements/%.txt $(INSTALLED)
 	$(VENV)/bin/python -m pip install --quiet --require-hashes --no-deps --upgrade \
 		--target $(@D) -r $<
 	@touch $@
@@ -126,10 +128,10 @@ $(ORIGINALS): requirements/originals.txt $(INSTALLED)
 test: setup $(ORIGINALS)
 	$(PYTEST) -n $$(($(CORES) + 1)) -m "not prove and not slow"
 
-test-slow: setup $(ORIGINALS)
+test-slow: setup $(ORIGINALS) $(MEM0)
 	$(PYTEST) -n $$(($(CORES) * 2)) -m "slow and not prove"
 
-prove: setup $(ORIGINALS)
+prove: setup $(ORIGINALS) $(MEM0)
 	$(VENV)/bin/python -m pytest -m prove
 	set -e; for name in $(BENCHMARKS); do $(VENV)/bin/python -m benchmarks $$name; done
 

@@ -18,10 +18,9 @@ from typing import Final
 from recollect.errors import LeaseLostError, UsageError
 from recollect.ports import Ids
 from recollect.records import FormationStatus, JsonObject, Lane, Scope
-from recollect.stores.plans.lanes import formed_lanes, lanes_of, left_lanes, put_off_lanes
+from recollect.stores.plans.lanes import LANES, formed_lanes, lanes_of, left_lanes, put_off_lanes
 from recollect.stores.plans.memories import PreparedWrite, plan_writes
 from recollect.stores.plans.pending_messages import (
-    LANES,
     again_of,
     check_wait,
     due_at_once,
