@@ -163,6 +163,25 @@ def service_document() -> dict[str, Any]:
     return found
 
 
+def search_settings(page: str) -> dict[str, Any]:
+    """
+    Return what the site's search is told of a page: pages that explain come before lists.
+
+    >>> search_settings("erasing.md"), search_settings("reference.md")
+    ({'boost': 2}, {'boost': 0.5})
+    >>> search_settings("project/examples/forget.py.md")
+    {'exclude': True}
+    """
+    if page.startswith(f"{COPIES}/"):
+        return (
+            {"boost": 0.5}
+            if Path(ROOT, page.removeprefix(f"{COPIES}/")).is_file()
+            else {"exclude": True}
+        )
+    is_list = page.startswith(("reference", "decisions/", "benchmarks", "differences"))
+    return {"boost": 0.5 if is_list else 2}
+
+
 def on_files(files: Any, *, config: Any) -> Any:
     """Add what is not below docs/."""
     from mkdocs.structure.files import File  # noqa: PLC0415
@@ -174,6 +193,7 @@ def on_files(files: Any, *, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """Turn links that leave docs/, and fill in the routes of the service."""
+    """Turn links that leave docs/, fill in the routes of the service, and weigh the page."""
     text = site_text(markdown, page.file.src_uri)
+    page.meta.setdefault("search", search_settings(page.file.src_uri))
     return text.replace(ROUTES, routes_table(service_document())) if ROUTES in text else text

@@ -54,7 +54,15 @@ class RecollectError(Exception):
 
 
 class UsageError(RecollectError, ValueError):
-    """An argument is outside what the documentation allows."""
+    """
+    An argument is outside what the documentation allows.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     memory.recall("ada", "")
+    Traceback (most recent call last):
+    recollect.errors.UsageError: the query is empty: say what the next turn is about
+    """
 
     code = "usage"
 
@@ -89,7 +97,17 @@ class MissingKeyError(UsageError, KeyError):
 
 
 class NotFoundError(RecollectError, LookupError):
-    """The named object does not exist in this scope."""
+    """
+    The named object does not exist in this scope.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     try:
+    ...         memory.reject("ada", "Note", "lost")
+    ...     except NotFoundError as error:
+    ...         error.code
+    'not_found'
+    """
 
     code = "not_found"
 
@@ -98,7 +116,18 @@ class NotFoundError(RecollectError, LookupError):
 
 
 class ConflictError(RecollectError):
-    """The id or idempotency key was already used for different content."""
+    """
+    The id or idempotency key was already used for different content.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     kept = memory.append("ada", "chat", "We moved.", idempotency_key="turn-1")
+    ...     try:
+    ...         memory.append("ada", "chat", "We stayed.", idempotency_key="turn-1")
+    ...     except ConflictError as error:
+    ...         error.code
+    'conflict'
+    """
 
     code = "conflict"
 
@@ -134,7 +163,12 @@ class StaleReadError(ConflictError):
 
 
 class UpdateModeError(UsageError):
-    """A memory type's `update_mode` differs from that of its stored memories."""
+    """
+    A memory type's `update_mode` differs from that of its stored memories.
+
+    >>> UpdateModeError("User", old="patch", new="insert", documents=1).code
+    'update_mode'
+    """
 
     code = "update_mode"
 
@@ -347,7 +381,18 @@ class StoreVersionError(StoreError):
 
 
 class StoreClosedError(StoreError):
-    """The store was closed, or was opened before a fork in the parent process."""
+    """
+    The store was closed, or was opened before a fork in the parent process.
+
+    >>> import recollect
+    >>> memory = recollect.open_sync("memory:", embedder="none").open()
+    >>> memory.close()
+    >>> try:
+    ...     memory.threads("ada")
+    ... except RecollectError as error:
+    ...     error.code in EXIT_STATUS
+    True
+    """
 
     code = "closed"
 

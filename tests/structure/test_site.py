@@ -1,5 +1,6 @@
 """The site of docs/: every page has its place, links that leave docs/ work, and it builds."""
 
+import doctest
 import importlib.util
 import os
 import re
@@ -73,6 +74,24 @@ def test_files_that_pages_link_to_are_copied() -> None:
 
     assert {"README.md", "SECURITY.md", "examples/README.md", "examples/forget.py"} <= copied.keys()
     assert not [name for name in copied if name.startswith("docs/")]
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("erasing.md", {"boost": 2}),
+        ("reference_records.md", {"boost": 0.5}),
+        ("project/SECURITY.md", {"boost": 0.5}),
+        ("project/examples/forget.py.md", {"exclude": True}),
+    ],
+)
+def test_pages_that_explain_are_found_before_lists(page: str, expected: dict[str, object]) -> None:
+    """A search for "erase" leads to how it is done before it leads to fifty mentions of it."""
+    assert HOOK.search_settings(page) == expected
+
+
+def test_the_examples_of_the_hook_run() -> None:
+    assert doctest.testmod(HOOK).failed == 0
 
 
 def test_every_decision_is_listed() -> None:

@@ -43,6 +43,9 @@ class OperationOutcome:
     The outcome of one operation: *action*, address, reason, and write.
 
     It is *stale* if it was refused because its target has changed.
+
+    >>> OperationOutcome(action="refused", type="User", key="User", reason="nobody said so").stale
+    False
     """
 
     action: FormationAction

@@ -160,6 +160,10 @@ class FormationPrompts:
     ``{derive}`` and ``{leave}``, *chatbot* ``{time}`` and ``{memories}``, *summary* ``{summary}``
     and ``{new_lines}``; literal braces in these and in *patching* are doubled.
 
+    >>> prompts = FormationPrompts(chatbot="You are a tutor. {memories}")
+    >>> prompts.extraction is None
+    True
+
     Raises:
         UsageError: A text uses an unknown variable, a heading has several lines, or the days of
             the week are not seven words.

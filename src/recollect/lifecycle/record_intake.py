@@ -58,6 +58,9 @@ class RecordNote:
     A record that was not stored as given, and why; *place* counts from 0.
 
     An *erased* record was left out, a *changed* one stored differently, a *refused* one not stored.
+
+    >>> RecordNote(place=2, what="refused", reason="its thread has no messages").what
+    'refused'
     """
 
     place: int

@@ -15,6 +15,10 @@ class ScopeLocks:
 
     An agent calls several tools at once. Without locks they would run into version conflicts with
     each other, and the last of many would run out of retries.
+
+    >>> locks = ScopeLocks()
+    >>> locks.of(("users", "ada")) is locks.of(("users", "bob"))
+    False
     """
 
     def __init__(self) -> None:

@@ -37,7 +37,17 @@ _PAGE: Final = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttachmentInfo:
-    """What is known of an attachment without its content."""
+    """
+    What is known of an attachment without its content.
+
+    >>> import recollect
+    >>> file = recollect.Attachment(name="plan.txt", data=b"a red door")
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     kept = memory.append("ada", "chat", "Here is the plan.", attachments=[file])
+    ...     (info,) = memory.attachments("ada", "chat")
+    >>> info.name, info.bytes
+    ('plan.txt', 10)
+    """
 
     name: str
     media_type: str

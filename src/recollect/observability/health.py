@@ -19,7 +19,13 @@ HealthStatus: TypeAlias = Literal["ok", "degraded", "down"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskError:
-    """An error of a background task: its class, a text without words of users, when."""
+    """
+    An error of a background task: its class, a text without words of users, when.
+
+    >>> when = datetime(2026, 3, 1, tzinfo=UTC)
+    >>> TaskError(type="StoreUnavailableError", text="the store is away", at=when).type
+    'StoreUnavailableError'
+    """
 
     type: str
     text: str

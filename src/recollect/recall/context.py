@@ -58,6 +58,14 @@ class ContextEntry:
 
     *handle* names it in the text, the same in every context; *text* is what is shown of it,
     *is_excerpt* whether that leaves words out. *tokens* is what its line costs.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     note = memory.remember("ada", "The boat is red.")
+    ...     context = memory.context("ada", "Is the boat red?")
+    >>> entry = context.entries[0]
+    >>> entry.text, entry.is_excerpt, context.source(entry.handle) == note
+    ('The boat is red.', False, True)
     """
 
     handle: str
@@ -74,7 +82,16 @@ class ContextEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileDocument:
-    """A document in force, with the fields of it that are shown; *handle* names it in the text."""
+    """
+    A document in force, with the fields of it that are shown; *handle* names it in the text.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     written = memory.put("ada", "User", "User", {"home": "Oslo"})
+    ...     (document,) = memory.context("ada", "Where do I live?").profile
+    >>> document.memory.value, document.fields
+    ({'home': 'Oslo'}, ('- home: Oslo',))
+    """
 
     handle: str
     memory: Memory
@@ -85,7 +102,16 @@ class ProfileDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """An entry that was considered and is not shown, and why."""
+    """
+    An entry that was considered and is not shown, and why.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     kept = memory.append("ada", "chat", "The boat is red.")
+    ...     context = memory.context("ada", "Is the boat red?", thread="chat")
+    >>> [each.reason for each in context.left_out]
+    ['in the thread']
+    """
 
     entry: Recalled
     reason: LeftOutReason
@@ -167,7 +193,12 @@ class Context:
 
 
 def context_guide(language: Literal["en", "zh"] = "en") -> str:
-    """Return what a system prompt should say about contexts: how to use and to cite them."""
+    """
+    Return what a system prompt should say about contexts: how to use and to cite them.
+
+    >>> "memory" in context_guide(), context_guide("zh") == context_guide()
+    (True, False)
+    """
     return GUIDE_CHINESE if language == "zh" else GUIDE
 
 

@@ -24,7 +24,18 @@ from recollect.stores.vector_codec import decode_vectors
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
-    """A memory near a query: its cosine similarity, and its vector of unit length."""
+    """
+    A memory near a query: its cosine similarity, and its vector of unit length.
+
+    >>> import recollect
+    >>> from recollect.testing import HashedEmbedder
+    >>> with recollect.open_sync("memory:", embedder=HashedEmbedder()) as memory:
+    ...     notes = [memory.remember("ada", each) for each in ("The boat is red.", "It rains.")]
+    ...     memory.settled("ada")
+    ...     (nearest,) = memory.nearest("ada", "a red boat", type_="Note", limit=1)
+    >>> nearest.memory == notes[0], nearest.similarity > 0.5
+    (True, True)
+    """
 
     memory: Memory
     similarity: float

@@ -80,6 +80,13 @@ class ConsolidationResult:
 
     *id* is the id of its receipt, for `undo`; ``None`` if there was nothing to do. *postponed*
     counts the groups left for another run because of a limit or a failure (*reason*).
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none", model="rules", worker=False) as memory:
+    ...     notes = [memory.remember("ada", each) for each in ("The boat is red.", "It rains.")]
+    ...     result = memory.consolidate("ada")
+    >>> result.changes
+    ()
     """
 
     end: ConsolidationEnding

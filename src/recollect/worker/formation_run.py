@@ -73,6 +73,13 @@ class FormationResult:
 
     *outage* is the model's error if it is unavailable. *error* is an unexpected exception; an
     unusable answer of the model is not one. Pending messages are retried in *retry_s* seconds.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none", model="rules", worker=False) as memory:
+    ...     kept = memory.append("ada", "chat", "I live in Oslo.")
+    ...     (result,) = memory.form("ada")
+    >>> result.end, [(each.action, each.type) for each in result.outcomes]
+    ('formed', [('stored', 'User')])
     """
 
     end: FormationEnding

@@ -92,6 +92,15 @@ class UndoLog:
     Holds the record needed to undo the last change made through a view of a store.
 
     With *bytes_max*, a change whose record would be larger (as JSON) is refused.
+
+    >>> import recollect
+    >>> log = UndoLog()
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     note = memory.remember("ada", "The boat is red.")
+    ...     gone = memory.noting(log).delete("ada", "Note", note.key)
+    ...     memory.undo("ada", log.last)
+    ...     memory.get("ada", "Note", note.key).value["content"]
+    'The boat is red.'
     """
 
     def __init__(self, *, bytes_max: int | None = None) -> None:
