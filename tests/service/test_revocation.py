@@ -447,7 +447,7 @@ async def answers(served: Served, key: str, way: Way, begun: "Begun") -> list[Js
         async def ask(method: str, path: str) -> None:
             answer = None
             while answer is None:  # an address has a share of what sent no key yet
-                with suppress(httpx.ReadError):
+                with suppress(httpx.ReadError, httpx.RemoteProtocolError):
                     answer = await client.request(method, path)
             found.append(last_of(answer.headers["content-type"], answer.content))
 

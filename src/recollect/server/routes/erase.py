@@ -108,6 +108,7 @@ async def erase_target(reach: Reach, target: EraseTarget) -> EraseReceipt:
     with memory_span("delete_memory"):
         receipt = await memory.erase(reach.scope, target)
     reach.service.recalled.forget(reach.scope)
+    reach.service.columns.forget(reach.scope)
     if isinstance(target, EraseScope):
         await reach.service.usage.forget(reach.scope, below=target.below)
         await forget_erased(memory, reach.scope, below=target.below)
