@@ -1,8 +1,8 @@
 """No text takes longer than its length: every pattern and every step of recall is linear."""
 
 import ast
-import inspect
 import importlib
+import inspect
 import pkgutil
 import re
 import time
