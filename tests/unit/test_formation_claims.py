@@ -1,7 +1,7 @@
 """What a value claims and nobody said: names, dates, and all kinds together."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 from typing import Final
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.formation import claims
-from recollect.formation.claims import SaidText, unsupported
+from recollect.formation.claims import Heard, SaidText, unsupported
 from recollect.formation.grounding import latin_names as names
 from recollect.records import Json
 
@@ -490,3 +490,34 @@ def test_any_date_supports_itself_in_other_forms(day: date) -> None:
 
     for form in forms:
         assert () == lacking(forms, str(form))
+
+
+@pytest.mark.parametrize(
+    ("texts", "value"),
+    [
+        (
+            ["what is Porto like in october", "that's when we go. 11 to 18."],
+            "11 to 18 October 2025",
+        ),
+        (["never again. ask me in oct"], "to be asked in October 2025"),
+        (["the train leaves on 2025-07-18", "back on sunday"], "back on 2025-07-20"),
+        (["手上現金六十五萬，跟我姊借三十"], "跟姊姊借三十萬"),
+        (["下個月第二個禮拜日"], "約禮拜日"),
+    ],
+)
+def test_what_two_messages_tell_together_is_told(texts: Sequence[str], value: str) -> None:
+    """A span and its month, a day of the week behind a day, an amount whose unit stands before."""
+    at = datetime(2025, 7, 7, 10, tzinfo=UTC)
+    sources = [SaidText(text=each, at=at, speaker=None) for each in texts]
+
+    assert () == Heard(sources).lacks_of(value)
+
+
+def test_a_day_of_the_week_is_told_behind_a_day_of_another_message_alone() -> None:
+    """Not a week later, and not from the day on which it was said."""
+    at = datetime(2025, 7, 7, 10, tzinfo=UTC)
+    sources = [SaidText(text="back on sunday", at=at, speaker=None)]
+    dated = SaidText(text="the train leaves on 2025-07-18", at=at, speaker=None)
+
+    assert ("the date 2025-07-20",) == Heard(sources).lacks_of("back on 2025-07-20")
+    assert ("the date 2025-07-27",) == Heard([*sources, dated]).lacks_of("back on 2025-07-27")

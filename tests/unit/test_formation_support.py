@@ -18,7 +18,13 @@ from benchmarks.support import (
 )
 from recollect.formation import support
 from recollect.formation.grounding import foreign_text as foreign
-from recollect.formation.support import judgement, polarity
+from recollect.formation.support import (
+    judgement,
+    later_corrections,
+    polarity,
+    related_people,
+    told_of_whom,
+)
 from recollect.formation.support.heard import ASKED_CHARACTERS_MAX
 from recollect.formation.wording import announcements
 
@@ -172,7 +178,7 @@ WRONG: Final = {
     ),
     "said of somebody else": case(
         ["u: My brother is allergic to nuts."],
-        note("The user is allergic to nuts", "1: My brother is allergic to nuts"),
+        note("To nuts the user is allergic", "1: My brother is allergic to nuts"),
     ),
     "a name that is somebody else's": case(
         ["u: My friend Bob came by.", TOOL],
@@ -237,6 +243,96 @@ WRONG: Final = {
     "what is pasted in traditional Chinese": case(
         ["u: 翻譯這段：我只買亮線牌電池"],
         user({"interests": ["亮線牌電池"]}, "1: 我只買亮線牌電池"),
+    ),
+    "a doubt is left out of one clause": case(
+        ["u: might get a dog. maybe a whippet or a retired greyhound. I run every day."],
+        note("gets a whippet or a retired greyhound, and runs every day",
+             "1: maybe a whippet or a retired greyhound", "1: I run every day"),
+    ),
+    "hearsay becomes a fact": case(
+        ["u: so apparently, and this is from Denise, they're closing the Swindon office"],
+        note("The Swindon office is closing", "1: they're closing the Swindon office"),
+    ),
+    "hearsay becomes a fact in Chinese": case(
+        ["u: 聽隔壁部門的說我們公司下半年要搬去南港"],
+        note("用戶的公司下半年搬到南港", "1: 我們公司下半年要搬去南港"),
+    ),
+    "an end that is doubtful": case(
+        ["u: so Denver is off i suppose"], end("m1", "1: so Denver is off i suppose"),
+        known=[known_note("flies to Denver in March")],
+    ),
+    "one clause loses its denial": case(
+        ["u: I want to learn the speech by heart, i cant read from paper, i shake"],
+        note("wants to learn the speech by heart and reads it from paper",
+             "1: I want to learn the speech by heart, i cant read from paper"),
+    ),
+    "one clause loses its denial in Chinese": case(
+        ["u: 我对核桃过敏，方子别放核桃仁，周末烤贝果"],
+        note("周末烤贝果，方子要放核桃仁", "1: 方子别放核桃仁，周末烤贝果"),
+    ),
+    "said by another speaker": {
+        **case(["u: my shift at the shelter is on the 14th so i'm out", "u: i bring the tent"],
+               note("Dom has a shift at the shelter", "1: my shift at the shelter")),
+        "lines": [
+            {"role": "user", "name": name, "time": AT, "text": text, "new": True}
+            for name, text in (
+                ("Mel", "i have a shift at the shelter on the 14th, count me out"),
+                ("Dom", "i bring the tent then"),
+            )
+        ],
+        "calls": [note("Dom has a shift at the shelter", "1: i have a shift at the shelter")],
+    },
+    "said of the user's husband": case(
+        ["u: I don't mind. my husband does keep halal at home"],
+        note("The user keeps halal", "1: my husband does keep halal at home"),
+    ),
+    "said of the user": case(
+        ["u: 我請了家庭照顧假到下禮拜三，我在美濃"],
+        note("使用者的哥哥請了家庭照顧假，在美濃", "1: 我請了家庭照顧假到下禮拜三，我在美濃"),
+    ),
+    "said of another name": case(
+        ["u: Arlo is the one with the peanut butter, Wren won't eat anything green or crunchy"],
+        note("Arlo won't eat anything green or crunchy",
+             "1: Wren won't eat anything green or crunchy", "1: Arlo is the one"),
+    ),
+    "two people are one": case(
+        ["u: dr patel's off sick. also ravi left the company"],
+        note("Ravi Patel has left the company", "1: ravi left the company"),
+    ),
+    "a mentor who is another": case(
+        ["u: Kevin lets me own the roadmap. Jess reviews it, she is my mentor"],
+        note("Kevin is the user's mentor", "1: Kevin lets me own the roadmap", "1: my mentor"),
+    ),
+    "a husband who is another": case(
+        ["u: 她跟老公去荷蘭", "a: 好", "u: 金流先讓建宏接"],
+        note("她跟老公建宏去荷蘭", "1: 她跟老公去荷蘭", "3: 金流先讓建宏接"),
+        known=[{"id": "m1", "type": "Fact",
+                "value": {"subject": "建宏", "predicate": "是", "object": "新人"}}],
+    ),
+    "a son is left out": case(
+        ["u: 楼下王阿姨家儿子要跟电梯广告公司打官司"],
+        note("王阿姨要跟电梯广告公司打官司", "1: 楼下王阿姨家儿子要跟电梯广告公司打官司"),
+    ),
+    "a figure that was taken back": case(
+        ["u: the kitchen is 122 by 140", "u: hang on its 112 not 122"],
+        note("The kitchen is 122 by 140", "1: the kitchen is 122 by 140"),
+    ),
+    "an opposite": case(
+        ["u: 瑜伽課退掉了，改去游泳，禮拜二四六早上"],
+        note("用戶禮拜二四六晚上去游泳", "1: 改去游泳，禮拜二四六早上"),
+    ),
+    "another span": case(
+        ["u: from monday im in day surgery, 7 to 3, band 6"],
+        note("works in day surgery from 7 to 5", "1: im in day surgery, 7 to 3"),
+        known=[known_note("has 5 cats")],
+    ),
+    "a proposal of the assistant's": case(
+        ["u: 我要开车去宜兰。", "a: 建议走雪山隧道，保持车距，开大灯。", "u: 我周六去"],
+        note("用户周六开车去宜兰，走雪山隧道，保持车距，开大灯", "1: 我要开车去宜兰"),
+    ),
+    "a notice that is pasted": case(
+        ["u: 帮我看看这通知啥意思：\n各位业主，未缴物业费的请于月底前补缴"],
+        user({"interests": ["补缴物业费"]}, "1: 请于月底前补缴"),
     ),
 }  # fmt: skip
 """One value a rule, which no gate may take for the user's."""
@@ -346,9 +442,37 @@ MUTANTS: Final[dict[str, tuple[Any, str, Any, str]]] = {
     "any number is the user's": (
         support, "_numbers_of_nobody", lambda *_: iter(()), "a number of somebody else"),
     "any order is the user's": (
-        support, "order_reasons", lambda _: iter(()), "an order that is quoted"),
+        support, "order_reasons", lambda _: iter(()), "an order that is asked about"),
     "words of others are as good": (
         support, "_foreign", lambda *_: iter(()), "something grave of a tool's words"),
+    "any doubt may be lost": (
+        support, "lost_doubt_reasons", lambda *_: iter(()), "hearsay becomes a fact"),
+    "any doubt may end": (
+        support, "doubtful_end_reasons", lambda *_: iter(()), "an end that is doubtful"),
+    "any denial may be lost": (
+        support, "lost_denial_reasons", lambda *_: iter(()), "one clause loses its denial"),
+    "whoever speaks": (
+        told_of_whom, "_of_another_speaker", lambda *_: iter(()), "said by another speaker"),
+    "whoever it is about": (
+        told_of_whom, "_exchanged_with_user", lambda *_: iter(()), "said of the user's husband"),
+    "whatever the name": (
+        told_of_whom, "_exchanged_names", lambda *_: iter(()), "said of another name"),
+    "whoever is related": (
+        related_people, "_related", lambda *_: iter(()), "a mentor who is another"),
+    "whoever is related in Chinese": (
+        related_people, "_related_in_chinese", lambda *_: iter(()), "a husband who is another"),
+    "any two are one": (
+        related_people, "_joined_names", lambda *_: iter(()), "two people are one"),
+    "any owner will do": (
+        related_people, "_without_owner", lambda *_: iter(()), "a son is left out"),
+    "nothing is taken back": (
+        later_corrections, "_taken_back", lambda *_: iter(()), "a figure that was taken back"),
+    "nothing is an opposite": (
+        later_corrections, "_turned_round", lambda *_: iter(()), "an opposite"),
+    "any span is one": (
+        later_corrections, "_other_range", lambda *_: iter(()), "another span"),
+    "any proposal is taken": (
+        support, "_unasked_words", lambda *_: iter(()), "a proposal of the assistant's"),
     "nothing is announced": (
         foreign, "_announced", lambda *_: iter(()), "what is pasted to be translated"),
     "no Chinese is simplified": (

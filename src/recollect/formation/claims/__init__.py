@@ -49,6 +49,8 @@ _RANGE: Final = re.compile(
     r"(?P<year>\d{4})[-年/](?P<month>\d{1,2})[-月/]\d{1,2}[日号]? ?(?:或|至|到|、|~|-|/|or|and"
     r"|to) ?$"
 )
+_WEEK_DAYS: Final = 7
+_TEN_THOUSAND: Final = 10_000
 _YEAR_DAYS_MIN: Final = 360
 _MOSTLY: Final = 0.2
 """The share of Chinese characters from which on a text is a Chinese one."""
@@ -206,6 +208,8 @@ class Heard:
     def _is_told(self, claim: Dated) -> bool:
         if any(each.told.supports(claim) for each in self._sources):
             return True
+        if any(claim.weekday in each.told.weekdays for each in self._sources):
+            return True
         days = [each.first for each in claim.stretches if each.first == each.last]
         return any(map(self._is_put_together, days)) or any(map(self._is_computed, claim.stretches))
 
@@ -222,13 +226,26 @@ class Heard:
         """
         Return True if a day follows from two things that were told.
 
-        Its number ("the 21st") and, by another source, its month; a day and a length of time.
+        Its number ("the 21st", "11 to 18") and, by another source, its month; a day and a length of
+        time.
         """
         if any(day in each.told.reckoned for each in self._sources):
             return True
-        numbers = any(day.day in each.told.days_of_month for each in self._sources)
+        numbers = any(
+            day.day in each.told.days_of_month or day.day in each.span_ends
+            for each in self._sources
+        )
         months = (day.year, day.month)
-        return numbers and any(months in each.told.months for each in self._sources)
+        if numbers and any(months in each.told.months for each in self._sources):
+            return True
+        return self._is_weekday_after(day)
+
+    def _is_weekday_after(self, day: date) -> bool:
+        """Return True if one source names the day of the week, and another a day before it."""
+        named = [each for each in self._sources if day.weekday() in each.told.weekdays]
+        others = [each for each in self._sources if each not in named]
+        before = (told for each in others for told in each.told.days)
+        return bool(named) and any(0 < (day - told).days < _WEEK_DAYS for told in before)
 
     def _has_amount(self, amount: float | Fraction) -> bool:
         if isinstance(amount, float) and not math.isfinite(amount):
@@ -305,8 +322,20 @@ class Heard:
             longer = number.literal + "."
             literals = (literal for each in self._sources for literal in each.literals)
             return any(each == number.literal or each.startswith(longer) for each in literals)
+        if any(map(self._is_shortened, number.readings)):
+            return True
         years = range(number.decade, number.decade + 10) if number.decade else ()
         return any(map(self._has_amount, (*number.readings, *years)))
+
+    def _is_shortened(self, amount: Fraction) -> bool:
+        """Return True if 30万 was said as 三十 beside another amount that has its 万."""
+        small = amount / _TEN_THOUSAND
+        return small.denominator == 1 and any(
+            small in each.amounts
+            and any(other >= _TEN_THOUSAND and other % _TEN_THOUSAND == 0 for other in each.amounts)
+            for each in self._sources
+            if "万" in each.text
+        )
 
     def _names(self, value: ValueText) -> Iterator[tuple[int, str]]:
         is_translated = self._is_chinese and not any(map(_is_han, value.text))

@@ -18,6 +18,9 @@ from recollect.text.numerals import counts_in, digit_runs, numbers_in, plain
 
 COMPUTED_CHARACTERS_MAX: Final = 20_000
 """From the numbers of a longer text nothing is computed."""
+_SPAN: Final = re.compile(
+    r"(?<![\d.:/-])(\d{1,2})(?:st|nd|rd|th)? ?(?:to|till?|until|-|~|至|到) ?(\d{1,2})(?![\d:/%-])"
+)
 _HAN_RUN: Final = re.compile("[\u3400-\u9fff]+")
 
 
@@ -89,6 +92,12 @@ class SourceClaims:
     def told(self) -> Told:
         """Return the days that the text tells of."""
         return Told(list(pieces_of(self.text)), self.source.at.date() if self.source.at else None)
+
+    @cached_property
+    def span_ends(self) -> frozenset[int]:
+        """Return the numbers of each "11 to 18"."""
+        found = (match for piece in pieces_of(self.text) for match in _SPAN.finditer(piece))
+        return frozenset(int(end) for match in found for end in match.groups())
 
     @cached_property
     def words(self) -> HeardWords:

@@ -21,6 +21,7 @@ _KNOWN: Final = tuple(
 )
 _SHORT_MAX: Final = 6
 _LONG_MIN: Final = 5
+_CAPITALISED: Final = re.compile("[A-Z][a-z]*")
 _WORD: Final = re.compile(r"[^\W\d_]{2,40}|\d?[^\W\d_]\d[^\W\d_]")
 TEXT_CHARACTERS_MAX: Final = 20_000
 
@@ -29,9 +30,15 @@ def known_alias(name: str, texts: Sequence[str]) -> str:
     """
     Return the well-known other form of *name* that was said, ``""`` if none was.
 
+    So is one of the first letters of each word, each with its capital: ObjC.
+
     >>> known_alias("Microsoft", ["I sold my MSFT shares"])
     'msft'
     """
+    for text in texts:
+        for word in _WORD.findall(text[:TEXT_CHARACTERS_MAX]):
+            if _clips(word, name):
+                return str(word)
     folded = fold(name).replace(" ", "")
     for group in _KNOWN:
         if folded in group:
@@ -55,6 +62,18 @@ def possible_short_form(name: str, texts: Sequence[str]) -> str:
             if _shortens(word, name) or _shortens(name, word):
                 return str(word)
     return ""
+
+
+def _clips(short: str, long: str) -> bool:
+    """Return True for the first letters of each word, each with its capital: ObjC."""
+    parts, words = _CAPITALISED.findall(short), _CAPITALISED.findall(long)
+    return (
+        len(parts) > 1
+        and len(parts) == len(words)
+        and short != long
+        and "".join(parts) == short
+        and all(word.startswith(part) for part, word in zip(parts, words, strict=True))
+    )
 
 
 def _shortens(short: str, long: str) -> bool:

@@ -12,7 +12,9 @@ _PERSON: Final = (
     # What a doctor says of one's health is a finding, no hearsay.
     r"(?:he|she|they|(?:my|his|her|our|the) (?![^.!?\n]{0,16}(?:doctor|doc|gp|vet|dentist|physio"
     r"|midwife|nurse"
-    r"|consultant|oncologist|surgeon|specialist)\b)(?:[a-z]{2,15} ){0,1}[a-z]{2,15}|someone"
+    r"|consultant|oncologist|surgeon|specialist)\b)(?:[a-z]{2,15} ){0,1}[a-z]{2,15}"
+    r"|(?:land(?:lord|lady)|mum|mom|dad|boss|manager|teacher|tutor|neighbou?rs?|sister|brother"
+    r"|husband|wife)|someone"
     r"|somebody"
     r"|people|everyone)"
 )
@@ -49,7 +51,7 @@ _DOUBTS: Final = tuple(
         (
             r"(?<![不尽])可能(?!性)|也许|或许|大概|好像|似乎|估计|说不定|没准|搞不好|恐怕|不太?确定"
             r"|应该(?:是|会|没|不会|已经|快)|不一定|未必|不太?清楚|没想好|[没未]决定|我猜|如果没记错"
-            r"|怀疑|八成(?=[是会要得在])|不知道?(?:是不是|要不要|会不会|能不能|有没有)"
+            r"|怀疑|八成(?=[是会要得在不没])|估摸|不知道?(?:是不是|要不要|会不会|能不能|有没有)"
             r"|(?:记不清|不记得|想不起来)"
         ),
         (
@@ -66,7 +68,8 @@ _HEARSAY: Final = tuple(
             r"|thinks?|thought|believes?|insists?|insisted|swears?|reckons?|mentioned)\b"
         ),
         (
-            rf"{_UNASKED}\b{_NAMED} (?:says|said|tells me|told (?:me|us)|claims|claimed|thinks"
+            rf"{_UNASKED}\b{_NAMED}(?: (?:from|in|at|next) [a-z ]{{2,20}}?)?"
+            r" (?:says|said|tells me|told (?:me|us)|claims|claimed|thinks"
             r"|thought|believes|insists|insisted|swears|reckons|mentioned)\b"
         ),
         (
@@ -76,7 +79,8 @@ _HEARSAY: Final = tuple(
             r"|\bsupposedly\b|\ballegedly\b|\bapparently\b)"
         ),
         (
-            r"听[说讲]|据说|传[言闻说]|谣传|(?:有人|人家|大家|网路?络?上?|新闻|报[道纸]上?)都?[说讲]|(?:他|她|他们|我[妈爸哥姐弟妹]{1,2}|我?(?:朋友|同事|老婆"
+            r"听[说讲]|听[^，。！？\n我你]{1,8}[说讲](?!说)|[A-Z]{2,8} ?[说讲](?!明)"
+            r"|(?:微信|业主|家长|小区)群里?(?:有人|都|在)?[说讲传]|据说|传[言闻说]|谣传|(?:有人|人家|大家|网路?络?上?|新闻|报[道纸]上?)都?[说讲]|(?:他|她|他们|我[妈爸哥姐弟妹]{1,2}|我?(?:朋友|同事|老婆"
             r"|老公|妻子|丈夫|老师|老板))(?:跟我|告诉我|和我|都|总)?(?:说|讲|认为|觉得"
             r"|告诉)"
         ),
@@ -87,7 +91,7 @@ _INTENTIONS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"\b(?:considering|contemplating|mulling)\b|\bthinking (?:of|about) \w+ing\b",
-        r"在?(?:想|考虑)要不要|还?在考虑|打算考虑",
+        r"在?(?:想|考虑)要不要|还?在(?:考虑|犹豫|纠结)|打算考虑",
     )
 )
 """What is being weighed: a value may say that it is wanted or planned, not that it is so."""
@@ -100,9 +104,9 @@ _KEPT: Final = re.compile(
     r"|claims?|claimed|according to|mentioned|reckons?|insists?|recommends?|recommended"
     r"|suggests?|suggested|advises?|advised|warns?|warned|orders?|ordered|asks?|asked|promised?"
     r"|by \w+'s account|in the opinion)\b"
-    r"|可能|也许|或许|大概|好像|似乎|估计|不确定|说不定|听说|据说|认为|觉得|猜|说|称|告诉"
-    r"|以为|考虑|打算|未确认|不一定|没想好|应该|约|左右|上下|疑似|怀疑|疑|预计|估计|未定|待定"
-    r"|或许|差不多|没准|恐怕|嘱|建议|要求|叮嘱|表示|提到|指出|告知|提醒|转述|传|让",
+    r"|可能|也许|或许|大概|好像|似乎|估计|不确定|说不定|听说|据说|认为|觉得|猜|(?<!小)说(?![话明法])|称|告诉"
+    r"|以为|考虑|打算|未确认|不一定|没想好|应该|(?<![合续签契节制预特邀公违租])约(?![定会好了])|左右|上下|疑似|怀疑|疑|预计|估计|未定|待定"
+    r"|或许|差不多|没准|恐怕|嘱|建议|要求|叮嘱|表示|提到|指出|告知|提醒|转述|传(?![统真家])|让",
     re.IGNORECASE,
 )
 _INTENDED: Final = re.compile(

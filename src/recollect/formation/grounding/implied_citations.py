@@ -140,7 +140,8 @@ def _words_elsewhere(
     lines = {(each.line.number, each.trust) for each in passages}
     for word in trace(str(wanting.leaf), sources):
         voice = word.voice
-        if voice is None or (voice.line.number, voice.trust) in lines:
+        is_figure = word.written[:1].isdigit()  # whether it was said is known from its claim
+        if voice is None or is_figure or (voice.line.number, voice.trust) in lines:
             continue
         lines.add((voice.line.number, voice.trust))
         yield from _implied(voice, voice.quote_of(word.written), wanting.pointer)

@@ -38,6 +38,13 @@ _BESIDE: Final = re.compile(
 _BARE_DAY: Final = re.compile(
     r"\b(?P<day>\d{1,2})(?:st|nd|rd|th)\b|(?<![月\d])(?P<号>\d{1,2})[日号]", re.IGNORECASE
 )
+_DAYS: Final = "mon tue wed thu fri sat sun".split()
+_HAN_DAYS: Final = {day: at for at, day in enumerate("一二三四五六日")} | {"天": 6}
+_WEEKDAY: Final = re.compile(
+    rf"\b(?P<day>{'|'.join(_DAYS)})(?:day|sday|nesday|rsday|urday|s)?s?\b"
+    r"|(?:周|星期|礼拜)(?P<han>[一二三四五六日天])",
+    re.IGNORECASE,
+)
 _WEAK: Final = re.compile(
     r"(?:1[6-9]|2[01])\d\d年?|\d\d年|\d{1,2}/\d{1,2}|\d{1,2}(?:st|nd|rd|th|[日号])"
     r"|[\u3007零一二三四五六七八九十廿]{1,4}[日号年]"
@@ -138,6 +145,21 @@ class Told:
             for sign in (-1, 1)
             for about in ((-1, 0, 1) if length > 1 else (0,))
         ) | frozenset(born)
+
+    @cached_property
+    def weekdays(self) -> frozenset[int]:
+        """Return the days of the week that the text names, Monday as 0."""
+        found = (match for each in self._pieces for match in _WEEKDAY.finditer(each))
+        return frozenset(
+            _HAN_DAYS[match["han"]] if match["han"] else _DAYS.index(match["day"].lower())
+            for match in found
+        )
+
+    @cached_property
+    def days(self) -> frozenset[date]:
+        """Return the single days that the text tells of, but for the day it was said on."""
+        stretches = (stretch for each in self._dates for stretch in each.stretches)
+        return frozenset(e.first for e in stretches if e.first == e.last) - {self._said_on}
 
     @cached_property
     def days_of_month(self) -> frozenset[int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 from recollect.formation.operations import (
@@ -32,12 +33,20 @@ from recollect.formation.support.judgement import (
     traced,
     unsupported_reasons,
 )
+from recollect.formation.support.later_corrections import correction_reasons
 from recollect.formation.support.leaves import contents_of, numbers_of, text_at, texts_of, type_of
+from recollect.formation.support.lost_denials import lost_denial_reasons
+from recollect.formation.support.lost_doubts import doubtful_end_reasons, lost_doubt_reasons
 from recollect.formation.support.orders import order_reasons
 from recollect.formation.support.origins import trace
+from recollect.formation.support.related_people import relation_reasons
 from recollect.formation.support.stances import stances_in
+from recollect.formation.support.told_of_whom import whom_reasons
 from recollect.formation.types import MemoryType
+from recollect.text.analysis import fold
 
+UNASKED_WORDS_MAX: Final = 2.0
+"""So many words at most come from others alone, without a user's yes."""
 _NOTHING: Final = "the cited words say nothing of it: cite those that do"
 
 __all__ = ["HeardWindow", "Support", "support_of"]
@@ -57,10 +66,15 @@ def support_of(operation: Operation, heard: HeardWindow) -> Support:
     if isinstance(operation, End):
         text = contents_of(heard.offer.known[operation.target].value)
         passages = heard.passages(operation.because)
-        return Support(_faults(operation, ending_reasons(text, passages, heard, operation.target)))
+        ends = ending_reasons(text, passages, heard, operation.target)
+        return Support(_faults(operation, ends), tuple(doubtful_end_reasons(passages)))
     leaves = [traced(each) for each in texts_of(operation, heard)]
     reasons = [*_unsupported(operation, type_, leaves, heard), *_removed(operation, heard)]
     doubts = [*order_reasons(leaves), *_foreign(operation, type_, leaves, heard)]
+    for said in _said_as_one(operation, type_, leaves):
+        doubts += _retold_otherwise(said, heard)
+        if set(type_.roles) == {"user"}:
+            doubts += _unasked_words(said, heard)
     return Support(_faults(operation, reasons), tuple(dict.fromkeys(doubts)))
 
 
@@ -108,6 +122,43 @@ def _said_as_one(
     if isinstance(operation, Insert) and type_.update_mode == "insert":
         return [leaves]
     return [[each] for each in leaves]
+
+
+def _retold_otherwise(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
+    """Yield what the clauses that *leaves*, said as one, retell say otherwise."""
+    contents = [each.leaf for each in leaves if not each.leaf.is_label]
+    text = " ".join(each.text for each in contents)
+    labels = " ".join(each.leaf.text for each in leaves if each.leaf.is_label)
+    cited = list(dict.fromkeys(passage for each in contents for passage in each.sources.cited))
+    place = contents[0].pointer if len(contents) == 1 else ""
+    for reason in chain(
+        lost_denial_reasons(text, cited),
+        lost_doubt_reasons(text, labels, cited),
+        whom_reasons(text, cited, heard),
+        relation_reasons(text, cited, heard),
+        correction_reasons(text, cited, heard),
+    ):
+        yield f"{place or '/'}: {reason}"
+
+
+def _unasked_words(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
+    """Yield the words of the assistant or of others that no user has taken up."""
+    contents = [each.leaf for each in leaves if not each.leaf.is_label]
+    taken = 0.0
+    # A tool answers what a user asked for.
+    tools = (e for e in heard.voices if e.line.message.role == "tool")
+    answered = fold("\n".join(each.text for each in tools))
+    for leaf in contents:
+        own = [each for each in leaf.sources.cited if each.trust == "user"]
+        own += [each.accepted for each in own if each.is_accepting]
+        for word in trace(leaf.text, replace(leaf.sources, cited=own)):
+            is_figure = word.written[:1].isdigit()
+            if word.written in answered:
+                continue
+            if word.origin in {"assistant", "external"} and not is_figure:
+                taken += word.weight
+    if taken > UNASKED_WORDS_MAX:
+        yield f"{contents[0].pointer}: it rests on words of others that no user took up"
 
 
 def _may_cause(passage: Passage, type_: MemoryType) -> bool:

@@ -45,6 +45,8 @@ _ENDS: Final = re.compile(
     re.IGNORECASE,
 )
 """Words of an end that say nothing of what ends; fewer than `_CUE`, which stands beside that."""
+_DONE: Final = re.compile(r"[^\W\d]{1,3}了[。！!~…]*")
+"""A sentence of one verb that is done: 分了, 卖掉了."""
 _OTHER: Final = re.compile("[\u0400-\u05ff\u0600-\u06ff\u0900-\u0e7f]")
 
 _AGAIN: Final = re.compile(
@@ -83,7 +85,7 @@ def ending_reasons(
 def _tells_end(said: str) -> bool:
     """Return True if *said* has a word of an end, or stands in a script without rules for that."""
     plain = simplified(said)
-    return bool(_ENDS.search(plain) or _OTHER.search(plain))
+    return bool(_ENDS.search(plain) or _OTHER.search(plain) or _DONE.fullmatch(plain.strip()))
 
 
 def _shared(text: str, cited: Sequence[Passage], heard: HeardWindow) -> bool:

@@ -49,7 +49,10 @@ def contradiction(
     for attitude in sorted({attitude for attitude, denied in taken if not denied}):
         if said.is_of_another(attitude) and speaks_of_user(clauses, attitude):
             yield f"the cited words say of somebody else who is {_WORDS[attitude]}: say of whom"
-    if word := said.turned(clauses, before, is_exposed=is_exposed):
+    # What is only implied was looked up for its words: it turns nothing round, unless words of
+    # others may have caused the value.
+    given = cited if is_exposed else [each for each in cited if not each.citation.implied]
+    if word := _Said(given).turned(clauses, before, is_exposed=is_exposed):
         yield f"the cited words and the value differ in whether {word!r} is denied"
 
 

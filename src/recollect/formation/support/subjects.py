@@ -13,7 +13,7 @@ _I: Final = re.compile(
     r"|我(?![妈爸哥姐弟妹爷奶外女儿老媳朋同闺室]|们?家)|咱|本人|私|僕|俺",
     re.IGNORECASE,
 )
-_KIN: Final = (
+KIN: Final = (
     r"mother|mum|mom|father|dad|parents?|brother|sister|sibling|son|daughter|child|children|kids?"
     r"|baby|wife"
     r"|husband|partner|boyfriend|girlfriend|fianc[eé]e?|friends?|neighbou?r|landlord|landlady"
@@ -25,7 +25,7 @@ _KIN: Final = (
     r"|hermana|madre|padre|hijo|hija|marido|mujer|amigo|amiga|frere|soeur|mere|pere|fils|fille"
     r"|irmao|irma"
 )
-_KIN_HAN: Final = (
+KIN_HAN: Final = (
     "妈|母亲|爸|父亲|爹|娘|哥|弟|姐|妹|儿子|女儿|孩子|老婆|老公|妻|丈夫|太太|先生|爱人|男友|女友"
     "|男朋友|女朋友"
     "|朋友|同事|同学|室友|邻居|房东|老板|奶奶|爷爷|外婆|外公|姥|舅|姨|叔|姑|侄|甥|闺蜜|狗|猫|兄"
@@ -34,7 +34,7 @@ _KIN_HAN: Final = (
 )
 _ANOTHER: Final = re.compile(
     rf"\b(?:he|she|they|he's|she's|they're|er|ella|elle|ele|ela|(?:my|his|her|our|their|the)"
-    rf" (?:\w+ )?(?:{_KIN})|(?:{_KIN}))\b|他|她|{_KIN_HAN}|彼",
+    rf" (?:\w+ )?(?:{KIN})|(?:{KIN}))\b|他|她|{KIN_HAN}|彼",
     re.IGNORECASE,
 )
 _USER: Final = re.compile(

@@ -1,0 +1,108 @@
+"""Later corrections: a figure that a user took back, and words turned round into their opposite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final
+
+from recollect.formation.support.heard import SENTENCE_END, HeardWindow, Passage
+from recollect.formation.support.stances import is_negative
+from recollect.formation.support.told_clauses import TEXT_CHARACTERS_MAX, text_clauses
+from recollect.text.chinese_scripts import simplified
+
+CORRECTIONS_MAX: Final = 20
+"""So many corrections of one message, and spans of one text, are compared."""
+_FIGURE: Final = r"\d+(?:[.:/]\d+)*[a-z]?"
+_FIGURES: Final = re.compile(rf"(?<![\w.:/]){_FIGURE}(?![\w:/])")
+_TAKEN_BACK: Final = re.compile(
+    rf"\b(?:not|instead of|rather than) (?:the |on |at |a )?[£$€]?(?P<old>{_FIGURE})\b"
+    rf"|不是(?P<han>{_FIGURE})",
+    re.IGNORECASE,
+)
+_HOURS: Final = 24
+_RANGE: Final = re.compile(
+    r"(?<![\d.:/-])(?P<one>\d{1,3}) ?(?:to|-|–|~|至|到) ?(?P<other>\d{1,3})(?![\d:/%-]|\.\d)"
+)
+_OPPOSITES: Final = tuple(
+    (re.compile(one, re.IGNORECASE), re.compile(other, re.IGNORECASE))
+    for one, other in (
+        (r"\bmornings?\b|\bam\b", r"\b(?:evenings?|tonight|nights?|pm)\b"),
+        (r"\bleft\b", r"\bright\b"),
+        (r"早上|上午|早晨|清晨", r"晚上|夜里|傍晚"),
+        (r"上半年", r"下半年"),
+        (r"左", r"右"),
+        (r"男孩|儿子", r"女孩|女儿"),
+        (r"哥哥", r"弟弟"),
+        (r"姐姐", r"妹妹"),
+    )
+)
+
+
+def correction_reasons(text: str, cited: Sequence[Passage], heard: HeardWindow) -> Iterator[str]:
+    """Yield what *text* says that a user's words in the talk have taken back, or turn round."""
+    text = text[:TEXT_CHARACTERS_MAX]
+    own = [each for each in cited if each.trust == "user"]
+    yield from _taken_back(text, own, heard)
+    yield from _turned_round(text, own)
+    yield from _other_range(text, own)
+
+
+def _taken_back(text: str, cited: Sequence[Passage], heard: HeardWindow) -> Iterator[str]:
+    first = min((each.line.number for each in cited), default=0)
+    told = set(_FIGURES.findall(text))
+    for voice in heard.voices if told else ():
+        if voice.trust != "user" or voice.line.number < first:
+            continue
+        said = simplified(voice.text[:TEXT_CHARACTERS_MAX])
+        for match in islice(_TAKEN_BACK.finditer(said), CORRECTIONS_MAX):
+            old = match["old"] or match["han"]
+            others = set(_FIGURES.findall(_sentence_around(said, match.start()))) - {old}
+            if old in told and not others & told and _is_stated(old, text):
+                yield f"message {voice.line.number} takes {old} back"
+                return
+
+
+def _sentence_around(text: str, at: int) -> str:
+    start = max((match.end() for match in SENTENCE_END.finditer(text, 0, at)), default=0)
+    end = SENTENCE_END.search(text, at)
+    return text[start : end.start() if end else len(text)]
+
+
+def _is_stated(figure: str, text: str) -> bool:
+    """Return True if a figure stands in a clause of *text*, and in none that denies it."""
+    clauses = [each.text for each in text_clauses(text) if figure in each.text]
+    return bool(clauses) and not any(map(is_negative, clauses))
+
+
+def _turned_round(text: str, cited: Sequence[Passage]) -> Iterator[str]:
+    said = simplified("\n".join(f"{each.text} {each.question}" for each in cited))
+    told = simplified(text)
+    for pair in _OPPOSITES:
+        for mine, theirs in (pair, pair[::-1]):
+            has = mine.search(told)
+            if has is None or theirs.search(told) or mine.search(said):
+                continue
+            if against := theirs.search(said):
+                yield f"the cited words say {against.group()!r}, and the value {has.group()!r}"
+                return
+
+
+def _other_range(text: str, cited: Sequence[Passage]) -> Iterator[str]:
+    """Yield a span of two numbers of which one end was said with another, and the other not."""
+    said = {_ends_of(match) for each in cited for match in _RANGE.finditer(each.text)}
+    numbers = {number for each in cited for number in re.findall(r"\d+", each.text)}
+    for match in islice(_RANGE.finditer(text), CORRECTIONS_MAX) if said else ():
+        one, other = _ends_of(match)
+        if {(one, other), (other, one)} & said or {match["one"], match["other"]} <= numbers:
+            continue
+        if any((each[0] == one) != (each[1] == other) for each in said):
+            yield f"the cited words give another span than {match.group()!r}"
+            return
+
+
+def _ends_of(match: re.Match[str]) -> tuple[int, int]:
+    """Return both ends, those that may be hours as they stand on a clock."""
+    one, other = int(match["one"]), int(match["other"])
+    return (one % 12, other % 12) if max(one, other) <= _HOURS else (one, other)

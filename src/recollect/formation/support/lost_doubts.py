@@ -1,0 +1,89 @@
+"""Lost doubts: a clause that was said in doubt, or as the words of others, retold as sure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from recollect.formation.grounding.hedges import hedges_in, keeps_hedge
+from recollect.formation.support.heard import SENTENCE_END, Passage
+from recollect.formation.support.told_clauses import (
+    OwnWord,
+    OwnWords,
+    TextClause,
+    text_clauses,
+    words_of,
+)
+
+SHARED_WORDS_MIN: Final = 2
+"""So many words of a doubtful clause are retold, or all that it has."""
+SHOWN_CHARACTERS: Final = 80
+
+
+def lost_doubt_reasons(text: str, labels: str, cited: Sequence[Passage]) -> Iterator[str]:
+    """Yield the first doubt of *cited* sentences that *text*, under its *labels*, leaves out."""
+    own = [each for each in cited if each.trust == "user" and not each.citation.implied]
+    doubtful = [found for each in own for found in _doubtful_clauses(each.text)]
+    if not doubtful:
+        return
+    sure = OwnWords(word for each in cited for word in _sure_words(each.text))
+    retold = [(each, OwnWords(each.words)) for each in text_clauses(text)]
+    for hedge, clause in doubtful:
+        only = [each for each in clause.words if not sure.has(each)]
+        if any(_retells(only, clause, words) for _, words in retold) and not keeps_hedge(
+            f"{text} {labels}", hedge
+        ):
+            yield _reason(hedge)
+            return
+
+
+def doubtful_end_reasons(cited: Sequence[Passage]) -> Iterator[str]:
+    """Yield the doubt in which an end was told, if all quoted words are said in doubt."""
+    own = [each for each in cited if each.trust == "user" and not each.citation.implied]
+    quotes = [each.citation.quote for each in own]
+    if quotes and all(map(hedges_in, quotes)):
+        yield _reason(quotes[0])
+
+
+def _reason(hedge: str) -> str:
+    said = hedge.strip()[:SHOWN_CHARACTERS]
+    return f"the speaker was in doubt, or told what others say: {said!r}"
+
+
+def _retells(only: Sequence[OwnWord], clause: TextClause, value: OwnWords) -> bool:
+    shared = value.among(only)
+    if len(shared) >= SHARED_WORDS_MIN:
+        return True
+    # A clause of one word ("everyone says Roz") tells a name, of which nobody is in doubt.
+    return len(shared) == len(clause.words) == 1 and clause.text[shared[0].start :][:1].islower()
+
+
+def _doubtful_clauses(text: str) -> Iterator[tuple[str, TextClause]]:
+    """Yield the words of each doubt, and the clause that it governs without them."""
+    for sentence in SENTENCE_END.split(text):
+        clauses = text_clauses(sentence)
+        for at, clause in enumerate(clauses):
+            if not hedges_in(clause.text):
+                continue
+            rest = _without_hedges(clause)
+            if rest.words:
+                yield clause.text, rest
+            elif at:  # "…, I guess"
+                yield clause.text, clauses[at - 1]
+            else:  # "apparently, …" governs all that follows
+                yield from ((clause.text, each) for each in clauses[1:] if each.words)
+
+
+def _sure_words(text: str) -> Iterator[OwnWord]:
+    doubtful = {each.text for _, each in _doubtful_clauses(text)}
+    for sentence in SENTENCE_END.split(text):
+        for clause in text_clauses(sentence):
+            if clause.text not in doubtful and not hedges_in(clause.text):
+                yield from clause.words
+
+
+def _without_hedges(clause: TextClause) -> TextClause:
+    text = clause.text
+    for each in hedges_in(text):
+        text = text.replace(each, " ")
+    return TextClause(text, tuple(words_of(text_clauses(text))))

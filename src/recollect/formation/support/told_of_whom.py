@@ -1,0 +1,220 @@
+"""Told of whom: whether a value says of the same person what its citations say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final, Literal, TypeAlias
+
+from recollect.formation.support.heard import SENTENCE_END, HeardWindow, Passage
+from recollect.formation.support.subjects import KIN, KIN_HAN
+from recollect.formation.support.told_clauses import (
+    OwnWord,
+    OwnWords,
+    TextClause,
+    text_clauses,
+    words_of,
+)
+from recollect.text.analysis import fold
+from recollect.text.chinese_scripts import simplified
+
+Subject: TypeAlias = Literal["user", "other", ""]
+"""Who a clause speaks of: its speaker, somebody else, or nobody that is told."""
+SHARED_WORDS_MIN: Final = 2
+NAME_CHARACTERS_MAX: Final = 40
+NAMES_MAX: Final = 20
+_KEY_MIN: Final = 4
+_NAME: Final = re.compile(r"(?<![A-Za-z])[A-Z][a-z]{2,20}(?![A-Za-z])")
+_BEGINS: Final = re.compile(
+    r"[^\w]*(?:(?:and|so|but|ok)\s+)?(?P<name>[A-Z][a-z]{2,20})(?![A-Za-z])"
+)
+_LEAD: Final = (
+    r"^[\W_]{0,4}(?:(?:and|so|ok|okay|oh|well|yeah|no|yes|btw|also|haha|lol|ta)\b[\W_]{0,4}){0,3}"
+)
+_FIRST: Final = re.compile(
+    rf"{_LEAD}(?:i|i'm|im|i've|ive|i'd|i'll|we|we're|we've|yo|ich|je|eu)\b|\byo\b"
+    rf"|{_LEAD}my (?!(?:\w+ )?(?:{KIN})\b)|^[^他她]{{0,8}}我(?!们?的?(?:{KIN_HAN})|们?家)",
+    re.IGNORECASE,
+)
+_THIRD: Final = re.compile(
+    rf"{_LEAD}(?:he|she|they|he's|she's|they're|(?:my|his|her|our|their|the) (?:\w+ )?(?:{KIN}))\b"
+    rf"|^[\W_]{{0,4}}(?:他|她|我们?的?(?:{KIN_HAN}))",
+    re.IGNORECASE,
+)
+_OF_USER: Final = re.compile(
+    r"^[\W_]{0,4}(?:the )?(?:user|speaker)\b(?!'s| is called)"
+    rf"|^[\W_]{{0,4}}(?:用户|使用者)(?!的|们?家|{KIN_HAN})",
+    re.IGNORECASE,
+)
+_OF_OTHER: Final = re.compile(
+    rf"^[\W_]{{0,4}}(?:(?:the )?user's|his|her|their|my) (?:\w+ )?(?:{KIN})\b(?!'s)"
+    rf"|^[\W_]{{0,4}}(?:用户|使用者)的?(?:{KIN_HAN})",
+    re.IGNORECASE,
+)
+# What somebody reports is about who is named in it.
+_REPORTED: Final = re.compile(
+    rf"^.{{0,20}}?(?:\b(?:{KIN}|he|she|they) (?:says?|said|thinks?|told me|reckons?)\b"
+    rf"|(?:{KIN_HAN}|他|她)[\u3400-\u9fff]{{0,2}}[说讲])",
+    re.IGNORECASE,
+)
+_ADDRESSED: Final = re.compile(
+    r"\b(?:you|your|u|ur|we|us|our|y'all|everyone|both|tu|vos|usted|nosotros)\b"
+    r"|你|妳|您|咱|我们|大家|都|一起",
+    re.IGNORECASE,
+)
+
+
+def whom_reasons(text: str, cited: Sequence[Passage], heard: HeardWindow) -> Iterator[str]:
+    """Yield why *text* may say of one person what *cited* words say of another."""
+    own = [each for each in cited if each.trust == "user"]
+    explicit = [each for each in own if not each.citation.implied]
+    if explicit:
+        yield from _of_another_speaker(text, explicit, heard)
+        yield from _exchanged_with_user(text, explicit)
+        yield from _exchanged_names(text, own)
+
+
+def _of_another_speaker(text: str, cited: Sequence[Passage], heard: HeardWindow) -> Iterator[str]:
+    """Yield what one named speaker says of themselves and *text* of another one."""
+    names = _speakers(heard)
+    told = [
+        (each, OwnWords(words_of(e for who, e in _told_by_subject(each.text) if who == "user")))
+        for each in cited
+        if len(names) > 1 and not _ADDRESSED.search(each.text)
+    ]
+    said = {name: _words_about(name, heard) for name in names} if told else {}
+    for about, value in _clauses_by_speaker(text, names) if told else ():
+        mine = said[about].among(value.words)
+        others = [each for each in value.words if each not in mine]
+        for passage, words in told:
+            speaker = passage.line.message.name
+            is_theirs = speaker and not _is_about(speaker, passage.line.text, about)
+            if is_theirs and len(words.among(others)) > len(mine):
+                yield f"{speaker} says it of themselves, and the value of {about}"
+                return
+
+
+def _speakers(heard: HeardWindow) -> list[str]:
+    named = (e.message.name for e in heard.window.lines if e.message.role == "user")
+    fitting = dict.fromkeys(e for e in named if e and len(e) <= NAME_CHARACTERS_MAX)
+    return list(fitting)[:NAMES_MAX]
+
+
+@lru_cache(maxsize=1_000)
+def _pattern_of(name: str) -> re.Pattern[str]:
+    edge = r"\b" if name.isascii() else ""
+    return re.compile(f"{edge}{re.escape(name)}{edge}", re.IGNORECASE)
+
+
+def _is_about(speaker: str | None, text: str, name: str) -> bool:
+    return speaker == name or _pattern_of(name).search(text) is not None
+
+
+def _words_about(name: str, heard: HeardWindow) -> OwnWords:
+    """Return the words of what a speaker says, and of what is said where the name is named."""
+    own = [each for each in heard.voices if each.trust == "user"]
+    voices = [each for each in own if _is_about(each.line.message.name, each.text, name)]
+    words = words_of(clause for each in voices for clause in text_clauses(each.text))
+    return OwnWords(each for each in words if each.key not in name.casefold())
+
+
+def _clauses_by_speaker(text: str, names: Sequence[str]) -> Iterator[tuple[str, TextClause]]:
+    """Yield the clauses of a text that speak of one speaker alone, with that speaker."""
+    about = ""
+    for clause in text_clauses(text):
+        named = [each for each in names if _pattern_of(each).search(clause.text)]
+        if named:
+            begins = _pattern_of(named[0]).match(clause.text.lstrip())
+            about = named[0] if len(named) == 1 and begins else ""
+        if about and clause.words:
+            yield about, clause
+
+
+def _exchanged_with_user(text: str, cited: Sequence[Passage]) -> Iterator[str]:
+    """Yield what is said of the user and was of somebody else, or the other way round."""
+    found: dict[Subject, list[OwnWord]] = {"user": [], "other": [], "": []}
+    for each in cited:
+        for subject, clause in _told_by_subject(each.text):
+            found[subject] += clause.words
+    told = {subject: OwnWords(words) for subject, words in found.items()}
+    for value in text_clauses(text):
+        about, start = _subject_of_value(value.text)
+        if not about:
+            continue
+        own = [each for each in value.words if each.start >= start]
+        counts = {subject: _count_of(own, words) for subject, words in told.items()}
+        wrong = counts["other" if about == "user" else "user"]
+        needed = max(1, min(SHARED_WORDS_MIN, len(own)))
+        if wrong >= needed and not counts[about] and counts[""] < wrong:
+            yield "the value says of the user what was said of somebody else, or the reverse"
+            return
+
+
+def _count_of(words: Sequence[OwnWord], told: OwnWords) -> int:
+    """Return how many of *words* were said; of a single one a synonym does not do."""
+    if len(words) != 1:
+        return len(told.among(words))
+    key = words[0].key
+    return int(key in told.keys and (not key.isascii() or len(key) >= _KEY_MIN))
+
+
+def _subject_of_value(text: str) -> tuple[Subject, int]:
+    """Return who a clause of a value speaks of, and where that is said."""
+    text = simplified(text)
+    if found := _OF_USER.search(text):
+        return "user", found.end()
+    found = _OF_OTHER.search(text)
+    return ("other", found.end()) if found else ("", 0)
+
+
+def _told_by_subject(text: str) -> Iterator[tuple[Subject, TextClause]]:
+    """Yield the clauses of what was said, each with its subject: its own, or that before it."""
+    for sentence in SENTENCE_END.split(simplified(text)):
+        subject: Subject = ""
+        for clause in text_clauses(sentence):
+            said = _REPORTED.sub("", clause.text)
+            if _THIRD.search(said):
+                subject = "other"
+            elif _FIRST.search(said):
+                subject = "user"
+            yield subject, clause
+
+
+def _exchanged_names(text: str, cited: Sequence[Passage]) -> Iterator[str]:
+    """Yield what is said of one name and was of another one."""
+    names = [each for each in dict.fromkeys(_NAME.findall(text)) if _is_in(each, cited)]
+    found: dict[str, list[OwnWord]] = {}
+    for each in cited:
+        for name, clause in _told_by_name(each.text):
+            found.setdefault(name, []).extend(clause.words)
+    told = {name: OwnWords(words) for name, words in found.items()}
+    others = told.pop("", OwnWords(()))
+    for value in text_clauses(text) if len(told) > 1 else ():
+        named = [each for each in names[:NAMES_MAX] if _pattern_of(each).search(value.text)]
+        if len(named) != 1 or named[0] not in told:
+            continue
+        own = [each for each in value.words if each.key not in fold(" ".join(told))]
+        right = len(told[named[0]].among(own))
+        if others.among(own):
+            continue
+        for name, words in told.items():
+            if SHARED_WORDS_MIN <= len(words.among(own)) > right and name != named[0]:
+                yield f"it was said of {name}, and the value says it of {named[0]}"
+                return
+
+
+def _is_in(name: str, cited: Sequence[Passage]) -> bool:
+    return any(name in each.text for each in cited)
+
+
+def _told_by_name(text: str) -> Iterator[tuple[str, TextClause]]:
+    """Yield the clauses of what was said with the name that they begin with, or one before."""
+    for sentence in SENTENCE_END.split(text):
+        name = ""
+        for clause in text_clauses(sentence):
+            if found := _BEGINS.match(clause.text):
+                name = found["name"]
+            elif _FIRST.search(clause.text) or _THIRD.search(clause.text):
+                name = ""
+            yield name, clause
