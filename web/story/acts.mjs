@@ -237,12 +237,13 @@ async function keys() {
 
 async function archive() {
   await at("settings", ".block");
-  const block = main.locator(".block", { hasText: "Export and import" }).last();
-  await twice("export", { near: block, path: "/v1/export", method: "GET", act: () => button("Export").click(), done: () => page.waitForTimeout(300) });
+  const block = main.locator(".block", { hasText: "Choose a file" }).last();
+  const field = page.getByLabel("Choose a file, or drop it here");
+  await twice("export", { near: main.locator(".block", { hasText: "as JSON Lines" }).last(), path: "/v1/export", method: "GET", act: () => button("Export").click(), done: () => page.waitForTimeout(300) });
   const line = JSON.stringify({ kind: "nonsense" });
   await twice("import", {
-    near: block, path: "/v1/import", typed: () => page.getByLabel("Import JSON Lines").evaluate((input) => input.files[0]?.name),
-    act: () => page.getByLabel("Import JSON Lines").setInputFiles({ name: "memory.jsonl", mimeType: "application/x-ndjson", buffer: Buffer.from(`${line}\n`) }),
+    near: block, path: "/v1/import", typed: () => field.evaluate((input) => input.files[0]?.name),
+    act: () => field.setInputFiles({ name: "memory.jsonl", mimeType: "application/x-ndjson", buffer: Buffer.from(`${line}\n`) }),
     done: () => block.locator(".complaints li").waitFor(),
   });
   const audit = main.locator(".block", { hasText: "Verify the chain" }).last();

@@ -17,13 +17,14 @@ proxy.isKept = false;
 const button = (name, within = page) => within.getByRole("button", { name, exact: true });
 const healed = () => (proxy.rule = () => undefined);
 /** The screens whose script comes when they are first gone to, and what is there when they are shown. */
-const LAZY = { profile: ".page-head", graph: ".ask", review: ".page-head", formation: ".page-head", types: ".types-code", settings: ".facts" };
+const LAZY = { memories: ".row", recall: ".ask", api: ".api-operation", profile: ".page-head", graph: ".ask", review: ".page-head", formation: ".page-head", types: ".types-code", settings: ".facts" };
 /** All screens, each with what it reads first. */
 const SCREENS = {
   overview: [".changed-row", "/v1/overview"],
   "chat/talk": [".turn", "/v1/threads"], memories: [".row", "/v1/memories"], "memories/User/User": [".revision", "/v1/memories/User/User"],
   "recall?q=harbour": [".entry", "/v1/recall"], profile: [".lane", "/v1/memories"], "graph?entity=Ada": [".node", "/v1/graph"], review: [".card", "/v1/memories"],
   formation: [".receipts li", "/v1/formations"], types: [".types-code", "/v1/types"], settings: [".facts", "/v1/usage"],
+  api: [".api-operation", "/openapi.json"],
 };
 const isScript = ({ url }, name) => url.startsWith("/assets/") && url.includes(name) && url.endsWith(".js");
 const main = page.locator("main");
@@ -35,7 +36,7 @@ async function seen(name) {
   return { text: await alert.innerText(), nav: await page.locator(".side-link").count(), name };
 }
 
-async function opened(place = "recall") {
+async function opened(place = "overview") {
   await page.goto("about:blank");
   await page.goto(`${base}/#/${place}`);
   await page.locator(".side-link").first().waitFor();
@@ -149,24 +150,29 @@ async function others() {
   healed();
 }
 
-/** More of a list cannot be had: that is said at its end, what is there stays, and the rest can be had. */
+/** A part of a list cannot be had: that is said in sight, what is there stays, and the part can be had. */
 async function noMore() {
   await opened("memories");
   await main.locator(".row").first().waitFor();
-  const before = await main.locator(".row").count();
-  proxy.rule = ({ url }) => (url.startsWith("/v1/memories") && url.includes("cursor") ? { refuse: true } : undefined);
-  await button("Show more").click();
-  const alert = main.locator(".half-list > .wrong").last();
+  const total = await main.locator(".total").innerText();
+  proxy.rule = ({ url }) => (/[?&]offset=[1-9]/.test(url) ? { refuse: true } : undefined);
+  const toEnd = () => page.evaluate(() => { const box = document.querySelector(".half-list"); box.scrollTop = box.scrollHeight; });
+  await toEnd();
+  const alert = main.locator(".list-failure");
   await alert.waitFor();
-  const during = await main.locator(".row").count();
-  const isBelow = await page.evaluate(() => document.querySelector(".half-list > .wrong").getBoundingClientRect().top > document.querySelector(".rows").getBoundingClientRect().bottom - 1);
+  const { top, bottom } = await alert.evaluate((each) => each.getBoundingClientRect());
+  const blank = await main.locator(".row.blank").count();
+  await facts.picture(page, "no-more");
+  await audited(page, facts, "no more");
   healed();
   await button("Try again", alert).click();
-  await page.waitForFunction((n) => document.querySelectorAll(".row").length > n, before);
-  const after = await main.locator(".row").count();
+  await alert.waitFor({ state: "detached" });
+  await toEnd();
+  await main.locator(".row.blank").first().waitFor({ state: "detached" });
+  const after = await main.locator(".row").last().innerText();
   await page.request.put(`${service}/v1/memories/Note/z-new`, { data: { value: { context: "a", content: "b" } } });
-  await page.waitForTimeout(1_200);
-  facts.tell("no_more", { before, during, isBelow, after, afterChange: await main.locator(".row").count() });
+  await page.waitForFunction((before) => document.querySelector(".total").textContent !== before, total);
+  facts.tell("no_more", { total, isInSight: top > 0 && bottom <= 860, blank, after, afterChange: await main.locator(".row:not(.blank)").count() });
 }
 
 /** The page itself does not come: what is there says so. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../src/api/problem";
-import { changeAll, meantBy, partsIn, takeAllBack, type Chosen } from "../src/lib/bulk";
+import { changeAll, meantBy, partsIn, sentOnce, takeAllBack, type Chosen } from "../src/lib/bulk";
 
 const chosen = (count: number, scope: string[] = []): Chosen[] => Array.from({ length: count }, (_, at) => ({ scope, type: "Note", key: `n${at}`, version: 1, state: "active" as const }));
 const conflict = new Problem(412, "version_conflict", "", "");
@@ -34,6 +34,7 @@ describe("a change of many", () => {
       return { changed: part.length, undo: "t" };
     }, () => undefined);
     expect([asked, result.changed, result.stopped, result.tokens.length]).toEqual([2, 10, away, 1]);
+    expect(result.left.map((each) => each.key)).toEqual(chosen(30).slice(10).map((each) => each.key));
   });
 
   it("stops when it is told to", async () => {
@@ -43,6 +44,18 @@ describe("a change of many", () => {
       return { changed: part.length };
     }, () => undefined, stop.signal);
     expect(result.changed).toBe(10);
+  });
+
+  it("is sent again under its key where the answer was lost, and not where it was refused", async () => {
+    const keys: string[] = [];
+    const lost = new Problem(0, "cut", "", "");
+    const answer = await sentOnce(async (key) => {
+      keys.push(key);
+      if (keys.length === 1) throw lost;
+      return "done";
+    });
+    expect([answer, keys.length, keys[0] === keys[1]]).toEqual(["done", 2, true]);
+    await expect(sentOnce(async () => Promise.reject(conflict))).rejects.toBe(conflict);
   });
 
   it("is taken back the last first, and goes on where it broke off", async () => {

@@ -29,6 +29,7 @@ describe("the day that is looked at", () => {
     expect(isToday(days)).toBe(false);
     expect(momentsOf(days)).toEqual({ valid_at: "2026-03-01T23:59:59Z" });
     expect(daysIn(new URLSearchParams("on=2026-02-31x")).on).toBe("");
+    expect(daysIn(new URLSearchParams("on=2026-13-01")).on).toBe("");
   });
 
   it("and the order is the usual one where that names none", () => {

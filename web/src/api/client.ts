@@ -177,8 +177,8 @@ export const api = {
   memories: (scope: Scope, query: MemoryQuery, signal?: AbortSignal) =>
     ask<Listed & { memories: Memory[]; counts?: MemoryCounts | null }>("GET", "memories", { scope, query: { ...query }, signal }),
   /** Change several memories, all of them or none. */
-  change: (scope: Scope, act: string, memories: readonly Pick<Memory, "type" | "key" | "version">[], signal?: AbortSignal) =>
-    ask<{ changed: number } & Undoable>("POST", "memories/change", { scope, query: { undo: true }, body: { act, memories: memories.map(({ type, key, version }) => ({ type, key, version })) }, signal }),
+  change: (scope: Scope, act: string, memories: readonly Pick<Memory, "type" | "key" | "version">[], idempotencyKey: string) =>
+    ask<{ changed: number } & Undoable>("POST", "memories/change", { scope, query: { undo: true }, body: { act, memories: memories.map(({ type, key, version }) => ({ type, key, version })) }, idempotencyKey }),
   memory: (scope: Scope, type: string, key: string) =>
     ask<Memory>("GET", `memories/${at(type, key)}`, { scope }),
   put: (scope: Scope, type: string, key: string, value: NewValue, version?: number, undo = false) =>

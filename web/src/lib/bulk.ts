@@ -1,6 +1,6 @@
 /** One change to many memories: in parts that the service makes whole or not at all, and one way back. */
 
-import { isConflict, isGone, Problem } from "../api/problem";
+import { isConflict, isGone, mayBeDone, Problem } from "../api/problem";
 import type { Memory, Scope } from "../api/shapes";
 
 /** So many are changed by a request. */
@@ -21,6 +21,8 @@ export interface BulkResult {
   /** Those that were left as they are, and why. */
   refused: { memory: Chosen; error: unknown }[];
   tokens: Token[];
+  /** Those that it did not come to. */
+  left: Chosen[];
   /** Why it was not gone on with, if it was not. */
   stopped: unknown;
 }
@@ -58,9 +60,10 @@ export async function changeAll(
   progress: (done: number) => void,
   stop?: AbortSignal,
 ): Promise<BulkResult> {
-  const result: BulkResult = { changed: 0, refused: [], tokens: [], stopped: undefined };
+  const result: BulkResult = { changed: 0, refused: [], tokens: [], left: [], stopped: undefined };
   const rest = parts.map((each) => [...each]).reverse();
-  for (let part = rest.pop(); part && !stop?.aborted; part = rest.pop()) {
+  while (rest.length && !stop?.aborted) {
+    const part = rest.pop() as Chosen[];
     try {
       const { changed, undo } = await send(part);
       result.changed += changed;
@@ -68,6 +71,7 @@ export async function changeAll(
     } catch (error) {
       if (!isOfPart(error)) {
         result.stopped = error;
+        rest.push(part);
         break;
       }
       const middle = Math.ceil(part.length / 2);
@@ -76,7 +80,19 @@ export async function changeAll(
     }
     progress(result.changed + result.refused.length);
   }
+  result.left = rest.reverse().flat();
   return result;
+}
+
+/** Make a request; where its answer was lost, once more under the same key, so that it is carried out once. */
+export async function sentOnce<T>(send: (key: string) => Promise<T>): Promise<T> {
+  const key = crypto.randomUUID();
+  try {
+    return await send(key);
+  } catch (error) {
+    if (!mayBeDone(error)) throw error;
+    return send(key);
+  }
 }
 
 /** Take all back, the last first; what was taken back is let go, so that a second try goes on with the rest. */

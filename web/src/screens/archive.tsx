@@ -1,6 +1,6 @@
 /** Export, and import of whatever the command line reads: with how far it is, and a report of what was kept. */
 
-import { useState, type DragEvent } from "react";
+import { useRef, useState, type DragEvent } from "react";
 import { api } from "../api/client";
 import { Problem } from "../api/problem";
 import type { FileProgress, FileReport, Imported } from "../api/shapes";
@@ -50,6 +50,7 @@ export function Import() {
   const [progress, setProgress] = useState<FileProgress | null>(null);
   const [report, setReport] = useState<Report | null>(null);
   const [isOver, setOver] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
   const act = useAct(() => setProgress(null));
   const upload = (file: File | undefined) => {
     if (!file || act.isBusy) return;
@@ -63,6 +64,8 @@ export function Import() {
       },
       succeed: (found) => {
         setReport(found);
+        // So that the same file can be chosen again.
+        if (input.current) input.current.value = "";
         const count = found.kind === "file" ? found.file.taken : found.export.taken;
         tell(t("import.taken", { count, total: wording.number(count) }));
       },
@@ -78,7 +81,7 @@ export function Import() {
       <div className={isOver ? "drop over" : "drop"} onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)} onDrop={drop}>
         <Icon name="upload" />
         <div className="drop-words">
-          <label className="button">{t("import.do")}<input className="unseen" type="file" disabled={act.isBusy} onChange={(event) => { upload(event.target.files?.[0]); event.target.value = ""; }} /></label>
+          <label className="button">{t("import.do")}<input ref={input} className="unseen" type="file" disabled={act.isBusy} onChange={(event) => upload(event.target.files?.[0])} /></label>
           <p className="hint">{t("import.forms")}</p>
         </div>
       </div>

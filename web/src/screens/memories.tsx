@@ -91,7 +91,7 @@ export default function Memories() {
         </search>
         <TimeOf filters={filters} set={set} />
         <Failure error={types.error} again={types.again} />
-        <Failure error={listing.error} again={listing.again} isBusy={listing.isLoading} />
+        {!listing.counts && <Failure error={listing.error} again={listing.again} isBusy={listing.isLoading} />}
         {!listing.counts && !listing.error && <Loading rows={6} />}
         {total === 0 && !listing.isFormer && !listing.error && (
           isNarrowed
@@ -112,6 +112,7 @@ export default function Memories() {
             />
           </div>
         )}
+        {listing.counts && Boolean(listing.error) && <div className="list-failure"><Failure error={listing.error} again={listing.again} isBusy={listing.isLoading} /></div>}
         {chosen.isOn && <BulkBar chosen={chosen} total={total ?? 0} ask={(offset, limit) => askPart(scope, filters, offset, limit)} changed={listing.again} />}
       </section>
       {type && key && (

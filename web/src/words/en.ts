@@ -537,7 +537,7 @@ export const en = {
   "import": "Import",
   "import.about": "Conversations and memories that other programs wrote, and exports of this service. Importing a file again changes nothing.",
   "import.do": "Choose a file, or drop it here",
-  "import.forms": "Exports of ChatGPT and Claude (also as .zip), chats of OpenAI and LangChain, mem0, LangGraph, Zep and Graphiti, the MCP memory server, LoCoMo, JSON Lines; plain, .gz or .xz. The form is recognised.",
+  "import.forms": "Exports of ChatGPT and Claude (also as .zip), sessions of Claude Code, chats of OpenAI and LangChain, mem0, LangGraph, Zep and Graphiti, the MCP memory server, LoCoMo, JSON Lines; plain, .gz or .xz. The form is recognised.",
   "import.zone": "Times without a zone are from",
   "import.zone_about": "Such as UTC, +08:00 or Asia/Shanghai.",
   "import.sending": "Sending…",

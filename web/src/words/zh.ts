@@ -539,7 +539,7 @@ export const zh: Record<keyof typeof en, string> = {
   "import": "导入",
   "import.about": "其他程序写下的对话与记忆，以及本服务的导出文件。再次导入同一文件不会有任何改变。",
   "import.do": "选择文件，或拖放到这里",
-  "import.forms": "ChatGPT 与 Claude 的导出（也可为 .zip）、OpenAI 与 LangChain 的对话、mem0、LangGraph、Zep 与 Graphiti、MCP 记忆服务器、LoCoMo、JSON Lines；可为原文、.gz 或 .xz。格式自动识别。",
+  "import.forms": "ChatGPT 与 Claude 的导出（也可为 .zip）、Claude Code 的会话、OpenAI 与 LangChain 的对话、mem0、LangGraph、Zep 与 Graphiti、MCP 记忆服务器、LoCoMo、JSON Lines；可为原文、.gz 或 .xz。格式自动识别。",
   "import.zone": "未注明时区的时间来自",
   "import.zone_about": "例如 UTC、+08:00 或 Asia/Shanghai。",
   "import.sending": "正在发送…",

@@ -1,0 +1,83 @@
+"""Faults put into the page's code: each must make a test of its pure parts fail."""
+
+from __future__ import annotations
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from subprocess import run
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.page.conftest import Walks
+
+WEB: Final = Path(__file__).parents[2] / "web"
+TEST_S: Final = 120
+
+
+class Fault(NamedTuple):
+    """A fault: in which module, in place of what, and which test has to find it."""
+
+    module: str
+    right: str
+    wrong: str
+    test: str
+
+
+FAULTS: Final = (
+    Fault("lib/bulk.ts", "if (part.length > 1) rest", "if (part.length > 2) rest", "bulk"),
+    Fault("lib/bulk.ts", 'each.state === "quarantined"', "true", "bulk"),
+    Fault("lib/bulk.ts", "tokens.at(-1)", "tokens.at(0)", "bulk"),
+    Fault("lib/bulk.ts", "if (!isOfPart(error)) {", "if (false) {", "bulk"),
+    Fault("lib/listing.ts", "total / PART) - 1", "total / PART)", "listing"),
+    Fault("parts/virtual_rows.tsx", "Math.min(count - 1", "Math.min(count", "listing"),
+    Fault("lib/time.ts", "!Number.isNaN(Date.parse(given))", "true", "listing"),
+    Fault("lib/recall_reasons.ts", "upper.score - lower.score", "lower.score", "recall_reasons"),
+    Fault("lib/recall_reasons.ts", "?? 0) - each.part", "?? 0) + each.part", "recall_reasons"),
+    Fault("lib/recall_reasons.ts", '=== "quarantined"', '=== "active"', "recall_reasons"),
+    Fault("lib/recall_settings.ts", "`${side}${name}`)", "name)", "recall_reasons"),
+    Fault("lib/import_forms.ts", "each === from[at]", "true", "import_forms"),
+    Fault("lib/api_document.ts", r"""replaceAll("'", "'\\''")""", "slice()", "api_document"),
+    Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
+)
+
+
+def copied(folder: Path, fault: Fault) -> Path:
+    """Return a copy of the page's source with a fault in it."""
+    for name in ("src", "tests"):
+        shutil.copytree(WEB / name, folder / name)
+    for name in ("package.json", "tsconfig.json", "vite.config.ts"):
+        shutil.copy(WEB / name, folder / name)
+    Path(folder / "node_modules").symlink_to(WEB / "node_modules")
+    module = folder / "src" / fault.module
+    source = module.read_text("utf-8")
+    assert fault.right in source, f"{fault.module} has no {fault.right!r} any more"
+    module.write_text(source.replace(fault.right, fault.wrong), "utf-8")
+    return folder
+
+
+def found(node: str, folder: Path, fault: Fault) -> tuple[Fault, int, str]:
+    """Return the exit status of the tests over a fault, and what they printed."""
+    command = [node, "node_modules/vitest/vitest.mjs", "run", f"tests/{fault.test}.test.ts"]
+    done = run(
+        command, cwd=copied(folder, fault), capture_output=True, text=True, timeout=TEST_S,
+        check=False,
+    )  # fmt: skip
+    return fault, done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.timeout(400)
+def test_every_fault_is_found(walks: Walks, tmp_path: Path) -> None:
+    """A test fails over each, and says so: not because nothing could be run."""
+    with ThreadPoolExecutor(2) as pool:
+        runs = [
+            pool.submit(found, walks.node, tmp_path / str(number), fault)
+            for number, fault in enumerate(FAULTS)
+        ]
+    for each in runs:
+        fault, status, told = each.result()
+        assert 1 == status, fault
+        assert "FAIL" in told, fault
+        assert "failed" in told, told
