@@ -60,6 +60,8 @@ def _retells(only: Sequence[OwnWord], clause: TextClause, value: OwnWords) -> bo
 
 def _doubtful_clauses(text: str) -> Iterator[tuple[str, TextClause]]:
     """Yield the words of each doubt, and the clause that it governs without them."""
+    if not hedges_in(text):
+        return
     for sentence in SENTENCE_END.split(text):
         clauses = text_clauses(sentence)
         for at, clause in enumerate(clauses):
@@ -75,10 +77,11 @@ def _doubtful_clauses(text: str) -> Iterator[tuple[str, TextClause]]:
 
 
 def _sure_words(text: str) -> Iterator[OwnWord]:
-    doubtful = {each.text for _, each in _doubtful_clauses(text)}
+    found = list(_doubtful_clauses(text))
+    doubtful = {each.text for _, each in found} | {hedge for hedge, _ in found}
     for sentence in SENTENCE_END.split(text):
         for clause in text_clauses(sentence):
-            if clause.text not in doubtful and not hedges_in(clause.text):
+            if clause.text not in doubtful:
                 yield from clause.words
 
 

@@ -101,7 +101,7 @@ def _speakers(heard: HeardWindow) -> list[str]:
     return list(fitting)[:NAMES_MAX]
 
 
-@lru_cache(maxsize=1_000)
+@lru_cache(maxsize=256)
 def _pattern_of(name: str) -> re.Pattern[str]:
     edge = r"\b" if name.isascii() else ""
     return re.compile(f"{edge}{re.escape(name)}{edge}", re.IGNORECASE)
