@@ -85,12 +85,13 @@ def _of_another_speaker(text: str, cited: Sequence[Passage], heard: HeardWindow)
     ]
     said = {name: _words_about(name, heard) for name in names} if told else {}
     for about, value in _clauses_by_speaker(text, names) if told else ():
-        mine = said[about].among(value.words)
-        others = [each for each in value.words if each not in mine]
+        own = [each for each in value.words if each.key not in about.casefold()]
+        mine = said[about].among(own)
+        others = [each for each in own if each not in mine]
         for passage, words in told:
             speaker = passage.line.message.name
             is_theirs = speaker and not _is_about(speaker, passage.line.text, about)
-            if is_theirs and len(words.among(others)) > len(mine):
+            if is_theirs and len(words.among(others)) >= max(1, len(mine)):
                 yield f"{speaker} says it of themselves, and the value of {about}"
                 return
 
