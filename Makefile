@@ -1,6 +1,6 @@
 # `make setup` once, then `make demo`, `make check`; CONTRIBUTING.md says more.
 
-.PHONY: help setup page page-tools inspector wheel demo demo-page test test-slow prove lint types check clean
+.PHONY: help setup page page-tools inspector wheel try-wheel release docs site demo demo-page test test-slow prove lint types check clean
 .DELETE_ON_ERROR:
 
 VENV := .venv
@@ -13,6 +13,10 @@ INSTALLED := $(VENV)/.installed
 EMBEDDER := $(VENV)/.embedder
 # What the tests compare with and cannot have beside the rest: it needs an older pydantic.
 ORIGINALS := $(VENV)/originals/.installed
+# What builds the site of docs/.
+SITE_TOOLS := $(VENV)/.site
+# mem0, whose client the tests point at our service, with what it needs besides.
+MEM0 := $(VENV)/mem0/.installed
 PAGE_TOOLS := web/node_modules/.tools
 # A client of others' making, with which tests/mcp asks the MCP server.
 INSPECTOR := tests/mcp/inspector/node_modules/.package-lock.json
@@ -25,6 +29,8 @@ PYTEST := $(VENV)/bin/python -m pytest --dist loadscope
 BENCHMARKS := speed readers durability postgres postgres-durability redis-durability conversation copy house size langgraph service between
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# The site's theme tells of a mkdocs to come; what builds the site is pinned.
+export NO_MKDOCS_2_WARNING = 1
 # The tests start hundreds of programs: each module is compiled once, not by each of them.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -33,6 +39,10 @@ help:
 	@echo "make page       the web page, built from web/ into the package (needs Node 20 and npm)"
 	@echo "make inspector  the MCP inspector, which tests/mcp asks with (needs Node 20 and npm)"
 	@echo "make wheel      a release in dist/, which carries the page"
+	@echo "make try-wheel  installs that wheel into an empty environment, and tries it"
+	@echo "make release    checks, builds and tries the release TAG=v1.2.3 (docs/releasing.md)"
+	@echo "make docs       the documentation as a site, at http://127.0.0.1:8000, built anew at each change"
+	@echo "make site       the same in build/site; a warning or a broken link fails"
 	@echo "make demo       a conversation remembered, recalled and erased, then its page in the browser"
 	@echo "make test       the tests (about 9 minutes on 2 cores)"
 	@echo "make test-slow  those that start programs, servers and a browser (about 9 minutes)"
@@ -79,7 +89,27 @@ page: $(PAGE_TOOLS)
 	npm --prefix web run build
 
 wheel: page $(INSTALLED)
+	rm -f dist/*.whl
 	RECOLLECT_RELEASE=1 $(VENV)/bin/python -m build --wheel --no-isolation
+
+try-wheel:
+	$(VENV)/bin/python tools/try_wheel dist
+
+release: $(INSTALLED)
+	$(VENV)/bin/python tools/check_release $(TAG)
+	$(MAKE) lint types site
+	$(MAKE) wheel
+	$(MAKE) try-wheel
+
+$(SITE_TOOLS): requirements/docs.txt $(INSTALLED)
+	tools/install $(VENV) requirements/docs.txt
+	@touch $@
+
+docs: $(SITE_TOOLS)
+	$(VENV)/bin/python -m mkdocs serve --no-strict
+
+site: $(SITE_TOOLS)
+	$(VENV)/bin/python -m mkdocs build --strict --quiet
 
 # Where Node is, with what builds the page alone; elsewhere a sentence says what to do.
 demo-page: $(RUNS)
@@ -90,7 +120,7 @@ demo:
 	@if [ -t 0 ] && [ -t 1 ] && [ -z "$$CI" ]; then set -- --serve demo-page; else set -- "" ""; fi; \
 	$(MAKE) --no-print-directory -j2 $(EMBEDDER) $$2 && $(VENV)/bin/recollect demo $$1
 
-$(ORIGINALS): requirements/originals.txt $(INSTALLED)
+$(ORIGINALS) $(MEM0): $(VENV)/%/.installed: requirements/%.txt $(INSTALLED)
 	$(VENV)/bin/python -m pip install --quiet --require-hashes --no-deps --upgrade \
 		--target $(@D) -r $<
 	@touch $@
@@ -98,10 +128,10 @@ $(ORIGINALS): requirements/originals.txt $(INSTALLED)
 test: setup $(ORIGINALS)
 	$(PYTEST) -n $$(($(CORES) + 1)) -m "not prove and not slow"
 
-test-slow: setup $(ORIGINALS)
+test-slow: setup $(ORIGINALS) $(MEM0)
 	$(PYTEST) -n $$(($(CORES) * 2)) -m "slow and not prove"
 
-prove: setup $(ORIGINALS)
+prove: setup $(ORIGINALS) $(MEM0)
 	$(VENV)/bin/python -m pytest -m prove
 	set -e; for name in $(BENCHMARKS); do $(VENV)/bin/python -m benchmarks $$name; done
 

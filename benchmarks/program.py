@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from benchmarks.commands.between import between_bench
+from benchmarks.commands.consolidation import consolidation_bench
 from benchmarks.commands.context import context_bench
 from benchmarks.commands.copy import copy_bench
 from benchmarks.commands.embedder_switch import reembed_bench
@@ -559,6 +560,7 @@ for _command in (
     service,
     readers_bench,
     replay_bench,
+    consolidation_bench,
     support_bench,
 ):
     main.add_command(_command)

@@ -37,7 +37,15 @@ from typing import ClassVar, Final
 
 
 class RecollectError(Exception):
-    """Base class of all exceptions that this package raises on purpose."""
+    """
+    Base class of all exceptions that this package raises on purpose.
+
+    >>> try:
+    ...     raise NotFoundError("there is no thread 'x'")
+    ... except RecollectError as error:
+    ...     (error.code, EXIT_STATUS[error.code])
+    ('not_found', 3)
+    """
 
     code: ClassVar[str] = "error"  # stable: HTTP, MCP and the command line report it
 
@@ -52,7 +60,12 @@ class UsageError(RecollectError, ValueError):
 
 
 class LimitError(UsageError):
-    """An input exceeds a documented limit; nothing of it was stored."""
+    """
+    An input exceeds a documented limit; nothing of it was stored.
+
+    >>> str(LimitError("segments of the scope", 17, 16, "SEGMENTS_MAX"))
+    'segments of the scope: 17; the limit SEGMENTS_MAX is 16'
+    """
 
     code = "limit"
 
@@ -143,7 +156,13 @@ class UpdateModeError(UsageError):
 
 
 class VersionConflictError(RecollectError):
-    """The memory is no longer at the version that the caller read."""
+    """
+    The memory is no longer at the version that the caller read.
+
+    >>> error = VersionConflictError("Fact/home", expected=1, actual=3)
+    >>> str(error)
+    'Fact/home is at version 3, not 1: read it again, then retry'
+    """
 
     code = "version_conflict"
 
@@ -229,7 +248,12 @@ class QuotaError(RecollectError):
 
 
 class MissingExtraError(RecollectError, ImportError):
-    """An optional package is not installed."""
+    """
+    An optional package is not installed.
+
+    >>> str(MissingExtraError("redis", "redis"))
+    'redis is not installed: pip install "recollect[redis]"'
+    """
 
     code = "missing_extra"
 
@@ -255,7 +279,12 @@ class ModelError(RecollectError):
 
 
 class ModelUnavailableError(ModelError):
-    """The model is busy, throttling or unreachable: retry after *retry_after_s*, if given."""
+    """
+    The model is busy, throttling or unreachable: retry after *retry_after_s*, if given.
+
+    >>> str(ModelUnavailableError("openai/gpt-5-mini is throttling", 20))
+    'openai/gpt-5-mini is throttling (retry after 20 s)'
+    """
 
     code = "model_unavailable"
 

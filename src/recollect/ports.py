@@ -19,7 +19,13 @@ else:  # numpy takes a fifth of the time that opening a memory may take
 
 
 class Clock(Protocol):
-    """Source of the current time; called from several threads."""
+    """
+    Source of the current time; called from several threads.
+
+    >>> from recollect.testing import NOON, FrozenClock
+    >>> FrozenClock(NOON).now() == NOON
+    True
+    """
 
     def now(self) -> datetime:
         """Return the current time, with a time zone."""
@@ -27,7 +33,14 @@ class Clock(Protocol):
 
 
 class Ids(Protocol):
-    """Source of identifiers."""
+    """
+    Source of identifiers.
+
+    >>> from recollect.testing import CountingIds
+    >>> ids = CountingIds()
+    >>> ids.entry_id(), ids.entry_id()
+    (1, 2)
+    """
 
     def entry_id(self) -> int:
         """Return a random integer from 1 to 2**63 - 1, unrelated to its entry."""
@@ -46,6 +59,10 @@ class Embedder(Protocol):
     Two embedders with equal `identity` must return comparable vectors: the identity names the
     weights, their quantisation and how text is prepared. Vectors of different identities are never
     compared.
+
+    >>> from recollect.testing import HashedEmbedder
+    >>> isinstance(HashedEmbedder(), Embedder), HashedEmbedder().dimensions > 0
+    (True, True)
     """
 
     @property
@@ -104,7 +121,17 @@ class OutsideVectors(Protocol):
 
 @runtime_checkable
 class Reranker(Protocol):
-    """Scores how well each of a few texts answers a query."""
+    """
+    Scores how well each of a few texts answers a query.
+
+    >>> import recollect
+    >>> def shortest(query: str, texts: list[str]) -> list[float]:
+    ...     return [-float(len(text)) for text in texts]
+    >>> with recollect.open_sync("memory:", embedder="none", rerank=shortest) as memory:
+    ...     kept = memory.append("ada", "chat", ["The cat is called Tom.", "The cat eats."])
+    ...     memory.recall("ada", "the cat").entries[0].text
+    'The cat eats.'
+    """
 
     @property
     def identity(self) -> str:
@@ -125,7 +152,17 @@ class Reranker(Protocol):
 
 
 class TokenCounter(Protocol):
-    """Counts the tokens of a text in a prompt; called from several threads."""
+    """
+    Counts the tokens of a text in a prompt; called from several threads.
+
+    >>> import recollect
+    >>> def words(text: str) -> int:
+    ...     return len(text.split())
+    >>> with recollect.open_sync("memory:", embedder="none", count_tokens=words) as memory:
+    ...     kept = memory.append("ada", "chat", "The boat leaks.")
+    ...     memory.recall("ada", "boat").tokens
+    3
+    """
 
     def __call__(self, text: str, /) -> int:
         """Return the number of tokens, at least 0."""
@@ -201,7 +238,13 @@ class ModelAnswer:
 
 @runtime_checkable
 class Model(Protocol):
-    """A language model."""
+    """
+    A language model.
+
+    >>> from recollect.testing import RuleModel
+    >>> isinstance(RuleModel(), Model), RuleModel().identity
+    (True, 'rules/1')
+    """
 
     @property
     def identity(self) -> str:

@@ -44,6 +44,9 @@ class NewMessage:
     one, a pause of more than ``SESSION_GAP_S`` begins another session. *source* names where the
     message came from, so that all of it can be erased together. *content* keeps the original
     content blocks.
+
+    >>> NewMessage(role="user", text="We moved.", name="Ada", source="mail/17").source
+    'mail/17'
     """
 
     role: Role
@@ -59,7 +62,15 @@ class NewMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A stored message; *position* counts from 1 in its thread and is never reused."""
+    """
+    A stored message; *position* counts from 1 in its thread and is never reused.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     (kept,) = memory.append("ada", "chat", "We moved.")
+    >>> kept.thread, kept.position, kept.role
+    ('chat', 1, 'user')
+    """
 
     thread: str
     id: str
@@ -81,6 +92,11 @@ class Evidence:
 
     Evidence in *group* 0 supports the field alone. Evidence of one field with the same higher group
     number supports it only together: each of these messages supplied part of it.
+
+    >>> rests_on = Evidence(thread="chat", message="m1", quote="we moved to Oslo")
+    >>> home = {"home": "Oslo"}
+    >>> PutMemory(type="User", key="User", value=home, evidence={"/home": [rests_on]}).trust
+    'user'
     """
 
     thread: str
@@ -102,6 +118,12 @@ class Memory:
     (from inclusive, until exclusive; ``None`` is open); after *expires_at* it is not returned by
     any read. *said_at* is the time of the newest message among its evidence; ``None`` if it has no
     known evidence.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     written = memory.put("ada", "User", "User", {"home": "Oslo"})
+    >>> written.version, written.value, written.is_document, written.state
+    (1, {'home': 'Oslo'}, True, 'active')
     """
 
     scope: Scope
@@ -149,6 +171,16 @@ class Revision:
 
     It was believed from *believed_from* (inclusive) to *believed_until* (exclusive; ``None`` for
     the current version).
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     for home in ("Turku", "Oslo"):
+    ...         written = memory.put("ada", "User", "User", {"home": home})
+    ...     history = memory.history("ada", "User", "User")
+    >>> [(each.version, each.value["home"]) for each in history]
+    [(1, 'Turku'), (2, 'Oslo')]
+    >>> history[0].believed_until == history[1].believed_from
+    True
     """
 
     version: int
@@ -172,6 +204,13 @@ class PutMemory:
     *expected* is the version that the caller read, 0 if there was none; ``None`` writes
     unconditionally. *text* defaults to the text of the value's fields. *cause* is recorded in the
     history as the reason of this version.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     first = PutMemory(type="User", key="User", value={"home": "Oslo"}, expected=0)
+    ...     (written,) = memory.apply("ada", [first])
+    >>> written.version, written.value
+    (1, {'home': 'Oslo'})
     """
 
     type: str
@@ -190,7 +229,13 @@ class PutMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndMemory:
-    """Set the end of a memory's validity; it stays readable and searchable as history."""
+    """
+    Set the end of a memory's validity; it stays readable and searchable as history.
+
+    >>> from datetime import UTC, datetime
+    >>> EndMemory(type="Fact", key="home", at=datetime(2024, 5, 4, tzinfo=UTC), cause="moved").cause
+    'moved'
+    """
 
     type: str
     key: str
@@ -201,7 +246,15 @@ class EndMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteMemory:
-    """Remove a memory and all its revisions; a missing memory is not an error."""
+    """
+    Remove a memory and all its revisions; a missing memory is not an error.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     written = memory.apply("ada", [DeleteMemory(type="Note", key="not there")])
+    >>> written
+    (None,)
+    """
 
     type: str
     key: str
@@ -328,7 +381,16 @@ UNRECALLED_TYPES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """A file attached to a thread."""
+    """
+    A file attached to a thread.
+
+    >>> import recollect
+    >>> file = Attachment(name="plan.txt", data=b"a red door", media_type="text/plain")
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     kept = memory.append("ada", "chat", "Here is the plan.", attachments=[file])
+    ...     memory.attachment("ada", "chat", "plan.txt").data
+    b'a red door'
+    """
 
     name: str
     data: bytes
@@ -353,7 +415,16 @@ class Lane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
-    """One conversation of a scope, with its formation progress."""
+    """
+    One conversation of a scope, with its formation progress.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     kept = memory.append("ada", "chat", ["We moved.", "To Oslo."])
+    ...     thread = memory.thread("ada", "chat")
+    >>> thread.count, thread.formed, thread.pending
+    (2, 0, True)
+    """
 
     scope: Scope
     id: str
@@ -391,6 +462,14 @@ class Formation:
 
     *fence* is the fencing token of its claim. *calls* and *tokens* count its model usage.
     *watermarks* maps each thread to the last position formed, *failed* to the positions given up.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none", model="rules", worker=False) as memory:
+    ...     kept = memory.append("ada", "chat", "I live in Oslo.")
+    ...     formed = memory.form("ada")
+    ...     (record,) = memory.formations("ada").rows
+    >>> record.status, record.calls, record.watermarks
+    ('formed', 1, {'chat': 1})
     """
 
     scope: Scope
@@ -410,7 +489,17 @@ RowT = TypeVar("RowT")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page(Generic[RowT]):
-    """One page of rows; *cursor* continues after them, ``None`` at the end."""
+    """
+    One page of rows; *cursor* continues after them, ``None`` at the end.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     kept = memory.append("ada", "chat", ["one", "two", "three"])
+    ...     first = memory.messages("ada", "chat", limit=2)
+    ...     rest = memory.messages("ada", "chat", after=first.rows[-1].position)
+    >>> [each.text for each in (*first.rows, *rest.rows)]
+    ['one', 'two', 'three']
+    """
 
     rows: tuple[RowT, ...]
     cursor: str | None

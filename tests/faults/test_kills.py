@@ -19,7 +19,13 @@ async def test_no_kill_costs_or_doubles_what_was_acknowledged(kills: int, tmp_pa
 
 async def test_repeating_without_ids_is_seen_to_double(tmp_path: Path) -> None:
     """The mutant: clients that repeat what went unanswered as if it were new."""
-    outcome = await kill(tmp_path, 15, careful=False)
+    doubled = 0
+    for seed in range(1, 7):  # on a busy machine all 15 may hit between two commits
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        outcome = await kill(folder, 15, seed=seed, careful=False)
+        assert 0 == outcome.failures["corrupt"]
+        if doubled := outcome.failures["doubled"]:
+            break
 
-    assert outcome.failures["doubled"] > 0
-    assert 0 == outcome.failures["corrupt"]
+    assert doubled > 0

@@ -8,7 +8,7 @@ import pytest
 
 import recollect
 from recollect.errors import UsageError
-from recollect.recall.context_packing import ContextPlan
+from recollect.recall.context_plan import ContextPlan
 from recollect.records import Json, NewMessage, PutMemory, Scope
 from recollect.testing import HashedEmbedder
 from recollect.text.token_estimate import estimated_tokens

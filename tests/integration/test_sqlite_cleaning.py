@@ -210,9 +210,14 @@ async def test_free_pages_of_a_hasty_erase_are_cleaned(
     assert set() == await lived(tmp_path, SEEDS[1], sparing)
 
     monkeypatch.setattr(cleaning, "free_pages", lambda _: frozenset())
-    mutant = tmp_path / "mutant"
-    mutant.mkdir()
-    assert set() != await lived(mutant, SEEDS[1], sparing)
+    left = set[str]()
+    for seed in range(1, 7):  # which pages are used again depends on when the log was cut
+        mutant = tmp_path / f"mutant {seed}"
+        mutant.mkdir()
+        left |= await lived(mutant, seed, sparing)
+        if left:
+            break
+    assert set() != left
 
 
 class LateCutter:

@@ -68,7 +68,8 @@ TEXT! | scope_id thread kind key
 side_record_uid: unique side_record(scope_id uid)
 thread: scope_id INTEGER! number INTEGER! id TEXT! created_at INTEGER! last INTEGER! \
 count INTEGER! formed INTEGER! first_pending_at INTEGER due INTEGER not_before INTEGER \
-attempts INTEGER! state TEXT! waiting_tokens INTEGER! again TEXT! settings TEXT! | scope_id id
+attempts INTEGER! state TEXT! waiting_tokens INTEGER! again TEXT! lanes TEXT! settings TEXT! \
+| scope_id id
 thread_due: partial thread(due number not_before state formed last again)
 thread_number: unique thread(scope_id number)
 thread_waiting: partial thread(scope_id due number not_before state)

@@ -99,6 +99,12 @@ CASES = {
         {"at": "2027-01-01T00:00:00Z"},
         other_body={"at": "2028-01-01T00:00:00Z"},
     ),
+    "change": Case(
+        "POST",
+        "memories/change",
+        {"act": "end", "memories": [{"type": "Note", "key": "a", "version": 2}]},
+        other_body={"act": "reject", "memories": [{"type": "Note", "key": "a", "version": 2}]},
+    ),
     "undo": Case("POST", "undo", other_body={"undo": "x"}, settle=undo_token),
     "types": Case("PUT", "types", {"types": TYPES}, other_body={"types": []}),
     "pause": Case("POST", "formation/pause", {"thread": "t"}, other_body={}),

@@ -21,6 +21,7 @@ from recollect.server.langgraph import LANGGRAPH_ROUTERS
 from recollect.server.mcp.capabilities import MANNERS
 from recollect.server.mcp.streamable_http import PATH as MCP_PATH
 from recollect.server.mcp.streamable_http import mcp_door
+from recollect.server.mem0 import MEM0_ROUTERS
 from recollect.server.quotas import DOCUMENTS, UNCOUNTED_KINDS
 from recollect.server.routes import ROUTERS
 from recollect.server.testing import Served, serving
@@ -216,6 +217,12 @@ class Door:
         headers = {"content-type": "application/x-ndjson"}
         return self.ask("POST", f"/v1/import?scope={scope}", content=lines, headers=headers)
 
+    def remembered(self, *, infer: bool = False) -> str:
+        """Have a text remembered as mem0's client does, and return its id."""
+        body = {"messages": "Grüner Tee", "user_id": "ada", "infer": infer}
+        found = self.ask("POST", "/compat/mem0/v3/memories/add/", body)
+        return str(found["event_id"] if infer else found["results"][0]["id"])
+
 
 def run_of(text: str) -> JsonObject:
     """Return a run of one message."""
@@ -227,6 +234,7 @@ Prepared = Callable[[], object]
 Case = Callable[[Door], Prepared]
 _ONE = "/v1/memories/{type}/{key}"
 _RUNS = "/threads/{thread_id}/runs"
+_MEM0 = "/compat/mem0"
 
 
 def prepared(*steps: Callable[[], object]) -> Prepared:
@@ -244,6 +252,12 @@ def of_run(door: Door, path: str, method: str) -> Prepared:
     if method == "DELETE":
         door.ask("POST", f"/threads/{thread}/runs/{run}/cancel")
     return lambda: door.ask(method, f"/threads/{thread}/runs/{run}{path}")
+
+
+def of_mem0(door: Door, method: str, path: str, body: Any = None) -> Prepared:
+    """Have something remembered; then make a request of mem0's client."""
+    door.remembered()
+    return lambda: door.ask(method, f"{_MEM0}{path}", body)
 
 
 def of_mcp(door: Door, tool: str) -> Prepared:
@@ -472,6 +486,49 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
     ("POST", f"{_RUNS}/wait"): (lambda it: posted_run(it, "/wait"), 1, 2),
     ("POST", f"{_RUNS}/{{run_id}}/cancel"): (lambda it: of_run(it, "/cancel", "POST"), 0, 2),
     ("DELETE", f"{_RUNS}/{{run_id}}"): (lambda it: of_run(it, "", "DELETE"), 0, 0),
+    # Those of mem0's client.
+    ("POST", f"{_MEM0}/v3/memories/add/"): (lambda it: lambda: it.remembered(infer=True), 1, 0),
+    ("POST", f"{_MEM0}/v3/memories/search/"): (
+        lambda it: of_mem0(it, "POST", "/v3/memories/search/", {"query": "tea"}),
+        0,
+        0,
+    ),
+    ("POST", f"{_MEM0}/v3/memories/"): (lambda it: of_mem0(it, "POST", "/v3/memories/", {}), 0, 0),
+    ("PUT", f"{_MEM0}/v1/memories/{{memory_id}}/"): (
+        lambda it: of_mem0(it, "PUT", f"/v1/memories/{it.remembered()}/", {"text": "Käse"}),
+        0,
+        1,
+    ),
+    ("DELETE", f"{_MEM0}/v1/memories/{{memory_id}}/"): (
+        lambda it: of_mem0(it, "DELETE", f"/v1/memories/{it.remembered()}/"),
+        0,
+        0,
+    ),
+    ("DELETE", f"{_MEM0}/v1/memories/"): (
+        lambda it: of_mem0(it, "DELETE", "/v1/memories/?user_id=ada"),
+        0,
+        0,
+    ),
+    ("PUT", f"{_MEM0}/v1/batch/"): (
+        lambda it: of_mem0(
+            it, "PUT", "/v1/batch/", {"memories": [{"memory_id": it.remembered(), "text": "ü"}]}
+        ),
+        0,
+        1,
+    ),
+    ("DELETE", f"{_MEM0}/v1/batch/"): (
+        lambda it: of_mem0(
+            it, "DELETE", "/v1/batch/", {"memories": [{"memory_id": it.remembered()}]}
+        ),
+        0,
+        0,
+    ),
+    ("DELETE", f"{_MEM0}/v2/entities/{{kind}}/{{name}}/"): (
+        # Of somebody of whom nothing is kept: with an erased scope its counts go.
+        lambda it: of_mem0(it, "DELETE", "/v2/entities/user/nobody/"),
+        0,
+        0,
+    ),
     # MCP's.
     ("MCP", "save_memory"): (lambda it: it.saved, 1, 1),
     ("MCP", "update_memory"): (lambda it: of_mcp(it, "update_memory"), 1, 1),
@@ -487,7 +544,7 @@ def test_every_door_is_in_the_table() -> None:
     """A new route, or tool, that may write fails this test until its cost is said."""
     routes = {
         (method, route.path)
-        for router in (*ROUTERS, *LANGGRAPH_ROUTERS)
+        for router in (*ROUTERS, *LANGGRAPH_ROUTERS, *MEM0_ROUTERS)
         for route in router.routes
         if isinstance(route, APIRoute) and is_guarded(route.path)
         for method in (route.methods or set()) - {"GET"}

@@ -35,6 +35,7 @@ from recollect.server.langgraph import LANGGRAPH_ROUTERS
 from recollect.server.mcp.streamable_http import PATH as MCP_PATH
 from recollect.server.mcp.streamable_http import mcp_door
 from recollect.server.mcp.tool_calls import Tools
+from recollect.server.mem0 import MEM0_ROUTERS
 from recollect.server.routes import ROUTERS
 from recollect.server.testing import Served, serving
 from recollect.stores.contract.base import Store
@@ -175,7 +176,7 @@ def routes() -> list[APIRoute]:
     """Return every guarded route of the service."""
     return [
         route
-        for router in (*ROUTERS, *LANGGRAPH_ROUTERS)
+        for router in (*ROUTERS, *LANGGRAPH_ROUTERS, *MEM0_ROUTERS)
         for route in router.routes
         if isinstance(route, APIRoute) and is_guarded(route.path)
     ]
@@ -446,7 +447,7 @@ async def answers(served: Served, key: str, way: Way, begun: "Begun") -> list[Js
         async def ask(method: str, path: str) -> None:
             answer = None
             while answer is None:  # an address has a share of what sent no key yet
-                with suppress(httpx.ReadError):
+                with suppress(httpx.ReadError, httpx.RemoteProtocolError):
                     answer = await client.request(method, path)
             found.append(last_of(answer.headers["content-type"], answer.content))
 

@@ -16,9 +16,12 @@ from recollect.memory.facade import Recollect
 from recollect.records import PutMemory, Scope
 from recollect.server.authorization import PERMISSIONS, Permission, Principal
 from recollect.server.http import scope_access as reaching
+from recollect.server.langgraph import request_context
 from recollect.server.mcp import callers
 from recollect.server.mcp.capabilities import MANNERS
 from recollect.server.mcp.streamable_http import PATH, mcp_door
+from recollect.server.mem0 import MEM0_ROUTERS
+from recollect.server.mem0.owners import written_id
 from recollect.server.routes import ROUTERS
 from recollect.server.testing import Served, serving
 
@@ -51,6 +54,14 @@ MCP = "MCP"
 MCP_CALLS = (*MANNERS, "resources/list", "resources/read", "prompts/get")
 MCP_FAULT = b"-32603"
 MEMORY = f"Note/{KEY}"
+OWNERS = ("ada", "globex", "..%2Fglobex", "*")
+MEM0_IDS = (
+    written_id("users", "ada", "Note", KEY),
+    written_id("globex", "users", "ada", "Note", KEY),
+    written_id("users", "../globex", "Note", KEY),
+    written_id("users", "ada", THREAD, 0, 9),
+    "WyJ",
+)
 
 
 @pytest.fixture(scope="module")
@@ -66,12 +77,12 @@ def doors(settings: Any) -> list[Any]:
 
 
 def routes() -> list[tuple[str, str]]:
-    """Return method and path of every route below /v1, and what is called through MCP."""
+    """Return each route below /v1 and of mem0's clients, and what is called through MCP."""
     ours = sorted(
         (method, route.path)
-        for router in ROUTERS
+        for router in (*ROUTERS, *MEM0_ROUTERS)
         for route in router.routes
-        if isinstance(route, APIRoute) and route.path.startswith("/v1")
+        if isinstance(route, APIRoute) and route.path.startswith(("/v1", "/compat"))
         for method in route.methods or ()
     )
     return [*ours, *((MCP, each) for each in MCP_CALLS)]
@@ -141,6 +152,10 @@ class Attacker:
             "key": (KEY, "k"),
             "formation": (*self._stolen["formation"], "f"),
             "id": self._stolen["key"],
+            "memory_id": MEM0_IDS,
+            "event_id": MEM0_IDS,
+            "kind": ("user", "run"),
+            "name": OWNERS,
         }
         for name, found in values.items():
             path = path.replace(f"{{{name}}}", self._likely(found))
@@ -162,8 +177,10 @@ class Attacker:
             record = {"kind": "thread", "scope": list(choose(HOSTILE)), "id": THREAD}
             parts["content"] = json.dumps(record)
             parts["headers"]["content-type"] = "application/x-ndjson"
-        elif method in {"POST", "PUT"}:
+        elif method in {"POST", "PUT"} or path.endswith("/batch/"):
             parts["json"] = self._body(path)
+        elif path.startswith("/compat"):
+            query += [("user_id", choose(OWNERS))]
         return parts
 
     def _headers(self) -> dict[str, str]:
@@ -216,9 +233,20 @@ class Attacker:
             "/rotate": {},
             "/v1/undo": {"undo": choose(self._stolen["confirm"])},
             "/chat": {"thread": THREAD, "text": "which secret"},
+            "/memories/add/": {
+                "messages": "mine",
+                "user_id": choose(OWNERS),
+                "infer": choose((True, False)),
+            },
+            "/memories/search/": {
+                "query": "which secret",
+                "filters": choose(({}, {"user_id": choose(OWNERS)}, {"NOT": [{"user_id": "x"}]})),
+            },
+            "/v3/memories/": {"filters": choose(({}, {"user_id": "*"}))},
+            "/batch/": {"memories": [{"memory_id": choose(MEM0_IDS), "text": "mine"}]},
         }
         endings = sorted((each for each in found if path.endswith(each)), key=len)
-        return found[endings[-1]]
+        return found[endings[-1]] if endings else {"text": "mine", "metadata": {"of": "me"}}
 
 
 def test_every_route_with_a_body_is_attacked() -> None:
@@ -265,6 +293,7 @@ async def planted(memory: Recollect) -> None:
     user = PutMemory(type="User", key="User", value={"user_name": CANARIES[1]})
     await memory.apply(VICTIM, [note, user])
     await memory.apply((*VICTIM, CANARIES[4]), [note])
+    await memory.apply((*VICTIM, "users", "ada"), [note])
 
 
 def plant(served: Served, connect: Connect) -> tuple[str, dict[str, Sequence[str]]]:
@@ -338,6 +367,31 @@ def unchecked(
 ) -> Scope:
     """Return the scope that a request names, as it is."""
     return tuple(segments) or principal.scope
+
+
+def misplaced(
+    principal: Principal,  # noqa: ARG001
+    needs: Permission,  # noqa: ARG001
+    segments: Sequence[str] = (),
+    *,
+    below: bool = False,  # noqa: ARG001
+) -> Scope:
+    """Return the scope that a request names, below another tenant's."""
+    return (*VICTIM, *segments)
+
+
+def test_a_service_that_lets_mem0_out_of_its_scope_is_caught(
+    served: Served, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The walker finds foreign bytes where requests of mem0's clients mean another's scope."""
+    _, stolen = plant(served, connect)
+    monkeypatch.setattr(request_context, "granted", misplaced)
+    attacker = Attacker(7, stolen=stolen, only="GET")
+    attacks = [
+        each for each in attacker.attacks(4 * len(routes())) if each[1].startswith("/compat")
+    ]
+
+    assert foreign_bytes(connect(served), iter(attacks)) > 0
 
 
 @pytest.mark.parametrize("way", ["the routes", "MCP"])

@@ -40,7 +40,7 @@ GROUP_OF = {
     **dict.fromkeys(
         (
             *("chat", "cli", "client", "demo", "evaluation", "exporters", "importers"),
-            *("integrations", "server", "__main__"),
+            *("integrations", "pytest_plugin", "server", "__main__"),
         ),
         "doors",
     ),

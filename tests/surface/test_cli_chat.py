@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -176,6 +177,79 @@ def test_a_talk_is_remembered_used_and_corrected_through_kills(
     ]
     assert "user_name: Ada; home: Bergen" in why
     assert "“My dog hates rain” user, " in why
+
+
+RECORDED_MODEL = """
+import json
+from pathlib import Path
+
+from recollect.formation.rule_model import shown_in
+from recollect.ports import ToolCall
+from recollect.testing import ScriptedModel
+
+PARTS = json.loads(Path("parts.json").read_text("utf-8"))
+
+
+def answer(request):
+    if not request.tools:
+        return "好的。"
+    shown = shown_in(request)
+    said = " ".join(words for _, _, words in shown.new)
+    (part,) = [each for each in PARTS if each["said"][0][1] in said]
+    written = json.dumps(part["answer"], ensure_ascii=False)
+    for place in part["places"]:
+        if place.startswith("id "):
+            (at,) = [i for i, of, value in shown.known if place[3:] in f"{of} {value}"]
+        else:
+            pointer, _, quote = place.rpartition("|")
+            (number,) = [n for n, _, words in shown.new if quote in words]
+            at = f"{number} {pointer}: {quote}" if pointer else f"{number}: {quote}"
+        written = written.replace(f"<{place}>", at)
+    return [ToolCall(**each) for each in json.loads(written)]
+
+
+model = ScriptedModel(answer)
+"""
+
+
+def as_typed(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part of a recorded talk whose citations name words alone: numbers differ here."""
+    written = json.dumps(part["answer"], ensure_ascii=False)
+    written = re.sub(r'"\d+ (/\w+): ([^"]+)"', r'"<\1|\2>"', written)
+    written = re.sub(r'"\d+: ([^"]+)"', r'"<\1>"', written)
+    places = re.findall(r"<([^>]+)>", written)
+    return {"said": part["said"], "answer": json.loads(written), "places": places}
+
+
+def test_three_corrections_that_are_typed_leave_nothing_stale(tmp_path: Path) -> None:
+    """In traditional Chinese, with the recorded answers of a model: one profile, no old note."""
+    corpus = Path(__file__).parents[1].joinpath("corpus/corrected_talks.json")
+    (talk,) = [
+        each for each in json.loads(corpus.read_text("utf-8")) if each["language"] == "zh-hant"
+    ]
+    parts = [as_typed(each) for each in talk["parts"]]
+    tmp_path.joinpath("parts.json").write_text(json.dumps(parts), "utf-8")
+    tmp_path.joinpath("recorded_model.py").write_text(RECORDED_MODEL, "utf-8")
+    lines = [line for part in parts for line in (*(said for _, said in part["said"]), "/form")]
+
+    finished = chat(
+        "--model", "recorded_model:model", "--after-seconds", "60", lines=lines, folder=tmp_path
+    )
+
+    assert 0 == finished.returncode, finished.stderr
+    assert "still to be formed" not in finished.stderr
+    found = shown("memories", folder=tmp_path)["memories"]
+    assert isinstance(found, list)
+    in_force = [each for each in found if each["valid_until"] is None]
+    (profile,) = [each["value"] for each in in_force if each["type"] == "User"]
+    assert talk["profiles"]["User"]["value"] == profile
+    assert list(talk["notes"]) == [
+        each["value"]["content"] for each in in_force if each["type"] == "Note"
+    ]
+    versions = shown("memories", "User/User", folder=tmp_path)["versions"]
+    assert isinstance(versions, list)
+    quoted = {path: quotes(versions[-1], path) for path in talk["profiles"]["User"]["quotes"]}
+    assert {p: [q] for p, q in talk["profiles"]["User"]["quotes"].items()} == quoted
 
 
 @pytest.mark.parametrize("kept", [1, 2, 5, 8])

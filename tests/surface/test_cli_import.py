@@ -16,7 +16,7 @@ from recollect.cli.commands.import_files import REFUSED_SHOWN_MAX
 from recollect.errors import EXIT_STATUS
 from recollect.importers import BATCH_ROWS
 from recollect.importers.form_detection import MISCOUNTED, UNENDED
-from recollect.importers.mem0 import METADATA
+from recollect.importers.mem0 import UNLED
 from recollect.memory.scope_types import settings_write
 from recollect.stores.locator import open_store
 from recollect.wire.record_digests import Digest
@@ -256,12 +256,13 @@ def no_file_above(size_bytes: int) -> Iterator[None]:
 
 def test_what_was_left_out_is_told_with_its_count(store: str, tmp_path: Path) -> None:
     """So that one reads as well as many."""
-    memory = {"id": "n1", "memory": "Likes tea", "metadata": {"category": "food"}}
+    before = {"memory_id": "n1", "event": "ADD", "new_memory": "Likes cocoa", "created_at": 1}
+    memory = {"id": "n1", "memory": "Likes tea", "history": [before]}
     file = written(tmp_path, json.dumps(memory) + "\n", "mem0.jsonl")
 
     told = invoke(store, "import", file, "--table").stdout
 
-    assert f"  {METADATA}: 1\n" in told
+    assert f"  {UNLED}: 1\n" in told
 
 
 @pytest.mark.parametrize("form", ["--table", "--json"])

@@ -10,10 +10,13 @@ from recollect.formation.consolidation import (
     Batch,
     ConsolidationAnswer,
     batches_of,
+    language_of,
     read_calls,
     request_of,
 )
+from recollect.formation.consolidation_texts import CONSOLIDATION_TEXTS
 from recollect.formation.derived_memories import ActiveMemories, changes_in, planned, sources_of
+from recollect.formation.prompt_texts import PromptLanguage
 from recollect.formation.similarity_groups import Group, address_of
 from recollect.formation.types import NOTE
 from recollect.ports import ModelAnswer, ToolCall
@@ -79,6 +82,63 @@ def test_a_request_shows_groups_and_nothing_else() -> None:
     assert [["m1", dict(TEA.value)], ["m2", dict(CUPS.value)]] == shown[:2]
     assert {"merge_memories", "derive_memory", "leave_as_is"} == {t.name for t in request.tools}
     assert request.must_call
+
+
+@pytest.mark.parametrize(
+    ("notes", "language", "group"),
+    [
+        (("在上海住了三年", "2021年搬到上海"), "zh", "第1组："),
+        (("在臺北住了三年", "2021年搬到臺北"), "zh-hant", "第1組："),
+        (("lives in Bergen", "moved to Bergen in 2021"), "en", "Group 1:"),
+    ],
+)
+def test_memories_are_asked_about_in_their_language(
+    notes: tuple[str, str], language: PromptLanguage, group: str
+) -> None:
+    """The texts, the tools and the schema; the ids of tools and fields stay."""
+    memories = tuple(note(str(at), each) for at, each in enumerate(notes))
+    batch = Batch(type=NOTE, groups=(Group(type="Note", memories=memories),))
+
+    assert language == language_of(batch)
+    request = request_of(batch, CONSOLIDATION_TEXTS[language])
+    assert group == request.turns[0].text.splitlines()[0]
+    assert "merge_memories" in request.system
+    assert "{" not in request.system.replace('{"tool"', "").replace("{…}", "")
+    assert notes[0] in request.turns[0].text
+    assert {"merge_memories", "derive_memory", "leave_as_is"} == {t.name for t in request.tools}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"tool": "merge_memories", "ids": ["m1", "m2"], "value": VALUE}]',
+        (
+            '```json\n[{"name": "merge_memories", '
+            '"arguments": {"ids": ["m1", "m2"], "value": VALUE}}]\n```'
+        ),
+        'Merged: {"merge_memories": {"ids": ["m1", "m2"], "value": VALUE}}',
+        (
+            '[{"tool": "merge_memories", "ids": ["m1", "m2"], "context": "talk", '
+            '"content": "drinks 3 cups of tea in Bergen"}]'
+        ),
+    ],
+    ids=["a list", "in a fence", "by name", "flat"],
+)
+def test_calls_written_as_json_are_read(text: str) -> None:
+    """As a model without tools writes them, or one that leaves a level out."""
+    written = text.replace("VALUE", json.dumps(WHOLE))
+
+    found = read_calls(ModelAnswer(text=written), BATCH)
+
+    assert ((), True) == (found.faults, found.is_whole)
+    assert WHOLE == found.combinations[0].value
+
+
+@pytest.mark.parametrize("text", ["[]", "leave_as_is", '[{"tool": "leave_as_is"}]'])
+def test_that_nothing_is_to_be_done_may_be_written(text: str) -> None:
+    found = read_calls(ModelAnswer(text=text), BATCH)
+
+    assert ((), (), True) == (found.faults, found.combinations, found.is_whole)
 
 
 def test_a_merge_that_says_it_all_is_kept() -> None:

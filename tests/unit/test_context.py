@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from recollect.errors import NotFoundError, UsageError
 from recollect.formation.grounding.foreign_text import without_recalled
 from recollect.recall.context import Context, Handles, context_guide, shown, unused_marker
-from recollect.recall.context_packing import ContextPlan, asks_for_history, packed_context
+from recollect.recall.context_packing import packed_context
+from recollect.recall.context_plan import ContextPlan, asks_for_history
 from recollect.recall.results import Recalled
 from recollect.records import Evidence, Memory, Message, Revision
 from recollect.text.analysis import terms_of

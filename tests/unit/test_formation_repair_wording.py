@@ -71,6 +71,17 @@ REASONS: Final = (
     "'path' is the whole document: name only the fields that change",
     "the patch does not apply: operation 0 (add /a/b): there is no /a",
     "the patched document does not fit User: /age: it is no integer",
+    "none of the memories says the number 5",
+    "all of the memories are in doubt, or hearsay: say so",
+    "a memory is in doubt, or hearsay: say so, or merge less",
+    "it leaves out what they say: the number 3, the name 'Bergen'; say it, or merge less",
+    "one of these memories is merged in another call",
+    "'ids' must list ids of memories; there are m1, m2",
+    "'ids' must name at least two memories",
+    "'ids' must be of one group",
+    "the arguments must be an object with 'ids' and 'value' alone",
+    "the answer was a refusal, or cut off at its length: make the calls again, shorter",
+    "no tool was called: call one, or leave_as_is if nothing is to be done",
 )
 
 
@@ -89,6 +100,7 @@ def test_a_reason_is_told_in_both_scripts(reason: str) -> None:
             "value",
             "changes",
             "path",
+            "ids",
             "s own words, or make a document of the user who spoke",
         }
         assert quoted.strip("'") in simple or is_a_field, quoted

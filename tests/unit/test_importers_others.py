@@ -315,13 +315,25 @@ def test_a_memory_of_mem0_keeps_what_it_was_before(tmp_path: Path) -> None:
 
     (memory,) = memories(rows)
     assert ("users", "ada") == memory.below
-    assert (2, {"context": "category: food", "content": "Likes green tea"}) == (
-        memory.record["version"],
-        memory.record["value"],
+    assert (2, "Item", "Likes green tea") == tuple(
+        memory.record[each] for each in ("version", "type", "text")
     )
+    assert {"content": "Likes green tea", "metadata": {"category": "food"}} == memory.record[
+        "value"
+    ]
     past: Any = memory.record["revisions"]
     assert ["Likes tea"] == [before["value"]["content"] for before in past]
     assert 1 == left_out(rows)["memories that mem0 had deleted were left out"]
+
+
+def test_a_memory_of_mem0_without_metadata_is_a_note(tmp_path: Path) -> None:
+    """Metadata and categories that are empty say nothing."""
+    memory: Any = {"id": "n1", "memory": "Likes tea", "metadata": {}, "categories": None}
+
+    (found,) = memories(rows_of(tmp_path, [memory]))
+
+    assert "Note" == found.record["type"]
+    assert {"context": mem0.CONTEXT, "content": "Likes tea"} == found.record["value"]
 
 
 @pytest.mark.parametrize(

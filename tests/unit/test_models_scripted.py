@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from recollect.errors import ModelError, ModelUnavailableError
+from recollect.errors import ModelError, ModelUnavailableError, UsageError
 from recollect.ports import Model, ModelAnswer, ModelRequest, Tool, ToolCall, Turn, Usage
 from recollect.testing.scripted_model import ScriptedModel, usage_of
 
@@ -86,3 +86,21 @@ async def test_it_streams_word_by_word() -> None:
     pieces = [piece async for piece in ScriptedModel(["Hello, dear Ada.\n"]).stream(REQUEST)]
 
     assert ["Hello, ", "dear ", "Ada.\n"] == pieces
+
+
+async def test_answers_are_added_to_those_that_are_left() -> None:
+    """In order, whenever the test says them."""
+    model = ScriptedModel(["one"])
+    model.then("two")
+    model.then("three", "four")
+
+    found = [(await model.answer(REQUEST)).text for _ in range(4)]
+
+    assert ["one", "two", "three", "four"] == found
+    with pytest.raises(ModelError, match="write one more"):
+        await model.answer(REQUEST)
+
+
+def test_a_function_takes_no_more_answers() -> None:
+    with pytest.raises(UsageError, match="function"):
+        ScriptedModel(lambda _: "").then("more")

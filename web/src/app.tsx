@@ -6,6 +6,7 @@ import { Problem } from "./api/problem";
 import type { Scope } from "./api/shapes";
 import { useAsked } from "./lib/asking";
 import { go, linkTo, useRoute } from "./lib/route";
+import { daysIn } from "./lib/time";
 import { HereContext, sentenceOf, useAround, useHere } from "./lib/session";
 import { titleOf } from "./lib/title";
 import { useShortcuts } from "./lib/shortcuts";
@@ -15,20 +16,21 @@ import { Icon, type IconName } from "./parts/icons";
 import { lazyScreen } from "./parts/lazy_screen";
 import { Empty, Failure, Loading } from "./parts/states";
 import Chat from "./screens/chat";
-import Memories from "./screens/memories";
 import Overview from "./screens/overview";
-import Recall from "./screens/recall";
 import type { Word } from "./words";
 
+const Memories = lazyScreen("memories", () => import("./screens/memories"));
+const Recall = lazyScreen("recall", () => import("./screens/recall"));
 const Profile = lazyScreen("profile", () => import("./screens/profile"));
 const Graph = lazyScreen("graph", () => import("./screens/graph"));
 const Review = lazyScreen("review", () => import("./screens/review"));
 const FormationScreen = lazyScreen("formation", () => import("./screens/formation"));
 const Types = lazyScreen("types", () => import("./screens/types"));
 const Settings = lazyScreen("settings", () => import("./screens/settings"));
+const Api = lazyScreen("api", () => import("./screens/api"));
 
 interface Place {
-  name: "overview" | "chat" | "memories" | "recall" | "profile" | "graph" | "review" | "formation" | "types" | "settings";
+  name: "overview" | "chat" | "memories" | "recall" | "profile" | "graph" | "review" | "formation" | "types" | "settings" | "api";
   icon: IconName;
   letter: string;
 }
@@ -44,11 +46,16 @@ const PLACES: readonly Place[] = [
   { name: "formation", icon: "form", letter: "f" },
   { name: "types", icon: "types", letter: "t" },
   { name: "settings", icon: "settings", letter: "s" },
+  { name: "api", icon: "api", letter: "a" },
 ];
+
+/** The screens that show another day where the address names one; it is carried from one to the next. */
+const TIMED: ReadonlySet<string> = new Set(["memories", "recall", "graph"]);
 
 export function App() {
   const { t } = useAround();
-  const { scope: wanted } = useRoute();
+  const { scope: wanted, parts } = useRoute();
+  const isApi = parts[0] === "api";
   const me = useAsked(() => api.me(), []);
   const subject = JSON.stringify(wanted);
   const here = useMemo(() => {
@@ -61,6 +68,8 @@ export function App() {
     };
   }, [me.value, subject]);
   const { error } = me;
+  // What the routes are is told to whoever asks.
+  if (error && isApi) return <main className="content alone-wide"><Boundary about="api"><Api /></Boundary><Toasts /></main>;
   if (error instanceof Problem && (error.status === 401 || error.status === 403)) return <main className="alone"><AskKey error={error} entered={me.again} /></main>;
   if (error) return <main className="alone"><h1 className="brand"><Logo />Recollect</h1><Failure error={error} again={me.again} /></main>;
   if (!here) return <main className="alone" aria-busy="true"><h1 className="unseen">Recollect</h1><Loading rows={2} /></main>;
@@ -93,15 +102,16 @@ function AskKey({ error, entered }: { error: unknown; entered: () => void }) {
 
 function Frame() {
   const { t } = useAround();
-  const { parts } = useRoute();
+  const { parts, query } = useRoute();
   const { scope, can } = useHere();
+  const days = daysIn(query);
   const place = PLACES.find((each) => each.name === parts[0])?.name ?? (parts.length ? "missing" : "overview");
   const [isHelping, setHelping] = useState(false);
   const isFirst = useRef(true);
   // Where talk, formation or a verdict may change it: in a large scope the count is no small matter.
   const counted = ["overview", "chat", "review", "formation"].includes(place) ? place : "";
   const waiting = useAsked(async () => (await api.memories(scope, { state: "quarantined" })).memories.length, [scope, counted]);
-  useShortcuts(PLACES.map((each) => [each.letter, () => go(linkTo([each.name], scope))]), () => setHelping(true));
+  useShortcuts(PLACES.map((each) => [each.letter, () => go(linkTo([each.name], scope, TIMED.has(each.name) ? { ...days } : {}))]), () => setHelping(true));
   useEffect(() => {
     document.title = titleOf(t(place === "missing" ? "not_found" : place));
     if (isFirst.current) isFirst.current = false;
@@ -115,7 +125,7 @@ function Frame() {
         <ul>
           {PLACES.map((each) => (
             <li key={each.name} className={each.name === "profile" || each.name === "settings" ? "gap" : undefined}>
-              <a className={each.name === place ? "side-link here" : "side-link"} aria-current={each.name === place ? "page" : undefined} href={linkTo([each.name], scope)}>
+              <a className={each.name === place ? "side-link here" : "side-link"} aria-current={each.name === place ? "page" : undefined} href={linkTo([each.name], scope, TIMED.has(each.name) ? { ...days } : {})}>
                 <Icon name={each.icon} /><span>{t(each.name satisfies Word)}</span>
                 {each.name === "review" && waiting.value ? <span className="count">{waiting.value}</span> : null}
               </a>
@@ -154,6 +164,7 @@ function Screen({ place }: { place: Place["name"] | "missing" }) {
     case "formation": return <FormationScreen />;
     case "types": return <Types />;
     case "settings": return <Settings />;
+    case "api": return <Api />;
   }
 }
 

@@ -10,6 +10,8 @@ import { Boundary } from "./parts/boundary";
 import "./style.css";
 
 signInByAddress(storeKey);
+// The address that other services have their routes described at.
+if (/\/docs\/?$/.test(location.pathname) && !location.hash) history.replaceState(null, "", "#/api");
 askAhead("me");
 const { parts, scope } = routeOf(location.hash);
 if (parts[0] === "chat") askAhead("threads", scope, { limit: 50 });

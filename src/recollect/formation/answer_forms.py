@@ -33,11 +33,13 @@ _VALIDITY: Final = ("since", "until")
 _CHANGE: Final = ("op", "path", "value", "from", "message", "quote")
 
 
-def calls_of(answer: ModelAnswer, tools: Collection[str]) -> tuple[ToolCall, ...]:
+def calls_of(
+    answer: ModelAnswer, tools: Collection[str], *, nothing: str = NOTHING
+) -> tuple[ToolCall, ...]:
     """
     Return the calls of an answer: those it made, or else those that its text spells as JSON.
 
-    An empty JSON list is the call that there is nothing to remember, and so is its name alone.
+    An empty JSON list is a call of the tool *nothing*, and so is its name alone.
     """
     text = answer.text
     if len(answer.calls) == 1 and not answer.calls[0].name:
@@ -47,15 +49,15 @@ def calls_of(answer: ModelAnswer, tools: Collection[str]) -> tuple[ToolCall, ...
         return answer.calls
     if answer.stopped != "end":
         return answer.calls
-    return tuple(_calls_in_text(text, tools))[:CALLS_MAX] or answer.calls
+    return tuple(_calls_in_text(text, tools, nothing))[:CALLS_MAX] or answer.calls
 
 
-def _calls_in_text(text: str, tools: Collection[str]) -> Iterator[ToolCall]:
-    if text[:TEXT_CHARACTERS_MAX].strip(_AROUND_NAME) == NOTHING:
-        yield ToolCall(name=NOTHING, arguments="{}")
+def _calls_in_text(text: str, tools: Collection[str], nothing: str) -> Iterator[ToolCall]:
+    if text[:TEXT_CHARACTERS_MAX].strip(_AROUND_NAME) == nothing:
+        yield ToolCall(name=nothing, arguments="{}")
     for written in _json_in(text[: TEXT_CHARACTERS_MAX + 1]):
         if _is_empty(written):
-            yield ToolCall(name=NOTHING, arguments="{}")
+            yield ToolCall(name=nothing, arguments="{}")
         yield from _calls_in(written, tools)
 
 
@@ -144,12 +146,18 @@ def whole_arguments(tool: str, given: Json, offer: Offer) -> Json:
     if tool == PATCH:
         return _whole_patch(given, offer)
     if tool in offer.types and tool not in {END, NOTHING}:
-        return _whole_insert(given, offer.types[tool])
+        return with_value(given, offer.types[tool])
     return given
 
 
-def _whole_insert(given: JsonObject, type_: MemoryType) -> JsonObject:
-    """Return the arguments of an insertion with its fields in a value of their own."""
+def with_value(
+    given: JsonObject, type_: MemoryType, *, about: Collection[str] = _ABOUT_CALL
+) -> JsonObject:
+    """
+    Return the arguments of a call with the fields of a memory in a value of their own.
+
+    *about* are the arguments that say something of the call.
+    """
     value = given.get("value")
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
@@ -158,11 +166,11 @@ def _whole_insert(given: JsonObject, type_: MemoryType) -> JsonObject:
             return given
     fields = type_.parameters.get("properties")
     known = set(fields) if isinstance(fields, Mapping) else set()
-    flat = {name: each for name, each in given.items() if name not in _ABOUT_CALL}
-    if "value" in given or not flat or known & _ABOUT_CALL or (known and flat.keys() - known):
+    flat = {name: each for name, each in given.items() if name not in about}
+    if "value" in given or not flat or known.intersection(about) or (known and flat.keys() - known):
         return given
-    about = {name: each for name, each in given.items() if name in _ABOUT_CALL}
-    return {"value": flat, **about}
+    beside = {name: each for name, each in given.items() if name in about}
+    return {"value": flat, **beside}
 
 
 def _whole_patch(given: JsonObject, offer: Offer) -> JsonObject:

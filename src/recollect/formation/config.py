@@ -28,6 +28,9 @@ class FormationLimits:
     *existing_memories* and *existing_tokens* bound the known entries that the model is shown, by
     their number and by the tokens of their texts; documents are always shown.
     Beyond a daily limit formation waits for the next day; nothing is lost.
+
+    >>> FormationLimits(calls_a_day=500).attempts
+    6
     """
 
     window_messages: int = 40
@@ -55,7 +58,12 @@ class FormationLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPrices:
-    """What a model's tokens cost, for a million of them; receipts then say what was spent."""
+    """
+    What a model's tokens cost, for a million of them; receipts then say what was spent.
+
+    >>> FormationSettings(prices=ModelPrices(input=0.25, output=2.0)).prices.currency
+    'USD'
+    """
 
     input: float = 0.0
     output: float = 0.0
@@ -71,6 +79,10 @@ class FormationSettings:
     of the prompts: ``"en"``, ``"zh"`` or ``"zh-hant"``; ``None`` means the talk's. *schedule* is a
     cron line (UTC) at which pending messages are formed, in addition to *debounce*; *consolidate*
     is the cron line for consolidating every scope.
+
+    >>> settings = FormationSettings(model="rules", schedule="0 3 * * *")
+    >>> [each.name for each in settings.types]
+    ['User', 'Note']
 
     Raises:
         UsageError: A cron line is malformed, or the language has no prompts.
@@ -103,6 +115,11 @@ class Assistants:
     The configuration of all assistants: *default*, and by name what differs from it.
 
     *scopes* names the assistant of a scope and of all below it, unless one of these has another.
+
+    >>> night = FormationSettings(language="zh")
+    >>> chosen = Assistants(named={"night": night}, scopes={("acme", "archive"): "night"})
+    >>> chosen.of({}, ("acme", "archive", "2024")).language, chosen.of({}, ("acme",)).language
+    ('zh', None)
 
     Raises:
         UsageError: A scope's assistant is unknown.

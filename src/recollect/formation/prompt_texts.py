@@ -141,6 +141,7 @@ _VARIABLES: Final[dict[str, frozenset[str]]] = {
     "sources": frozenset({"type", "roles"}),
     "patching": frozenset(),
     "speakers": frozenset({"types"}),
+    "consolidation": frozenset({"merge", "derive", "leave"}),
     "chatbot": frozenset({"time", "memories"}),
     "summary": frozenset({"summary", "new_lines"}),
 }
@@ -150,12 +151,13 @@ _OF_ONE_LINE: Final = ("remembered", "said_before", "new_messages", "past", "wee
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormationPrompts:
     """
-    The prompt texts for the model: those of `PromptTexts` that are replaced, and two of the chat.
+    The prompt texts for the model: those of `PromptTexts` that are replaced, and those beside.
 
     A text that is ``None`` is taken from the language of the talk. *extraction* may name
     ``{nothing}`` (the tool for nothing to remember), *sources* ``{type}`` and ``{roles}``,
-    *speakers* ``{types}``, *chatbot* ``{time}`` and ``{memories}``, *summary* ``{summary}`` and
-    ``{new_lines}``; literal braces in these and in *patching* are doubled.
+    *speakers* ``{types}``, *consolidation* (what is asked of similar memories) ``{merge}``,
+    ``{derive}`` and ``{leave}``, *chatbot* ``{time}`` and ``{memories}``, *summary* ``{summary}``
+    and ``{new_lines}``; literal braces in these and in *patching* are doubled.
 
     Raises:
         UsageError: A text uses an unknown variable, a heading has several lines, or the days of
@@ -176,6 +178,7 @@ class FormationPrompts:
     nothing_tool: str | None = None
     repair: str | None = None
     kept: str | None = None
+    consolidation: str | None = None
     chatbot: str = CHATBOT
     summary: str = SUMMARY
 

@@ -185,6 +185,44 @@ _ROWS: Final = (
         r"the patched document does not fit (?P<type>\S+): (?P<why>.+)",
         "修改後的資料不合{type}的格式：{why}",
     ),
+    (
+        r"none of the memories says (?P<what>.+)",
+        "沒有一條記憶說{what}",
+    ),
+    (
+        r"all of the memories are in doubt, or hearsay: say so",
+        "這些記憶都不確定，或是聽別人說的：照樣寫出",
+    ),
+    (
+        r"a memory is in doubt, or hearsay: say so, or merge less",
+        "有一條記憶不確定，或是聽別人說的：照樣寫出，或少合併幾條",
+    ),
+    (
+        r"it leaves out what they say: (?P<lost>.+); say it, or merge less",
+        "漏了它們說的：{lost}；寫上，或少合併幾條",
+    ),
+    (
+        r"one of these memories is merged in another call",
+        "其中一條已由另一個呼叫合併",
+    ),
+    (
+        r"'ids' must list ids of memories; there are (?P<ids>.+)",
+        "ids必須列出記憶的編號；有：{ids}",
+    ),
+    (r"'ids' must name at least two memories", "ids至少要有兩條記憶"),
+    (r"'ids' must be of one group", "ids必須屬於同一組"),
+    (
+        r"the arguments must be an object with 'ids' and 'value' alone",
+        "引數必須是只有ids和value的物件",
+    ),
+    (
+        r"the answer was a refusal, or cut off at its length: make the calls again, shorter",
+        "回答被拒絕，或太長被截斷了：重做這些呼叫，寫短些",
+    ),
+    (
+        r"no tool was called: call one, or (?P<nothing>\w+) if nothing is to be done",
+        "沒有呼叫工具：呼叫一個；都不用做就呼叫{nothing}",
+    ),
 )
 _IN_SIMPLIFIED: Final = {
     "讯息": "消息",

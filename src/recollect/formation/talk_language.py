@@ -1,4 +1,4 @@
-"""The language of a talk, in which its formation is asked for."""
+"""The language of a talk or of memories, in which a model is asked about them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from recollect.formation.prompt_texts import PromptLanguage
-from recollect.formation.window import Window, WindowLine
+from recollect.formation.window import Window
 
 _SAMPLE_CHARACTERS: Final = 20_000
 _MESSAGE_CHARACTERS: Final = 1_000
@@ -27,7 +27,13 @@ def language_of_talk(window: Window) -> PromptLanguage:
     """
     users = [line for line in window.lines if line.message.role == "user"]
     said = [line for line in users if line.new]
-    choices = (said, users, window.lines)
+    return language_of_texts(
+        *([line.text for line in each] for each in (said, users, window.lines))
+    )
+
+
+def language_of_texts(*choices: Sequence[str]) -> PromptLanguage:
+    """Return the language of most of the texts in the first of *choices* that tells one."""
     chinese = next(filter(None, map(_told, choices)), [])
     if 2 * sum(chinese) <= len(chinese):
         return "en"
@@ -35,9 +41,9 @@ def language_of_talk(window: Window) -> PromptLanguage:
     return "zh-hant" if balance > 0 else "zh"
 
 
-def _told(lines: Sequence[WindowLine]) -> list[bool]:
-    """Return for each line with words whether it is Chinese."""
-    found = (_is_chinese(line.text) for line in lines)
+def _told(texts: Sequence[str]) -> list[bool]:
+    """Return for each text with words whether it is Chinese."""
+    found = (_is_chinese(text) for text in texts)
     return [each for each in found if each is not None]
 
 
@@ -54,9 +60,9 @@ def _is_chinese(text: str) -> bool | None:
     return not _OTHER.search(text) and len(_HAN.findall(text)) > _HAN_SHARE * letters
 
 
-def _traditional_balance(lines: Sequence[WindowLine]) -> int:
+def _traditional_balance(texts: Sequence[str]) -> int:
     """Return how many more characters are traditional alone than simplified alone."""
-    text = "".join(line.text for line in lines)[:_SAMPLE_CHARACTERS]
+    text = "".join(texts)[:_SAMPLE_CHARACTERS]
     # The two encodings hold one script each; what both or neither hold tells nothing.
     return _encodable(text, "big5") - _encodable(text, "gb2312")
 

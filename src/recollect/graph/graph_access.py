@@ -94,6 +94,17 @@ async def read_once(memory: Recollect, scope: Scope) -> GraphSnapshot:
     return GraphSnapshot.of(scope, [*facts, *entities], to_datetime(memory.store.now()))
 
 
+async def read_past(memory: Recollect, scope: Scope, known_at: datetime) -> GraphSnapshot:
+    """Return the graph of a scope as it was believed at a moment; slow in a large scope."""
+    _, entries = await memory.store.past(scope, known_at)
+    believed = [
+        each.content
+        for each in entries
+        if isinstance(each.content, Memory) and each.content.type in {FACT_TYPE, ENTITY_TYPE}
+    ]
+    return GraphSnapshot.of(scope, believed, to_datetime(memory.store.now()))
+
+
 async def _memories_of(memory: Recollect, scope: Scope, type_: str) -> list[Memory]:
     rows = each_row(
         lambda cursor: memory.store.memories(scope, type_=type_, cursor=cursor, limit=PAGE)

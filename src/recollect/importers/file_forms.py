@@ -39,9 +39,9 @@ def read_rows(source: InputFile, *, zone: tzinfo = UTC, thread: str | None = Non
     Yield the rows of *source*, in order, as a stream.
 
     Supported are message rows with a conversation, LoCoMo's samples, chats as OpenAI's interface
-    takes them and as LangChain writes them, exports of ChatGPT and Claude, memories of mem0, dumps
-    of LangGraph's stores, the file of the MCP memory server, graphs of Graphiti, and exports of
-    ours; as JSON Lines or as one JSON document, or in a zip archive.
+    takes them and as LangChain writes them, exports of ChatGPT and Claude, sessions of Claude Code,
+    memories of mem0, dumps of LangGraph's stores, the file of the MCP memory server, graphs of
+    Graphiti, and exports of ours; as JSON Lines or as one JSON document, or in a zip archive.
 
     Args:
         source: An open file.

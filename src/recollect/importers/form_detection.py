@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from recollect.errors import UsageError
-from recollect.importers import chatgpt, claude, graphiti, mem0
+from recollect.importers import chatgpt, claude, claude_code, graphiti, mem0
 from recollect.importers import langgraph_items as langgraph
 from recollect.importers import mcp_memory as mcp
 from recollect.importers.graphiti import GraphitiGraph
@@ -50,6 +50,7 @@ def _read_row(value: JsonObject, place: str, reading: ImportOptions) -> Iterator
 
 
 _FORMS: Final[tuple[_Form, ...]] = (
+    (claude_code.is_line, claude_code.read_line),
     (is_message, _read_row),
     (is_sample, read_sample),
     (chatgpt.is_conversation, chatgpt.read_conversation),

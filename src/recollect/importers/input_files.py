@@ -125,14 +125,18 @@ def open_source(path: str) -> Iterator[InputFile]:
         msg = f"{path!r} cannot be read: {error.strerror}"
         raise UsageError(msg) from error
     with packed:
-        size = Path(path).stat().st_size
-        yield InputFile(
-            name=Path(path).name,
-            stream=_unpacked(packed),
-            packed=packed,
-            size_bytes=size,
-            is_zip=packed.peek(_PEEK_BYTES).startswith(_ZIP),
-        )
+        yield source_of(packed, Path(path).name, Path(path).stat().st_size)
+
+
+def source_of(packed: io.BufferedReader, name: str, size_bytes: int) -> InputFile:
+    """Return an open file of bytes as one to be imported, unpacked by what is in it."""
+    return InputFile(
+        name=name,
+        stream=_unpacked(packed),
+        packed=packed,
+        size_bytes=size_bytes,
+        is_zip=packed.peek(_PEEK_BYTES).startswith(_ZIP),
+    )
 
 
 def _peekable(stream: BinaryIO) -> io.BufferedReader:

@@ -17,7 +17,6 @@ from recollect.importers.import_entries import (
 from recollect.importers.json_stream import NESTED, is_nested
 from recollect.importers.memory_records import FileMemory, Past, moment_in, remembered
 from recollect.records import Json, JsonObject, Scope
-from recollect.text.searchable import memory_text
 
 OWNERS: Final = (
     ("user_id", "users"),
@@ -28,7 +27,6 @@ OWNERS: Final = (
 )
 """Which field says whose a memory is, and the segment under which that scope stands."""
 
-METADATA: Final = "memories have their metadata and categories in the words of their context"
 UNLED: Final = "memories whose history does not lead to what they say now were taken without it"
 DELETED: Final = "memories that mem0 had deleted were left out"
 CONTEXT: Final = "remembered by mem0"
@@ -85,7 +83,11 @@ def refuse_history(place: str) -> Refused:
 
 
 def read_memory(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
-    """Yield one memory as a note, below the scope that its ids name."""
+    """
+    Yield one memory below the scope that its ids name.
+
+    It is a note; one with metadata or categories is an item, which has them as fields.
+    """
     value = _with_text_ids(value)
     try:
         found, is_led = _found(value, reading)
@@ -93,8 +95,6 @@ def read_memory(value: JsonObject, place: str, reading: ImportOptions) -> Iterat
     except UsageError as error:
         yield Refused(place=place, reason=str(error))
         return
-    if found.value["context"] != CONTEXT:
-        yield Changed(place=place, what=METADATA)
     if not is_led:
         yield Changed(place=place, what=UNLED)
     yield remembered(place, found, below)
@@ -117,20 +117,21 @@ def _below(value: JsonObject) -> Scope:
 
 def _found(value: JsonObject, reading: ImportOptions) -> tuple[FileMemory, bool]:
     """Return a memory, and whether its history, if it has one, leads to what it says."""
-    context, text = _context(value), text_in(value, "memory")
+    text, about = text_in(value, "memory"), _about(value)
     history = value.get("history")
     created_at = moment_in(value, "created_at", reading)
     updated_at = moment_in(value, "updated_at", reading)
     said = _said(history, reading) if isinstance(history, list) else []
     is_led = not history or (bool(said) and said[-1][1] == text)
-    past = _past(said, context) if is_led else ()
+    past = _past(said, about) if is_led else ()
     if past:
         created_at = past[0].believed_from
         updated_at = past[-1].believed_until
     found = FileMemory(
-        type="Note",
+        type="Item" if about else "Note",
         key=text_in(value, "id"),
-        value={"context": context, "content": text},
+        value=_value(text, about),
+        text=text if about else None,
         created_at=created_at,
         updated_at=updated_at,
         expires_at=moment_in(value, "expiration_date", reading),
@@ -139,12 +140,14 @@ def _found(value: JsonObject, reading: ImportOptions) -> tuple[FileMemory, bool]
     return found, is_led
 
 
-def _context(value: JsonObject) -> str:
-    about = value.get("metadata")
-    named: dict[str, Json] = dict(about) if isinstance(about, Mapping) else {}
-    if value.get("categories"):
-        named["categories"] = value["categories"]
-    return memory_text(named) or CONTEXT
+def _about(value: JsonObject) -> dict[str, Json]:
+    """Return the metadata and the categories of a memory, as far as it has some."""
+    found = {name: value.get(name) for name in ("metadata", "categories")}
+    return {name: each for name, each in found.items() if each}
+
+
+def _value(text: str, about: JsonObject) -> JsonObject:
+    return {"content": text, **about} if about else {"context": CONTEXT, "content": text}
 
 
 def _said(history: Sequence[Json], reading: ImportOptions) -> list[tuple[int, str]]:
@@ -162,11 +165,11 @@ def _said(history: Sequence[Json], reading: ImportOptions) -> list[tuple[int, st
     return sorted(said, key=lambda each: each[0])
 
 
-def _past(said: Sequence[tuple[int, str]], context: str) -> tuple[Past, ...]:
+def _past(said: Sequence[tuple[int, str]], about: JsonObject) -> tuple[Past, ...]:
     """Return the versions before the last that was said, oldest first."""
     return tuple(
         Past(
-            value={"context": context, "content": words},
+            value=_value(words, about),
             believed_from=at,
             believed_until=said[number][0],
         )

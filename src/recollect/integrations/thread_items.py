@@ -43,13 +43,17 @@ class ThreadItems:
         if messages:
             await self._memory.append(self._scope, self._thread, messages)
 
-    async def read(self, limit: int | None = None) -> list[tuple[Message, Json]]:
-        """Return the newest *limit* messages, all by default, oldest first, each with its item."""
+    async def read(self, limit: int | None = None, *, after: int = 0) -> list[tuple[Message, Json]]:
+        """
+        Return the newest *limit* messages, all by default, oldest first, each with its item.
+
+        Without a limit they may be those after a position only.
+        """
         if limit is not None and limit <= 0:
             return []
         found: Sequence[Message]
         if limit is None or limit > PAGE_ROWS_MAX:
-            found = [each async for each in self._all()][-(limit or 0) :]
+            found = [each async for each in self._all(after)][-(limit or 0) :]
         else:
             found = await self._memory.last_messages(self._scope, self._thread, limit=limit)
         return [(each, each.metadata.get(self._kind)) for each in found]
@@ -76,8 +80,7 @@ class ThreadItems:
         text = str(found)
         return f"{recollect.context_guide()}\n\n{text}" if text else ""
 
-    async def _all(self) -> AsyncIterator[Message]:
-        after = 0
+    async def _all(self, after: int) -> AsyncIterator[Message]:
         while True:
             page = await self._memory.messages(self._scope, self._thread, after=after, limit=PAGE)
             for message in page.rows:

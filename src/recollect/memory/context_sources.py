@@ -18,7 +18,8 @@ from recollect.memory.thread_summary import newest_summary
 from recollect.observability.spans import observed
 from recollect.ports import TokenCounter
 from recollect.recall.context import Context
-from recollect.recall.context_packing import ContextPlan, asks_for_history, packed_context
+from recollect.recall.context_packing import packed_context
+from recollect.recall.context_plan import ContextPlan, asks_for_history
 from recollect.recall.query import RecallQuery, Where, check_score, query_in
 from recollect.recall.query_analysis import asks_for_answers
 from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS

@@ -86,6 +86,14 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     """
     Return a memory over the store at *url*; enter it with ``async with``.
 
+    >>> import asyncio
+    >>> async def main():
+    ...     async with open("memory:", embedder="none") as memory:
+    ...         await memory.append("ada", "chat", "I live in Turku.")
+    ...         return await memory.recall("ada", "Where do I live?")
+    >>> asyncio.run(main()).entries[0].text
+    'I live in Turku.'
+
     Args:
         url: ``memory:``, a SQLite file as a path or ``sqlite:///`` URL, or a server:
             ``postgresql://user@host/database``, ``redis://host:6379/0``.
@@ -143,6 +151,15 @@ class Recollect(
     Entering it with ``async with`` starts the background work (vectors, formation, index merging);
     leaving it stops that work and closes the store. Methods may be called from many tasks of one
     event loop. A scope means exactly itself; *below* includes the scopes under it.
+
+    >>> memory = open("memory:", embedder="none", model="rules", worker=False)
+    >>> async def main():
+    ...     async with memory:
+    ...         await memory.append("ada", "chat", "I live in Turku.")
+    ...         await memory.form("ada")
+    ...         return await memory.get("ada", "User", "User")
+    >>> asyncio.run(main()).value
+    {'home': 'Turku'}
     """
 
     def __init__(

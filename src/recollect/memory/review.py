@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 from recollect.errors import NotFoundError, VersionConflictError
 from recollect.formation.config import Assistants
@@ -37,6 +37,29 @@ async def approving_writes(
         found = await read_rivals(store, scope, known, {memory.key: memory.value})
         rivals = found[memory.key]
     return approval_of(memory, proposal_for, type_=known, rivals=rivals)
+
+
+async def verdict_writes(
+    store: Store,
+    scope: Scope,
+    verdict: Literal["approve", "reject"],
+    address: tuple[str, str],
+    *,
+    expected: int | None,
+    assistants: Assistants,
+) -> Sequence[Write]:
+    """
+    Return the writes that approve or reject the memory at an address.
+
+    Raises:
+        NotFoundError: There is none.
+        UsageError: It is to be approved, and is not in quarantine.
+        VersionConflictError: It is at another version than *expected*.
+    """
+    memory = await existing_memory(store, scope, *address, expected)
+    if verdict == "approve":
+        return await approving_writes(store, scope, memory, assistants)
+    return await rejecting_writes(store, scope, memory, "", assistants)
 
 
 async def existing_memory(

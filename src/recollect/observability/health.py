@@ -35,6 +35,9 @@ class TaskHealth:
     *last_error* stays after a success. *retry_at* is the time of the next try, if known. *backlog*
     is its amount of pending work, ``None`` if not counted: due threads (formation), entries without
     a vector (embedding, outside), erases whose bytes remain (cleaning).
+
+    >>> TaskHealth(name="formation", state="failing", failures=3).backlog is None
+    True
     """
 
     name: str
@@ -52,6 +55,9 @@ class StoreHealth:
     The health of the store: ``ok``, ``timeout``, or the `RecollectError.code` it raised.
 
     *latency_ms* is the duration of one small read; ``None`` if it failed.
+
+    >>> StoreHealth(state="timeout", latency_ms=None).state
+    'timeout'
     """
 
     state: str
@@ -60,7 +66,15 @@ class StoreHealth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """The health of a memory at one time, as seen from this process; see `Recollect.health`."""
+    """
+    The health of a memory at one time, as seen from this process; see `Recollect.health`.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     health = memory.health()
+    >>> health.status, health.store.state, health.task("merging").failures
+    ('ok', 'ok', 0)
+    """
 
     at: datetime
     store: StoreHealth

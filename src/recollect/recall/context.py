@@ -102,6 +102,13 @@ class Context:
     given to be counted with it. *tokens* is what the text and these cost, as they are rendered, and
     never more than *budget_tokens*.
     *awaits_vectors* says that something just written was searched by its words alone.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     kept = memory.append("ada", "chat", "My boat is called Ida.")
+    ...     context = memory.context("ada", "What is my boat called?", budget_tokens=200)
+    >>> "Ida" in str(context), context.tokens <= 200
+    (True, True)
     """
 
     query: str

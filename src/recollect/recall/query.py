@@ -28,6 +28,14 @@ class Where:
     """
     Filter on the entries of a recall; excluded entries do not affect any statistic.
 
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     kept = memory.append("ada", "chat", "The boat leaks.")
+    ...     note = memory.remember("ada", "The boat is red.")
+    ...     notes = memory.recall("ada", "boat", where=Where(messages=False))
+    >>> [each.content.type for each in notes.entries]
+    ['Note']
+
     Args:
         messages: Include messages.
         types: Types of memories to include; ``None`` for all, ``()`` for none.

@@ -25,6 +25,13 @@ class Recalled:
     *signals* gives each signal's part, weight × standardised value; they sum to *score*, which
     compares the entries of one answer. *relevance* is how likely the entry bears on the query,
     from 0 to 1 on one scale for all queries, scopes and embedders.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     kept = memory.append("ada", "chat", ["The boat leaks.", "It rains."])
+    ...     best = memory.recall("ada", "Does the boat leak?").entries[0]
+    >>> best.text, abs(sum(best.signals.values()) - best.score) < 1e-5, 0 <= best.relevance <= 1
+    ('The boat leaks.', True, True)
     """
 
     scope: Scope
@@ -60,7 +67,16 @@ def text_of(content: Message | Memory) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DroppedEntry:
-    """An entry that was ranked high enough to be considered and was left out, and why."""
+    """
+    An entry that was ranked high enough to be considered and was left out, and why.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     kept = memory.append("ada", "chat", ["The boat leaks.", "The boat is red and long."])
+    ...     found = memory.recall("ada", "the boat", budget_tokens=5)
+    >>> [each.reason for each in found.dropped]
+    ['budget']
+    """
 
     entry: Recalled
     reason: DropReason
@@ -78,6 +94,13 @@ class Recall:
     vectors that had a part in it, ``None`` if there is none, or it failed; *reranker* is the
     identity of the reranker that ordered the best, likewise. *term_weights* says how much each term
     of the query tells, by its hash; excerpts are chosen by it.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     kept = memory.append("ada", "chat", ["The boat leaks.", "It rains."])
+    ...     found = memory.recall("ada", "Does the boat leak?", limit=1)
+    >>> [each.text for each in found.entries], found.searched, found.is_partial
+    (['The boat leaks.'], 2, False)
     """
 
     query: str

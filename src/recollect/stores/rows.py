@@ -45,8 +45,8 @@ class ThreadRow:
     Messages after *formed* up to *last* wait to be formed, and so do those at the positions
     in *again*, which were dead; from *due* on and not before *not_before* (which failures
     and postponements set). A paused thread is never claimed. *waiting_tokens* is an estimate
-    of what waits after *formed*. *settings* (how it is to be formed) and *again* are JSON text;
-    after its positions *again* holds the thread's lanes, if it has any.
+    of what waits after *formed*. *again*, *lanes* (the progress of types with a schedule of their
+    own, by type) and *settings* (how it is to be formed) are JSON text.
     """
 
     scope_id: int
@@ -63,6 +63,7 @@ class ThreadRow:
     state: Literal["active", "paused"] = "active"
     waiting_tokens: int = 0
     again: str = "[]"
+    lanes: str = "{}"
     settings: str = "{}"
 
 

@@ -41,6 +41,11 @@ class SyncRecollect(SyncFace[Recollect]):
     It opens and owns everything on a thread of its own, so it works in notebooks and inside
     a running event loop (which it blocks). Used after a fork it raises `StoreClosedError`; a
     forked child that leaves the block leaves everything to its parent.
+
+    >>> with open_sync("memory:", embedder="none") as memory:
+    ...     note = memory.remember("ada", "Ada prefers short answers.")
+    ...     memory.recall("ada", "short answers").entries[0].content == note
+    True
     """
 
     _view: Callable[[Recollect], Recollect] | None = None
@@ -193,7 +198,11 @@ def _sync_opener(open_memory: Callable[P, Recollect]) -> Callable[P, SyncRecolle
     open_sync.__name__ = "open_sync"
     open_sync.__doc__ = (
         "Return a memory to be entered with ``with``; see `recollect.open`.\n\n"
-        "*notice* is called on the memory's own thread."
+        "*notice* is called on the memory's own thread.\n\n"
+        ">>> with open_sync('memory:', embedder='none') as memory:\n"
+        "...     kept = memory.append('ada', 'chat', 'I live in Turku.')\n"
+        "...     memory.recall('ada', 'Where do I live?').entries[0].text\n"
+        "'I live in Turku.'\n"
     )
     return open_sync
 

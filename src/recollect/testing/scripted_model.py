@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from inspect import isawaitable
+from itertools import chain
 from typing import Final, TypeAlias
 
-from recollect.errors import ModelError
+from recollect.errors import ModelError, UsageError
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
 from recollect.text.token_estimate import estimated_tokens
 
@@ -39,7 +40,7 @@ class ScriptedModel:
         self.requests: list[ModelRequest] = []
         self._identity = identity
         self._function = script if callable(script) else None
-        self._answers = iter(() if callable(script) else script)
+        self._answers: Iterator[ScriptedAnswer] = iter(() if callable(script) else script)
 
     def __repr__(self) -> str:
         return f"ScriptedModel({self._identity!r}, {len(self.requests)} requests)"
@@ -48,6 +49,17 @@ class ScriptedModel:
     def identity(self) -> str:
         """Name it as it was told."""
         return self._identity
+
+    def then(self, *answers: ScriptedAnswer) -> None:
+        """
+        Append answers to the list.
+
+        Raises:
+            UsageError: The model answers from a function.
+        """
+        if self._function is not None:
+            raise UsageError("this model answers from a function: change what that returns")
+        self._answers = chain(self._answers, answers)
 
     async def answer(self, request: ModelRequest) -> ModelAnswer:
         """

@@ -47,7 +47,9 @@ _ABSOLUTE: Final = tuple(
         rf"\b(?P<name>{MONTH_NAME})\.?,? (?:of )?(?P<year>(?:19|20)\d\d)\b",
         rf"\b(?P<name>{_LONG_MONTH})\b",
         (r"(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=early )|(?<=late )|(?<=during )"
-        r"|(?<=every )|(?<=until )|(?<=from )|(?<=or )|(?<=and ))(?P<name>may|march)\b"),
+        r"|(?<=every )|(?<=until )|(?<=from ))(?P<name>may|march)\b"),
+        # "April and May"; not "and may go there".
+        (r"(?:(?<=\bor )|(?<=\band ))(?P<name>(?-i:May|March)\b|(?:may|march)\b(?! [a-z]))"),
         (r"(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=until )|(?<=\btil )|(?<=till )"
         r"|(?<=from )|(?<=next )|(?<=last )|(?<=mid ))"
         r"(?P<name>jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"),

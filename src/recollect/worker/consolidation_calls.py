@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -14,13 +14,16 @@ from recollect.formation.consolidation import (
     Batch,
     Combination,
     batches_of,
+    language_of,
     read_calls,
     request_of,
 )
+from recollect.formation.consolidation_texts import CONSOLIDATION_TEXTS, ConsolidationTexts
 from recollect.formation.derived_memories import sources_of
 from recollect.formation.formation_receipt import ModelExchange, ModelExchanges
 from recollect.formation.operations import Fault
 from recollect.formation.prompt import repair_request
+from recollect.formation.prompt_texts import PromptTexts
 from recollect.formation.similarity_groups import Group
 from recollect.observability.spans import answer_of
 from recollect.ports import Model, ModelRequest, TokenCounter
@@ -83,7 +86,8 @@ class Questioner:
 
     async def _ask_about(self, lease: Lease, batch: Batch, run: Run) -> bool:
         """Ask about one batch, with retries for faults; return True if it was answered."""
-        request = request_of(batch)
+        texts, wording = self._texts_for(batch)
+        request = request_of(batch, texts)
         kept: list[Combination] = []
         faults: list[Fault] = []
         is_whole = False
@@ -103,10 +107,19 @@ class Questioner:
             faults, is_whole = list(reading.faults), reading.is_whole
             if not faults:
                 break
-            request = repair_request(request, answer, reading.calls, faults)
+            request = repair_request(request, answer, reading.calls, faults, wording)
         run.refused += faults
         run.combinations += kept
         return is_whole and not run.reason
+
+    def _texts_for(self, batch: Batch) -> tuple[ConsolidationTexts, PromptTexts]:
+        """Return the texts of a request and of its repair, in the language of the memories."""
+        settings = self._settings
+        language = settings.language or language_of(batch)
+        texts = CONSOLIDATION_TEXTS[language]
+        if settings.prompts.consolidation is not None:
+            texts = replace(texts, instructions=settings.prompts.consolidation)
+        return texts, settings.prompts.texts(language)
 
     async def _over_limit(self, scope: Scope, run: Run, request: ModelRequest) -> str:
         """Return which limit the next request would exceed; empty if none."""

@@ -5,7 +5,7 @@ import { cut, garbled, Problem, unreachable } from "./problem";
 import { eventsOf, type ServerEvent } from "./sse";
 import type {
   AuditRow, Backlog, Complaint, EraseReceipt, ErasePreview, EraseTarget, FormAnswer, Formation, Graph, Health, Imported, Json, JsonObject,
-  Key, Me, Memory, MemoryType, Message, Overview, RecallAnswer, RecallUse, Revision, Scope, Thread,
+  Key, Me, Memory, MemoryCounts, MemoryType, Message, Overview, RecallAnswer, RecallUse, Revision, Scope, Thread,
 } from "./shapes";
 
 const KEY_NAME = "recollect.key";
@@ -20,7 +20,8 @@ export interface RequestOptions {
   scope?: Scope;
   query?: Query;
   body?: unknown;
-  text?: string;
+  file?: Blob;
+  mediaType?: string;
   version?: number;
   idempotencyKey?: string;
   signal?: AbortSignal;
@@ -71,13 +72,13 @@ async function send(method: string, path: string, options: RequestOptions = {}):
   if (key) headers.authorization = `Bearer ${key}`;
   if (options.version !== undefined) headers["if-match"] = `"${options.version}"`;
   if (options.idempotencyKey) headers["idempotency-key"] = options.idempotencyKey;
-  let body: string | undefined;
+  let body: string | Blob | undefined;
   if (options.body !== undefined) {
     headers["content-type"] = "application/json";
     body = JSON.stringify(options.body);
-  } else if (options.text !== undefined) {
-    headers["content-type"] = "application/x-ndjson";
-    body = options.text;
+  } else if (options.file !== undefined) {
+    headers["content-type"] = options.mediaType ?? "application/octet-stream";
+    body = options.file;
   }
   let response: Response;
   try {
@@ -137,6 +138,9 @@ export interface MemoryQuery {
   q?: string;
   filter?: string;
   valid_at?: string;
+  known_at?: string;
+  order?: string;
+  offset?: number;
   below?: boolean;
   cursor?: string | null;
   limit?: number;
@@ -171,7 +175,10 @@ export const api = {
 
   overview: (scope: Scope) => ask<Overview>("GET", "overview", { scope }),
   memories: (scope: Scope, query: MemoryQuery, signal?: AbortSignal) =>
-    ask<Listed & { memories: Memory[] }>("GET", "memories", { scope, query: { ...query }, signal }),
+    ask<Listed & { memories: Memory[]; counts?: MemoryCounts | null }>("GET", "memories", { scope, query: { ...query }, signal }),
+  /** Change several memories, all of them or none. */
+  change: (scope: Scope, act: string, memories: readonly Pick<Memory, "type" | "key" | "version">[], signal?: AbortSignal) =>
+    ask<{ changed: number } & Undoable>("POST", "memories/change", { scope, query: { undo: true }, body: { act, memories: memories.map(({ type, key, version }) => ({ type, key, version })) }, signal }),
   memory: (scope: Scope, type: string, key: string) =>
     ask<Memory>("GET", `memories/${at(type, key)}`, { scope }),
   put: (scope: Scope, type: string, key: string, value: NewValue, version?: number, undo = false) =>
@@ -214,7 +221,7 @@ export const api = {
     ask<Listed & { formations: Formation[] }>("GET", "formations", { scope, query: { cursor, limit } }),
   formation: (scope: Scope, id: string) => ask<Formation>("GET", `formations/${at(id)}`, { scope }),
 
-  graph: (scope: Scope, query: { entity?: string; depth?: number; limit?: number; valid_at?: string }) =>
+  graph: (scope: Scope, query: { entity?: string; depth?: number; limit?: number; valid_at?: string; known_at?: string }) =>
     ask<Graph>("GET", "graph", { scope, query }),
 
   keys: () => ask<{ keys: Key[] }>("GET", "keys"),
@@ -229,8 +236,12 @@ export const api = {
 
   export: async (scope: Scope, below: boolean): Promise<Blob> =>
     whole((await send("GET", "export", { scope, query: { below } })).blob()),
-  importRecords: (scope: Scope, text: string) =>
-    ask<Imported>("POST", "import", { scope, text }),
+  importRecords: (scope: Scope, file: Blob) =>
+    ask<Imported>("POST", "import", { scope, file, mediaType: "application/x-ndjson" }),
+  /** The events of an import of a file: `progress`, then `done` with the report, or `error`. */
+  importFile: async function* (scope: Scope, file: File, timezone: string): AsyncGenerator<ServerEvent> {
+    yield* eventsIn(await send("POST", "import/file", { scope, query: { name: file.name, timezone }, file, mediaType: "application/octet-stream" }));
+  },
   previewErase: (scope: Scope, target: EraseTarget) =>
     ask<ErasePreview>("POST", "erase/preview", { scope, body: { target } }),
   erase: (scope: Scope, confirm: string) => ask<EraseReceipt>("POST", "erase", { scope, body: { confirm } }),

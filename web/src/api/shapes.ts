@@ -72,6 +72,14 @@ export interface Memory {
   said_at: string | null;
 }
 
+/** How many memories a listing in an order has in all. */
+export interface MemoryCounts {
+  total: number;
+  types: Record<string, number>;
+  states: Partial<Record<MemoryState, number>>;
+  recalls: number[] | null;
+}
+
 export interface Revision {
   version: number;
   value: JsonObject;
@@ -140,9 +148,13 @@ export interface RecallEntry {
   sentence?: string;
   time: string;
   score: number;
+  /** How likely it bears on the query, from 0 to 1. */
+  relevance: number;
   signals: Signal[];
   tokens: number;
   reason?: string;
+  /** All that is kept of it, where that was asked for. */
+  content?: Memory | Message | null;
 }
 
 /** What a model was given for an answer; *tokens* are estimated. */
@@ -161,6 +173,7 @@ export interface RecallAnswer {
   searched?: number;
   eligible?: number;
   ms: number;
+  reranker?: string | null;
   rendered?: string | null;
 }
 
@@ -281,6 +294,34 @@ export interface EraseReceipt extends EraseCounts {
 export interface Imported {
   taken: number;
   refused: { line: number; reason: string }[];
+  refused_count: number;
+  changed: { line: number; reason: string }[];
+  changed_count: number;
+  erased_count: number;
+}
+
+/** How far the import of a file is; *fraction* is of its bytes, null where that is not known. */
+export interface FileProgress {
+  rows: number;
+  fraction: number | null;
+}
+
+export interface FileReport {
+  name: string;
+  rows: number;
+  taken: number;
+  present: number;
+  refused: { place: string; reason: string }[];
+  refused_count: number;
+  /** What was kept otherwise than the file has it: how often, by a sentence each. */
+  changed: Record<string, number>;
+  erased_count: number;
+  threads: number;
+  memories: number;
+  undated: number;
+  zoneless: number;
+  is_cut: boolean;
+  is_stopped: boolean;
 }
 
 export interface AuditRow {

@@ -8,6 +8,7 @@ import { useAsked } from "../lib/asking";
 import { edgeName, merged, wayBetween } from "../lib/graph_view";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
+import { daysIn, momentsOf, type Days } from "../lib/time";
 import { Badge, memoryLink, PageHead } from "../parts/basics";
 import { GraphCanvas } from "../parts/graph_canvas";
 import { ActFailure, Empty, Failure, Loading } from "../parts/states";
@@ -19,26 +20,26 @@ export default function Graph() {
   const { query } = useRoute();
   const { scope } = useHere();
   const entity = query.get("entity") ?? "";
-  const valid = query.get("valid") ?? "";
+  const days = daysIn(query);
   const [typed, setTyped] = useState(entity);
   useEffect(() => setTyped(entity), [entity]);
   const suggested = useAsked(() => suggestions(scope), [scope]);
   return (
     <div className="page wide-page">
       <PageHead title={t("graph")} about={t("graph.about")} />
-      <form className="ask" role="search" onSubmit={(event) => { event.preventDefault(); go(linkTo(["graph"], scope, { entity: typed.trim(), valid })); }}>
+      <form className="ask" role="search" onSubmit={(event) => { event.preventDefault(); go(linkTo(["graph"], scope, { entity: typed.trim(), ...days })); }}>
         <div className="ask-line">
           <input type="search" id="search" list="entities" value={typed} placeholder={t("graph.ask")} aria-label={t("graph.ask")} onChange={(event) => setTyped(event.target.value)} />
           <datalist id="entities">{suggested.value?.map((name) => <option key={name} value={name} />)}</datalist>
           <button type="submit" className="accent" disabled={!typed.trim()}>{t("graph.show")}</button>
         </div>
         <div className="ask-options">
-          <label>{t("recall.valid_at")}<input type="date" value={valid} onChange={(event) => go(linkTo(["graph"], scope, { entity, valid: event.target.value }), true)} /></label>
-          {entity && <a href={linkTo(["graph"], scope, { valid })}>{t("graph.all")}</a>}
+          {(["on", "known"] as const).map((each) => <label key={each}>{t(each === "on" ? "recall.valid_at" : "recall.known_at")}<input type="date" value={days[each]} onChange={(event) => go(linkTo(["graph"], scope, { entity, ...days, [each]: event.target.value }), true)} /></label>)}
+          {entity && <a href={linkTo(["graph"], scope, { ...days })}>{t("graph.all")}</a>}
         </div>
       </form>
       <Failure error={suggested.error} again={suggested.again} />
-      <Around key={`${entity} ${valid}`} entity={entity} valid={valid} />
+      <Around key={`${entity} ${days.on} ${days.known}`} entity={entity} days={days} />
     </div>
   );
 }
@@ -52,12 +53,12 @@ async function suggestions(scope: string[]): Promise<string[]> {
   return [...new Set(names.filter((name): name is string => typeof name === "string"))];
 }
 
-function Around({ entity, valid }: { entity: string; valid: string }) {
+function Around({ entity, days }: { entity: string; days: Days }) {
   const { t } = useAround();
   const { scope } = useHere();
   const expanding = useAct();
-  const at = valid ? `${valid}T23:59:59Z` : undefined;
-  const asked = useAsked(() => api.graph(scope, { entity: entity || undefined, depth: 1, limit: LIMIT, valid_at: at }), [scope, entity, at]);
+  const at = momentsOf(days);
+  const asked = useAsked(() => api.graph(scope, { entity: entity || undefined, depth: 1, limit: LIMIT, ...at }), [scope, entity, at]);
   const [graph, setGraph] = useState<Drawn | null>(null);
   const [expanded, setExpanded] = useState<ReadonlySet<string>>(new Set());
   const [chosen, setChosen] = useState<string | null>(null);
@@ -73,7 +74,7 @@ function Around({ entity, valid }: { entity: string; valid: string }) {
     setChosen(id);
     if (!node || expanded.has(id)) return;
     void expanding.run({
-      request: () => api.graph(scope, { entity: node.name, depth: 1, limit: LIMIT, valid_at: at }),
+      request: () => api.graph(scope, { entity: node.name, depth: 1, limit: LIMIT, ...at }),
       succeed: (more) => {
         setExpanded((before) => new Set(before).add(id));
         setGraph((before) => (before ? merged(before, more) : more));

@@ -1,117 +1,189 @@
-/** Memories: a list that the service pages, filters and searches, and one memory in full beside it. */
+/** Memories: a list of any length in an order, filtered and on any day; several changed at once; one in full beside it. */
 
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
-import { Problem } from "../api/problem";
-import type { JsonObject, Memory, MemoryType } from "../api/shapes";
-import { useAct } from "../lib/act";
-import { useAsked, useChanges, useLater, usePages } from "../lib/asking";
-import { dayOf, earliestOf, endOf } from "../lib/days";
-import { standing } from "../lib/memory_acts";
-import { isSame } from "../lib/outcomes";
+import type { Memory } from "../api/shapes";
+import { useAsked, useChanges, useLater } from "../lib/asking";
+import { nameOf } from "../lib/bulk";
+import { dayOf, earliestOf } from "../lib/days";
+import { useListing, type ListedPart } from "../lib/listing";
+import { ORDERS, orderIn, type Order } from "../lib/orders";
 import { speakerOf, timeOf } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
-import { faultsIn } from "../lib/schema_form";
-import { useAround, useHere } from "../lib/session";
+import { useAround, useHere, useWording } from "../lib/session";
+import { daysIn, isToday, momentsOf } from "../lib/time";
 import { useTitle } from "../lib/title";
-import { Dialog, Field, memoryLink, PageHead, ScopeName, StateBadge, When } from "../parts/basics";
+import { memoryLink, PageHead, ScopeName, StateBadge, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
-import { DaySlider } from "../parts/day_slider";
+import { BulkBar, useChosen, type Choosing } from "../parts/bulk_bar";
 import { Icon } from "../parts/icons";
 import { Said, TypeName, TypeSign } from "../parts/said";
-import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
-import { useValueDraft, ValueForm } from "../parts/value_form";
-import { newName } from "./chat";
+import { Empty, Failure, Loading } from "../parts/states";
+import { TimeBar } from "../parts/time_bar";
+import { VirtualRows } from "../parts/virtual_rows";
+import { AddMemory } from "./memory_add";
 import { MemoryView } from "./memory";
 
-const PAGE = 40;
-/** Of a type that nobody described: it is written as JSON. */
-const NO_SCHEMA: JsonObject = {};
-const NOTHING: JsonObject = {};
 const STATES = ["active", "quarantined", "rejected"] as const;
+
+interface Filters {
+  type: string;
+  state: string;
+  q: string;
+  below: string;
+  order: Order;
+  on: string;
+  known: string;
+}
+
+function filtersIn(query: URLSearchParams): Filters {
+  const given = (name: string) => query.get(name) ?? "";
+  return { type: given("type"), state: given("state"), q: given("q"), below: given("below"), order: orderIn(given("order")), ...daysIn(query) };
+}
+
+/** Ask for a part of what the filters name; with words the best of those that bear on them, at once. */
+export async function askPart(scope: string[], { type, state, q, below, order, on, known }: Filters, offset: number, limit: number, signal?: AbortSignal): Promise<ListedPart<Memory>> {
+  const named = { type, state, below: below === "1", limit, ...momentsOf({ on, known }) };
+  if (q) {
+    const { memories } = await api.memories(scope, { ...named, q }, signal);
+    return { rows: memories, counts: { total: memories.length, types: {}, states: {}, recalls: null } };
+  }
+  const { memories, counts } = await api.memories(scope, { ...named, order: isFixed(order, { below, known }) ? "newest" : order, offset }, signal);
+  return { rows: memories, counts: counts ?? { total: memories.length, types: {}, states: {}, recalls: null } };
+}
+
+/** Recalls are counted of one scope, as it is now. */
+const isFixed = (order: Order, { below, known }: { below: string; known: string }): boolean => order === "recalled" && (below === "1" || known !== "");
 
 export default function Memories() {
   const { t } = useAround();
   const { parts, query } = useRoute();
   const { scope, can } = useHere();
   const [, type, key] = parts;
-  const filters = { type: query.get("type") ?? "", state: query.get("state") ?? "", q: query.get("q") ?? "", below: query.get("below") ?? "", on: query.get("on") ?? "" };
-  const link = (changed: Partial<typeof filters>) => linkTo(type && key ? ["memories", type, key] : ["memories"], scope, { ...filters, ...changed });
+  const filters = filtersIn(query);
+  const link = (changed: Partial<Filters>) => linkTo(type && key ? ["memories", type, key] : ["memories"], scope, addressed({ ...filters, ...changed }));
+  const set = (changed: Partial<Filters>) => go(link(changed), true);
   const [typed, setTyped] = useState(filters.q);
   const words = useLater(typed, 250);
   useEffect(() => {
-    if (words !== filters.q) go(link({ q: words }), true);
+    if (words !== filters.q) set({ q: words });
   }, [words]);
   const types = useAsked(() => api.types(scope), [scope]);
-  const memories = usePages(
-    (cursor, signal) => api.memories(scope, queryOf(filters, cursor), signal),
-    (answer) => answer.memories,
-    [scope, filters],
-  );
-  useChanges(scope, memories.again);
-  const [first, setFirst] = useState<string>();
-  useEffect(() => setFirst((before) => earliestOf(memories.rows, before)), [memories.rows]);
+  const listing = useListing((offset, limit, signal) => askPart(scope, filters, offset, limit, signal), [scope, filters]);
+  useChanges(scope, listing.again);
+  const chosen = useChosen(JSON.stringify([scope, filters]));
   const [isAdding, setAdding] = useState(false);
-  const names = [...new Set([...(types.value?.types ?? []).map((each) => each.name), ...memories.rows.map((each) => each.type)])];
+  const scroller = useRef<HTMLElement>(null);
   const isOpen = Boolean(type && key);
+  const isNarrowed = Boolean(filters.q || filters.type || filters.state || !isToday(filters));
+  const total = listing.counts?.total;
   useTitle(t("memories"), isOpen ? undefined : "");
   return (
     <div className={isOpen ? "halves open" : "halves"}>
-      <section className="half-list" aria-label={t("memories")}>
+      <section className="half-list" aria-label={t("memories")} ref={scroller} aria-busy={listing.isLoading}>
         <PageHead title={t("memories")} about={isOpen ? undefined : t("memories.about")}>
+          {can("write") && total !== undefined && total > 0 && <button type="button" aria-pressed={chosen.isOn} onClick={chosen.toggle}><Icon name="done" />{t("bulk.choose")}</button>}
           {can("write") && <button type="button" onClick={() => setAdding(true)}><Icon name="plus" />{t("memories.add")}</button>}
         </PageHead>
         <search className="filters">
           <input type="search" id="search" value={typed} placeholder={t("memories.search")} aria-label={t("memories.search")} onChange={(event) => setTyped(event.target.value)} />
-          <select aria-label={t("memories.type")} value={filters.type} onChange={(event) => go(link({ type: event.target.value }), true)}>
-            <option value="">{t("memories.all_types")}</option>
-            {names.map((name) => <option key={name}>{name}</option>)}
-          </select>
-          <select aria-label={t("memories.state")} value={filters.state} onChange={(event) => go(link({ state: event.target.value }), true)}>
-            <option value="">{t("memories.all_states")}</option>
-            {STATES.map((state) => <option key={state} value={state}>{t(`state.${state}`)}</option>)}
-          </select>
-          {can("below") && (
-            <label className="check">
-              <input type="checkbox" checked={filters.below === "1"} onChange={(event) => go(link({ below: event.target.checked ? "1" : "" }), true)} />
-              {t("memories.below")}
-            </label>
-          )}
+          <Filtering filters={filters} set={set} counts={listing.counts} known={types.value?.types.map((each) => each.name) ?? []} />
         </search>
-        {first && first < dayOf(Date.now()) && <DaySlider key={first} first={first} day={filters.on} change={(on) => go(link({ on }), true)} />}
+        <TimeOf filters={filters} set={set} />
         <Failure error={types.error} again={types.again} />
-        <Failure error={memories.error} again={memories.again} isBusy={memories.isLoading} />
-        {memories.isLoading && !memories.rows.length && !memories.error && <Loading rows={6} />}
-        {!memories.isLoading && !memories.rows.length && !memories.error && (
-          filters.q || filters.type || filters.state || filters.on
-            ? <Empty icon="recall" title={t("memories.none_found")}><button type="button" onClick={() => { setTyped(""); go(link({ q: "", type: "", state: "", on: "" }), true); }}>{t("memories.clear")}</button></Empty>
+        <Failure error={listing.error} again={listing.again} isBusy={listing.isLoading} />
+        {!listing.counts && !listing.error && <Loading rows={6} />}
+        {total === 0 && !listing.isFormer && !listing.error && (
+          isNarrowed
+            ? <Empty icon="recall" title={t("memories.none_found")}><button type="button" onClick={() => { setTyped(""); set({ q: "", type: "", state: "", on: "", known: "" }); }}>{t("memories.clear")}</button></Empty>
             : <Empty icon="memory" title={t("memories.none")}><p>{t("memories.none_about")}</p><a className="button" href={linkTo(["chat"], scope)}>{t("memories.to_chat")}</a></Empty>
         )}
-        <ul className="rows">
-          {memories.rows.map((memory) => (
-            <Row key={`${memory.scope.join("/")} ${memory.type} ${memory.key}`} memory={memory} isHere={memory.type === type && memory.key === key} href={linkTo(["memories", memory.type, memory.key], filters.below ? memory.scope : scope, filters)} showScope={filters.below === "1"} />
-          ))}
-        </ul>
-        <More hasMore={memories.hasMore} isLoading={memories.isLoading} more={memories.more} error={memories.moreError} />
+        {total !== undefined && total > 0 && <Total filters={filters} total={total} />}
+        {total !== undefined && total > 0 && (
+          <div className={listing.isFormer ? "former-rows" : undefined}>
+            <VirtualRows
+              count={total} label={t("memories")} scroller={scroller} look={listing.look}
+              row={(place) => {
+                const memory = listing.at(place);
+                return memory
+                  ? <Row memory={memory} recalls={listing.recallsAt(place)} isHere={memory.type === type && memory.key === key} href={linkTo(["memories", memory.type, memory.key], filters.below ? memory.scope : scope, addressed(filters))} showScope={filters.below === "1"} choosing={chosen} />
+                  : <Blank />;
+              }}
+            />
+          </div>
+        )}
+        {chosen.isOn && <BulkBar chosen={chosen} total={total ?? 0} ask={(offset, limit) => askPart(scope, filters, offset, limit)} changed={listing.again} />}
       </section>
       {type && key && (
         <Boundary about={`${type} ${key}`}>
-          <MemoryView key={`${type} ${key} ${JSON.stringify(scope)}`} type={type} name={key} back={linkTo(["memories"], scope, filters)} changed={memories.again} />
+          <MemoryView key={`${type} ${key} ${JSON.stringify(scope)}`} type={type} name={key} back={linkTo(["memories"], scope, addressed(filters))} changed={listing.again} known={filters.known} />
         </Boundary>
       )}
-      {isAdding && <Add types={types.value?.types ?? []} close={() => setAdding(false)} added={(memory) => { setAdding(false); memories.again(); go(memoryLink(memory, scope)); }} />}
+      {isAdding && <AddMemory types={types.value?.types ?? []} close={() => setAdding(false)} added={(memory) => { setAdding(false); listing.again(); go(memoryLink(memory, scope)); }} />}
     </div>
   );
 }
 
-/** What is asked for: the filters, on a day the memories that were true at its end. */
-const queryOf = ({ on, below, ...named }: { type: string; state: string; q: string; below: string; on: string }, cursor: string | null) => ({
-  ...named, below: below === "1", valid_at: on ? endOf(on) : undefined, cursor, limit: PAGE,
-});
+/** The filters as the address has them: the usual order is not named. */
+const addressed = ({ order, ...filters }: Filters) => ({ ...filters, order: order === "newest" ? "" : order });
 
-function Row({ memory, isHere, href, showScope }: { memory: Memory; isHere: boolean; href: string; showScope: boolean }) {
+/** Type, state and order, each with how many there are. */
+function Filtering({ filters, set, counts, known }: { filters: Filters; set: (changed: Partial<Filters>) => void; counts: ListedPart<Memory>["counts"] | undefined; known: readonly string[] }) {
+  const { t } = useAround();
+  const wording = useWording();
+  const { can } = useHere();
+  const names = [...new Set([...Object.keys(counts?.types ?? {}), ...known, ...(filters.type ? [filters.type] : [])])];
+  const withCount = (name: string, count: number | undefined) => (count === undefined ? name : `${name} (${wording.number(count)})`);
   return (
-    <li>
+    <>
+      <select aria-label={t("memories.type")} value={filters.type} onChange={(event) => set({ type: event.target.value })}>
+        <option value="">{t("memories.all_types")}</option>
+        {names.map((name) => <option key={name} value={name}>{withCount(name, counts?.types[name])}</option>)}
+      </select>
+      <select aria-label={t("memories.state")} value={filters.state} onChange={(event) => set({ state: event.target.value })}>
+        <option value="">{t("memories.all_states")}</option>
+        {STATES.map((state) => <option key={state} value={state}>{withCount(t(`state.${state}`), counts?.states[state])}</option>)}
+      </select>
+      <select aria-label={t("order")} value={filters.q ? "" : filters.order} disabled={Boolean(filters.q)} onChange={(event) => set({ order: event.target.value as Order })}>
+        {filters.q && <option value="">{t("order.best")}</option>}
+        {ORDERS.map((each) => <option key={each} value={each} disabled={isFixed(each, filters)}>{t(`order.${each}`)}</option>)}
+      </select>
+      {can("below") && (
+        <label className="check">
+          <input type="checkbox" checked={filters.below === "1"} onChange={(event) => set({ below: event.target.checked ? "1" : "" })} />
+          {t("memories.below")}
+        </label>
+      )}
+    </>
+  );
+}
+
+/** The slider over the days, from the first that a memory of the scope tells of. */
+function TimeOf({ filters, set }: { filters: Filters; set: (changed: Partial<Filters>) => void }) {
+  const { scope } = useHere();
+  const oldest = useAsked(() => api.memories(scope, { order: "oldest", limit: 1, below: filters.below === "1" }), [scope, filters.below]);
+  const memory = oldest.value?.memories[0];
+  const first = earliestOf(memory ? [memory] : [], undefined);
+  if (!first || (first >= dayOf(Date.now()) && isToday(filters))) return null;
+  return <TimeBar first={first} days={filters} change={set} />;
+}
+
+function Total({ filters, total }: { filters: Filters; total: number }) {
+  const { t } = useAround();
+  const wording = useWording();
+  const word = filters.q ? "memories.best" : filters.order === "recalled" ? "memories.recalled" : "memories.total";
+  return <p className="total" role="status">{t(word, { count: total, total: wording.number(total) })}</p>;
+}
+
+/** A row that is on its way. */
+const Blank = () => <div className="row blank" aria-hidden="true"><span className="bone-sign" /><span className="row-body"><span className="bone-line" /><span className="bone-line short" /></span></div>;
+
+function Row({ memory, recalls, isHere, href, showScope, choosing }: { memory: Memory; recalls: number | undefined; isHere: boolean; href: string; showScope: boolean; choosing: Choosing }) {
+  const { t } = useAround();
+  const isChosen = choosing.has(nameOf(memory));
+  return (
+    <div className={`row-line${choosing.isOn ? " choosing" : ""}${isChosen ? " chosen" : ""}`}>
+      {choosing.isOn && <input type="checkbox" className="row-choice" checked={isChosen} aria-label={t("bulk.choose_one", { what: memory.sentence.slice(0, 80) })} onChange={() => choosing.turn(memory)} />}
       <a className={isHere ? "row here" : "row"} aria-current={isHere ? "true" : undefined} href={href}>
         <TypeSign type={memory.type} />
         <span className="row-body">
@@ -121,45 +193,11 @@ function Row({ memory, isHere, href, showScope }: { memory: Memory; isHere: bool
             {speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}
             <StateBadge memory={memory} />
             {showScope && <span className="row-scope"><ScopeName scope={memory.scope} /></span>}
+            {recalls !== undefined && <span className="count" title={t("overview.times", { count: recalls })}>{t("overview.times", { count: recalls })}</span>}
             <span className="row-when"><When at={timeOf(memory)} /></span>
           </span>
         </span>
       </a>
-    </li>
-  );
-}
-
-function Add({ types, close, added }: { types: readonly MemoryType[]; close: () => void; added: (memory: Memory) => void }) {
-  const { t } = useAround();
-  const { scope } = useHere();
-  const names = types.map((each) => each.name);
-  const [type, setType] = useState(names.includes("Note") ? "Note" : (names[0] ?? "Note"));
-  const [key, setKey] = useState(() => newName().replace("talk", "memory"));
-  const draft = useValueDraft(types.find((each) => each.name === type)?.parameters ?? NO_SCHEMA, NOTHING);
-  const act = useAct();
-  const { value } = draft;
-  const save = () => {
-    draft.reveal();
-    if (draft.isFaulty || !value) return;
-    void act.run({
-      request: () => api.put(scope, type, key, { value }),
-      outcome: async () => {
-        const now = await standing(scope, { type, key });
-        return now && isSame(now.value, value) ? now : undefined;
-      },
-      succeed: added,
-    });
-  };
-  return (
-    <Dialog title={t("memories.add")} close={close} act={save}>
-      <Field label={t("memories.type")}>{(id) => <><input id={id} list={`${id}-types`} value={type} required onChange={(event) => setType(event.target.value)} /><datalist id={`${id}-types`}>{names.map((name) => <option key={name} value={name} />)}</datalist></>}</Field>
-      <Field label={t("memory.key")}>{(id) => <input id={id} value={key} required onChange={(event) => setKey(event.target.value)} />}</Field>
-      <ValueForm {...draft.props} told={act.error instanceof Problem ? faultsIn(act.error.detail, draft.fields) : undefined} />
-      <ActFailure act={act} />
-      <footer className="dialog-acts">
-        <button type="button" onClick={close}>{t("cancel")}</button>
-        <button type="submit" className="accent" disabled={act.isBusy}>{t("save")}</button>
-      </footer>
-    </Dialog>
+    </div>
   );
 }

@@ -8,7 +8,8 @@ import { useAct } from "../lib/act";
 import { useAsked, useChanges, type Asked } from "../lib/asking";
 import { keptEvidence, standing, useMemoryActs } from "../lib/memory_acts";
 import { isEdited } from "../lib/outcomes";
-import { speakerOf, timeOf } from "../lib/past";
+import { endOf } from "../lib/days";
+import { believedAt, speakerOf, timeOf } from "../lib/past";
 import { go, linkTo } from "../lib/route";
 import { isDocument, personIn } from "../lib/sentences";
 import { useTitle } from "../lib/title";
@@ -22,7 +23,7 @@ import { ActFailure, Empty, Failure, Loading } from "../parts/states";
 import { Changes, Quotes, Value } from "../parts/value";
 import { useValueDraft, ValueForm } from "../parts/value_form";
 
-export function MemoryView({ type, name, back, changed }: { type: string; name: string; back: string; changed: () => void }) {
+export function MemoryView({ type, name, back, changed, known }: { type: string; name: string; back: string; changed: () => void; known: string }) {
   const { t } = useAround();
   const { scope } = useHere();
   const memory = useAsked(() => api.memory(scope, type, name), [scope, type, name]);
@@ -44,10 +45,25 @@ export function MemoryView({ type, name, back, changed }: { type: string; name: 
       {wasForgotten && isEditing && <p className="notice wrong-notice" role="alert">{t("edit.gone")}</p>}
       {!wasForgotten && <Failure error={memory.error} again={again} />}
       {!memory.value && !memory.error && <Loading rows={4} />}
+      {isShown && known && history.value && !isEditing && <Then revisions={history.value.revisions} known={known} />}
       {isShown && memory.value && (
         <Open memory={memory.value} history={history} isEditing={isEditing} setEditing={setEditing} again={() => { again(); changed(); }} />
       )}
     </section>
+  );
+}
+
+/** What was believed on the day that the list looks at, where it is not what is believed now. */
+function Then({ revisions, known }: { revisions: Revision[]; known: string }) {
+  const { t } = useAround();
+  const wording = useWording();
+  const then = believedAt(revisions, Date.parse(endOf(known)));
+  if (then && !then.believed_until) return null;
+  return (
+    <p className="notice then">
+      {then ? t("memory.then", { day: wording.day(known), version: then.version }) : t("memory.not_then", { day: wording.day(known) })}
+      {then && <strong>{then.sentence}</strong>}
+    </p>
   );
 }
 

@@ -1,83 +1,105 @@
-/** Recall: ask anything, and see why each entry is there, what was dropped, and what a prompt would hold. */
+/** Recall: ask anything, see why each entry is there and where, what is missing, and two questions or settings side by side. */
 
 import { useEffect, useState } from "react";
 import { api } from "../api/client";
-import type { JsonObject, RecallAnswer, RecallEntry, Signal } from "../api/shapes";
+import type { RecallAnswer, RecallEntry } from "../api/shapes";
 import { useAsked } from "../lib/asking";
+import { placesIn } from "../lib/recall_reasons";
+import { addressOf, bodyOf, settingsIn, type RecallSettings } from "../lib/recall_settings";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
-import { memoryLink, PageHead, When } from "../parts/basics";
-import { TypeName, TypeSign } from "../parts/said";
+import { PageHead } from "../parts/basics";
+import { Icon } from "../parts/icons";
 import { Empty, Failure, Loading } from "../parts/states";
+import { Entry, hrefOf, reasonOf, sizeOf } from "./recall_entry";
+import { Missing } from "./recall_missing";
 
-const LIMIT = 12;
-const BUDGET = 800;
+const OTHER = "b_";
 
 export default function Recall() {
   const { t } = useAround();
   const { query } = useRoute();
-  const { me, scope, can } = useHere();
-  const asked = { q: query.get("q") ?? "", limit: query.get("limit") ?? String(LIMIT), budget: query.get("budget") ?? String(BUDGET), valid: query.get("valid") ?? "", known: query.get("known") ?? "", below: query.get("below") ?? "", among: query.get("among") ?? "" };
-  const [draft, setDraft] = useState(asked);
-  useEffect(() => setDraft(asked), [JSON.stringify(asked)]);
-  const answer = useAsked<RecallAnswer | null>(
-    (signal) => (asked.q ? api.recall(scope, bodyOf(asked), signal) : Promise.resolve(null)),
-    [scope, asked],
-  );
-  const set = (name: keyof typeof draft) => (event: { target: { value: string } }) => setDraft({ ...draft, [name]: event.target.value });
+  const { me, scope } = useHere();
+  const one = settingsIn(query);
+  const isCompared = query.get("side") === "1";
+  const other = settingsIn(query, OTHER);
+  const answer = useRecall(one);
+  const compared = useRecall(isCompared ? other : null);
+  const link = (changed: RecallSettings, changedOther: RecallSettings | null) =>
+    linkTo(["recall"], scope, { ...addressOf(changed), ...(changedOther ? { side: "1", ...addressOf(changedOther, OTHER) } : {}) });
+  const follow = (to: string, again: () => void) => (to === location.hash ? again() : go(to));
   return (
-    <div className="page">
-      <PageHead title={t("recall")} about={t("recall.about")} />
-      <form
-        className="ask"
-        role="search"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const link = linkTo(["recall"], scope, draft);
-          if (link === location.hash) answer.again();
-          else go(link);
-        }}
-      >
-        <div className="ask-line">
-          <input type="search" id="search" value={draft.q} placeholder={t("recall.ask")} aria-label={t("recall.ask")} onChange={set("q")} />
-          <button type="submit" className="accent" disabled={!draft.q.trim()}>{t("recall.do")}</button>
-        </div>
-        <div className="ask-options">
-          <label>{t("recall.among")}<select value={draft.among} onChange={set("among")}><option value="">{t("recall.everything")}</option><option value="memories">{t("memories")}</option></select></label>
-          <label>{t("recall.limit")}<input type="number" min={1} max={200} value={draft.limit} onChange={set("limit")} /></label>
-          <label>{t("recall.budget")}<input type="number" min={1} value={draft.budget} onChange={set("budget")} /></label>
-          <label>{t("recall.valid_at")}<input type="date" value={draft.valid} onChange={set("valid")} /></label>
-          <label>{t("recall.known_at")}<input type="date" value={draft.known} onChange={set("known")} /></label>
-          {can("below") && <label className="check"><input type="checkbox" checked={draft.below === "1"} onChange={(event) => setDraft({ ...draft, below: event.target.checked ? "1" : "" })} />{t("memories.below")}</label>}
-        </div>
-      </form>
+    <div className={isCompared ? "page wide-page" : "page"}>
+      <PageHead title={t("recall")} about={t("recall.about")}>
+        {isCompared
+          ? <button type="button" onClick={() => go(link(one, null))}><Icon name="close" />{t("recall.alone")}</button>
+          : <button type="button" onClick={() => go(link(one, one))}><Icon name="compare" />{t("recall.compare")}</button>}
+      </PageHead>
       {(!me.embedder || me.embedder === "none") && <p className="notice">{t("recall.words_only")}</p>}
-      <Failure error={answer.error} again={answer.again} />
-      {!asked.q && <Empty icon="recall" title={t("recall.empty")}><p>{t("recall.empty_about")}</p></Empty>}
-      {asked.q && answer.isLoading && !answer.value && !answer.error && <Loading rows={5} />}
-      {answer.value && <Answer answer={answer.value} budget={Number(asked.budget)} />}
+      <div className={isCompared ? "sides" : "side-alone"}>
+        <section className="recall-side" aria-label={isCompared ? t("recall.left") : t("recall")}>
+          <AskForm asked={one} field="search" label={t(isCompared ? "recall.left" : "recall")} submit={(changed) => follow(link(changed, isCompared ? other : null), answer.again)} />
+          <Side asked={one} answer={answer} beside={null} />
+        </section>
+        {isCompared && (
+          <section className="recall-side" aria-label={t("recall.right")}>
+            <AskForm asked={other} field="search-other" label={t("recall.right")} submit={(changed) => follow(link(one, changed), compared.again)} />
+            <Side asked={other} answer={compared} beside={answer.value} />
+          </section>
+        )}
+      </div>
     </div>
   );
 }
 
-function bodyOf(asked: { q: string; limit: string; budget: string; valid: string; known: string; below: string; among: string }): JsonObject {
-  return {
-    query: asked.q,
-    render: true,
-    limit: Number(asked.limit) || LIMIT,
-    ...(Number(asked.budget) ? { budget_tokens: Number(asked.budget) } : {}),
-    ...(asked.valid ? { valid_at: `${asked.valid}T23:59:59Z` } : {}),
-    ...(asked.known ? { known_at: `${asked.known}T23:59:59Z` } : {}),
-    ...(asked.below ? { below: true } : {}),
-    ...(asked.among === "memories" ? { roles: [] } : {}),
-  };
+function useRecall(asked: RecallSettings | null) {
+  const { scope } = useHere();
+  return useAsked<RecallAnswer | null>((signal) => (asked?.q ? api.recall(scope, bodyOf(asked), signal) : Promise.resolve(null)), [scope, asked]);
 }
 
-function Answer({ answer, budget }: { answer: RecallAnswer; budget: number }) {
+function AskForm({ asked, field, label, submit }: { asked: RecallSettings; field: string; label: string; submit: (asked: RecallSettings) => void }) {
+  const { t } = useAround();
+  const { can } = useHere();
+  const [draft, setDraft] = useState(asked);
+  useEffect(() => setDraft(asked), [JSON.stringify(asked)]);
+  const set = (name: keyof RecallSettings) => (event: { target: { value: string } }) => setDraft({ ...draft, [name]: event.target.value });
+  return (
+    <form className="ask" role="search" aria-label={label} onSubmit={(event) => { event.preventDefault(); submit(draft); }}>
+      <div className="ask-line">
+        <input type="search" id={field} value={draft.q} placeholder={t("recall.ask")} aria-label={t("recall.ask")} onChange={set("q")} />
+        <button type="submit" className="accent" disabled={!draft.q.trim()}>{t("recall.do")}</button>
+      </div>
+      <div className="ask-options">
+        <label>{t("recall.among")}<select value={draft.among} onChange={set("among")}><option value="">{t("recall.everything")}</option><option value="memories">{t("memories")}</option></select></label>
+        <label>{t("recall.limit")}<input type="number" min={1} max={200} value={draft.limit} onChange={set("limit")} /></label>
+        <label>{t("recall.budget")}<input type="number" min={1} value={draft.budget} onChange={set("budget")} /></label>
+        <label title={t("recall.floor_about")}>{t("recall.floor")}<input type="number" min={0} max={100} placeholder="0" value={draft.floor} onChange={set("floor")} /></label>
+        <label>{t("recall.valid_at")}<input type="date" value={draft.on} onChange={set("on")} /></label>
+        <label>{t("recall.known_at")}<input type="date" value={draft.known} onChange={set("known")} /></label>
+        {can("below") && <label className="check"><input type="checkbox" checked={draft.below === "1"} onChange={(event) => setDraft({ ...draft, below: event.target.checked ? "1" : "" })} />{t("memories.below")}</label>}
+      </div>
+    </form>
+  );
+}
+
+function Side({ asked, answer, beside }: { asked: RecallSettings; answer: ReturnType<typeof useRecall>; beside: RecallAnswer | null | undefined }) {
+  const { t } = useAround();
+  return (
+    <>
+      <Failure error={answer.error} again={answer.again} />
+      {!asked.q && <Empty icon="recall" title={t("recall.empty")}><p>{t("recall.empty_about")}</p></Empty>}
+      {asked.q && answer.isLoading && !answer.value && !answer.error && <Loading rows={5} />}
+      {answer.value && <Answer asked={asked} answer={answer.value} beside={beside} />}
+    </>
+  );
+}
+
+function Answer({ asked, answer, beside }: { asked: RecallSettings; answer: RecallAnswer; beside: RecallAnswer | null | undefined }) {
   const { t } = useAround();
   const wording = useWording();
-  const { scope } = useHere();
+  const budget = Number(asked.budget);
   const most = Math.max(...answer.entries.map((each) => sizeOf(each.signals)), 0.001);
+  const places = beside ? placesIn(beside) : undefined;
   return (
     <>
       <p className="recall-sum" role="status">
@@ -89,22 +111,10 @@ function Answer({ answer, budget }: { answer: RecallAnswer; budget: number }) {
       </p>
       {!answer.entries.length && <Empty icon="recall" title={t("recall.nothing")} />}
       <ol className="entries">
-        {answer.entries.map((entry, place) => <Entry key={place} entry={entry} rank={place + 1} most={most} />)}
+        {answer.entries.map((entry, place) => <Entry key={place} entries={answer.entries} place={place} most={most} isReranked={Boolean(answer.reranker)} before={places} entry={entry} />)}
       </ol>
-      {answer.dropped.length > 0 && (
-        <details className="fold">
-          <summary>{t("recall.dropped", { count: answer.dropped.length })}</summary>
-          <ul className="dropped">
-            {answer.dropped.map((entry, place) => (
-              <li key={place}>
-                <span className="badge">{reasonOf(entry.reason, t)}</span>
-                <a href={hrefOf(entry, scope)}>{entry.sentence ?? entry.text}</a>
-                <span className="faint">{wording.number(entry.score, 2)}{entry.tokens !== undefined && ` · ${t("recall.entry_tokens", { tokens: entry.tokens })}`}</span>
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
+      <Missing key={JSON.stringify(asked)} asked={asked} answer={answer} />
+      <Dropped entries={answer.dropped} />
       {answer.rendered && (
         <details className="fold" open>
           <summary>{t("recall.rendered")}</summary>
@@ -115,64 +125,23 @@ function Answer({ answer, budget }: { answer: RecallAnswer; budget: number }) {
   );
 }
 
-
-
-function hrefOf(entry: RecallEntry, scope: string[]): string {
-  if (entry.kind === "memory") return memoryLink({ type: entry.type ?? "", key: entry.key ?? "" }, scope);
-  return linkTo(["chat", entry.thread ?? ""], scope, { message: entry.id });
-}
-
-function reasonOf(reason: string | undefined, t: ReturnType<typeof useAround>["t"]): string {
-  if (reason === "budget") return t("dropped.budget");
-  if (reason === "repeats") return t("dropped.repeats");
-  if (reason === "limit") return t("dropped.limit");
-  return reason ?? "";
-}
-
-const sizeOf = (signals: readonly Signal[]): number => signals.reduce((sum, each) => sum + Math.abs(each.part), 0);
-
-function Entry({ entry, rank, most }: { entry: RecallEntry; rank: number; most: number }) {
+function Dropped({ entries }: { entries: readonly RecallEntry[] }) {
   const { t } = useAround();
-  const { scope } = useHere();
   const wording = useWording();
-  const signals = [...entry.signals].filter((each) => Math.abs(each.part) > 0.0005).sort((one, other) => Math.abs(other.part) - Math.abs(one.part));
+  const { scope } = useHere();
+  if (!entries.length) return null;
   return (
-    <li className="entry">
-      <span className="entry-rank" aria-hidden="true">{rank}</span>
-      <div className="entry-body">
-        <p className="entry-head">
-          {entry.kind === "memory" && entry.type ? <><TypeSign type={entry.type} /><TypeName type={entry.type} /></> : <span className="badge">{t(entry.role === "assistant" ? "role.assistant" : entry.role === "user" ? "role.user" : "recall.message")}</span>}
-          <When at={entry.time} />
-          <span className="entry-score">{wording.number(entry.score, 2)}</span>
-        </p>
-        <p className="entry-text"><a href={hrefOf(entry, scope)}>{entry.sentence ?? entry.text}</a></p>
-        <div className="signal-bar" aria-hidden="true">
-          {signals.map((each) => <span key={each.name} className={`signal signal-${each.name}${each.part < 0 ? " against" : ""}`} style={{ width: `${(Math.abs(each.part) / most) * 100}%` }} />)}
-        </div>
-        <details className="signals">
-          <summary>{signals.slice(0, 3).map((each) => `${signalName(each.name, t)} ${signed(each.part, wording)}`).join(" · ") || t("recall.no_signals")}</summary>
-          <table>
-            <thead><tr><th scope="col">{t("recall.signal")}</th><th scope="col">z</th><th scope="col">{t("recall.weight")}</th><th scope="col">{t("recall.part")}</th></tr></thead>
-            <tbody>
-              {entry.signals.map((each) => (
-                <tr key={each.name}><th scope="row"><span className={`swatch signal-${each.name}`} />{signalName(each.name, t)}</th><td>{wording.number(each.z, 2)}</td><td>{wording.number(each.weight, 2)}</td><td>{signed(each.part, wording)}</td></tr>
-              ))}
-            </tbody>
-            <tfoot><tr><th scope="row" colSpan={3}>{t("recall.score")}</th><td>{wording.number(entry.score, 2)}</td></tr></tfoot>
-          </table>
-        </details>
-      </div>
-    </li>
+    <details className="fold">
+      <summary>{t("recall.dropped", { count: entries.length })}</summary>
+      <ul className="dropped">
+        {entries.map((entry, place) => (
+          <li key={place}>
+            <span className="badge">{reasonOf(entry.reason, t)}</span>
+            <a href={hrefOf(entry, scope)}>{entry.sentence ?? entry.text}</a>
+            <span className="faint">{wording.number(entry.score, 2)}{entry.tokens !== undefined && ` · ${t("recall.entry_tokens", { tokens: entry.tokens })}`}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
-}
-
-function signed(value: number, wording: ReturnType<typeof useWording>): string {
-  return `${value >= 0 ? "+" : "−"}${wording.number(Math.abs(value), 2)}`;
-}
-
-const SIGNALS = ["dense", "entry", "window", "session", "session_dense", "speaker", "personal", "when", "date", "age", "importance", "graph"] as const;
-
-function signalName(name: string, t: ReturnType<typeof useAround>["t"]): string {
-  const known = SIGNALS.find((each) => each === name);
-  return known ? t(`signal.${known}`) : name.replaceAll("_", " ");
 }

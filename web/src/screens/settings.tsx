@@ -3,7 +3,7 @@
 import { useState, type ReactNode } from "react";
 import { api, storeKey, storedKey } from "../api/client";
 import { isGone, mayBeDone } from "../api/problem";
-import type { EraseCounts, ErasePreview, EraseReceipt, EraseTarget, Imported, Key } from "../api/shapes";
+import type { EraseCounts, ErasePreview, EraseReceipt, EraseTarget, Key } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked, useChanges, usePages } from "../lib/asking";
 import { forgetDrafts } from "../lib/drafts";
@@ -16,6 +16,7 @@ import { daysIn } from "../lib/usage";
 import { Dialog, Field, PageHead, ScopeName, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
 import { ActFailure, Failure, Loading, More } from "../parts/states";
+import { Export, Import } from "./archive";
 import { HealthReport } from "./settings_health";
 
 export default function Settings() {
@@ -28,13 +29,16 @@ export default function Settings() {
         <Looks />
         <About />
       </div>
+      <div className="two">
+        {can("write") && <Part title={t("import")} about={t("import.about")}><Import /></Part>}
+        <div className="stack">
+          <Part title={t("export")} about={t("export.about")}><Export /></Part>
+          {can("erase") && <Erase />}
+        </div>
+      </div>
+      {can("admin") && <Keys />}
       {can("admin") && <Usage />}
       {can("admin") && <Part title={t("health")} about={t("health.about")}><HealthReport /></Part>}
-      {can("admin") && <Keys />}
-      <div className="two">
-        <Archive />
-        {can("erase") && <Erase />}
-      </div>
       {can("admin") && <Audit />}
     </div>
   );
@@ -219,49 +223,6 @@ function MakeKey({ close, made, changed }: { close: () => void; made: (key: Key)
       {Boolean(act.error) && mayBeDone(act.error) && <p className="notice">{t("keys.maybe_made")}</p>}
       <footer className="dialog-acts"><button type="button" onClick={close}>{t("cancel")}</button><button type="submit" className="accent" disabled={act.isBusy}>{t("keys.make")}</button></footer>
     </Dialog>
-  );
-}
-
-function Archive() {
-  const { t, tell } = useAround();
-  const { scope, can } = useHere();
-  const [isBelow, setBelow] = useState(false);
-  const exporting = useAct();
-  const importing = useAct();
-  const isBusy = exporting.isBusy || importing.isBusy;
-  const [taken, setTaken] = useState<Imported | null>(null);
-  const download = () =>
-    void exporting.run({
-      request: () => api.export(scope, isBelow),
-      succeed: (archive) => {
-        const address = URL.createObjectURL(archive);
-        const link = document.createElement("a");
-        link.href = address;
-        link.download = `recollect-${[...scope].join("-") || "export"}-${new Date().toISOString().slice(0, 10)}.jsonl`;
-        link.click();
-        setTimeout(() => URL.revokeObjectURL(address), 10_000);
-      },
-    });
-  const upload = (file: File | undefined) => {
-    if (!file) return;
-    setTaken(null);
-    void importing.run({
-      request: async () => api.importRecords(scope, await file.text()),
-      succeed: (answer) => {
-        setTaken(answer);
-        tell(t("import.taken", { count: answer.taken }));
-      },
-    });
-  };
-  return (
-    <Part title={t("export")} about={t("export.about")}>
-      {can("below") && <label className="check"><input type="checkbox" checked={isBelow} onChange={(event) => setBelow(event.target.checked)} />{t("memories.below")}</label>}
-      <p><button type="button" disabled={isBusy} onClick={download}>{t("export.do")}</button></p>
-      <ActFailure act={exporting} />
-      {can("write") && <Field label={t("import.do")}>{(id) => <input id={id} type="file" accept=".jsonl,.ndjson,application/x-ndjson" disabled={isBusy} onChange={(event) => upload(event.target.files?.[0])} />}</Field>}
-      <ActFailure act={importing} />
-      {taken && taken.refused.length > 0 && <ul className="complaints">{taken.refused.map((each) => <li key={each.line} className="fault">{t("json.line", { line: each.line })} {each.reason}</li>)}</ul>}
-    </Part>
   );
 }
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 import click
@@ -33,6 +34,7 @@ Examples:
   recollect import locomo10.json --timezone Europe/Berlin
   recollect export --scope ada | recollect import - --store copy.db
   recollect import redis://localhost:6379/0 --match "message_store:*" --sessions-as-scopes
+  recollect import claude-code --scope projects/boat
 
 \b
 The form of a file is recognised:
@@ -41,6 +43,7 @@ The form of a file is recognised:
   chats           lists of {"role", "content"}, or {"messages": [...]}, one or a line each
   ChatGPT         its export, as the zip file or its conversations.json: the current branches
   Claude          its export, as the zip file or its conversations.json and memories.json
+  Claude Code     its session files; claude-code names those of the folder that you are in
   LangChain       messages as dicts: {"type": "human", "data": {...}}
   mem0            memories, alone, as a list or as {"results": [...], "history": [...]}
   LangGraph       items of a store: {"namespace", "key", "value", ...}, or rows of its table
@@ -105,8 +108,9 @@ def import_(
     """
     Import conversations from FILEs (plain, .gz, .xz or .zip; - is standard input).
 
-    A FILE may also be the address of a Redis database, which is only read.
+    A FILE may also be the address of a Redis database, which is only read, or claude-code.
     """
+    files = tuple(each for file in files for each in _named_files(file))
     from recollect.importers import read_zone
     from recollect.importers.input_files import check_file
 
@@ -124,6 +128,21 @@ def import_(
         run(lambda: _import(report, files, wait=not no_wait))
     if report.refused_count:
         click.get_current_context().exit(EXIT_STATUS["error"])
+
+
+def _named_files(file: str) -> list[str]:
+    """
+    Return the files that an argument names: itself, or Claude Code's sessions of this folder.
+
+    Raises:
+        NotFoundError: There are no sessions.
+    """
+    from recollect.importers.claude_code import SOURCE, session_files
+
+    if file != SOURCE or Path(file).exists():
+        return [file]
+    config = os.environ.get("CLAUDE_CONFIG_DIR")
+    return session_files(Path.cwd(), Path(config) if config else Path.home() / ".claude")
 
 
 def selection_of(

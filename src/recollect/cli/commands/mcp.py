@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from recollect.formation.config import Assistants
     from recollect.memory.facade import Recollect
+    from recollect.server.mcp.tool_sets import OfferedTools
 
 _EXAMPLE: Final = """\
 \b
@@ -25,12 +26,21 @@ Examples:
   recollect mcp --store ~/memory.db --scope users/ada
   recollect mcp --http --port 8301
   recollect mcp --http --no-auth --scope users/ada
+  recollect mcp --tools memory --scope projects/boat
 """
+TOOL_SETS: Final = ("own", "openmemory", "memory")
 
 
 @click.command("mcp", epilog=_EXAMPLE, short_help="Serve MCP clients, over stdio or HTTP.")
 @memory_options()
 @config_option()
+@click.option(
+    "--tools",
+    type=click.Choice(TOOL_SETS),
+    default=TOOL_SETS[0],
+    show_default=True,
+    help="The tools' names: ours, OpenMemory's, or those of the official memory server.",
+)
 @click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp, and not stdio.")
 @click.option("--host", help="With --http: the address to listen at.  [default: 127.0.0.1]")
 @click.option("--port", type=int, help="With --http: the port; 0 is any.  [default: 8300]")
@@ -40,6 +50,7 @@ Examples:
 def mcp(
     target: Target,
     config: Path | None,
+    tools: str,
     host: str | None,
     port: int | None,
     hosts: tuple[str, ...],
@@ -68,9 +79,9 @@ def mcp(
             "origins": origins or None,
             "auth": False if no_auth else None,
         }
-        _serve_http(target, config, flags)
+        _serve_http(target, config, flags, tools)
     else:
-        _serve_stdio(target, config)
+        _serve_stdio(target, config, tools)
 
 
 def _is_scope_given() -> bool:
@@ -91,7 +102,20 @@ def _assistants(config: Path | None) -> Assistants:
     return assistants_in(read_file(config) if config else {}, str(config))
 
 
-def _serve_stdio(target: Target, config: Path | None) -> None:
+def _offered(tools: str) -> OfferedTools | None:
+    """Return the set of tools of a name, ``None`` for ours."""
+    if tools == "openmemory":
+        from recollect.server.mcp.openmemory_tools import openmemory_tools
+
+        return openmemory_tools()
+    if tools == "memory":
+        from recollect.server.mcp.graph_tools import graph_tools
+
+        return graph_tools()
+    return None
+
+
+def _serve_stdio(target: Target, config: Path | None, tools: str) -> None:
     import anyio
 
     from recollect.server.mcp.stdio import serve_stdio
@@ -103,12 +127,12 @@ def _serve_stdio(target: Target, config: Path | None) -> None:
         async with _opened(target) as opened, counting(opened) as memory:
             place = without_password(target.store)
             note(f"serving {written_scope(target.scope)} of {place} on stdio")
-            await serve_stdio(memory, target.scope, assistants)
+            await serve_stdio(memory, target.scope, assistants, _offered(tools))
 
     anyio.run(serve)
 
 
-def _serve_http(target: Target, config: Path | None, flags: dict[str, object]) -> None:
+def _serve_http(target: Target, config: Path | None, flags: dict[str, object], tools: str) -> None:
     try:
         import fastapi
         import httptools
@@ -128,6 +152,7 @@ def _serve_http(target: Target, config: Path | None, flags: dict[str, object]) -
         lambda: _opened(target),
         assistants=_assistants(config),
         tell_key=lambda key: click.echo(f"first key, shown this once: {key}"),
+        offered=_offered(tools),
     )
     log_to()
     with bound_socket(settings) as listening:

@@ -44,6 +44,20 @@ class MemoryType:
     conversation pauses.
 
     Create types with `load_types`, which validates them.
+
+    >>> from recollect.formation.types import load_types
+    >>> (trip,) = load_types(
+    ...     [
+    ...         {
+    ...             "name": "Trip",
+    ...             "description": "A journey that the user plans",
+    ...             "update_mode": "insert",
+    ...             "parameters": {"type": "object", "properties": {"place": {"type": "string"}}},
+    ...         }
+    ...     ]
+    ... )
+    >>> trip.name, trip.update_mode, trip.roles
+    ('Trip', 'insert', ('user',))
     """
 
     name: str

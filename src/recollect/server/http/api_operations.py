@@ -57,6 +57,9 @@ OPERATIONS: Final[Mapping[tuple[str, str], Documented]] = {
     ("post", f"{_ONE}/reject"): Documented("reject_memory", memories.ChangedMemoryResponse),
     ("post", f"{_ONE}/restore"): Documented("restore_memory", memories.ChangedMemoryResponse),
     ("post", f"{_ONE}/end"): Documented("end_memory", memories.ChangedMemoryResponse),
+    ("post", "/v1/memories/change"): Documented(
+        "change_memories", memories.ChangedMemoriesResponse
+    ),
     ("post", "/v1/undo"): Documented("undo_change"),
     ("get", "/v1/types"): Documented("list_types", memories.TypesResponse),
     ("put", "/v1/types"): Documented("replace_types", memories.TypesResponse),
@@ -70,6 +73,7 @@ OPERATIONS: Final[Mapping[tuple[str, str], Documented]] = {
     ("get", "/v1/formations/{formation}"): Documented("get_formation", formed.FormationResponse),
     ("get", "/v1/export"): Documented("export_records", stream=LINES),
     ("post", "/v1/import"): Documented("import_records", formed.ImportResponse),
+    ("post", "/v1/import/file"): Documented("import_file", stream=EVENTS),
     ("post", "/v1/erase/preview"): Documented("preview_erase", formed.PreviewResponse),
     ("post", "/v1/erase"): Documented("erase", formed.ReceiptResponse),
     ("get", "/v1/erase/receipts"): Documented("list_erase_receipts", formed.ReceiptsResponse),

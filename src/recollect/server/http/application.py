@@ -33,6 +33,7 @@ from recollect.server.http.request_log import Observing
 from recollect.server.http.state import OpenMemory, Told, opened_service, told_refusal
 from recollect.server.http.static_page import STATIC, page_router
 from recollect.server.langgraph import LANGGRAPH_ROUTERS
+from recollect.server.mem0 import MEM0_ROUTERS
 from recollect.server.revocation import Revocation
 from recollect.server.routes import ROUTERS
 from recollect.server.settings import Settings, checked
@@ -126,7 +127,7 @@ def _add_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> None:
         # Whoever asks for health may add what he likes; all else is under /v1.
         strict = [Depends(check_parameters)] if router.prefix else []
         app.include_router(router, dependencies=strict)
-    for router in LANGGRAPH_ROUTERS:
+    for router in (*LANGGRAPH_ROUTERS, *MEM0_ROUTERS):
         app.include_router(router)
     add_doors(app, doors)
     app.include_router(page_router(static))

@@ -13,8 +13,9 @@ from recollect.server.authorization import Principal
 from recollect.server.http.problems import problem_of
 from recollect.server.http.state import Service
 
-GUARDED: Final = ("/v1", "/mcp", "/store", "/threads", "/runs", "/assistants")
-_BEARER: Final = "bearer "
+GUARDED: Final = ("/v1", "/mcp", "/store", "/threads", "/runs", "/assistants", "/compat")
+_SCHEMES: Final = ("bearer", "token")
+"""As what a key may come in ``Authorization``; mem0's clients say the second."""
 
 
 STAMP: Final = "stamp"
@@ -104,8 +105,9 @@ def key_in(headers: Headers) -> str:
     """Return the key that a request came with."""
     given = headers.getlist("x-api-key")
     for each in headers.getlist("authorization"):
-        if each.lower().startswith(_BEARER):
-            given.append(each[len(_BEARER) :].strip())
+        scheme, _, key = each.partition(" ")
+        if scheme.lower() in _SCHEMES:
+            given.append(key.strip())
     if len(set(given)) != 1:
         count = "no API key" if not given else "several API keys"
         msg = (

@@ -10,6 +10,12 @@ from typing import Any, Final
 from fastapi import FastAPI
 from pydantic import TypeAdapter
 
+from recollect.server.http.api_examples import (
+    Examples,
+    add_example,
+    read_examples,
+    refusal_example,
+)
 from recollect.server.http.api_operations import OPERATIONS, Documented
 from recollect.server.http.authentication import is_guarded
 from recollect.server.http.problems import MEDIA_TYPE as PROBLEM
@@ -34,18 +40,18 @@ _HEADERS: Final[Mapping[int, Mapping[str, str]]] = {
 
 def add_documents(app: FastAPI) -> None:
     """Add responses, errors and keys to an application's ``openapi()``."""
-    described = app.openapi
+    described, examples = app.openapi, read_examples()
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            app.openapi_schema = completed(described())
+            app.openapi_schema = completed(described(), examples)
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]
 
 
-def completed(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the document of the routes with all that is known of their answers."""
+def completed(document: dict[str, Any], examples: Examples) -> dict[str, Any]:
+    """Return the document of the routes with all that is known of their answers, and examples."""
     answers = {each.answer for each in OPERATIONS.values() if each.answer is not None}
     schemas, defined = _schemas_of([*answers, UndoResponse, ProblemResponse])
     parts = document.setdefault("components", {})
@@ -56,6 +62,7 @@ def completed(document: dict[str, Any]) -> dict[str, Any]:
     refusals = set[int]()
     for method, path, operation in operations(document):
         _tell_answer(method, path, operation, schemas)
+        add_example(operation, examples)
         codes = set(refusals_of(method, path))
         refusals |= codes
         for code in sorted(codes):
@@ -163,7 +170,7 @@ def _refusal(code: int, problem: Mapping[str, Any]) -> dict[str, Any]:
     told = {"headers": _told(_HEADERS[code])} if code in _HEADERS else {}
     return {
         "description": HTTPStatus(code).phrase,
-        "content": {PROBLEM: {"schema": problem}},
+        "content": {PROBLEM: {"schema": problem, "example": refusal_example(code)}},
         **told,
     }
 

@@ -19,6 +19,7 @@ from recollect.errors import ModelUnavailableError, QuotaError, RecollectError
 from recollect.records import Json
 
 MEDIA_TYPE: Final = "application/problem+json"
+JSON: Final = "application/json"
 PAGE_PATH: Final = "page_path"
 """The part of a path that no other route than the page's knows."""
 SHOWN_MAX: Final = 20
@@ -88,10 +89,10 @@ class Problem:
             found["facts"] = dict(self.facts)
         return found
 
-    def response(self) -> Response:
+    def response(self, media_type: str = MEDIA_TYPE) -> Response:
         """Return it as an answer."""
         body = json.dumps(self.record(), ensure_ascii=False).encode("utf-8", "replace")
-        return Response(body, self.status, dict(self.headers), MEDIA_TYPE)
+        return Response(body, self.status, dict(self.headers), media_type)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the response."""
@@ -128,14 +129,19 @@ def error_facts(error: RecollectError) -> dict[str, Json]:
     return dict(zip(names, error.args, strict=True))
 
 
-async def answer_error(_: Request, error: Exception) -> Response:
+def media_type_for(request: Request) -> str:
+    """Return as what a problem is answered: clients of others read theirs as plain JSON."""
+    return JSON if request.url.path.startswith("/compat/") else MEDIA_TYPE
+
+
+async def answer_error(request: Request, error: Exception) -> Response:
     """Respond to one of our errors."""
     if not isinstance(error, RecollectError):
         raise error
-    return problem_of(error).response()
+    return problem_of(error).response(media_type_for(request))
 
 
-async def answer_invalid(_: Request, error: Exception) -> Response:
+async def answer_invalid(request: Request, error: Exception) -> Response:
     """Respond to a request that does not fit the documentation."""
     if not isinstance(error, RequestValidationError):
         raise error
@@ -146,7 +152,8 @@ async def answer_invalid(_: Request, error: Exception) -> Response:
     first = wrong[0] if wrong else {"path": "request", "message": "it cannot be read"}
     more = f"; and {len(wrong) - 1} more, see errors" if len(wrong) > 1 else ""
     detail = f"{first['path']}: {first['message']}{more}; /openapi.json says what is expected"
-    return Problem(status=422, code="usage", detail=detail, errors=wrong).response()
+    problem = Problem(status=422, code="usage", detail=detail, errors=wrong)
+    return problem.response(media_type_for(request))
 
 
 def no_path() -> Problem:

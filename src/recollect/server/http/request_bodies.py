@@ -18,6 +18,8 @@ from recollect.server.settings import Settings
 DOCUMENT: Final = "document"
 """Under this name a request's state holds what its body stands for."""
 IMPORT_PATH: Final = "/v1/import"
+FILE_IMPORT_PATH: Final = "/v1/import/file"
+_FILE: Final = frozenset({"application/octet-stream"})
 _LINES: Final = frozenset({"application/x-ndjson", "application/jsonl", "application/json-lines"})
 _JSON: Final = "application/json"
 _IN_LOOP_BYTES: Final = 16_000
@@ -36,7 +38,7 @@ class Bodies:
     """
     Reads a body whole, within its limits of size and time, and refuses what is not strict JSON.
 
-    The lines of an import are passed on as they come, and counted.
+    The lines, or the file, of an import are passed on as they come, and counted.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
@@ -49,9 +51,10 @@ class Bodies:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        is_import = scope["path"] == IMPORT_PATH
+        is_import = scope["path"] in {IMPORT_PATH, FILE_IMPORT_PATH}
         try:
-            limit = self._check_headers(headers, is_import=is_import)
+            is_file = scope["path"] == FILE_IMPORT_PATH
+            limit = self._check_headers(headers, is_import=is_import, is_file=is_file)
             if is_import:
                 passed = self._counting(receive, limit)
                 await self._app(scope, passed, send)
@@ -65,7 +68,7 @@ class Bodies:
             return
         await self._app(scope, _replayed(body, receive), send)
 
-    def _check_headers(self, headers: Headers, *, is_import: bool) -> int:
+    def _check_headers(self, headers: Headers, *, is_import: bool, is_file: bool) -> int:
         encoding = headers.get("content-encoding", "identity").strip().lower()
         if encoding not in {"", "identity"}:
             raise BodyRefusedError(_COMPRESSED)
@@ -75,8 +78,8 @@ class Bodies:
             raise BodyRefusedError(_too_large(limit, is_import=is_import))
         if is_import:
             kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-            if kind not in _LINES:
-                raise BodyRefusedError(_NOT_LINES)
+            if kind not in (_FILE if is_file else _LINES):
+                raise BodyRefusedError(_NOT_FILE if is_file else _NOT_LINES)
         return limit
 
     async def _body(self, receive: Receive, limit: int) -> bytes:
@@ -171,5 +174,10 @@ _NOT_LINES: Final = Problem(
     status=415,
     code="media_type",
     detail="an import is JSON Lines: send it as Content-Type application/x-ndjson",
+)
+_NOT_FILE: Final = Problem(
+    status=415,
+    code="media_type",
+    detail="a file is sent as it is: send it as Content-Type application/octet-stream",
 )
 _GONE: Final = Problem(status=400, code="body", detail="the body broke off: send it again")

@@ -35,6 +35,7 @@ from recollect.server.http.recall_history import RecallLog
 from recollect.server.http.request_log import LOG
 from recollect.server.http.signed_tokens import Signer
 from recollect.server.key_watch import KeyWatch
+from recollect.server.memory_order import ColumnCache
 from recollect.server.quotas import Quotas, metered
 from recollect.server.settings import Settings
 from recollect.server.single_flight import SingleFlight
@@ -64,6 +65,8 @@ class Service:
     rates: Rates
     usage: UsageBook
     recalled: RecallLog
+    columns: ColumnCache
+    """By which memories are listed in an order."""
     watch: Watch
     key_watch: KeyWatch
     metrics: Metrics
@@ -162,6 +165,7 @@ async def opened_service(
                 rates=Rates(rate=settings.requests_a_second, burst=settings.burst),
                 usage=usage,
                 recalled=RecallLog(),
+                columns=ColumnCache(),
                 watch=watch,
                 key_watch=key_watch,
                 metrics=metrics,

@@ -15,6 +15,8 @@ from recollect.server.http.problems import PAGE_PATH, no_path
 
 STATIC: Final = Path(__file__).parents[1] / "static"
 INDEX: Final = "index.html"
+API: Final = "docs"
+"""Here the page describes the routes; whatever a client accepts, it is the page."""
 _ASSETS: Final = "assets/"
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 _POLICY: Final = (
@@ -70,7 +72,7 @@ def page_router(folder: Path = STATIC) -> APIRouter:
         accepts = request.headers.get("accept", "")
         if not files and not path:
             return Response(_NOT_BUILT, media_type="text/html")
-        file = files.get(path or INDEX)
+        file = files.get(INDEX if path in {"", API} else path)
         if file is None and "text/html" in accepts and not path.startswith(("v1/", "health/")):
             file = files.get(INDEX)
         if file is None:

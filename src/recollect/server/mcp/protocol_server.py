@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar, cast
 
 import mcp_types as types
@@ -13,21 +12,18 @@ from mcp.shared.exceptions import MCPError
 from recollect import __version__
 from recollect.errors import NotFoundError, RecollectError
 from recollect.ports import Tool
-from recollect.recall.rendering import visible
-from recollect.records import Json, JsonObject
+from recollect.records import JsonObject
 from recollect.server.mcp.callers import CallerOf
 from recollect.server.mcp.capabilities import (
-    CONTEXT,
     INSTRUCTIONS,
-    MANNERS,
     PROFILE,
     RECALL,
     REMEMBER,
-    tools_offered,
+    ToolHints,
 )
+from recollect.server.mcp.own_tools import own_tools
 from recollect.server.mcp.resources import (
     MEMORY_TEMPLATE,
-    NOTHING_BEARS,
     PROFILE_URI,
     PROMPT_OF_REMEMBERING,
     THREAD_TEMPLATE,
@@ -37,6 +33,7 @@ from recollect.server.mcp.resources import (
     thread_uri,
 )
 from recollect.server.mcp.tool_calls import Tools
+from recollect.server.mcp.tool_sets import OfferedTools
 
 JSON: Final = "application/json"
 _QUESTION: Final = "question"
@@ -44,9 +41,15 @@ _QUESTION: Final = "question"
 ResultT = TypeVar("ResultT")
 
 
-def mcp_server(tools: Tools, caller_of: CallerOf) -> Server[Any]:
-    """Return a server that runs every request for the caller that *caller_of* returns."""
-    door = _Door(tools, caller_of)
+def mcp_server(
+    tools: Tools, caller_of: CallerOf, offered: OfferedTools | None = None
+) -> Server[Any]:
+    """
+    Return a server that runs every request for the caller that *caller_of* returns.
+
+    It offers *tools* under our names, or those of *offered* in their place.
+    """
+    door = _Door(tools, caller_of, offered or own_tools(tools))
     return Server(
         "recollect",
         version=__version__,
@@ -65,30 +68,33 @@ def mcp_server(tools: Tools, caller_of: CallerOf) -> Server[Any]:
 class _Door:
     """The requests of the protocol."""
 
-    def __init__(self, tools: Tools, caller_of: CallerOf) -> None:
+    def __init__(self, tools: Tools, caller_of: CallerOf, offered: OfferedTools) -> None:
         self._tools = tools
         self._caller_of = caller_of
+        self._offered = offered
 
     async def list_tools(self, context: Any, _params: object) -> types.ListToolsResult:
         try:
             kept = await self._caller_of(context.request).types()
         except RecollectError as error:
             raise _protocol_error(error) from error
-        return types.ListToolsResult(tools=[_shown(each) for each in tools_offered(kept)])
+        hints = self._offered.hints
+        offered = self._offered.tools_of(kept)
+        return types.ListToolsResult(tools=[_shown(each, hints[each.name]) for each in offered])
 
     async def call_tool(
         self, context: Any, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        if params.name not in MANNERS:
+        if params.name not in self._offered.hints:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:80]!r}")
         caller = self._caller_of(context.request)
         arguments = cast("JsonObject", params.arguments or {})
-        try:
-            result = await self._tools.call(caller, params.name, arguments)
-        except RecollectError as error:
-            # The model is told, so that it can do otherwise.
-            result = {"status": "failed", "id": "", "reason": str(error), "code": error.code}
-        return _answered(params.name, result)
+        answer = await self._offered.answer(caller, params.name, arguments)
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=answer.text)],
+            structured_content=dict(answer.structured),
+            is_error=answer.is_error,
+        )
 
     async def list_resources(
         self, context: Any, params: types.PaginatedRequestParams | None
@@ -184,32 +190,18 @@ def _protocol_error(error: RecollectError) -> MCPError:
     return MCPError(types.INVALID_PARAMS, str(error), data)
 
 
-def _shown(tool: Tool) -> types.Tool:
-    manner = MANNERS[tool.name]
+def _shown(tool: Tool, hints: ToolHints) -> types.Tool:
     return types.Tool(
         name=tool.name,
-        title=manner.title,
+        title=hints.title,
         description=tool.description,
         input_schema=dict(tool.parameters),
         annotations=types.ToolAnnotations(
-            read_only_hint=manner.reads_only,
-            destructive_hint=manner.destroys,
-            idempotent_hint=manner.repeats,
+            read_only_hint=hints.reads_only,
+            destructive_hint=hints.destroys,
+            idempotent_hint=hints.repeats,
             open_world_hint=False,
         ),
-    )
-
-
-def _answered(name: str, result: Mapping[str, Json]) -> types.CallToolResult:
-    """Return a tool's answer; the text of a context as it is, since its budget is counted so."""
-    if name == CONTEXT and result["status"] == "found":
-        text = str(result["text"]) or NOTHING_BEARS
-    else:
-        text = visible(json.dumps(result, ensure_ascii=False))
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text)],
-        structured_content=dict(result),
-        is_error=result["status"] in {"refused", "failed"},
     )
 
 

@@ -12,12 +12,22 @@ from recollect.records import Scope
 from recollect.server.mcp.callers import local_caller
 from recollect.server.mcp.protocol_server import mcp_server
 from recollect.server.mcp.tool_calls import Tools
+from recollect.server.mcp.tool_sets import OfferedTools
 from recollect.stores.validation import check_scope
 
 
-async def serve_stdio(memory: Recollect, scope: Scope, assistants: Assistants) -> None:
-    """Serve until the input ends; several processes may do so over one store at a time."""
+async def serve_stdio(
+    memory: Recollect,
+    scope: Scope,
+    assistants: Assistants,
+    offered: OfferedTools | None = None,
+) -> None:
+    """
+    Serve until the input ends; several processes may do so over one store at a time.
+
+    *offered* are the tools, ours by default.
+    """
     caller = local_caller(memory, check_scope(scope), assistants)
-    server = mcp_server(Tools(secrets.token_bytes(32)), lambda _: caller)
+    server = mcp_server(Tools(secrets.token_bytes(32)), lambda _: caller, offered)
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -28,6 +28,7 @@ from recollect.server.http.state import OpenMemory, Service, Told, opened_servic
 from recollect.server.mcp.callers import McpCaller, caller_of
 from recollect.server.mcp.protocol_server import mcp_server
 from recollect.server.mcp.tool_calls import Tools
+from recollect.server.mcp.tool_sets import OfferedTools
 from recollect.server.revocation import Revocation
 from recollect.server.settings import Settings, checked
 
@@ -72,9 +73,9 @@ def caller_of_request(request: Any) -> McpCaller:
     return caller
 
 
-def mcp_door(settings: Settings) -> Door:
+def mcp_door(settings: Settings, offered: OfferedTools | None = None) -> Door:
     """
-    Return the MCP server mounted at ``/mcp``, with its assistants.
+    Return the MCP server mounted at ``/mcp``, with the tools *offered*, ours by default.
 
     It is stateless: there is no session that another key could take over, and several processes may
     serve one client.
@@ -83,7 +84,7 @@ def mcp_door(settings: Settings) -> Door:
     seed = (settings.secret or "").encode()
     secret = hashlib.sha256(b"mcp tokens\0" + seed).digest() if seed else None
     tools = Tools(secret or secrets.token_bytes(32))
-    inner = mcp_server(tools, caller_of_request).streamable_http_app(
+    inner = mcp_server(tools, caller_of_request, offered).streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,
         json_response=True,
@@ -100,16 +101,17 @@ def create_mcp_app(
     *,
     assistants: Assistants | None = None,
     tell_key: Told = _tell_nobody,
+    offered: OfferedTools | None = None,
 ) -> FastAPI:
     """
-    Return an application with that door alone.
+    Return an application with that door alone; for *offered* see `mcp_door`.
 
     Raises:
         UsageError: The settings do not go together.
     """
     checked(settings)
     stopping = anyio.Event()
-    door = mcp_door(settings)
+    door = mcp_door(settings, offered)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -72,8 +72,7 @@ async def erase(
     async def act(memory: Recollect) -> dict[str, Any]:
         receipt = await _erase(reach, asked.confirm)
         # Noting the receipt is what has the key: the scope may be gone with all that it held.
-        note = _note_of(reach, name or receipt.id, receipt)
-        await memory.store.apply(noted_in, [note])
+        await note_receipt(reach, receipt, name or receipt.id, memory)
         return receipt_to_json(receipt)
 
     async def again(_: RepeatedRequestError) -> dict[str, Any]:
@@ -100,9 +99,16 @@ async def _erase(reach: Reach, confirmation: str) -> EraseReceipt:
     if await preview_of(memory, reach.scope, target) != shown:
         msg = "what would be erased has changed since the preview: preview it again"
         raise ConflictError(msg)
+    return await erase_target(reach, target)
+
+
+async def erase_target(reach: Reach, target: EraseTarget) -> EraseReceipt:
+    """Erase *target* from the scope of *reach*, and from what the service keeps of it."""
+    memory = reach.memory
     with memory_span("delete_memory"):
         receipt = await memory.erase(reach.scope, target)
     reach.service.recalled.forget(reach.scope)
+    reach.service.columns.forget(reach.scope)
     if isinstance(target, EraseScope):
         await reach.service.usage.forget(reach.scope, below=target.below)
         await forget_erased(memory, reach.scope, below=target.below)
@@ -139,11 +145,14 @@ def _marks(reach: Reach, scope: Scope) -> list[str]:
     return [signer.token(None, "scope", scope[:depth]) for depth in range(1, len(scope) + 1)]
 
 
-def _note_of(reach: Reach, key: str, receipt: EraseReceipt) -> PutSideRecord:
-    """Return the write that notes at *key* that a receipt is of this scope."""
+async def note_receipt(
+    reach: Reach, receipt: EraseReceipt, key: str, memory: Recollect | None = None
+) -> None:
+    """Note at *key*, through a view of the memory, that a receipt is of the scope of *reach*."""
     # The name of an erased scope may be a person's: only marks of it are kept.
     value: JsonObject = {"receipt": receipt.id, "marks": _marks(reach, reach.scope)}
-    return PutSideRecord(kind=ERASURE, key=key, value=value)
+    note = PutSideRecord(kind=ERASURE, key=key, value=value)
+    await (memory or reach.memory).store.apply(receipts_scope(reach.principal.tenant), [note])
 
 
 @router.get("/receipts", summary="What was erased")

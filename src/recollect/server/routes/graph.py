@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 
-from recollect.graph.graph_access import moment_of, read_once
+from recollect.graph.graph_access import moment_of, read_once, read_past
 from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, holds
 from recollect.graph.neighbourhood import neighbourhood
 from recollect.records import Json
@@ -27,13 +27,17 @@ async def graph(
     depth: Annotated[int, Query(ge=1, le=DEPTH_MAX)] = 1,
     limit: Annotated[int, Query(ge=1, le=NODES_MAX)] = NODES,
     valid_at: Time | None = None,
+    known_at: Annotated[Time | None, Query(description="As it was believed at this time.")] = None,
 ) -> dict[str, Any]:
     """
     Return the entities within *depth* steps of one, nearest first, or those with most facts.
 
     *more* says that there are others than the *limit* admits.
     """
-    view = await read_once(reach.memory, reach.scope)
+    if known_at is None:
+        view = await read_once(reach.memory, reach.scope)
+    else:
+        view = await read_past(reach.memory, reach.scope, known_at)
     at = moment_of(valid_at, view)
     if entity is None:
         facts = [each for each in view.facts() if holds(each.memory, at)]

@@ -37,6 +37,8 @@ from recollect.server.http.scope_access import (
     Writing,
 )
 from recollect.server.http.type_registry import check_value
+from recollect.server.memory_listings import ListingRequest, read_listing
+from recollect.server.memory_order import ListingFilter, MemoryOrder
 from recollect.server.schemas.requests import (
     EndRequest,
     MemoryRequest,
@@ -46,7 +48,7 @@ from recollect.server.schemas.requests import (
     Time,
 )
 from recollect.server.undo import Undoable, WantsUndo
-from recollect.stores.validation import ID_CHARACTERS_MAX
+from recollect.stores.validation import ID_CHARACTERS_MAX, check_time
 from recollect.wire.elements import time_to_json
 from recollect.wire.memories import memory_to_json, revision_to_json
 
@@ -55,6 +57,12 @@ TypeName = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examp
 Key = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["home"])]
 State = Literal["active", "quarantined", "rejected"]
 _MEMORIES: Final = "memories"
+OFFSET_MAX: Final = 2**31
+ORDER: Final = (
+    "Sorted, and with `counts` of the whole: by time, by type, or by how often recalls returned "
+    "each since the service started."
+)
+OFFSET: Final = "With `order`: after so many."
 _ADDRESS: Final = "/memories/{type}/{key}"
 
 
@@ -69,16 +77,42 @@ async def memories(
     ] = None,
     q: Annotated[str | None, Query(min_length=1, max_length=QUERY_CHARACTERS_MAX)] = None,
     valid_at: Time | None = None,
+    known_at: Annotated[
+        Time | None, Query(description="As it was believed at this time; with `order`, or `q`.")
+    ] = None,
+    order: Annotated[MemoryOrder | None, Query(description=ORDER)] = None,
+    offset: Annotated[int, Query(ge=0, le=OFFSET_MAX, description=OFFSET)] = 0,
     below: Below = False,
     cursor: CursorParameter = None,
     limit: Limit = LIMIT,
 ) -> dict[str, Any]:
-    """Return memories by scope, type and key; or with *q* those that bear on it, best first."""
+    """
+    Return memories by scope, type and key; or with *q* those that bear on it, best first.
+
+    With *order* they are sorted, and counted; any part of them can be asked for by its *offset*.
+    """
     conditions = read_filter_json(filter)
+    _check_listing(order, offset, key=key, q=q, cursor=cursor, known_at=known_at, below=below)
     if q is not None:
-        found = await _ranked(reach, q, type, conditions, valid_at, below=below, limit=limit)
-        told = [each for each in found if state in {None, each.state}]
-        return {"memories": [memory_to_json(each, reach.relative) for each in told], "cursor": None}
+        where = Where(
+            messages=False,
+            types=None if type is None else (type,),
+            filter=conditions,
+            valid_at=valid_at or "ever",
+            known_at=known_at,
+        )
+        return await _ranked(reach, q, where, state, below=below, limit=limit)
+    if order is not None:
+        asked = ListingRequest(
+            order=order,
+            wanted=_listing_filter(reach, type, state, valid_at),
+            filter=conditions,
+            below=below,
+            known_at=known_at,
+            offset=offset,
+            limit=limit,
+        )
+        return await _listed(reach, asked)
     memory = reach.memory
 
     async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Memory]:
@@ -92,13 +126,65 @@ async def memories(
             limit=rows,
         )
 
-    def wanted(each: Memory) -> bool:
+    def wanted_key(each: Memory) -> bool:
         return key is None or each.key == key
 
     found, after = await reach.walked(
-        _MEMORIES, page_of, cursor=cursor, limit=limit, below=below, wanted=wanted
+        _MEMORIES, page_of, cursor=cursor, limit=limit, below=below, wanted=wanted_key
     )
     return {"memories": [memory_to_json(each, reach.relative) for each in found], "cursor": after}
+
+
+def _check_listing(
+    order: MemoryOrder | None,
+    offset: int,
+    *,
+    key: str | None,
+    q: str | None,
+    cursor: str | None,
+    known_at: datetime | None,
+    below: bool,
+) -> None:
+    """
+    Refuse parameters that mean nothing together.
+
+    Raises:
+        UsageError: An order with a query, a key or a cursor; an offset or a past without an order.
+    """
+    if order is None:
+        if offset or (known_at is not None and q is None):
+            msg = "offset and known_at go with an order: add order=newest"
+            raise UsageError(msg)
+        return
+    if q is not None or key is not None or cursor is not None:
+        msg = "an order goes with offset and limit: leave out q, key and cursor"
+        raise UsageError(msg)
+    if order == "recalled" and (below or known_at is not None):
+        msg = "recalls are counted of one scope as it is now: leave out below and known_at"
+        raise UsageError(msg)
+
+
+def _listing_filter(
+    reach: Reach, type_: str | None, state: State | None, valid_at: datetime | None
+) -> ListingFilter:
+    at = None if valid_at is None else check_time(valid_at, "valid_at")
+    now = reach.service.memory.store.now()
+    return ListingFilter(now=now, type=type_, state=state, valid_at=at)
+
+
+async def _listed(reach: Reach, asked: ListingRequest) -> dict[str, Any]:
+    """Return a part of a listing in an order, with the counts of the whole."""
+    if asked.below:
+        reach.may("read", below=True)
+    found = await read_listing(reach, asked)
+    counts = {
+        "total": found.listing.total,
+        "types": dict(found.listing.types),
+        "states": dict(found.listing.states),
+        "recalls": found.recalls,
+    }
+    told = [memory_to_json(each, reach.relative) for each in found.memories]
+    return {"memories": told, "cursor": None, "counts": counts}
 
 
 def read_filter_json(written: str | None) -> JsonObject | None:
@@ -122,26 +208,17 @@ def read_filter_json(written: str | None) -> JsonObject | None:
 
 
 async def _ranked(
-    reach: Reach,
-    query: str,
-    type_: str | None,
-    conditions: JsonObject | None,
-    valid_at: datetime | None,
-    *,
-    below: bool,
-    limit: int,
-) -> list[Memory]:
+    reach: Reach, query: str, where: Where, state: State | None, *, below: bool, limit: int
+) -> dict[str, Any]:
     """Return the active memories that bear on a query, as recall ranks them."""
     if below:
         reach.may("read", below=True)
-    where = Where(
-        messages=False,
-        types=None if type_ is None else (type_,),
-        filter=conditions,
-        valid_at=valid_at or "ever",
-    )
     found = await reach.memory.recall(reach.scope, query, limit=limit, below=below, where=where)
-    return [each.content for each in found.entries if isinstance(each.content, Memory)]
+    memories = [each.content for each in found.entries if isinstance(each.content, Memory)]
+    told = [
+        memory_to_json(each, reach.relative) for each in memories if state in {None, each.state}
+    ]
+    return {"memories": told, "cursor": None}
 
 
 async def existing_memory(reach: Reach, type_: str, key: str) -> Memory:

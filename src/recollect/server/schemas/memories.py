@@ -6,6 +6,7 @@ from pydantic import ConfigDict, Field
 
 from recollect.records import MemoryState, Trust
 from recollect.server.schemas.elements import (
+    Count,
     Cursor,
     FieldProblem,
     Object,
@@ -99,11 +100,30 @@ class UndoResponse(ResponseModel, title="UndoToken"):
     undo: str | None = Field(description=UNDO)
 
 
+class MemoryCountsResponse(ResponseModel, title="MemoryCounts"):
+    """How many memories a listing in an order has in all."""
+
+    total: Count
+    types: dict[str, int] = Field(description="Of each type, whatever type was asked for.")
+    states: dict[str, int] = Field(description="In each state, whatever state was asked for.")
+    recalls: list[int] | None = Field(
+        description="With `order=recalled`: how often each of `memories` was recalled."
+    )
+
+
 class MemoriesResponse(ResponseModel, title="MemoryPage"):
     """A page of memories."""
 
     memories: list[MemoryResponse]
     cursor: Cursor
+    counts: MemoryCountsResponse | None = Field(default=None, description="With `order`.")
+
+
+class ChangedMemoriesResponse(ResponseModel, title="ChangedMemories"):
+    """What a change of several memories did."""
+
+    changed: int = Field(ge=1)
+    undo: str | None = Field(default=None, description=UNDO)
 
 
 class RevisionResponse(ResponseModel, title="Revision"):

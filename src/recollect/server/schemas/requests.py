@@ -28,6 +28,8 @@ Time = AwareDatetime
 Object = dict[str, JsonValue]
 BUDGET_TOKENS_MAX: Final = 1_000_000
 RECENT_MAX: Final = PAGE_ROWS_MAX
+CHANGED_MAX: Final = 200
+"""So many memories are changed at once."""
 
 GROUP = "0: enough by itself; evidence of the same other number is enough only together."
 
@@ -264,6 +266,33 @@ class EndRequest(RequestModel, title="EndMemoryRequest"):
     """Since when a memory is no longer true."""
 
     at: Time
+
+
+class MemoryVersionInput(RequestModel, title="MemoryVersion"):
+    """A memory at the version that was seen."""
+
+    type: Id
+    key: Id
+    version: int = Field(ge=1, le=2**53)
+
+
+class ChangeMemoriesRequest(RequestModel, title="ChangeMemoriesRequest"):
+    """One change to several memories of a scope."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"act": "end", "memories": [{"type": "Fact", "key": "home", "version": 1}]}
+            ]
+        },
+    )
+
+    act: Literal["delete", "end", "approve", "reject"]
+    memories: list[MemoryVersionInput] = Field(min_length=1, max_length=CHANGED_MAX)
+    at: Time | None = Field(
+        default=None, description="With `end`: since when they are no longer true; now without it."
+    )
 
 
 class RememberRequest(RequestModel, title="RememberRequest"):

@@ -42,6 +42,13 @@ class AuditEntry:
     *subject* maps kinds to internal ids, which reveal nothing; *names* are the names of the objects
     that still exist. *actor* is ``None`` if the scope has been erased; *actor_key* can then still
     be compared with the key of a known actor.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     note = memory.acting("sam").remember("ada", "The boat is red.")
+    ...     (entry,) = memory.audit("ada").rows
+    >>> entry.actor, entry.n
+    ('sam', 1)
     """
 
     n: int
@@ -62,6 +69,13 @@ class AuditVerdict:
     The result of verifying a chain: number of rows, and hash of the last row.
 
     *broken_at* is the number of the first row that was tampered with, and *reason* describes how.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     note = memory.acting("sam").remember("ada", "The boat is red.")
+    ...     verdict = memory.verify_audit("ada")
+    >>> verdict.rows
+    1
     """
 
     rows: int

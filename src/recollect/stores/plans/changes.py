@@ -22,6 +22,7 @@ from recollect.stores.rows import (
     MemoryRow,
     MessageRow,
     Place,
+    RevisionRow,
     ScopeRow,
     VectorRow,
 )
@@ -265,7 +266,7 @@ def read_past(
         return feed, []
     messages = [each for each in rows.all_messages(row.id) if each.kept_at <= at]
     believed = (
-        (each, believed_at(each, rows.revisions(row.id, each.uid), at))
+        (each, believed_at(each, _past_of(rows, row.id, each, at), at))
         for each in rows.memories(row.id, None, None)
         if each.created_at <= at and not is_expired(each, now)
     )
@@ -290,6 +291,11 @@ def read_past(
         memory_entry(each, None)._replace(terms=_terms_of(each)) for each in memories
     ]
     return replace(feed, entries=tuple(fed), eligible=eligible), entries
+
+
+def _past_of(rows: Rows, scope_id: int, row: MemoryRow, at: int) -> Sequence[RevisionRow]:
+    """Return the past versions of a memory; none if the present one was believed at *at*."""
+    return () if row.updated_at <= at else rows.revisions(scope_id, row.uid)
 
 
 def message_entry(row: MessageRow, vector: bytes | None) -> FeedEntry:

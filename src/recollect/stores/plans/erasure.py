@@ -48,21 +48,46 @@ from recollect.text.terms import encode_terms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseScope:
-    """Everything in a scope; with *below*, also in every scope below it."""
+    """
+    Everything in a scope; with *below*, also in every scope below it.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     kept = memory.append(("acme", "ada"), "chat", "We moved.")
+    ...     memory.erase("acme", EraseScope(below=True)).messages
+    1
+    """
 
     below: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseThread:
-    """A thread with its messages, and everything derived from them alone."""
+    """
+    A thread with its messages, and everything derived from them alone.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     kept = memory.append("ada", "chat", "We moved.")
+    ...     memory.erase("ada", EraseThread(thread="chat")).messages
+    1
+    """
 
     thread: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseMessages:
-    """Some messages of a thread, and everything derived from them alone."""
+    """
+    Some messages of a thread, and everything derived from them alone.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     first, second = memory.append("ada", "chat", ["We moved.", "It rains."])
+    ...     erased = memory.erase("ada", EraseMessages(thread="chat", messages=[first.id]))
+    ...     [each.text for each in memory.messages("ada", "chat").rows]
+    ['It rains.']
+    """
 
     thread: str
     messages: Sequence[str]
@@ -70,7 +95,15 @@ class EraseMessages:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseMemory:
-    """One memory with all its revisions; with *expected*, only if it is at that version."""
+    """
+    One memory with all its revisions; with *expected*, only if it is at that version.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     note = memory.remember("ada", "The boat is red.")
+    ...     memory.erase("ada", EraseMemory(type="Note", key=note.key)).memories
+    1
+    """
 
     type: str
     key: str
@@ -79,7 +112,16 @@ class EraseMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseSource:
-    """All messages from one source, and everything derived from them alone."""
+    """
+    All messages from one source, and everything derived from them alone.
+
+    >>> import recollect
+    >>> mail = recollect.NewMessage(role="tool", text="Your parcel is late.", source="mail/17")
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     kept = memory.append("ada", "chat", mail)
+    ...     memory.erase("ada", EraseSource(source="mail/17")).messages
+    1
+    """
 
     source: str
 
@@ -91,6 +133,11 @@ class EraseExpired:
 
     Expired side records of every kind go as well. Reads never return what has expired; this removes
     it from the store, with its history. If there is nothing to remove, no receipt is stored.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     memory.erase("ada", EraseExpired(below=True)).memories
+    0
     """
 
     types: Sequence[str] = ()
@@ -109,6 +156,13 @@ class EraseReceipt:
 
     From *erased_at* on no read returns any of it. *clean_at* is when its bytes were removed from
     the store's files as well; ``None`` while that is pending.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     kept = memory.append("ada", "chat", "We moved.")
+    ...     receipt = memory.erase("ada", EraseScope())
+    ...     receipt in memory.receipts(), receipt.clean_at is not None
+    (True, True)
     """
 
     id: str

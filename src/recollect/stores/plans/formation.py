@@ -18,10 +18,9 @@ from typing import Final
 from recollect.errors import LeaseLostError, UsageError
 from recollect.ports import Ids
 from recollect.records import FormationStatus, JsonObject, Lane, Scope
-from recollect.stores.plans.lanes import formed_lanes, lanes_of, left_lanes, put_off_lanes
+from recollect.stores.plans.lanes import LANES, formed_lanes, lanes_of, left_lanes, put_off_lanes
 from recollect.stores.plans.memories import PreparedWrite, plan_writes
 from recollect.stores.plans.pending_messages import (
-    LANES,
     again_of,
     check_wait,
     due_at_once,
@@ -47,6 +46,9 @@ class Debounce:
     With an infinite *quiet_s* a message alone makes nothing due: it waits for the other limits or
     for `Store.signal`. With an infinite *max_wait_s* every new message postpones the due time. Once
     *messages* messages or *tokens* (estimated) are pending, they are due at once.
+
+    >>> Debounce(quiet_s=30, messages=50).max_wait_s
+    600.0
     """
 
     quiet_s: float = 10.0

@@ -2,7 +2,7 @@
 Lanes: the formation progress, in a thread, of types with their own schedule.
 
 A type without a lane is at the thread's watermark. It gets a lane when either moves without the
-other. Lanes are stored in the thread's row, so that they move in the formation's transaction and
+other. Lanes are a column of the thread's row, so that they move in the formation's transaction and
 are deleted with the thread.
 """
 
@@ -12,18 +12,21 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from recollect.errors import UsageError
 from recollect.records import Json, Lane
 from recollect.stores.plans.archive_fields import RecordFields
-from recollect.stores.plans.pending_messages import LANES, again_of, lanes_text, with_again
 from recollect.stores.rows import ThreadRow
 from recollect.stores.validation import check_id, check_time, to_datetime
+
+LANES: Final = "lanes"
+"""Under this name a receipt lists the types to which its formation was limited."""
 
 
 def lanes_of(thread: ThreadRow) -> dict[str, Lane]:
     """Return the lanes of a thread by type, in order."""
-    found = lanes_text(thread)
+    found = json.loads(thread.lanes)
     return {
         name: Lane(
             formed=each["formed"],
@@ -44,11 +47,7 @@ def with_lanes(thread: ThreadRow, lanes: Mapping[str, Lane]) -> ThreadRow:
     """Return the thread with exactly *lanes*, omitting those equal to its watermark."""
     at_watermark = Lane(formed=thread.formed)
     kept = {name: each for name, each in sorted(lanes.items()) if each != at_watermark}
-    plain = with_again(replace(thread, again="[]"), again_of(thread))
-    if not kept:
-        return plain
-    listed: list[Json] = [*again_of(thread), {LANES: lanes_record(kept)}]
-    return replace(plain, again=json.dumps(listed, separators=(",", ":")))
+    return replace(thread, lanes=json.dumps(lanes_record(kept), separators=(",", ":")))
 
 
 def lanes_record(lanes: Mapping[str, Lane]) -> dict[str, Json]:
@@ -114,7 +113,7 @@ def joined_lanes(thread: ThreadRow, formed: int, lanes: Mapping[str, Lane]) -> T
 
 def left_lanes(before: ThreadRow, after: ThreadRow, types: Sequence[str]) -> ThreadRow:
     """Return *after*, with *types* left at the progress they had in *before*."""
-    if not types and before.again == "[]":
+    if not types and before.lanes == "{}":
         return after
     stood = {name: lane_of(before, name) for name in types}
     return with_lanes(after, {**lanes_of(before), **stood})

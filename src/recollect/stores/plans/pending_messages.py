@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from recollect.errors import LimitError, UsageError
 from recollect.records import Json
@@ -19,8 +19,6 @@ from recollect.text.token_estimate import estimated_tokens
 SETTINGS_BYTES_MAX: Final = 16_384
 WAIT_S_MAX: Final = 3_155_760_000
 """A hundred years; a longer wait than that must be said to be endless."""
-LANES: Final = "lanes"
-"""Under this name the lanes of a thread stand after the positions that wait again."""
 RECKONED_MESSAGES_MAX: Final = 100
 """Of at most so many messages that are left the tokens are counted anew, of more scaled."""
 
@@ -57,20 +55,12 @@ def check_settings(settings: Json) -> str:
 
 def again_of(thread: ThreadRow) -> tuple[int, ...]:
     """Return the positions that wait to be formed again, in order."""
-    return tuple(each for each in json.loads(thread.again) if isinstance(each, int))
-
-
-def lanes_text(thread: ThreadRow) -> Mapping[str, dict[str, Any]]:
-    """Return the lanes of the thread as stored, after the positions in `again`."""
-    found = json.loads(thread.again)
-    return found[-1][LANES] if found and isinstance(found[-1], dict) else {}
+    return tuple(json.loads(thread.again))
 
 
 def with_again(thread: ThreadRow, positions: Iterable[int]) -> ThreadRow:
     """Return the thread with exactly *positions* pending again."""
-    lanes = lanes_text(thread)
-    listed = [*sorted(set(positions)), *([{LANES: lanes}] if lanes else [])]
-    return replace(thread, again=json.dumps(listed, separators=(",", ":")))
+    return replace(thread, again=json.dumps(sorted(set(positions)), separators=(",", ":")))
 
 
 def without_again(thread: ThreadRow, positions: Iterable[int]) -> ThreadRow:
@@ -82,7 +72,7 @@ def without_again(thread: ThreadRow, positions: Iterable[int]) -> ThreadRow:
 
 def is_waiting(thread: ThreadRow) -> bool:
     """Return True if messages of the thread are pending, due now or later."""
-    return thread.formed < thread.last or (thread.again != "[]" and bool(again_of(thread)))
+    return thread.formed < thread.last or thread.again != "[]"
 
 
 def is_backlogged(thread: ThreadRow, now: int) -> bool:
@@ -94,7 +84,7 @@ def is_backlogged(thread: ThreadRow, now: int) -> bool:
 
 def is_pending(thread: ThreadRow) -> bool:
     """Return True if messages of the thread are pending, even for a lane alone."""
-    return thread.formed < thread.last or thread.again != "[]"
+    return is_waiting(thread) or thread.lanes != "{}"
 
 
 def is_enough(thread: ThreadRow, messages: int | None, tokens: int | None) -> bool:

@@ -10,8 +10,8 @@ from typing import Final, get_args
 from recollect.errors import NotFoundError, UsageError
 from recollect.records import Formation, FormationAction, Json, JsonObject, Scope
 from recollect.stores.plans.archive_fields import RecordFields
-from recollect.stores.plans.lanes import redriven_lanes
-from recollect.stores.plans.pending_messages import LANES, again_of, due_at_once, with_again
+from recollect.stores.plans.lanes import LANES, redriven_lanes
+from recollect.stores.plans.pending_messages import again_of, due_at_once, with_again
 from recollect.stores.rows import FormationRow, ScopeRow, ThreadRow
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.stores.validation import (

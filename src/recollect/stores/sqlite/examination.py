@@ -225,7 +225,10 @@ _KEYS: Final = MappingProxyType(
 _DECODERS: Final[Mapping[str, tuple[str, Callable[[Stored], None]]]] = MappingProxyType(
     {
         "scope": ("SELECT id, path FROM scope", _decode_scope),
-        "thread": ("SELECT scope_id, number, again, settings FROM thread", _json_columns(2, 3)),
+        "thread": (
+            "SELECT scope_id, number, again, lanes, settings FROM thread",
+            _json_columns(2, 3, 4),
+        ),
         "message": (f"SELECT scope_id, uid, {_columns_of('all_messages')}", _decode_message),
         "memory": (f"SELECT scope_id, uid, {_columns_of('memories')}", _decode_memory),
         "revision": (

@@ -81,6 +81,7 @@ CREATE TABLE recollect.thread (
     id text COLLATE "C" NOT NULL,
     state text COLLATE "C" NOT NULL CHECK (state IN ('active', 'paused')),
     again text COLLATE "C" NOT NULL,
+    lanes text COLLATE "C" NOT NULL,
     settings text NOT NULL,
     PRIMARY KEY (scope_id, id)
 ) PARTITION BY HASH (scope_id);
@@ -92,7 +93,7 @@ CREATE INDEX thread_due ON recollect.thread (due, number, scope_id)
 WHERE due IS NOT NULL AND state = 'active' AND (formed < last OR again <> '[]');
 
 CREATE INDEX thread_waiting ON recollect.thread (scope_id, due, number)
-WHERE formed < last OR again <> '[]';
+WHERE formed < last OR again <> '[]' OR lanes <> '{}';
 
 CREATE TABLE recollect.message (
     scope_id bigint NOT NULL,

@@ -27,13 +27,13 @@ WHERE head >= %s AND path >= %s AND path > %s AND path < %s ORDER BY head, path 
 -- :name thread
 SELECT
     scope_id, number, id, created_at, last, count, formed, first_pending_at, due, not_before,
-    attempts, state, waiting_tokens, again, settings
+    attempts, state, waiting_tokens, again, lanes, settings
 FROM recollect.thread WHERE scope_id = %s AND id = %s;
 
 -- :name threads
 SELECT
     scope_id, number, id, created_at, last, count, formed, first_pending_at, due, not_before,
-    attempts, state, waiting_tokens, again, settings
+    attempts, state, waiting_tokens, again, lanes, settings
 FROM recollect.thread WHERE scope_id = %s AND id > %s ORDER BY id LIMIT %s;
 
 -- :name thread_ids
@@ -188,7 +188,7 @@ SELECT uid FROM recollect.tombstone WHERE scope_id = %s AND seq > %s;
 SELECT
     s.id, s.path, s.created_at, s.epoch, s.seq, s.compacted, s.fence, s.lease_owner, s.lease_until,
     t.scope_id, t.number, t.id, t.created_at, t.last, t.count, t.formed, t.first_pending_at, t.due,
-    t.not_before, t.attempts, t.state, t.waiting_tokens, t.again, t.settings
+    t.not_before, t.attempts, t.state, t.waiting_tokens, t.again, t.lanes, t.settings
 FROM recollect.thread AS t
 JOIN recollect.scope AS s ON s.id = t.scope_id
 WHERE t.due IS NOT NULL AND t.state = 'active' AND (t.formed < t.last OR t.again <> '[]')
@@ -199,7 +199,7 @@ ORDER BY t.due, t.number LIMIT %s;
 -- :name due_threads_of
 SELECT
     scope_id, number, id, created_at, last, count, formed, first_pending_at, due, not_before,
-    attempts, state, waiting_tokens, again, settings
+    attempts, state, waiting_tokens, again, lanes, settings
 FROM recollect.thread
 WHERE (formed < last OR again <> '[]') AND state = 'active'
     AND scope_id = %s AND due <= %s AND (not_before IS NULL OR not_before <= %s)
@@ -209,11 +209,11 @@ ORDER BY due, number LIMIT %s;
 SELECT
     s.id, s.path, s.created_at, s.epoch, s.seq, s.compacted, s.fence, s.lease_owner, s.lease_until,
     t.scope_id, t.number, t.id, t.created_at, t.last, t.count, t.formed, t.first_pending_at, t.due,
-    t.not_before, t.attempts, t.state, t.waiting_tokens, t.again, t.settings
+    t.not_before, t.attempts, t.state, t.waiting_tokens, t.again, t.lanes, t.settings
 FROM recollect.scope AS s
 JOIN recollect.thread AS t ON t.scope_id = s.id
 WHERE s.head >= %s AND s.path >= %s AND s.path < %s AND (s.path, t.id) > (%s, %s)
-    AND (t.formed < t.last OR t.again <> '[]')
+    AND (t.formed < t.last OR t.again <> '[]' OR t.lanes <> '{}')
 ORDER BY s.head, s.path, t.id LIMIT %s;
 
 -- :name formation

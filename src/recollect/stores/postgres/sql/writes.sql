@@ -20,12 +20,12 @@ ON CONFLICT (id) DO UPDATE SET
 -- :name put_thread
 INSERT INTO recollect.thread (
     scope_id, number, id, created_at, last, count, formed, first_pending_at, due, not_before,
-    attempts, state, waiting_tokens, again, settings
+    attempts, state, waiting_tokens, again, lanes, settings
 )
 SELECT * FROM unnest(
     %s::bigint[], %s::bigint[], %s::text[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[],
     %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::text[], %s::bigint[], %s::text[],
-    %s::text[]
+    %s::text[], %s::text[]
 )
 ON CONFLICT (scope_id, number) DO UPDATE SET
     created_at = excluded.created_at,
@@ -39,6 +39,7 @@ ON CONFLICT (scope_id, number) DO UPDATE SET
     state = excluded.state,
     waiting_tokens = excluded.waiting_tokens,
     again = excluded.again,
+    lanes = excluded.lanes,
     settings = excluded.settings;
 
 -- :name put_message

@@ -45,6 +45,7 @@ CREATE TABLE thread (
     state TEXT NOT NULL CHECK (state IN ('active', 'paused')),
     waiting_tokens INTEGER NOT NULL,
     again TEXT NOT NULL,
+    lanes TEXT NOT NULL,
     settings TEXT NOT NULL,
     PRIMARY KEY (scope_id, id)
 ) STRICT, WITHOUT ROWID;
@@ -58,7 +59,7 @@ WHERE due IS NOT NULL AND state = 'active' AND (formed < last OR again <> '[]');
 
 -- What waits in a scope, due or not; one without any is passed over at the cost of one look.
 CREATE INDEX thread_waiting ON thread (scope_id, due, number, not_before, state)
-WHERE formed < last OR again <> '[]';
+WHERE formed < last OR again <> '[]' OR lanes <> '{}';
 
 CREATE TABLE message (
     scope_id INTEGER NOT NULL,

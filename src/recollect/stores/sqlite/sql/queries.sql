@@ -29,12 +29,12 @@ ORDER BY path;
 
 -- :name thread
 SELECT scope_id, number, id, created_at, last, count, formed, first_pending_at, due,
-    not_before, attempts, state, waiting_tokens, again, settings
+    not_before, attempts, state, waiting_tokens, again, lanes, settings
 FROM thread WHERE scope_id = ? AND id = ?;
 
 -- :name threads
 SELECT scope_id, number, id, created_at, last, count, formed, first_pending_at, due,
-    not_before, attempts, state, waiting_tokens, again, settings
+    not_before, attempts, state, waiting_tokens, again, lanes, settings
 FROM thread WHERE scope_id = ? AND id > ? ORDER BY id LIMIT ?;
 
 -- :name thread_id
@@ -170,7 +170,7 @@ SELECT uid FROM tombstone WHERE scope_id = ? AND seq > ?;
 SELECT s.id, s.path, s.created_at, s.epoch, s.seq, s.compacted, s.fence, s.lease_owner,
     s.lease_until,
     t.scope_id, t.number, t.id, t.created_at, t.last, t.count, t.formed, t.first_pending_at,
-    t.due, t.not_before, t.attempts, t.state, t.waiting_tokens, t.again, t.settings
+    t.due, t.not_before, t.attempts, t.state, t.waiting_tokens, t.again, t.lanes, t.settings
 FROM (
     SELECT d.scope_id, d.id
     FROM thread AS d INDEXED BY thread_due CROSS JOIN scope AS l ON l.id = d.scope_id
@@ -185,7 +185,7 @@ ORDER BY t.due, t.number;
 
 -- :name due_threads_of
 SELECT scope_id, number, id, created_at, last, count, formed, first_pending_at, due,
-    not_before, attempts, state, waiting_tokens, again, settings
+    not_before, attempts, state, waiting_tokens, again, lanes, settings
 FROM thread INDEXED BY thread_waiting
 WHERE (formed < last OR again <> '[]') AND state = 'active'
     AND scope_id = ?1 AND due <= ?2 AND (not_before IS NULL OR not_before <= ?2)
@@ -195,11 +195,11 @@ ORDER BY due, number LIMIT ?3;
 SELECT s.id, s.path, s.created_at, s.epoch, s.seq, s.compacted, s.fence, s.lease_owner,
     s.lease_until,
     t.scope_id, t.number, t.id, t.created_at, t.last, t.count, t.formed, t.first_pending_at,
-    t.due, t.not_before, t.attempts, t.state, t.waiting_tokens, t.again, t.settings
+    t.due, t.not_before, t.attempts, t.state, t.waiting_tokens, t.again, t.lanes, t.settings
 FROM scope AS s
 CROSS JOIN thread AS t INDEXED BY thread_waiting ON t.scope_id = s.id
 WHERE s.path >= ?1 AND s.path >= ?3 AND s.path < ?2 AND (s.path > ?3 OR t.id > ?4)
-    AND (t.formed < t.last OR t.again <> '[]')
+    AND (t.formed < t.last OR t.again <> '[]' OR t.lanes <> '{}')
 ORDER BY s.path, t.id LIMIT ?5;
 
 -- :name formation

@@ -18,8 +18,8 @@ ON CONFLICT (id) DO UPDATE SET
 -- :name put_thread
 INSERT INTO thread (
     scope_id, number, id, created_at, last, count, formed, first_pending_at, due,
-    not_before, attempts, state, waiting_tokens, again, settings
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    not_before, attempts, state, waiting_tokens, again, lanes, settings
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (scope_id, number) DO UPDATE SET
     created_at = excluded.created_at,
     last = excluded.last,
@@ -32,6 +32,7 @@ ON CONFLICT (scope_id, number) DO UPDATE SET
     state = excluded.state,
     waiting_tokens = excluded.waiting_tokens,
     again = excluded.again,
+    lanes = excluded.lanes,
     settings = excluded.settings;
 
 -- :name put_message

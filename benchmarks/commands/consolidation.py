@@ -1,0 +1,33 @@
+"""`python -m benchmarks consolidation`: what a consolidation makes of recorded answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from benchmarks.commands.reports import report_option, write_json, write_report_file
+
+_EXAMPLE: Final = """
+\b
+Example:
+  python -m benchmarks consolidation --data tests/corpus
+"""
+
+
+@click.command("consolidation", epilog=_EXAMPLE, short_help="recorded answers about like memories")
+@click.option("--data", required=True, metavar="DIR", help="The folder of the answers.")
+@report_option()
+def consolidation_bench(*, data: str, json_file: str | None) -> None:
+    """
+    Count right merges that are kept at once, and wrong ones that are kept.
+
+    Readers saw the request about groups of memories alone. A consolidation without checks would
+    keep every wrong answer.
+    """
+    from benchmarks.consolidation_replay import consolidation_page, replay_consolidations
+
+    report = replay_consolidations(Path(data))
+    click.echo(consolidation_page(report))
+    write_report_file(json_file, lambda path: write_json(path, report))

@@ -1,0 +1,72 @@
+"""The words that one text carries of others: what it adds to them, and what it drops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from recollect.formation.support.content_words import Token, WordIndex, tokens_in
+from recollect.formation.support.vocabulary import (
+    group_at,
+    groups_of,
+    groups_said,
+    is_neutral,
+    neutral_length,
+)
+
+_STRETCH_MIN: Final = 2
+"""A single character of a script without spaces is hardly ever a word of its own."""
+
+
+def words_beyond(text: str, others: Sequence[str]) -> list[str]:
+    """
+    Return the content words of *text* that none of *others* says, in order.
+
+    A word counts as said if a form, a synonym or a slip of the pen of it was. Neutral words
+    (`support.neutral_words`) and numbers, which are compared elsewhere, are left out.
+
+    >>> words_beyond("drinks herbal tea daily in Bergen", ["drinks tea", "in Bergen"])
+    ['herbal']
+    """
+    index = WordIndex()
+    for each in others:
+        index.add(each, with_compounds=True)
+    groups = groups_said(index)
+    found: list[str] = []
+    for token in tokens_in(text):
+        if token.is_run:
+            found += _stretches(token.key, index, groups)
+        elif not _is_said(token, index, groups):
+            found.append(token.folded)
+    return list(dict.fromkeys(found))
+
+
+def _is_said(token: Token, index: WordIndex, groups: frozenset[int]) -> bool:
+    if is_neutral(token) or index.has(token) or index.resembles(token):
+        return True
+    return bool(groups_of(token) & groups)
+
+
+def _stretches(run: str, index: WordIndex, groups: frozenset[int]) -> Iterator[str]:
+    """Yield the stretches of a script without spaces that are neither said nor neutral."""
+    at, stretch = 0, ""
+    while at < len(run):
+        length = _known_length(run, at, index, groups)
+        if length == 0:
+            stretch += run[at]
+        elif stretch:
+            if len(stretch) >= _STRETCH_MIN:
+                yield stretch
+            stretch = ""
+        at += max(1, length)
+    if len(stretch) >= _STRETCH_MIN:
+        yield stretch
+
+
+def _known_length(run: str, at: int, index: WordIndex, groups: frozenset[int]) -> int:
+    """Return the length of what is said or neutral in *run* at *at*; 0 for a strange character."""
+    length, named = group_at(run, at)
+    if not named & groups:
+        length = 0
+    said = index.longest(run, at) or int(run[at] in index.characters)
+    return max(length, said, neutral_length(run, at))

@@ -1,0 +1,140 @@
+"""Sessions of Claude Code: files with a line for each event, of which what was said is taken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from recollect.errors import NotFoundError, UsageError
+from recollect.importers.import_entries import (
+    Changed,
+    ImportOptions,
+    Incoming,
+    Refused,
+    Row,
+    optional_text_in,
+    read_moment,
+    shown,
+    text_in,
+)
+from recollect.records import Json, JsonObject, NewMessage, Role
+
+SOURCE: Final = "claude-code"
+EVENTS: Final = "events of Claude Code's own (summaries, snapshots, commands) were left out"
+TOOLS: Final = "calls of tools and their results were left out"
+REASONING: Final = "parts of the model's reasoning were left out"
+PICTURES: Final = "pictures were left out"
+AGENTS: Final = "messages between the agent and its sub-agents were left out"
+
+_ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant"}
+_OWN: Final = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+"""What has one of these marks was written by the program, in the name of who is said to speak."""
+_COMMAND: Final = re.compile(r"\s*(<(command-|local-command-|bash-)|\[Request interrupted)")
+_BLOCKS: Final = {
+    "tool_use": TOOLS,
+    "server_tool_use": TOOLS,
+    "tool_result": TOOLS,
+    "thinking": REASONING,
+    "redacted_thinking": REASONING,
+    "image": PICTURES,
+    "document": PICTURES,
+}
+_NO_LETTER: Final = re.compile(r"[^A-Za-z0-9]")
+
+
+def is_line(value: JsonObject) -> bool:
+    """Return True if *value* is a line of a session."""
+    if not isinstance(value.get("type"), str):
+        return False
+    is_event = "sessionId" in value and ("uuid" in value or "messageId" in value)
+    return is_event or (value["type"] == "summary" and "leafUuid" in value)
+
+
+def read_line(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
+    """Yield the message of a line, if it has one, and what was left out."""
+    role = _ROLES.get(str(value["type"]))
+    if value.get("isSidechain") is True:
+        yield Changed(place=place, what=AGENTS)
+        return
+    if role is None or any(value.get(each) is True for each in _OWN):
+        yield Changed(place=place, what=EVENTS)
+        return
+    try:
+        text, left_out = _said(value.get("message"))
+        found = _incoming(value, role, text, place, reading) if text else None
+    except UsageError as error:
+        yield Refused(place=place, reason=str(error))
+        return
+    for what in left_out:
+        yield Changed(place=place, what=what)
+    if found:
+        yield found
+
+
+def _said(message: Json) -> tuple[str, list[str]]:
+    """Return the words of a message, and a sentence for each part that is none."""
+    content = message.get("content") if isinstance(message, Mapping) else None
+    if isinstance(content, str):
+        return ("", [EVENTS]) if _COMMAND.match(content) else (content.strip(), [])
+    if not isinstance(content, Sequence):
+        msg = f"its message is {shown(message)}, which has no content"
+        raise UsageError(msg)
+    words: list[str] = []
+    left_out: list[str] = []
+    for block in content:
+        kind = block.get("type") if isinstance(block, Mapping) else None
+        text = block.get("text") if isinstance(block, Mapping) else None
+        if kind == "text" and isinstance(text, str):
+            if _COMMAND.match(text):
+                left_out.append(EVENTS)
+            elif text.strip():
+                words.append(text.strip())
+        else:
+            left_out.append(_BLOCKS.get(str(kind), EVENTS))
+    return "\n\n".join(words), left_out
+
+
+def _incoming(
+    value: JsonObject, role: Role, text: str, place: str, reading: ImportOptions
+) -> Incoming:
+    time, is_assumed = read_moment(value.get("timestamp"), reading)
+    branch = optional_text_in(value, "gitBranch")
+    message = NewMessage(
+        role=role,
+        text=text,
+        id=text_in(value, "uuid"),
+        time=time,
+        source=SOURCE,
+        metadata={"branch": branch} if branch else {},
+    )
+    return Incoming(
+        place=place,
+        thread=text_in(value, "sessionId"),
+        message=message,
+        is_zone_assumed=is_assumed,
+        below=reading.below,
+    )
+
+
+def session_files(project: Path, config: Path) -> list[str]:
+    """
+    Return the session files of a project, the oldest first.
+
+    Args:
+        project: The folder in which Claude Code was started.
+        config: Its folder of settings, ``~/.claude`` by default.
+
+    Raises:
+        NotFoundError: There are none.
+    """
+    folder = config / "projects" / _NO_LETTER.sub("-", str(project))
+    found = sorted(folder.glob("*.jsonl"), key=lambda each: each.stat().st_mtime)
+    if not found:
+        msg = (
+            f"there are no sessions of Claude Code for {str(project)!r} in {str(folder)!r}: run "
+            "this in the project's folder, or name the files"
+        )
+        raise NotFoundError(msg)
+    return [str(each) for each in found]

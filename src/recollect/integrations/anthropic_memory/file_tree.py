@@ -1,0 +1,247 @@
+"""The memory files of a scope, and what each command of the tool changes in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from recollect.errors import LimitError, UsageError
+from recollect.integrations.anthropic_memory.file_paths import (
+    ROOT,
+    checked_path,
+    full_path,
+    is_within,
+    listing,
+)
+from recollect.records import DeleteMemory, Memory, PutMemory, Write
+from recollect.stores.validation import check_text
+
+TYPE: Final = "File"
+FILES_MAX: Final = 500
+FILE_CHARACTERS_MAX: Final = 50_000
+_LINES_NAMED_MAX: Final = 20
+_AROUND: Final = 2
+"""Lines that are shown before and after an edit."""
+
+Change: TypeAlias = tuple[Sequence[Write], str]
+"""What is written, and what the model is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileTree:
+    """
+    The memory files of a scope by relative path, and all keys of their type.
+
+    A file is a memory ``{"path": …, "content": …}``. Its key, its first path, stays when it is
+    renamed, and so does its history. What a person rejected or ended is no file any more.
+    """
+
+    files: dict[str, Memory] = field(default_factory=dict)
+    keys: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, memories: Iterable[Memory]) -> FileTree:
+        """Return the files among *memories*; of two with one path, the first by key."""
+        files: dict[str, Memory] = {}
+        keys = set()
+        for each in memories:
+            keys.add(each.key)
+            path = each.value.get("path")
+            if each.state == "active" and each.valid_until is None and _is_file(path):
+                files.setdefault(checked_path(path), each)
+        return cls(files, frozenset(keys))
+
+    def view(self, path: object, lines: Sequence[int] | None = None) -> str:
+        """Return a file with its lines numbered, or two of its ends named; or a directory."""
+        at = checked_path(path)
+        if at not in self.files:
+            below = {
+                each: len(_content(file).encode())
+                for each, file in self.files.items()
+                if is_within(each, at)
+            }
+            if at and not below:
+                raise UsageError(
+                    f"The path {full_path(at)} does not exist. Please provide a valid path."
+                )
+            return listing(at, below)
+        text = _content(self.files[at]).split("\n")
+        first, last = (lines[0], lines[1]) if lines and len(lines) == 2 else (1, -1)
+        first = max(first, 1)
+        shown = text[first - 1 :] if last == -1 else text[first - 1 : max(last, 0)]
+        return f"Here's the content of {full_path(at)} with line numbers:\n" + _numbered(
+            shown, first
+        )
+
+    def create(self, path: object, text: str) -> Change:
+        """Make a file; none is overwritten."""
+        at = checked_path(path)
+        if self._is_there(at):
+            raise UsageError(f"File {full_path(at)} already exists")
+        self._check_parents(at)
+        if len(self.files) >= FILES_MAX:
+            raise LimitError("memory files", len(self.files) + 1, FILES_MAX, "FILES_MAX")
+        put = PutMemory(
+            type=TYPE, key=self._free_key(at), value=_value(at, text), expected=0, trust="assistant"
+        )
+        return [put], f"File created successfully at: {full_path(at)}"
+
+    def str_replace(self, path: object, old: str, new: str) -> Change:
+        """Replace a text that occurs once."""
+        at, file = self._file(path)
+        content = _content(file)
+        places = _places(content, old)
+        if not places:
+            msg = (
+                f"No replacement was performed, old_str `{old}` did not appear verbatim in "
+                f"{full_path(at)}."
+            )
+            raise UsageError(msg)
+        if len(places) > 1:
+            lines = [str(content.count("\n", 0, each) + 1) for each in places]
+            named = ", ".join(lines[:_LINES_NAMED_MAX]) + ", …" * (len(lines) > _LINES_NAMED_MAX)
+            msg = (
+                f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: "
+                f"{named}. Please ensure it is unique"
+            )
+            raise UsageError(msg)
+        (place,) = places
+        edited = content[:place] + new + content[place + len(old) :]
+        changed = content.count("\n", 0, place)
+        first = max(changed - _AROUND, 0)
+        snippet = edited.split("\n")[first : changed + _AROUND + 1]
+        return [_edited(file, at, edited, "edit")], (
+            "The memory file has been edited. Here is the snippet showing the change (with line "
+            f"numbers):\n{_numbered(snippet, first + 1)}"
+        )
+
+    def insert(self, path: object, line: int, text: str) -> Change:
+        """Insert a text after a line; 0 is the beginning."""
+        at, file = self._file(path)
+        lines = _content(file).removesuffix("\n").split("\n") if _content(file) else []
+        if not 0 <= line <= len(lines):
+            msg = (
+                f"Invalid `insert_line` parameter: {line}. "
+                f"It should be within the range [0, {len(lines)}]."
+            )
+            raise UsageError(msg)
+        lines.insert(line, text.rstrip("\n"))
+        edited = "\n".join(lines).removesuffix("\n") + "\n"
+        said = f"The file {full_path(at)} has been edited."
+        return [_edited(file, at, edited, "insert")], said
+
+    def delete(self, path: object) -> Change:
+        """Remove a file, or a directory with all files below it."""
+        at = checked_path(path)
+        if not at:
+            raise UsageError(f"Cannot delete the {ROOT} directory itself")
+        self._check_there(at)
+        gone = [file for path, file in self.files.items() if path == at or is_within(path, at)]
+        return [_deleted(each) for each in gone], f"Successfully deleted {full_path(at)}"
+
+    def rename(self, old: object, new: object) -> Change:
+        """Move a file or a directory; each file keeps its history."""
+        before, after = checked_path(old), checked_path(new)
+        if not before:
+            raise UsageError(f"Cannot rename the {ROOT} directory itself")
+        if self._is_there(after):
+            raise UsageError(f"The destination {full_path(after)} already exists")
+        if is_within(after, before):
+            raise UsageError(f"{full_path(before)} cannot be moved into itself: {full_path(after)}")
+        self._check_parents(after)
+        self._check_there(before)
+        writes = [
+            _edited(file, checked_path(full_path(after) + path[len(before) :]), None, "rename")
+            for path, file in self.files.items()
+            if path == before or is_within(path, before)
+        ]
+        return writes, f"Successfully renamed {full_path(before)} to {full_path(after)}"
+
+    def clear(self) -> Change:
+        """Remove all files."""
+        return [_deleted(each) for each in self.files.values()], "All memory cleared"
+
+    def _file(self, path: object) -> tuple[str, Memory]:
+        at = checked_path(path)
+        if at in self.files:
+            return at, self.files[at]
+        if self._is_there(at):
+            raise UsageError(f"The path {full_path(at)} is not a file.")
+        raise UsageError(f"The path {full_path(at)} does not exist. Please provide a valid path.")
+
+    def _is_there(self, at: str) -> bool:
+        return not at or any(each == at or is_within(each, at) for each in self.files)
+
+    def _check_there(self, at: str) -> None:
+        if not self._is_there(at):
+            raise UsageError(f"The path {full_path(at)} does not exist")
+
+    def _check_parents(self, at: str) -> None:
+        for each in self.files:
+            if is_within(at, each):
+                raise UsageError(f"The path {full_path(each)} is a file, and no directory")
+
+    def _free_key(self, at: str) -> str:
+        """Return the path as a key; with a number if a file that was renamed since has it."""
+        first = full_path(at)[1:]
+        number = 2
+        key = first
+        while key in self.keys:
+            key, number = f"{first}~{number}", number + 1
+        return key
+
+
+def _is_file(path: object) -> bool:
+    try:
+        return bool(checked_path(path))
+    except UsageError:  # a person or a program wrote it otherwise
+        return False
+
+
+def _content(file: Memory) -> str:
+    content = file.value.get("content")
+    return content if isinstance(content, str) else ""
+
+
+def _value(at: str, text: str) -> dict[str, str]:
+    if len(check_text(text, "a memory file")) > FILE_CHARACTERS_MAX:
+        raise LimitError(
+            "characters of a memory file", len(text), FILE_CHARACTERS_MAX, "FILE_CHARACTERS_MAX"
+        )
+    return {"path": full_path(at), "content": text}
+
+
+def _edited(file: Memory, at: str, text: str | None, cause: str) -> PutMemory:
+    """Return the next version of a file: *text*, or what it says already, at a path."""
+    return PutMemory(
+        type=TYPE,
+        key=file.key,
+        value=_value(at, _content(file) if text is None else text),
+        expected=file.version,
+        valid_from=file.valid_from,
+        expires_at=file.expires_at,
+        evidence=file.evidence,
+        # A model's edit vouches for the text no better than the model, or its worst source.
+        trust="assistant" if text is not None and file.trust == "user" else file.trust,
+        cause=cause,
+    )
+
+
+def _deleted(file: Memory) -> DeleteMemory:
+    return DeleteMemory(type=TYPE, key=file.key, expected=file.version)
+
+
+def _places(content: str, old: str) -> list[int]:
+    if not old:
+        raise UsageError("old_str is empty: give the text that is to be replaced")
+    places = []
+    place = content.find(old)
+    while place >= 0:
+        places.append(place)
+        place = content.find(old, place + 1)
+    return places
+
+
+def _numbered(lines: Sequence[str], first: int) -> str:
+    return "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(lines, first))

@@ -1,0 +1,173 @@
+"""Anthropic's memory tool over a memory: the SDK's two base classes, with and without ``await``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from operator import methodcaller
+from typing import Any, Final, TypeAlias, cast
+
+from anthropic.lib.tools import (
+    BetaAbstractMemoryTool,
+    BetaAsyncAbstractMemoryTool,
+    BetaFunctionToolResultType,
+    ToolError,
+)
+from anthropic.types.beta import (
+    BetaCacheControlEphemeralParam,
+    BetaMemoryTool20250818Command,
+    BetaMemoryTool20250818CreateCommand,
+    BetaMemoryTool20250818DeleteCommand,
+    BetaMemoryTool20250818InsertCommand,
+    BetaMemoryTool20250818RenameCommand,
+    BetaMemoryTool20250818StrReplaceCommand,
+    BetaMemoryTool20250818ViewCommand,
+)
+from pydantic import ValidationError
+
+from recollect.errors import RecollectError, VersionConflictError
+from recollect.integrations.anthropic_memory.file_tree import TYPE, Change, FileTree
+from recollect.memory.facade import Recollect
+from recollect.memory.memory_edits import TRIES_MAX
+from recollect.records import PutSideRecord, Scope, ScopeLike, Write
+from recollect.stores.pages import each_row
+from recollect.stores.validation import PAGE_ROWS_MAX, check_scope
+from recollect.sync.facade import SyncRecollect
+from recollect.sync.object_home import AnyRecollect, Home
+
+TREE: Final = "FileTree"
+"""
+Kind and key of an empty side record whose version counts the changes of a scope's files.
+
+Every change expects the version that it read: so no two processes give one path to two files.
+"""
+
+Command: TypeAlias = BetaMemoryTool20250818Command
+_COMMANDS: Final[Mapping[str, tuple[Any, Sequence[str]]]] = {
+    "view": (BetaMemoryTool20250818ViewCommand, ("path", "view_range")),
+    "create": (BetaMemoryTool20250818CreateCommand, ("path", "file_text")),
+    "str_replace": (BetaMemoryTool20250818StrReplaceCommand, ("path", "old_str", "new_str")),
+    "insert": (BetaMemoryTool20250818InsertCommand, ("path", "insert_line", "insert_text")),
+    "delete": (BetaMemoryTool20250818DeleteCommand, ("path",)),
+    "rename": (BetaMemoryTool20250818RenameCommand, ("old_path", "new_path")),
+}
+"""The form of each command, and its fields as the method of `FileTree` takes them."""
+
+
+class RecollectMemoryTool(BetaAsyncAbstractMemoryTool):
+    """
+    The memory tool for ``client.beta.messages.tool_runner(…, tools=[tool])`` of an async client.
+
+    Each file is a memory of the type ``File``: recall finds it, its versions are kept, people see,
+    correct and erase it like every other. `clear_all_memory` removes all files.
+    """
+
+    def __init__(
+        self,
+        memory: AnyRecollect,
+        scope: ScopeLike,
+        *,
+        cache_control: BetaCacheControlEphemeralParam | None = None,
+    ) -> None:
+        """Make a tool over the files of *scope*."""
+        super().__init__(cache_control=cache_control)
+        self._home = Home(memory)
+        self._scope = check_scope(scope)
+
+    async def call(self, input: object) -> BetaFunctionToolResultType:  # noqa: A002 (theirs)
+        """Run a command as the model wrote it; what is wrong with it is raised as `ToolError`."""
+        return await self.execute(_command_of(input))
+
+    async def view(self, command: Command) -> str:
+        """Run any of the six commands."""
+        return await self._home.visit(lambda memory: _run(memory, self._scope, command))
+
+    create = str_replace = insert = delete = rename = view
+
+    async def clear_all_memory(self) -> str:
+        """Remove all files of the scope, with their history."""
+        return await self._home.visit(lambda memory: _change(memory, self._scope, FileTree.clear))
+
+
+class SyncRecollectMemoryTool(BetaAbstractMemoryTool):
+    """`RecollectMemoryTool` for a client without ``await``, over `recollect.open_sync`."""
+
+    def __init__(
+        self,
+        memory: SyncRecollect,
+        scope: ScopeLike,
+        *,
+        cache_control: BetaCacheControlEphemeralParam | None = None,
+    ) -> None:
+        """Make a tool over the files of *scope*."""
+        super().__init__(cache_control=cache_control)
+        self._home = Home(memory)
+        self._scope = check_scope(scope)
+
+    def call(self, input: object) -> BetaFunctionToolResultType:  # noqa: A002 (theirs)
+        """Run a command as the model wrote it; what is wrong with it is raised as `ToolError`."""
+        return self.execute(_command_of(input))
+
+    def view(self, command: Command) -> str:
+        """Run any of the six commands."""
+        return self._home.call(lambda memory: _run(memory, self._scope, command))
+
+    create = str_replace = insert = delete = rename = view
+
+    def clear_all_memory(self) -> str:
+        """Remove all files of the scope, with their history."""
+        return self._home.call(lambda memory: _change(memory, self._scope, FileTree.clear))
+
+
+def _command_of(written: object) -> Command:
+    """Return a command with all its fields; the SDK does not look for them."""
+    named = written.get("command") if isinstance(written, Mapping) else None
+    if not isinstance(named, str) or named not in _COMMANDS:
+        raise ToolError(f"command is one of {', '.join(_COMMANDS)}; not {named!r}")
+    form, _ = _COMMANDS[named]
+    try:
+        return cast("Command", form.model_validate(dict(cast("Mapping[str, Any]", written))))
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise ToolError(f"{named} needs another {field}: {first['msg']}") from error
+
+
+async def _run(memory: Recollect, scope: Scope, command: Command) -> str:
+    _, names = _COMMANDS[command.command]
+    act = methodcaller(command.command, *(getattr(command, name) for name in names))
+    if command.command != "view":
+        return await _change(memory, scope, act)
+    try:
+        return cast("str", act(await _read(memory, scope)))
+    except RecollectError as error:
+        raise ToolError(str(error)) from error
+
+
+async def _change(memory: Recollect, scope: Scope, plan: Callable[[FileTree], Change]) -> str:
+    """Carry out what *plan* says of the files as they are, all of it or nothing."""
+    left = TRIES_MAX
+    try:
+        async with memory.turns.of(scope):
+            while True:
+                stamp = await memory.store.side_record(scope, TREE, TREE)
+                writes, told = plan(await _read(memory, scope))
+                seen = PutSideRecord(
+                    kind=TREE, key=TREE, value={}, expected=stamp.version if stamp else 0
+                )
+                try:
+                    await memory.apply(scope, cast("list[Write]", [*writes, seen]))
+                except VersionConflictError:  # another process changed a file meanwhile
+                    left -= 1
+                    if not left:
+                        raise
+                else:
+                    return told
+    except RecollectError as error:
+        raise ToolError(str(error)) from error
+
+
+async def _read(memory: Recollect, scope: Scope) -> FileTree:
+    rows = each_row(
+        lambda cursor: memory.memories(scope, type_=TYPE, cursor=cursor, limit=PAGE_ROWS_MAX)
+    )
+    return FileTree.of([each async for each in rows])

@@ -1,0 +1,49 @@
+"""LlamaIndex's chat messages as items of a thread, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from llama_index.core.llms import ChatMessage, MessageRole
+from pydantic_core import PydanticSerializationError
+
+from recollect.errors import UsageError
+from recollect.records import Json, Message, Role
+
+KIND: Final = "llama_index"
+SESSION: Final = "session_id"
+"""Where LlamaIndex notes the session in a message that it gives to a block."""
+_ROLES: Final[Mapping[MessageRole, Role]] = {
+    MessageRole.USER: "user",
+    MessageRole.SYSTEM: "system",
+    MessageRole.DEVELOPER: "system",
+    MessageRole.TOOL: "tool",
+    MessageRole.FUNCTION: "tool",
+}
+
+
+def items_of(messages: Sequence[ChatMessage]) -> list[tuple[Role, str, Json]]:
+    """
+    Return role, text and JSON of each message.
+
+    Raises:
+        UsageError: One holds what JSON cannot express.
+    """
+    found: list[tuple[Role, str, Json]] = []
+    for each in messages:
+        try:
+            item = each.model_dump(mode="json")
+        except (PydanticSerializationError, ValueError) as error:
+            msg = f"a message of LlamaIndex is no JSON, and nothing was kept: {error}"
+            raise UsageError(msg) from error
+        item["additional_kwargs"].pop(SESSION, None)
+        found.append((_ROLES.get(each.role, "assistant"), each.content or "", item))
+    return found
+
+
+def message_of(message: Message, kept: Json) -> ChatMessage:
+    """Return the message that was kept, or one of what another framework wrote."""
+    if isinstance(kept, Mapping):
+        return ChatMessage.model_validate(kept)
+    return ChatMessage(role=MessageRole(message.role), content=message.text)

@@ -1,0 +1,181 @@
+"""A chat store of LlamaIndex: each key is a thread, and messages are kept as they came."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+
+from llama_index.core.llms import ChatMessage
+from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, MessageStatus
+from pydantic import PrivateAttr
+
+from recollect.errors import UsageError
+from recollect.integrations.llama_index.chat_messages import KIND, items_of, message_of
+from recollect.integrations.thread_items import ThreadItems
+from recollect.memory.facade import Recollect
+from recollect.records import Json, Message, Scope, ScopeLike
+from recollect.stores.pages import each_row
+from recollect.stores.validation import PAGE_ROWS_MAX, check_scope
+from recollect.sync.object_home import AnyRecollect, Home
+
+ResultT = TypeVar("ResultT")
+ARCHIVED: Final = "llama_index_archived"
+"""The state of a thread that holds the position of the last message that was archived."""
+
+
+class RecollectChatStore(AsyncDBChatStore):
+    """
+    The ``chat_store`` of LlamaIndex's ``Memory``: a key is a thread of *scope*.
+
+    Archived messages leave the conversation that is sent, and stay in the thread, where they are
+    formed and recalled like all others. The id of a message is its position.
+    """
+
+    _home: Home = PrivateAttr()
+    _scope: Scope = PrivateAttr()
+
+    def __init__(self, memory: AnyRecollect, scope: ScopeLike) -> None:
+        """Make a store of an open memory; one of `recollect.open_sync` works in any loop."""
+        super().__init__()
+        self._home = Home(memory)
+        self._scope = check_scope(scope)
+
+    async def get_messages(
+        self,
+        key: str,
+        status: MessageStatus | None = MessageStatus.ACTIVE,
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> list[ChatMessage]:
+        """Return the messages of a status, all with ``None``, oldest first."""
+        start = offset or 0
+        end = None if limit is None else start + limit
+        found = await self._visit(key, lambda thread: thread.read(status))
+        return [message_of(*each) for each in found[start:end]]
+
+    async def count_messages(
+        self, key: str, status: MessageStatus | None = MessageStatus.ACTIVE
+    ) -> int:
+        """Return the number of messages of a status."""
+        return len(await self._visit(key, lambda thread: thread.read(status)))
+
+    async def add_message(
+        self, key: str, message: ChatMessage, status: MessageStatus = MessageStatus.ACTIVE
+    ) -> None:
+        """Append a message."""
+        await self.add_messages(key, [message], status)
+
+    async def add_messages(
+        self, key: str, messages: list[ChatMessage], status: MessageStatus = MessageStatus.ACTIVE
+    ) -> None:
+        """Append messages, all of them or none."""
+        _check_active(status)
+        items = items_of(messages)
+        await self._visit(key, lambda thread: thread.items.append(items))
+
+    async def set_messages(
+        self, key: str, messages: list[ChatMessage], status: MessageStatus = MessageStatus.ACTIVE
+    ) -> None:
+        """Replace all messages; the old ones go when the new ones are there."""
+        _check_active(status)
+        items = items_of(messages)
+
+        async def replace(thread: _Thread) -> None:
+            old = await thread.read(None)
+            await thread.items.append(items)
+            await thread.remove(old)
+
+        await self._visit(key, replace)
+
+    async def delete_message(self, key: str, idx: int) -> ChatMessage | None:
+        """Remove the message at a position, and return it; ``None`` if there is none."""
+
+        async def delete(thread: _Thread) -> ChatMessage | None:
+            found = [each for each in await thread.read(None) if each[0].position == idx]
+            await thread.remove(found)
+            return message_of(*found[0]) if found else None
+
+        return await self._visit(key, delete)
+
+    async def delete_messages(self, key: str, status: MessageStatus | None = None) -> None:
+        """Remove the messages of a status, all with ``None``; what was formed of them stays."""
+
+        async def delete(thread: _Thread) -> None:
+            await thread.remove(await thread.read(status))
+
+        await self._visit(key, delete)
+
+    async def delete_oldest_messages(self, key: str, n: int) -> list[ChatMessage]:
+        """Remove the oldest *n* active messages, and return them."""
+
+        async def delete(thread: _Thread) -> list[ChatMessage]:
+            oldest = (await thread.read(MessageStatus.ACTIVE))[:n]
+            await thread.remove(oldest)
+            return [message_of(*each) for each in oldest]
+
+        return await self._visit(key, delete)
+
+    async def archive_oldest_messages(self, key: str, n: int) -> list[ChatMessage]:
+        """Archive the oldest *n* active messages, and return them."""
+
+        async def archive(thread: _Thread) -> list[ChatMessage]:
+            oldest = (await thread.read(MessageStatus.ACTIVE))[:n]
+            await thread.archive(oldest)
+            return [message_of(*each) for each in oldest]
+
+        return await self._visit(key, archive)
+
+    async def get_keys(self) -> list[str]:
+        """Return the threads of the scope."""
+
+        async def list_threads(memory: Recollect) -> list[str]:
+            rows = each_row(
+                lambda cursor: memory.threads(self._scope, cursor=cursor, limit=PAGE_ROWS_MAX)
+            )
+            return [each.id async for each in rows]
+
+        return await self._home.visit(list_threads)
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name of the class, as LlamaIndex writes it down."""
+        return "RecollectChatStore"
+
+    async def _visit(self, key: str, act: Callable[[_Thread], Awaitable[ResultT]]) -> ResultT:
+        return await self._home.visit(lambda memory: act(_Thread(memory, self._scope, key)))
+
+
+class _Thread:
+    """The items of one thread, and up to where they are archived."""
+
+    def __init__(self, memory: Recollect, scope: Scope, key: str) -> None:
+        self.items = ThreadItems(memory, scope, key, kind=KIND)
+        self._memory = memory
+        self._scope = scope
+        self._key = key
+
+    async def read(self, status: MessageStatus | None) -> list[tuple[Message, Json]]:
+        state = await self._memory.state(self._scope, self._key) if status else {}
+        archived = state.get(ARCHIVED, 0)
+        if not isinstance(archived, int):
+            archived = 0
+        if status is MessageStatus.ACTIVE:
+            return await self.items.read(after=archived)
+        found = await self.items.read()
+        return [each for each in found if status is None or each[0].position <= archived]
+
+    async def remove(self, items: list[tuple[Message, Json]]) -> None:
+        if items:
+            ids = [message.id for message, _ in items]
+            await self._memory.remove(self._scope, self._key, ids)
+
+    async def archive(self, items: list[tuple[Message, Json]]) -> None:
+        if items:
+            state = {ARCHIVED: items[-1][0].position}
+            await self._memory.set_state(self._scope, self._key, state)
+
+
+def _check_active(status: MessageStatus) -> None:
+    if status is not MessageStatus.ACTIVE:
+        msg = "messages are added as active ones: archive_oldest_messages archives them later"
+        raise UsageError(msg)

@@ -1,0 +1,74 @@
+"""A memory block of LlamaIndex: what of the memory bears on the turn."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from llama_index.core.llms import ChatMessage, MessageRole
+from llama_index.core.memory import BaseMemoryBlock
+from pydantic import PrivateAttr
+
+from recollect.integrations.llama_index.chat_messages import KIND, SESSION, items_of
+from recollect.integrations.thread_items import ThreadItems
+from recollect.memory.facade import Recollect
+from recollect.records import Scope, ScopeLike
+from recollect.stores.validation import check_scope
+from recollect.sync.object_home import AnyRecollect, Home
+
+BUDGET_TOKENS: Final = 1_000
+NO_SESSION: Final = "llama_index"
+"""The thread of messages that belong to no session."""
+
+
+class RecollectMemoryBlock(BaseMemoryBlock[str]):
+    """
+    A block for ``Memory.from_defaults(…, memory_blocks=[block])``.
+
+    With a `RecollectChatStore` it only recalls. With another chat store give
+    ``accept_short_term_memory=True``: what leaves the conversation is then appended to the thread
+    of the session.
+    """
+
+    name: str = "recollect"
+    accept_short_term_memory: bool = False
+    budget_tokens: int = BUDGET_TOKENS
+    _home: Home = PrivateAttr()
+    _scope: Scope = PrivateAttr()
+
+    def __init__(self, memory: AnyRecollect, scope: ScopeLike, **fields: Any) -> None:
+        """
+        Make a block of an open memory.
+
+        Args:
+            fields: Those of a block, such as *name* and *priority*; and *budget_tokens*, which it
+                may cost.
+        """
+        super().__init__(**fields)
+        self._home = Home(memory)
+        self._scope = check_scope(scope)
+
+    async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
+        said = [each.content for each in messages or () if each.role == MessageRole.USER]
+        query, thread = (said[-1] if said else None) or "", block_kwargs.get(SESSION) or NO_SESSION
+
+        async def context(memory: Recollect) -> str:
+            items = ThreadItems(memory, self._scope, thread, kind=KIND)
+            return await items.context(query, self.budget_tokens)
+
+        return await self._home.visit(context)
+
+    async def _aput(self, messages: list[ChatMessage]) -> None:
+        thread = next(
+            (
+                each.additional_kwargs[SESSION]
+                for each in messages
+                if SESSION in each.additional_kwargs
+            ),
+            NO_SESSION,
+        )
+        said = items_of(messages)
+
+        async def append(memory: Recollect) -> None:
+            await ThreadItems(memory, self._scope, thread, kind=KIND).append(said)
+
+        await self._home.visit(append)

@@ -1,0 +1,85 @@
+"""Which of the recalled entries a context may show: those likely to bear on the query, and new."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Final
+
+from recollect.recall.context import LeftOut, LeftOutReason
+from recollect.recall.context_plan import ContextPlan
+from recollect.recall.results import Recalled
+from recollect.records import Memory, Message
+from recollect.text.analysis import fold
+
+TAIL_BELOW: Final = 0.0007
+TAIL_FROM: Final = 0.2
+"""Entries so unlikely to bear are left out, if the best is at least so likely; else fewer are."""
+
+
+def bearing_entries(
+    plan: ContextPlan,
+    ranked: Sequence[Recalled],
+    documents: Sequence[Memory],
+    history: Sequence[Message],
+) -> tuple[list[Recalled], list[LeftOut]]:
+    """Return the entries that may be shown, best first, and those that may not."""
+    best = max((each.relevance for each in ranked), default=0.0)
+    if plan.min_score is None and best < plan.idle_below:
+        return [], [LeftOut(entry=each, reason="score") for each in ranked]
+    tail = TAIL_BELOW * min(1.0, best / TAIL_FROM) if plan.min_score is None else plan.min_score
+    known = plan.known | {(each.thread, each.id) for each in history}
+    said = {_plain(text) for text in (*plan.said, *(each.text for each in history))} - {""}
+    addresses = {(each.scope, each.type, each.key) for each in documents}
+    bearing, left_out = list[Recalled](), list[LeftOut]()
+    for each in _memories_first(ranked):
+        own = known if each.scope == plan.scope else frozenset()
+        reason = _reason_against(each, tail, own, said)
+        content = each.content
+        if isinstance(content, Memory) and (content.scope, content.type, content.key) in addresses:
+            continue
+        if reason:
+            left_out.append(LeftOut(entry=each, reason=reason))
+        else:
+            bearing.append(each)
+    return bearing, left_out
+
+
+def _reason_against(
+    entry: Recalled, least: float, known: frozenset[tuple[str, str]], said: set[str]
+) -> LeftOutReason | None:
+    if entry.relevance < least:
+        return "score"
+    content = entry.content
+    if isinstance(content, Message):
+        is_known = (content.thread, content.id) in known or (
+            bool(said) and _plain(content.text) in said
+        )
+        return "in the thread" if is_known else None
+    rests_on = {(each.thread, each.message) for many in content.evidence.values() for each in many}
+    return "in the thread" if rests_on and rests_on <= known else None
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", fold(text)))
+
+
+def _memories_first(ranked: Sequence[Recalled]) -> list[Recalled]:
+    """Return *ranked*, each memory at the place of the best ranked message that it rests on."""
+    if not any(isinstance(each.content, Memory) for each in ranked):
+        return list(ranked)
+    place = {
+        (each.scope, each.content.thread, each.content.id): at
+        for at, each in enumerate(ranked)
+        if isinstance(each.content, Message)
+    }
+    keyed = []
+    for at, each in enumerate(ranked):
+        best = at + 0.5
+        if isinstance(each.content, Memory):
+            for evidence in each.content.evidence.values():
+                for rest in evidence:
+                    best = min(best, place.get((each.scope, rest.thread, rest.message), best))
+        keyed.append((best, at, each))
+    return [each for _, _, each in sorted(keyed, key=itemgetter(0, 1))]

@@ -1,0 +1,100 @@
+"""What a context is made for, and what is left of its budget while it is filled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from recollect.errors import UsageError
+from recollect.ports import TokenCounter
+from recollect.recall.relevance import IDLE_BELOW
+from recollect.records import Message, Revision, Scope
+from recollect.text.analysis import fold
+from recollect.text.token_estimate import estimated_tokens
+
+COUNTER_ERRORS: Final = (
+    *(ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError),
+)
+"""What a tokenizer may raise that somebody else wrote."""
+_ASKS_FOR_HISTORY: Final = re.compile(
+    r"\b(?:before|previous(?:ly)?|former(?:ly)?|used to|originally|in the past|back then|earlier"
+    r"|no longer|any ?more|still|history|chang\w*|switch\w*|mov(?:e|ed|ing)|replac\w*|since when"
+    r"|how long|until when|last time)\b"
+    r"|以前|之前|原来|原本|过去|曾经|从前|先前|变|改|换|搬|不再|还是|历史|多久|什么时候起",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextPlan:
+    """What a context is made for: see `Recollect.context` for each."""
+
+    scope: Scope
+    """Whose thread the prompt is part of."""
+    query: str
+    budget_tokens: int
+    min_score: float | None = None
+    idle_below: float = IDLE_BELOW
+    asks_for_answers: bool = False
+    known: frozenset[tuple[str, str]] = frozenset()
+    """The messages of that scope that the prompt shows already, by thread and id."""
+    said: tuple[str, ...] = ()
+    """The texts that it shows already."""
+    history: tuple[Message, ...] = ()
+    former: Mapping[tuple[str, str], Revision] = field(default_factory=dict)
+    """What a document said before, by type and key, where the query asks for it."""
+    history_tokens: int = 0
+    summary: str = ""
+    """Of the thread, told where the history does not reach its beginning."""
+    instructions: str = ""
+    examples: tuple[str, ...] = ()
+    awaits_vectors: bool = False
+    secret: bytes = b""
+
+
+@dataclass
+class TokenRoom:
+    """What is left of a budget: lines are paid as they come, headings once."""
+
+    tokens: int
+    count: TokenCounter
+    headings: set[str] = field(default_factory=set)
+
+    def cost_above(self, heading: str) -> int:
+        """Return what a heading costs, if it is not there yet."""
+        return 0 if heading in self.headings else self.count(heading + "\n")
+
+    def cost_of(self, line: str) -> int:
+        """Return what a line costs."""
+        return self.count(line + "\n")
+
+    def pay(self, cost: int, heading: str) -> None:
+        """Take *cost* off what is left."""
+        self.tokens -= cost
+        self.headings.add(heading)
+
+
+def asks_for_history(query: str) -> bool:
+    """Return True if *query* asks for what was, or for what has changed."""
+    return bool(_ASKS_FOR_HISTORY.search(fold(query)))
+
+
+def checked_counter(count: TokenCounter) -> TokenCounter:
+    """Return *count*, which then raises `UsageError` where it fails or gives no whole number."""
+    if count is estimated_tokens:
+        return count  # our own, which neither fails nor gives anything but whole numbers
+
+    def checked(text: str) -> int:
+        try:
+            tokens: object = count(text)
+        except COUNTER_ERRORS as error:
+            what = f"the token counter failed on a text of {len(text)} characters: {error!r}"
+            raise UsageError(what) from error
+        if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0:
+            what = f"the token counter returned {tokens!r}: it must return a whole number from 0"
+            raise UsageError(what)
+        return tokens
+
+    return checked

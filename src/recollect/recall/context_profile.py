@@ -1,0 +1,67 @@
+"""The profile of a context: the documents in force, shortened to what bears on the query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from recollect.recall.context import Handles, ProfileDocument, profile_heading, shown
+from recollect.recall.context_plan import ContextPlan, TokenRoom
+from recollect.recall.sentences import day_of, is_chinese
+from recollect.records import Json, Memory, Revision
+from recollect.text.analysis import terms_of
+from recollect.text.searchable import memory_text
+
+PROFILE_SHARE: Final = 0.5
+"""Of the budget a profile takes at most so much, once something else bears on the query."""
+
+
+def profile_documents(
+    plan: ContextPlan,
+    documents: Sequence[Memory],
+    handle: Handles,
+    room: TokenRoom,
+    *,
+    is_alone: bool,
+) -> Iterator[ProfileDocument]:
+    """Yield the documents, with the fields that fit: those that bear on the query first."""
+    share = room.tokens if is_alone else int(room.tokens * PROFILE_SHARE)
+    asked = set(terms_of(plan.query))
+    for memory in documents:
+        name = handle.of(memory.scope, f"{memory.type}/{memory.key}")
+        left = min(share, room.tokens) - room.count(profile_heading(name, memory) + "\n")
+        former = plan.former.get((memory.type, memory.key))
+        lines = [_field_line(key, value, memory, former) for key, value in memory.value.items()]
+        lines = [each for each in lines if each]
+        kept = set[int]()
+        spent = 0
+        for at in sorted(
+            range(len(lines)), key=lambda at: (-len(asked & set(terms_of(lines[at]))), at)
+        ):
+            cost = room.count(lines[at] + "\n")
+            if spent + cost <= left:
+                spent += cost
+                kept.add(at)
+        if not kept:
+            continue
+        cost = spent + room.count(profile_heading(name, memory) + "\n")
+        share -= cost
+        room.tokens -= cost
+        yield ProfileDocument(
+            handle=name,
+            memory=memory,
+            fields=tuple(lines[at] for at in sorted(kept)),
+            is_excerpt=len(kept) < len(lines),
+            tokens=cost,
+        )
+
+
+def _field_line(name: str, value: Json, memory: Memory, former: Revision | None) -> str:
+    """Return the line of a field, with what it said before, if that is known."""
+    words = memory_text({name: value})
+    before = former.value.get(name) if former else None
+    if words and former and before not in (None, value):
+        day = day_of(former.valid_until or memory.updated_at, chinese=is_chinese(words))
+        was = memory_text({"": before}).removeprefix(": ")
+        words += f" (至{day}: {was})" if is_chinese(words) else f" (until {day}: {was})"
+    return f"- {shown(words)}" if words else ""

@@ -1,0 +1,66 @@
+"""
+Examples in ``/openapi.json``: what requests of a short story asked, and what they were told.
+
+`api_examples.json` is written by ``python -m tests.service.example_story`` from a service; a
+test makes the requests again, and holds each answer to its schema.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+
+FILE: Final = Path(__file__).with_suffix(".json")
+Examples = Mapping[str, Mapping[str, Any]]
+"""Of each operation, by its id: the names in its path, its query and body, status and answer."""
+_UNDO: Final = {"undo": "eyJhdCI6MTc3NzYyOTYwMDAwMDAwMH0.Xk2…"}
+_DETAILS: Final[Mapping[int, str]] = {
+    400: "the body cannot be read: send one JSON object in UTF-8",
+    401: "there is no API key in the request: send one as 'x-api-key: KEY'",
+    403: "this needs the permission 'write', and the key has read",
+    404: "there is no memory Fact/home in this scope: GET /v1/memories lists them",
+    412: "Fact/home is at version 2, and 1 was expected: read it again",
+    413: "the body is larger than 1000000 bytes (body_bytes_max), the limit",
+    422: "limit: Input should be less than or equal to 200",
+    429: "over 20 requests a second: ask again later",
+}
+
+
+def read_examples() -> Examples:
+    """Return the examples of all operations."""
+    found: Examples = json.loads(FILE.read_text("utf-8"))
+    return found
+
+
+def add_example(operation: dict[str, Any], examples: Examples) -> None:
+    """Add an operation's example to its parameters, its body and its answers."""
+    example = examples.get(operation["operationId"])
+    if example is None:
+        return
+    given = {**example["query"], **example["path"]}
+    for parameter in operation.get("parameters", ()):
+        if parameter["name"] in given:
+            parameter["example"] = given[parameter["name"]]
+    if example["body"] is not None:
+        for content in operation["requestBody"]["content"].values():
+            content["example"] = example["body"]
+    for status, answer in operation["responses"].items():
+        for content in answer.get("content", {}).values():
+            is_undo = status == "200" and example["status"] == HTTPStatus.NO_CONTENT
+            content["example"] = _UNDO if is_undo else example["answer"]
+
+
+def refusal_example(code: int) -> dict[str, Any]:
+    """Return what a refusal with a status says."""
+    phrase = HTTPStatus(code).phrase
+    name = phrase.lower().replace(" ", "_")
+    return {
+        "type": f"urn:recollect:error:{name}",
+        "title": phrase,
+        "status": code,
+        "code": name,
+        "detail": _DETAILS.get(code, f"{phrase}: see docs/service.md"),
+    }

@@ -1,0 +1,135 @@
+"""The entities and facts of a scope as the official MCP memory server shows its graph; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from recollect.graph.name_matching import name_key
+from recollect.importers.graph_records import OBSERVATION
+from recollect.records import Json, Memory, MemoryAddress
+
+NAMELESS_KIND: Final = "unknown"
+Triple = tuple[str, str, str]
+"""Names of the two entities of a relation, and its type, each as it is compared."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ShownEntity:
+    """An entity: the memories that name it, and its observations, each with those that say it."""
+
+    name: str
+    kind: str = NAMELESS_KIND
+    memories: list[MemoryAddress] = field(default_factory=list)
+    observations: dict[str, list[MemoryAddress]] = field(default_factory=dict)
+
+    def record(self) -> dict[str, Json]:
+        """Return it as the server writes it."""
+        return {
+            "name": self.name,
+            "entityType": self.kind,
+            "observations": list(self.observations),
+        }
+
+    def has(self, words: str) -> bool:
+        """Return True if *words* stand in its name, its type or one of its observations."""
+        told = (self.name, self.kind, *self.observations)
+        return any(words in each.casefold() for each in told)
+
+
+@dataclass(slots=True, kw_only=True)
+class ShownRelation:
+    """A relation between two entities, and the memories that say it."""
+
+    source: str
+    target: str
+    kind: str
+    memories: list[MemoryAddress] = field(default_factory=list)
+
+    def record(self) -> dict[str, Json]:
+        """Return it as the server writes it."""
+        return {"from": self.source, "to": self.target, "relationType": self.kind}
+
+
+class GraphView:
+    """
+    The graph of *memories*: those of the types ``Entity`` and ``Fact``.
+
+    An entity that only a fact names is shown too, of the type ``unknown``; an attribute, such as
+    an age, is shown as an observation.
+    """
+
+    def __init__(self, memories: Iterable[Memory]) -> None:
+        self.entities: dict[str, ShownEntity] = {}
+        self.relations: dict[Triple, ShownRelation] = {}
+        for each in memories:
+            if each.type == "Entity":
+                self._take_entity(each)
+            elif each.type == "Fact":
+                self._take_fact(each)
+
+    def entity(self, name: str) -> ShownEntity | None:
+        """Return the entity of a name, ``None`` if there is none."""
+        return self.entities.get(name_key(name))
+
+    def record(self, wanted: Callable[[ShownEntity], bool] = lambda _: True) -> dict[str, Json]:
+        """Return the entities that are *wanted*, and the relations that one of them has."""
+        kept = {key: each for key, each in self.entities.items() if wanted(each)}
+        return {
+            "entities": [each.record() for each in kept.values()],
+            "relations": [
+                each.record()
+                for (source, _, target), each in self.relations.items()
+                if source in kept or target in kept
+            ],
+        }
+
+    def said_of(self, keys: Collection[str]) -> list[MemoryAddress]:
+        """Return the memories of the entities with these keys, and of their relations."""
+        found: dict[MemoryAddress, None] = {}
+        for key in keys:
+            entity = self.entities[key]
+            found |= dict.fromkeys(entity.memories)
+            for each in entity.observations.values():
+                found |= dict.fromkeys(each)
+        for (source, _, target), relation in self.relations.items():
+            if source in keys or target in keys:
+                found |= dict.fromkeys(relation.memories)
+        return list(found)
+
+    def _named(self, name: Json) -> ShownEntity:
+        return self.entities.setdefault(name_key(str(name)), ShownEntity(name=str(name)))
+
+    def _take_entity(self, memory: Memory) -> None:
+        value = memory.value
+        entity = self._named(value.get("name"))
+        entity.kind = str(value.get("kind") or entity.kind)
+        entity.memories.append((memory.type, memory.key))
+        if value.get("summary"):
+            entity.observations.setdefault(str(value["summary"]), []).append(entity.memories[-1])
+
+    def _take_fact(self, memory: Memory) -> None:
+        value, address = memory.value, (memory.type, memory.key)
+        source, predicate = self._named(value.get("subject")), str(value.get("predicate"))
+        object_ = value.get("object")
+        if isinstance(object_, str) and value.get("object_type") is None:
+            target = self._named(object_)
+            triple = triple_of(source.name, predicate, target.name)
+            made = ShownRelation(source=source.name, target=target.name, kind=predicate)
+            self.relations.setdefault(triple, made).memories.append(address)
+            return
+        words = str(object_).lower() if isinstance(object_, bool) else str(object_)
+        if predicate != OBSERVATION:
+            words = f"{predicate}: {words}"
+        source.observations.setdefault(words, []).append(address)
+
+
+def triple_of(source: str, kind: str, target: str) -> Triple:
+    """Return a relation as it is compared."""
+    return name_key(source), name_key(kind), name_key(target)
+
+
+def keys_of(names: Sequence[str]) -> list[str]:
+    """Return names as they are compared, each once."""
+    return list(dict.fromkeys(map(name_key, names)))

@@ -1,0 +1,38 @@
+"""Our own tools as a set that the server offers."""
+
+from __future__ import annotations
+
+import json
+
+from recollect.errors import RecollectError
+from recollect.recall.rendering import visible
+from recollect.records import JsonObject
+from recollect.server.mcp.callers import McpCaller
+from recollect.server.mcp.capabilities import CONTEXT, MANNERS, tools_offered
+from recollect.server.mcp.resources import NOTHING_BEARS
+from recollect.server.mcp.tool_calls import Tools
+from recollect.server.mcp.tool_sets import OfferedTools, ToolAnswer
+
+
+def own_tools(tools: Tools) -> OfferedTools:
+    """Return our tools, carried out by *tools*."""
+
+    async def answer(caller: McpCaller, name: str, arguments: JsonObject) -> ToolAnswer:
+        try:
+            result = await tools.call(caller, name, arguments)
+        except RecollectError as error:
+            # The model is told, so that it can do otherwise.
+            result = {"status": "failed", "id": "", "reason": str(error), "code": error.code}
+        return _answered(name, result)
+
+    return OfferedTools(hints=MANNERS, tools_of=tools_offered, answer=answer)
+
+
+def _answered(name: str, result: JsonObject) -> ToolAnswer:
+    """Return a tool's answer; the text of a context as it is, since its budget is counted so."""
+    if name == CONTEXT and result["status"] == "found":
+        text = str(result["text"]) or NOTHING_BEARS
+    else:
+        text = visible(json.dumps(result, ensure_ascii=False))
+    is_error = result["status"] in {"refused", "failed"}
+    return ToolAnswer(structured=result, text=text, is_error=is_error)

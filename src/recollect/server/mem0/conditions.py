@@ -1,0 +1,232 @@
+"""mem0's filters: conditions on memories as its clients see them; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal, TypeAlias
+
+from recollect.errors import LimitError, UsageError
+from recollect.records import Json, JsonObject
+from recollect.server.mem0.owners import OWNER_FIELDS
+from recollect.stores.filters import CONDITIONS_MAX, equal
+from recollect.stores.json_pointers import is_number
+
+DEPTH_MAX: Final = 8
+ANY: Final = "*"
+_TIMES: Final = ("created_at", "updated_at")
+_FIELDS: Final = (*OWNER_FIELDS, *_TIMES, "categories", "metadata", "keywords", "id")
+_OPERATORS: Final = ("eq", "ne", "in", "nin", "gt", "gte", "lt", "lte", "contains", "icontains")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinedConditions:
+    """A combination of conditions: all must hold, one of them, or none."""
+
+    join: Literal["AND", "OR", "NOT"]
+    parts: Sequence[FilterPart]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldCondition:
+    """One operator applied to one field, or to one field of the metadata."""
+
+    path: tuple[str, ...]
+    operator: str
+    operand: Json
+
+
+FilterPart: TypeAlias = JoinedConditions | FieldCondition
+
+
+def read_conditions(given: JsonObject) -> JoinedConditions:
+    """
+    Return the conditions of *given*, which must all hold.
+
+    Raises:
+        UsageError: A field or an operator is unknown, or an operand is of the wrong kind.
+        LimitError: There are too many conditions, or they are nested too deeply.
+    """
+    found = _all_of(given, 1)
+    if (count := _count(found)) > CONDITIONS_MAX:
+        raise LimitError("conditions of a filter", count, CONDITIONS_MAX, "CONDITIONS_MAX")
+    return found
+
+
+def _count(part: FilterPart) -> int:
+    return 1 if isinstance(part, FieldCondition) else sum(map(_count, part.parts))
+
+
+def _all_of(given: JsonObject, depth: int) -> JoinedConditions:
+    if depth > DEPTH_MAX:
+        raise LimitError("levels of a filter", depth, DEPTH_MAX, "DEPTH_MAX")
+    parts: list[FilterPart] = []
+    for name, wanted in given.items():
+        if name in {"AND", "OR", "NOT"}:
+            parts.append(_joined(name, wanted, depth))
+        elif name == "metadata":
+            parts += _metadata(wanted)
+        else:
+            parts += _conditions((name,), wanted)
+    return JoinedConditions(join="AND", parts=tuple(parts))
+
+
+def _joined(join: str, given: Json, depth: int) -> JoinedConditions:
+    several = [given] if isinstance(given, Mapping) and join == "NOT" else given
+    if isinstance(several, str) or not isinstance(several, Sequence):
+        msg = f"{join} takes a list of conditions, not {given!r}"
+        raise UsageError(msg)
+    parts: list[FilterPart] = []
+    for each in several:
+        if not isinstance(each, Mapping):
+            msg = f"{join} takes conditions such as {{'user_id': 'ada'}}, not {each!r}"
+            raise UsageError(msg)
+        parts.append(_all_of(each, depth + 1))
+    return JoinedConditions(join=join, parts=tuple(parts))  # type: ignore[arg-type]  # one of three
+
+
+def _metadata(wanted: Json) -> list[FieldCondition]:
+    if not isinstance(wanted, Mapping):
+        msg = f"metadata takes fields and their values, such as {{'topic': 'food'}}, not {wanted!r}"
+        raise UsageError(msg)
+    return [each for name, part in wanted.items() for each in _conditions(("metadata", name), part)]
+
+
+def _conditions(path: tuple[str, ...], wanted: Json) -> list[FieldCondition]:
+    if path[0] not in _FIELDS:
+        msg = (
+            f"a filter knows no field {path[0]!r}; it knows {', '.join(_FIELDS)}, AND, OR and NOT; "
+            "a field of the metadata is written {'metadata': {'topic': 'food'}}"
+        )
+        raise UsageError(msg)
+    is_operators = isinstance(wanted, Mapping) and bool(wanted)
+    if not is_operators or not isinstance(wanted, Mapping):
+        return [FieldCondition(path=path, operator="eq", operand=_checked(path, "eq", wanted))]
+    if path[0] == "metadata" and wanted.keys().isdisjoint(_OPERATORS):
+        return [FieldCondition(path=path, operator="eq", operand=wanted)]
+    return [
+        FieldCondition(path=path, operator=name, operand=_checked(path, name, operand))
+        for name, operand in wanted.items()
+    ]
+
+
+def _checked(path: tuple[str, ...], operator: str, operand: Json) -> Json:
+    field = ".".join(path)
+    if operator not in _OPERATORS:
+        msg = f"unknown operator {operator!r} for {field!r}: use one of {', '.join(_OPERATORS)}"
+        raise UsageError(msg)
+    is_list = isinstance(operand, Sequence) and not isinstance(operand, str)
+    if operator in {"in", "nin"} and not is_list:
+        msg = f"{operator} for {field!r} takes a list of values, not {operand!r}"
+        raise UsageError(msg)
+    if operator == "icontains" and not isinstance(operand, str):
+        msg = f"icontains for {field!r} takes a text, not {operand!r}"
+        raise UsageError(msg)
+    if path[0] in _TIMES and operand != ANY:
+        for each in operand if isinstance(operand, list | tuple) else [operand]:
+            _ = _moment(each, field)
+    return operand
+
+
+def owner_named(part: FilterPart, field: str) -> str | None:
+    """Return the one owner of a kind that every match has, ``None`` if there may be several."""
+    if isinstance(part, FieldCondition):
+        is_one = part.path == (field,) and part.operator == "eq" and part.operand != ANY
+        return part.operand if is_one and isinstance(part.operand, str) else None
+    named = [owner_named(each, field) for each in part.parts]
+    if part.join == "AND":
+        return next((each for each in named if each), None)
+    is_alone = part.join == "OR" and len(set(named)) == 1
+    return named[0] if is_alone else None
+
+
+def holds(part: FilterPart, row: JsonObject) -> bool:
+    """
+    Return True if a memory, as a client sees it, meets the conditions.
+
+    >>> row = {"user_id": "ada", "metadata": {"topic": "food", "n": 3}, "categories": ["diet"]}
+    >>> wanted = {"AND": [{"user_id": "ada"}, {"NOT": [{"metadata": {"n": {"gt": 3}}}]}]}
+    >>> holds(read_conditions(wanted), row)
+    True
+    >>> holds(read_conditions({"OR": [{"run_id": "*"}, {"categories": {"in": ["work"]}}]}), row)
+    False
+    """
+    if isinstance(part, FieldCondition):
+        return _holds(part, row)
+    found = (holds(each, row) for each in part.parts)
+    if part.join == "AND":
+        return all(found)
+    return any(found) if part.join == "OR" else not any(found)
+
+
+def _holds(condition: FieldCondition, row: JsonObject) -> bool:
+    operator, operand = condition.operator, condition.operand
+    field: Json = row
+    for name in condition.path:
+        field = field.get(name) if isinstance(field, Mapping) else None
+    if condition.path == ("keywords",):
+        field = row.get("memory")
+        operator = {"eq": "icontains"}.get(operator, operator)
+    if operand == ANY and operator == "eq":
+        return field not in (None, "", [], ())
+    if operator in _ORDERS:
+        return _ordered(condition, field)
+    is_list = isinstance(field, list | tuple)
+    values: Sequence[Json] = field if is_list else [field]  # type: ignore[assignment]
+    if operator in {"eq", "ne"}:
+        return (operator == "eq") == _equals(condition, field, operand)
+    if operator in {"in", "nin"}:
+        options: Sequence[Json] = operand  # type: ignore[assignment]  # checked as it was read
+        is_in = any(_equals(condition, each, option) for each in values for option in options)
+        return is_in == (operator == "in")
+    if isinstance(field, str) and isinstance(operand, str):
+        folds = operator == "icontains"
+        return operand.casefold() in field.casefold() if folds else operand in field
+    return is_list and any(equal(each, operand) for each in values)
+
+
+def _equals(condition: FieldCondition, field: Json, operand: Json) -> bool:
+    if condition.path[0] in _TIMES:
+        return _moment(field, "it") == _moment(operand, "it")
+    return equal(field, operand)
+
+
+_ORDERS: Final[Mapping[str, Callable[[float, float], bool]]] = {
+    "gt": lambda a, b: a > b,
+    "gte": lambda a, b: a >= b,
+    "lt": lambda a, b: a < b,
+    "lte": lambda a, b: a <= b,
+}
+
+
+def _ordered(condition: FieldCondition, field: Json) -> bool:
+    """Return True if an order holds: between times, between numbers, or between texts."""
+    in_order, operand = _ORDERS[condition.operator], condition.operand
+    if condition.path[0] in _TIMES:
+        return in_order(_moment(field, "it"), _moment(operand, "it"))
+    if is_number(field) and is_number(operand):
+        return in_order(field, operand)
+    if isinstance(field, str) and isinstance(operand, str):
+        return in_order(float(field > operand), float(operand > field))
+    return False
+
+
+def _moment(given: Json, field: str) -> float:
+    """
+    Return a time in seconds since 1970; a day is its beginning, and UTC where no zone is given.
+
+    Raises:
+        UsageError: It is no time.
+    """
+    if is_number(given):
+        return float(given)
+    try:
+        if isinstance(given, str):
+            found = datetime.fromisoformat(given)
+            whole = found if found.tzinfo else datetime.fromisoformat(f"{found.isoformat()}+00:00")
+            return whole.timestamp()
+    except (ValueError, OverflowError):
+        pass
+    msg = f"{field!r} is compared with a time such as '2026-05-01', not {given!r}"
+    raise UsageError(msg)

@@ -1,0 +1,199 @@
+"""mem0's routes of memories: add, search, list, read, change, delete, and their history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query
+
+from recollect.errors import NotFoundError, UsageError
+from recollect.observability.spans import memory_span
+from recollect.records import DeleteMemory, Memory, Scope, Write
+from recollect.server.authorization import Permission
+from recollect.server.http.scope_access import Reach
+from recollect.server.http.type_registry import check_value, settings_of
+from recollect.server.langgraph.request_context import Reading, Writing, reach_below
+from recollect.server.mem0.kept_texts import keep_texts, rewritten
+from recollect.server.mem0.memory_rows import history_of, rows_of
+from recollect.server.mem0.memory_search import listed_rows, page_of_rows, ranked_rows
+from recollect.server.mem0.owners import (
+    OWNER_FIELDS,
+    address_of,
+    no_memory,
+    segments_of,
+    written_id,
+)
+from recollect.server.mem0.request_schemas import (
+    PAGE_SIZE,
+    PAGE_SIZE_MAX,
+    AddMemoriesRequest,
+    BatchDeletionRequest,
+    BatchUpdateRequest,
+    FilteredBody,
+    SearchMemoriesRequest,
+    UpdateMemoryRequest,
+)
+from recollect.stores.validation import ID_CHARACTERS_MAX, WRITES_MAX
+
+PREFIX: Final = "/compat/mem0"
+THREAD: Final = "mem0"
+"""In this thread of its owners' scope the messages of an add are kept."""
+router: Final = APIRouter(prefix=PREFIX, include_in_schema=False)
+
+Owner = Annotated[str | None, Query(min_length=1, max_length=ID_CHARACTERS_MAX)]
+Page = Annotated[int, Query(ge=1, le=1_000_000)]
+PageSize = Annotated[int, Query(ge=1, le=PAGE_SIZE_MAX)]
+
+_QUEUED: Final = "the messages are kept, and memories are formed of them in the background"
+
+
+@router.post("/v3/memories/add/")
+async def add(reach: Writing, asked: AddMemoriesRequest) -> dict[str, Any]:
+    """Append messages to the thread of their owners; with ``infer=False`` keep them as memories."""
+    owners = asked.owners()
+    if not owners:
+        msg = f"nobody is named: give one of {', '.join(OWNER_FIELDS)}"
+        raise UsageError(msg)
+    segments = segments_of(owners)
+    inner = reach_below(reach, segments, "write")
+    if not asked.infer:
+        results = await keep_texts(inner, segments, asked)
+        id_ = written_id(*segments, THREAD, 0, 0)
+        told = {"message": "the texts are kept as they are", "status": "SUCCEEDED"}
+        return {**told, "event_id": id_, "results": results}
+    settings = await settings_of(inner, None)
+    with memory_span("upsert_memory") as span:
+        kept = await inner.memory.append(
+            inner.scope, THREAD, asked.new_messages(), settings=settings or None
+        )
+        span.count(len(kept))
+    id_ = written_id(*segments, THREAD, kept[0].position - 1, kept[-1].position)
+    return {"message": _QUEUED, "status": "PENDING", "event_id": id_}
+
+
+@router.post("/v3/memories/search/")
+async def search(reach: Reading, asked: SearchMemoriesRequest) -> dict[str, Any]:
+    """Return the memories that bear on a query, best first."""
+    return {"results": await ranked_rows(reach, asked)}
+
+
+@router.post("/v3/memories/")
+async def get_all(
+    reach: Reading,
+    asked: FilteredBody,
+    page: Page = 1,
+    page_size: PageSize = PAGE_SIZE,
+) -> dict[str, Any]:
+    """Return a page of memories, the last changed first."""
+    rows = await listed_rows(reach, asked.conditions())
+    return page_of_rows(rows, page, page_size, f"{PREFIX}/v3/memories/")
+
+
+@router.delete("/v1/memories/")
+async def delete_all(
+    reach: Writing,
+    user_id: Owner = None,
+    agent_id: Owner = None,
+    app_id: Owner = None,
+    run_id: Owner = None,
+) -> dict[str, Any]:
+    """Delete all memories of owners; the messages of which they were formed stay."""
+    given = zip(OWNER_FIELDS, (user_id, agent_id, app_id, run_id), strict=True)
+    owners = {name: owner for name, owner in given if owner is not None}
+    if not owners:
+        msg = f"nobody is named: give one of {', '.join(OWNER_FIELDS)}"
+        raise UsageError(msg)
+    rows = await listed_rows(reach, owners)
+    await _delete(reach, [str(each["id"]) for each in rows])
+    return {"message": "Memories deleted successfully!"}
+
+
+@router.put("/v1/batch/")
+async def batch_update(reach: Writing, asked: BatchUpdateRequest) -> dict[str, Any]:
+    """Change memories together, all or none."""
+    writes: dict[Scope, list[Write]] = {}
+    for each in asked.memories:
+        inner, standing = await _standing(reach, each.memory_id, "write")
+        write = rewritten(standing, each)
+        await check_value(inner, write.type, write.value)
+        writes.setdefault(inner.scope, []).append(write)
+    with memory_span("upsert_memory"):
+        await reach.memory.apply_each(writes)
+    return {"message": f"Successfully updated {len(asked.memories)} memories"}
+
+
+@router.delete("/v1/batch/")
+async def batch_delete(reach: Writing, asked: BatchDeletionRequest) -> dict[str, Any]:
+    """Delete memories together, all or none."""
+    ids = [each.memory_id for each in asked.memories]
+    for each in ids:
+        _ = await _standing(reach, each, "write")
+    await _delete(reach, ids)
+    return {"message": f"Successfully deleted {len(ids)} memories"}
+
+
+@router.get("/v1/memories/{memory_id}/")
+async def get(reach: Reading, memory_id: str) -> dict[str, Any]:
+    """Return a memory."""
+    _, standing = await _standing(reach, memory_id, "read")
+    return await _shown(reach, standing)
+
+
+@router.put("/v1/memories/{memory_id}/")
+async def update(reach: Writing, memory_id: str, asked: UpdateMemoryRequest) -> dict[str, Any]:
+    """Write a memory's next version."""
+    inner, standing = await _standing(reach, memory_id, "write")
+    write = rewritten(standing, asked)
+    await check_value(inner, write.type, write.value)
+    with memory_span("upsert_memory"):
+        (changed,) = await inner.memory.apply(inner.scope, [write])
+    return await _shown(reach, changed or standing)
+
+
+@router.delete("/v1/memories/{memory_id}/")
+async def delete(reach: Writing, memory_id: str) -> dict[str, Any]:
+    """Delete a memory with its history."""
+    _ = await _standing(reach, memory_id, "write")
+    await _delete(reach, [memory_id])
+    return {"message": "Memory deleted successfully!"}
+
+
+@router.get("/v1/memories/{memory_id}/history/")
+async def history(reach: Reading, memory_id: str) -> list[dict[str, Any]]:
+    """Return the versions of a memory, oldest first."""
+    inner, standing = await _standing(reach, memory_id, "read")
+    revisions = await inner.memory.history(inner.scope, standing.type, standing.key)
+    return history_of(memory_id, revisions, is_document=standing.is_document)
+
+
+async def _standing(reach: Reach, id_: str, needs: Permission) -> tuple[Reach, Memory]:
+    """
+    Return a memory by its id, and the reach of its scope.
+
+    Raises:
+        NotFoundError: There is none, or it is not in force.
+    """
+    segments, type_, key = address_of(id_)
+    inner = reach_below(reach, segments, needs)
+    found = await inner.memory.get(inner.scope, type_, key)
+    if found is None or found.state != "active":
+        raise NotFoundError(no_memory(id_))
+    return inner, found
+
+
+async def _shown(reach: Reach, memory: Memory) -> dict[str, Any]:
+    (row,) = await rows_of(reach.memory, reach.scope, [memory])
+    return row
+
+
+async def _delete(reach: Reach, ids: Sequence[str]) -> None:
+    """Delete memories, ``WRITES_MAX`` at a time."""
+    for start in range(0, len(ids), WRITES_MAX):
+        writes: dict[Scope, list[Write]] = {}
+        for id_ in dict.fromkeys(ids[start : start + WRITES_MAX]):
+            segments, type_, key = address_of(id_)
+            scope = reach_below(reach, segments, "write").scope
+            writes.setdefault(scope, []).append(DeleteMemory(type=type_, key=key))
+        with memory_span("delete_memory"):
+            await reach.memory.apply_each(writes)

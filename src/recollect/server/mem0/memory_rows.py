@@ -1,0 +1,115 @@
+"""Our memories as mem0's clients see them: texts with owners, metadata, categories and times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from recollect.memory.facade import Recollect
+from recollect.recall.sentences import memory_sentence
+from recollect.records import Json, JsonObject, Memory, Message, Revision, Scope
+from recollect.server.mem0.owners import id_of, owners_of
+from recollect.text.searchable import memory_text
+
+CONTENT: Final = "content"
+METADATA: Final = "metadata"
+CATEGORIES: Final = "categories"
+ITEM: Final = "Item"
+"""The type of what a client has kept as it is; memories that are formed have types of their own."""
+
+Names = tuple[str, str]
+"""Thread and id of a message."""
+
+
+def text_of_value(value: JsonObject, text: str, *, is_document: bool = False) -> str:
+    """Return the content of a memory, else what it says; a document's fields by their names."""
+    if is_document:
+        return memory_text(value)
+    content = value.get(CONTENT)
+    return content if isinstance(content, str) and content else memory_sentence(value, text)
+
+
+def row_of(memory: Memory, segments: Scope, messages: Mapping[Names, Message]) -> dict[str, Json]:
+    """
+    Return a memory as a client sees it.
+
+    Its metadata is its own, or that of the messages that it was formed of: *messages* has them.
+    """
+    owners = owners_of(segments) or {}
+    expires_at = memory.expires_at
+    return {
+        "id": id_of(memory, segments),
+        "memory": text_of_value(memory.value, memory.text, is_document=memory.is_document),
+        "user_id": owners.get("user_id"),
+        "agent_id": owners.get("agent_id"),
+        "app_id": owners.get("app_id"),
+        "run_id": owners.get("run_id"),
+        "session_id": owners.get("run_id"),
+        "metadata": _metadata(memory, messages),
+        "categories": _categories(memory.value),
+        "created_at": memory.created_at.isoformat(),
+        "updated_at": memory.updated_at.isoformat(),
+        "expiration_date": None if expires_at is None else expires_at.isoformat(),
+    }
+
+
+def _metadata(memory: Memory, messages: Mapping[Names, Message]) -> dict[str, Json]:
+    own = memory.value.get(METADATA)
+    found: dict[str, Json] = {}
+    cited = [messages[each] for each in evidence_of(memory) if each in messages]
+    for message in sorted(cited, key=lambda each: each.position):
+        found |= {k: v for k, v in message.metadata.items() if k != "message"}
+    return {**found, **own} if isinstance(own, Mapping) else found
+
+
+def _categories(value: JsonObject) -> list[Json]:
+    found = value.get(CATEGORIES)
+    return list(found) if isinstance(found, list | tuple) else []
+
+
+def evidence_of(memory: Memory) -> list[Names]:
+    """Return the messages that a memory rests on, by thread and id."""
+    cited = [each for found in memory.evidence.values() for each in found]
+    return list(dict.fromkeys((each.thread, each.message) for each in cited))
+
+
+async def rows_of(memory: Recollect, root: Scope, found: Sequence[Memory]) -> list[dict[str, Json]]:
+    """Return memories as a client sees them, in order, without those of scopes of other kinds."""
+    by_scope: dict[Scope, dict[Names, None]] = {}
+    for each in found:
+        by_scope.setdefault(each.scope, {}).update(dict.fromkeys(evidence_of(each)))
+    messages = {
+        scope: {(each.thread, each.id): each for each in await _named(memory, scope, names)}
+        for scope, names in by_scope.items()
+    }
+    kept = [each for each in found if owners_of(each.scope[len(root) :])]
+    return [row_of(each, each.scope[len(root) :], messages[each.scope]) for each in kept]
+
+
+async def _named(memory: Recollect, scope: Scope, names: Mapping[Names, None]) -> Sequence[Message]:
+    return await memory.store.messages_named(scope, list(names)) if names else ()
+
+
+def history_of(
+    id_: str, revisions: Sequence[Revision], *, is_document: bool
+) -> list[dict[str, Json]]:
+    """Return the versions of a memory as the events by which each came about, oldest first."""
+    rows: list[dict[str, Json]] = []
+    before: str | None = None
+    created_at = revisions[0].believed_from.isoformat()
+    for each in revisions:
+        text = text_of_value(each.value, each.text, is_document=is_document)
+        rows.append(
+            {
+                "id": f"{id_}:{each.version}",
+                "memory_id": id_,
+                "old_memory": before,
+                "new_memory": text,
+                "event": "ADD" if before is None else "UPDATE",
+                "created_at": created_at,
+                "updated_at": each.believed_from.isoformat(),
+                "is_deleted": False,
+            }
+        )
+        before = text
+    return rows

@@ -1,0 +1,90 @@
+"""mem0's owners of a memory as scopes below a key's own, and its ids as addresses; pure."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from recollect.errors import NotFoundError
+from recollect.importers.mem0 import OWNERS
+from recollect.records import Memory, Scope
+
+OWNER_FIELDS: Final = ("user_id", "agent_id", "app_id", "run_id")
+SEGMENT_OF: Final[Mapping[str, str]] = {name: dict(OWNERS)[name] for name in OWNER_FIELDS}
+"""Segment under which the owners of each kind stand, in the order in which they do."""
+_FIELD_OF: Final = {segment: name for name, segment in SEGMENT_OF.items()}
+
+Address = tuple[Scope, str, str]
+"""Segments below the key's scope, type and key of a memory."""
+
+
+def segments_of(owners: Mapping[str, str | None]) -> Scope:
+    """
+    Return the segments of the scope of owners, below the key's own.
+
+    >>> segments_of({"run_id": "7", "user_id": "ada"})
+    ('users', 'ada', 'runs', '7')
+    """
+    found: list[str] = []
+    for name, segment in SEGMENT_OF.items():
+        if owner := owners.get(name):
+            found += (segment, owner)
+    return tuple(found)
+
+
+def owners_of(segments: Scope) -> dict[str, str] | None:
+    """
+    Return the owners that segments name, ``None`` if they are no such scope.
+
+    >>> owners_of(("users", "ada", "runs", "7"))
+    {'user_id': 'ada', 'run_id': '7'}
+    >>> owners_of(("team", "ada")), owners_of(("runs", "7", "users", "ada")), owners_of(())
+    (None, None, None)
+    """
+    kinds, names = segments[::2], segments[1::2]
+    if not segments or len(kinds) != len(names) or not set(kinds) <= _FIELD_OF.keys():
+        return None
+    found = {_FIELD_OF[kind]: name for kind, name in zip(kinds, names, strict=True)}
+    return found if segments_of(found) == segments else None
+
+
+def id_of(memory: Memory, segments: Scope) -> str:
+    """Return the id by which mem0's clients name a memory: its address, in letters of a path."""
+    return written_id(*segments, memory.type, memory.key)
+
+
+def written_id(*parts: str | int) -> str:
+    """Return parts as one id."""
+    written = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+    return base64.urlsafe_b64encode(written.encode()).decode().rstrip("=")
+
+
+def parts_of(id_: str) -> list[object]:
+    """Return the parts of an id, none if it is no id of ours."""
+    try:
+        padded = id_ + "=" * (-len(id_) % 4)
+        found = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+    except (binascii.Error, ValueError, RecursionError):
+        return []
+    return found if isinstance(found, list) else []
+
+
+def address_of(id_: str) -> Address:
+    """
+    Return the address that an id names.
+
+    Raises:
+        NotFoundError: It names none; nothing has such an id.
+    """
+    parts = [each for each in parts_of(id_) if isinstance(each, str)]
+    if len(parts) < 4 or parts != parts_of(id_) or owners_of(tuple(parts[:-2])) is None:
+        raise NotFoundError(no_memory(id_))
+    return tuple(parts[:-2]), parts[-2], parts[-1]
+
+
+def no_memory(id_: str) -> str:
+    """Return what is said of an id that nothing has."""
+    return f"there is no memory with the id {id_[:80]!r}: search or get_all give the ids there are"

@@ -1,0 +1,179 @@
+"""Request bodies of mem0's API; fields without meaning for a memory are ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import Annotated, Any, Final, cast
+
+from pydantic import BeforeValidator, Field, JsonValue
+
+from recollect.errors import UsageError
+from recollect.messages.new_message import new_message
+from recollect.recall.query import QUERY_CHARACTERS_MAX
+from recollect.records import JsonObject, NewMessage
+from recollect.server.langgraph.request_schemas import Passed
+from recollect.server.mem0.owners import OWNER_FIELDS
+from recollect.server.schemas.requests import Id, Object
+
+TOP_K: Final = 10
+TOP_K_MAX: Final = 1_000
+PAGE_SIZE: Final = 100
+PAGE_SIZE_MAX: Final = 1_000
+BATCH_MAX: Final = 500
+_MESSAGE_FIELDS: Final = ("role", "content", "name")
+
+WholeText = Annotated[str, Field(min_length=1)]
+
+
+def _as_text(given: object) -> object:
+    """Return an owner that a client wrote as a whole number as its text."""
+    return str(given) if type(given) is int else given
+
+
+OwnerId = Annotated[Id, BeforeValidator(_as_text)]
+
+
+class OwnedBody(Passed):
+    """A body that may name owners beside its filters."""
+
+    user_id: OwnerId | None = None
+    agent_id: OwnerId | None = None
+    app_id: OwnerId | None = None
+    run_id: OwnerId | None = None
+
+    def owners(self) -> dict[str, str]:
+        """Return the owners that are named, by their fields."""
+        named = {name: getattr(self, name) for name in OWNER_FIELDS}
+        return {name: owner for name, owner in named.items() if owner is not None}
+
+
+class AddMemoriesRequest(OwnedBody):
+    """Messages to remember."""
+
+    messages: str | Object | Annotated[list[Object], Field(min_length=1, max_length=1_000)]
+    metadata: Object | None = None
+    infer: bool = True
+    timestamp: Annotated[float, Field(ge=0, le=1e11)] | None = None
+    expiration_date: str | None = None
+
+    def new_messages(self) -> list[NewMessage]:
+        """
+        Return the messages as they are kept, each with the metadata of the request.
+
+        Raises:
+            UsageError: One is no message.
+        """
+        given: Sequence[Any] = self.messages if isinstance(self.messages, list) else [self.messages]
+        said = [
+            new_message(each if isinstance(each, str) else _known_fields(each)) for each in given
+        ]
+        time = None if self.timestamp is None else datetime.fromtimestamp(self.timestamp, UTC)
+        about = cast("JsonObject", self.metadata or {})
+        return [
+            replace(
+                each, time=time, metadata={**each.metadata, **about} if about else each.metadata
+            )
+            for each in said
+        ]
+
+
+def _known_fields(message: Object) -> dict[str, JsonValue]:
+    return {name: message[name] for name in _MESSAGE_FIELDS if message.get(name) is not None}
+
+
+class FilteredBody(OwnedBody):
+    """A body with filters."""
+
+    filters: Object = Field(default_factory=dict)
+    metadata: Object | None = None
+
+    def conditions(self) -> JsonObject:
+        """Return the filters, with what is named beside them."""
+        beside: list[Any] = [{name: owner} for name, owner in self.owners().items()]
+        if self.metadata:
+            beside.append({"metadata": self.metadata})
+        whole = {"AND": [*beside, self.filters]} if beside else self.filters
+        return cast("JsonObject", whole)
+
+
+class SearchMemoriesRequest(FilteredBody):
+    """A search among memories."""
+
+    query: str = Field(min_length=1, max_length=QUERY_CHARACTERS_MAX)
+    top_k: int = Field(default=TOP_K, ge=1, le=TOP_K_MAX)
+    threshold: float | None = Field(default=None, ge=0, le=1)
+    categories: list[str] | None = Field(default=None, max_length=100)
+
+    def conditions(self) -> JsonObject:
+        """Return the filters, with what is named beside them."""
+        found = super().conditions()
+        if self.categories is None:
+            return found
+        return cast("JsonObject", {"AND": [found, {"categories": {"in": self.categories}}]})
+
+
+class UpdateMemoryRequest(Passed):
+    """A memory's new text, metadata, or end; what is absent stays."""
+
+    text: WholeText | None = None
+    metadata: Object | None = None
+    expiration_date: str | None = None
+
+    def check(self) -> None:
+        """
+        Reject a change of nothing.
+
+        Raises:
+            UsageError: It has neither field.
+        """
+        if not self.model_fields_set & {"text", "metadata", "expiration_date"}:
+            raise UsageError("there is nothing to change: give text, metadata or expiration_date")
+
+
+class BatchUpdate(UpdateMemoryRequest):
+    """One memory of a batch, and its change."""
+
+    memory_id: str = Field(max_length=10_000)
+
+
+class BatchUpdateRequest(Passed):
+    """Memories to be changed together."""
+
+    memories: list[BatchUpdate] = Field(min_length=1, max_length=BATCH_MAX)
+
+
+class BatchDeletion(Passed):
+    """One memory of a batch that is to be deleted."""
+
+    memory_id: str = Field(max_length=10_000)
+
+
+class BatchDeletionRequest(Passed):
+    """Memories to be deleted together."""
+
+    memories: list[BatchDeletion] = Field(min_length=1, max_length=BATCH_MAX)
+
+
+def end_of_day(written: str | None) -> datetime | None:
+    """
+    Return when a day ends that a memory is to live to, in UTC; or the moment that is written.
+
+    Raises:
+        UsageError: It is no day.
+
+    >>> end_of_day("2026-05-01").isoformat()
+    '2026-05-02T00:00:00+00:00'
+    """
+    if not written:
+        return None
+    try:
+        if len(written) == len("2026-05-01"):
+            day = date.fromisoformat(written).toordinal()
+            return datetime.fromordinal(day + 1).replace(tzinfo=UTC)
+        moment = datetime.fromisoformat(written)
+    except (ValueError, OverflowError):
+        msg = f"expiration_date is a day such as '2026-05-01', not {written[:80]!r}"
+        raise UsageError(msg) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,247 @@
+"""
+Listings of memories in an order: the columns by which they are sorted, filtered and counted.
+
+Times, types and states of all memories of a scope are read from its feed and kept in this process,
+without any text, as recall keeps its indexes. So a listing of 100,000 memories can be opened at any
+place, and only the memories of that place are read.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.records import MemoryState, Scope
+from recollect.stores.rows import Cursor, Feed, FeedEntry, Place
+
+MemoryOrder: TypeAlias = Literal["newest", "oldest", "type", "recalled"]
+STATES: Final[tuple[MemoryState, ...]] = ("active", "quarantined", "rejected")
+ROWS_MAX: Final = 2_000_000
+"""The columns of so many memories are kept; those of the scope listed longest ago go first."""
+_NEVER: Final = np.iinfo(np.int64).max
+_ALWAYS: Final = np.iinfo(np.int64).min
+_COLUMNS: Final = ("uid", "time", "kind", "state", "valid_from", "valid_until", "expires_at")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryColumns:
+    """
+    The memories of a scope up to a cursor of its feed, one element of each column for each.
+
+    *time* is `Memory.time` in µs; *kind* is a place in *types*, *state* one in `STATES`.
+    """
+
+    cursor: Cursor
+    types: tuple[str, ...]
+    uid: NDArray[np.int64]
+    time: NDArray[np.int64]
+    kind: NDArray[np.int32]
+    state: NDArray[np.int8]
+    valid_from: NDArray[np.int64]
+    valid_until: NDArray[np.int64]
+    expires_at: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.uid)
+
+
+def no_memories(scope: Scope) -> MemoryColumns:
+    """Return the columns of a scope whose feed was not read yet."""
+    return _columns(Cursor(scope=scope, seq=0, epoch=-1), (), ())
+
+
+def _columns(cursor: Cursor, entries: Sequence[FeedEntry], known: tuple[str, ...]) -> MemoryColumns:
+    """Return the columns of *entries*; new types are numbered after the *known* ones."""
+    numbers = {name: number for number, name in enumerate(known)}
+    kinds = [numbers.setdefault(str(each.type), len(numbers)) for each in entries]
+    return MemoryColumns(
+        cursor=cursor,
+        types=tuple(numbers),
+        uid=np.array([each.uid for each in entries], np.int64),
+        time=np.array([each.time for each in entries], np.int64),
+        kind=np.array(kinds, np.int32),
+        state=np.array([STATES.index(each.state) for each in entries], np.int8),
+        valid_from=_times([each.valid_from for each in entries], _ALWAYS),
+        valid_until=_times([each.valid_until for each in entries], _NEVER),
+        expires_at=_times([each.expires_at for each in entries], _NEVER),
+    )
+
+
+def _times(moments: Sequence[int | None], default: int) -> NDArray[np.int64]:
+    return np.array([default if each is None else each for each in moments], np.int64)
+
+
+def followed(known: MemoryColumns, feed: Feed) -> MemoryColumns:
+    """Return *known* brought up to date with a feed that was read from its cursor."""
+    cursor = Cursor(scope=feed.scope, seq=feed.seq, epoch=feed.epoch)
+    if feed.reset:
+        known = no_memories(feed.scope)
+    changed = [each for each in feed.entries if each.kind == "memory"]
+    if not changed and not feed.removed:
+        return known if known.cursor == cursor else replace(known, cursor=cursor)
+    added = _columns(cursor, changed, known.types)
+    if not len(known):
+        return added
+    stays = ~_gone(known.uid, [*(each.uid for each in changed), *feed.removed])
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(known, name)[stays], getattr(added, name)])
+        for name in _COLUMNS
+    }
+    return replace(added, **joined)
+
+
+def _gone(column: NDArray[np.int64], uids: Sequence[int]) -> NDArray[np.bool_]:
+    return np.isin(column, np.array(uids, np.int64))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListingFilter:
+    """
+    Which memories a listing has: of a type, in a state, true in the world at a moment (µs).
+
+    Expired ones, by *now*, are in none.
+    """
+
+    now: int
+    type: str | None = None
+    state: MemoryState | None = None
+    valid_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryListing:
+    """
+    A part of a listing, and the counts of the whole.
+
+    *types* counts what the listing would have of each type without its filter by type, *states*
+    those of each state without that by state.
+    """
+
+    places: Sequence[Place]
+    total: int
+    types: Mapping[str, int]
+    states: Mapping[str, int]
+
+
+def listed(
+    columns: Sequence[MemoryColumns],
+    wanted: ListingFilter,
+    order: MemoryOrder,
+    *,
+    offset: int,
+    limit: int,
+    uids: Sequence[frozenset[int] | None] = (),
+) -> MemoryListing:
+    """
+    Return the part of a listing of some scopes that begins at *offset*.
+
+    *uids* are those that may be in it, for each scope, ``None`` for all of the scope.
+    """
+    whole = _joined(columns)
+    is_there = (whole.expires_at > wanted.now) & _among(columns, uids)
+    if wanted.valid_at is not None:
+        is_there &= (whole.valid_from <= wanted.valid_at) & (wanted.valid_at < whole.valid_until)
+    number = _number_of(whole.types, wanted.type)
+    of_type = np.ones(len(whole), np.bool_) if wanted.type is None else whole.kind == number
+    in_state = np.ones(len(whole), np.bool_)
+    if wanted.state is not None:
+        in_state = whole.state == STATES.index(wanted.state)
+    chosen = np.flatnonzero(is_there & of_type & in_state)
+    ordered = chosen[_order(whole, chosen, order)][offset : offset + limit]
+    scopes = np.repeat(np.arange(len(columns)), [len(each) for each in columns])
+    return MemoryListing(
+        places=[(columns[scopes[each]].cursor.scope, int(whole.uid[each])) for each in ordered],
+        total=len(chosen),
+        types=_counted(whole.types, whole.kind[is_there & in_state]),
+        states=_counted(STATES, whole.state[is_there & of_type]),
+    )
+
+
+def _joined(columns: Sequence[MemoryColumns]) -> MemoryColumns:
+    """Return the columns of several scopes one after the other, under one numbering of types."""
+    if len(columns) == 1:
+        return columns[0]
+    numbers: dict[str, int] = {}
+    kinds = [np.zeros(0, np.int32)]
+    for each in columns:
+        own = [numbers.setdefault(name, len(numbers)) for name in each.types]
+        kinds.append(np.array([*own, 0], np.int32)[each.kind])
+    base = no_memories(())
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(base, name), *(getattr(each, name) for each in columns)])
+        for name in _COLUMNS
+    }
+    return replace(base, **joined | {"types": tuple(numbers), "kind": np.concatenate(kinds)})
+
+
+def _among(
+    columns: Sequence[MemoryColumns], uids: Sequence[frozenset[int] | None]
+) -> NDArray[np.bool_]:
+    """Return which memories are among those that may be listed."""
+    allowed = uids or [None] * len(columns)
+    masks = [
+        np.ones(len(each), np.bool_)
+        if only is None
+        else np.isin(each.uid, np.fromiter(only, np.int64, len(only)))
+        for each, only in zip(columns, allowed, strict=True)
+    ]
+    return np.concatenate([np.ones(0, np.bool_), *masks])
+
+
+def _number_of(types: Sequence[str], name: str | None) -> int:
+    return types.index(name) if name in types else -1
+
+
+def _order(whole: MemoryColumns, chosen: NDArray[np.intp], order: MemoryOrder) -> NDArray[np.intp]:
+    """Return the order of the *chosen*; those of one time stand by their age in the store."""
+    time, uid = whole.time[chosen], whole.uid[chosen]
+    if order == "oldest":
+        return np.lexsort((uid, time))
+    if order == "type":
+        ranks = np.argsort(np.argsort(np.array([*whole.types, ""])))
+        return np.lexsort((-uid, -time, ranks[whole.kind[chosen]]))
+    return np.lexsort((-uid, -time))
+
+
+def _counted(names: Sequence[str], numbers: NDArray[np.int32] | NDArray[np.int8]) -> dict[str, int]:
+    """Return how often each name occurs, those that do not left out."""
+    counts = np.bincount(numbers, minlength=len(names)).tolist() if len(numbers) else []
+    return {name: count for name, count in zip(names, counts, strict=False) if count}
+
+
+class ColumnCache:
+    """The columns of the scopes listed last, as they are now or as of a moment; thread-safe."""
+
+    def __init__(self, rows_max: int = ROWS_MAX) -> None:
+        self._rows_max = rows_max
+        self._turn = Lock()
+        self._kept: OrderedDict[tuple[Scope, int | None], MemoryColumns] = OrderedDict()
+
+    def take(self, scope: Scope, known_at: int | None = None) -> MemoryColumns:
+        """Return the columns of a scope, empty ones if none are kept."""
+        with self._turn:
+            found = self._kept.get((scope, known_at))
+            if found is None:
+                return no_memories(scope)
+            self._kept.move_to_end((scope, known_at))
+            return found
+
+    def keep(self, columns: MemoryColumns, known_at: int | None = None) -> None:
+        """Keep the columns of a scope, and let go of those listed longest ago."""
+        with self._turn:
+            self._kept[columns.cursor.scope, known_at] = columns
+            self._kept.move_to_end((columns.cursor.scope, known_at))
+            while len(self._kept) > 1 and sum(map(len, self._kept.values())) > self._rows_max:
+                self._kept.popitem(last=False)
+
+    def forget(self, scope: Scope) -> None:
+        """Let go of the columns of a scope and of all below it: of something that was erased."""
+        with self._turn:
+            for name in [name for name in self._kept if name[0][: len(scope)] == scope]:
+                del self._kept[name]

@@ -1,0 +1,182 @@
+"""Import of files as other programs write them: what the command line reads, sent by a browser."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Annotated, Final
+
+from anyio import to_thread
+from fastapi import APIRouter, Query, Request
+from starlette.responses import StreamingResponse
+
+from recollect.errors import ForbiddenError, RecollectError
+from recollect.importers.file_forms import read_rows
+from recollect.importers.import_entries import (
+    Archived,
+    ImportedMemory,
+    Incoming,
+    Refused,
+    Row,
+)
+from recollect.importers.import_run import ImportCounts, keep_batch, keep_waiting
+from recollect.importers.input_files import InputFile, source_of
+from recollect.importers.times import read_zone
+from recollect.memory.restoration import open_intake
+from recollect.records import Json, JsonObject
+from recollect.server.http.event_streams import Event, event_stream
+from recollect.server.http.problems import problem_of
+from recollect.server.http.scope_access import Name, Reach, Writing
+from recollect.stores.validation import ID_CHARACTERS_MAX
+
+router: Final = APIRouter(prefix="/v1", tags=["transfer"])
+REFUSED_MAX: Final = 200
+"""So many refused rows are told; the count is of all."""
+_EXPORTED: Final = (
+    "it is a record of an export, which goes back to its own scopes: POST /v1/import takes it"
+)
+_BELOW: Final = "it belongs to a scope below, for which the key lacks the permission below"
+
+
+@router.post(
+    "/import/file",
+    summary="Import a file of another program",
+    response_model=None,
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/octet-stream": {"schema": {"type": "string", "format": "binary"}}
+            },
+        }
+    },
+)
+async def import_file(
+    reach: Writing,
+    request: Request,
+    name: Annotated[
+        str,
+        Query(
+            min_length=1,
+            max_length=ID_CHARACTERS_MAX,
+            description="The name of the file, which names a chat that has none.",
+            examples=["chats.jsonl"],
+        ),
+    ],
+    timezone: Annotated[
+        str, Query(max_length=100, description="Where times without a zone are from.")
+    ] = "UTC",
+    thread: Name | None = None,
+    restore_erased: Annotated[
+        bool,
+        Query(description="What was erased here as well, which needs the permission `admin`."),
+    ] = False,
+) -> StreamingResponse:
+    """
+    Import a file, plain or packed, in any form that `recollect import` knows; idempotent.
+
+    The answer is a stream of events: `progress` with the rows so far, then `done` with the report,
+    or `error`. What was kept before an error stays. Exports are taken by `/v1/import`.
+    """
+    if restore_erased:
+        reach.may("admin")
+    zone = read_zone(timezone)
+    with ExitStack() as stack:
+        source = await _received(request, PurePath(name).name or "upload", stack)
+        rows = await to_thread.run_sync(lambda: read_rows(source, zone=zone, thread=thread))
+        answer = event_stream(reach, _imported(reach, source, rows, restore_erased=restore_erased))
+        stack.pop_all()  # the stream closes the file when it ends
+    return answer
+
+
+async def _received(request: Request, name: str, stack: ExitStack) -> InputFile:
+    """Receive a body into a file without a name, so that nothing is left of it afterwards."""
+    held = await to_thread.run_sync(lambda: tempfile.TemporaryFile(buffering=0))  # noqa: SIM115
+    stack.enter_context(held)
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        await to_thread.run_sync(held.write, part)
+    held.seek(0)
+    return source_of(io.BufferedReader(held), name, size)
+
+
+@dataclass(slots=True)
+class _Refusals:
+    """The refused rows of an import that are told."""
+
+    told: list[Json] = field(default_factory=list)
+
+    def add(self, refused: Refused) -> None:
+        """Note a refused row."""
+        if len(self.told) < REFUSED_MAX:
+            self.told.append({"place": refused.place, "reason": refused.reason})
+
+
+async def _imported(
+    reach: Reach, source: InputFile, rows: Iterator[Row], *, restore_erased: bool
+) -> AsyncGenerator[Event, None]:
+    """Keep the rows batch by batch, and tell how far that is."""
+    refusals = _Refusals()
+    intake = open_intake(reach.memory, restore_erased=restore_erased)
+    tally = ImportCounts(refusals.add, intake)
+    admitted = _admitted(rows, may_below=_may_below(reach))
+    try:
+        while await keep_batch(reach.memory, reach.scope, admitted, tally):
+            progress: JsonObject = {"rows": tally.rows, "fraction": source.fraction}
+            yield Event(name="progress", content=progress)
+        await keep_waiting(tally)
+    except RecollectError as error:
+        failed: JsonObject = {**_report(reach, tally, source, refusals), "is_stopped": True}
+        yield Event(name="done", content=failed)
+        yield Event(name="error", content=problem_of(error).record())
+    else:
+        yield Event(name="done", content=_report(reach, tally, source, refusals))
+    finally:
+        source.packed.close()
+
+
+def _may_below(reach: Reach) -> bool:
+    try:
+        reach.may("write", below=True)
+    except ForbiddenError:
+        return False
+    return True
+
+
+def _admitted(rows: Iterator[Row], *, may_below: bool) -> Iterator[Row]:
+    """Yield the rows that the key may write; refuse records that name scopes of their own."""
+    for row in rows:
+        if isinstance(row, Archived):
+            yield Refused(place=row.place, reason=_EXPORTED)
+        elif isinstance(row, Incoming | ImportedMemory) and row.below and not may_below:
+            yield Refused(place=row.place, reason=_BELOW)
+        else:
+            yield row
+
+
+def _report(
+    reach: Reach, tally: ImportCounts, source: InputFile, refusals: _Refusals
+) -> JsonObject:
+    found = tally.imported(source.name)
+    return {
+        "name": found.name,
+        "rows": found.rows,
+        "taken": found.taken,
+        "present": found.present,
+        "refused": refusals.told,
+        "refused_count": found.refused,
+        "changed": dict(found.changed),
+        "erased_count": found.erased,
+        "threads": found.threads,
+        "memories": found.memories,
+        "undated": found.undated,
+        "zoneless": found.zoneless,
+        "is_cut": found.is_cut,
+        "is_stopped": False,
+        "scopes": [reach.relative(each) for each in found.scopes],
+    }

@@ -1,0 +1,79 @@
+"""One change to several memories: all of them or none, taken back with one token."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import APIRouter
+
+from recollect.errors import RepeatedRequestError, UsageError
+from recollect.memory.facade import Recollect
+from recollect.memory.review import verdict_writes
+from recollect.records import DeleteMemory, EndMemory, Write
+from recollect.server.http.repeatable_requests import RepeatableRequest
+from recollect.server.http.scope_access import IdempotencyKey, Reach, Writing
+from recollect.server.schemas.requests import ChangeMemoriesRequest, MemoryVersionInput
+from recollect.server.undo import Undoable, WantsUndo
+
+router: Final = APIRouter(prefix="/v1", tags=["memories"])
+
+
+@router.post("/memories/change", summary="Change several memories")
+async def change_memories(
+    reach: Writing,
+    asked: ChangeMemoriesRequest,
+    idempotency_key: IdempotencyKey = None,
+    undo: WantsUndo = False,
+) -> dict[str, Any]:
+    """
+    Delete, end, approve or reject several memories, each at the version that was seen.
+
+    If one of them was changed since, or is gone, nothing is done (412, 404).
+    """
+    change = Undoable(reach, undo)
+
+    async def act(memory: Recollect) -> dict[str, Any]:
+        writes = await _writes_of(reach, asked)
+        await change.noting(memory).apply(reach.scope, writes)
+        return await again()
+
+    async def again(_: RepeatedRequestError | None = None) -> dict[str, Any]:
+        return change.told({"changed": len(asked.memories)})
+
+    request = RepeatableRequest(reach, idempotency_key, "change", asked.model_dump_json())
+    return await request.answer(act, again)
+
+
+async def _writes_of(reach: Reach, asked: ChangeMemoriesRequest) -> list[Write]:
+    """
+    Return the writes of a change to each of its memories, in order.
+
+    Raises:
+        UsageError: A memory is named twice, or a time is given with another change than `end`.
+    """
+    addresses = [(each.type, each.key) for each in asked.memories]
+    if len(set(addresses)) < len(addresses):
+        raise UsageError("a memory is named twice: name each once")
+    if asked.at is not None and asked.act != "end":
+        raise UsageError(f"at says since when memories end: leave it out with {asked.act}")
+    return [write for each in asked.memories for write in await _writes_to(reach, asked, each)]
+
+
+async def _writes_to(
+    reach: Reach, asked: ChangeMemoriesRequest, memory: MemoryVersionInput
+) -> list[Write]:
+    type_, key, version = memory.type, memory.key, memory.version
+    if asked.act == "delete":
+        return [DeleteMemory(type=type_, key=key, expected=version)]
+    if asked.act == "end":
+        at = asked.at or reach.service.now()
+        return [EndMemory(type=type_, key=key, at=at, expected=version)]
+    writes = await verdict_writes(
+        reach.memory.store,
+        reach.scope,
+        asked.act,
+        (type_, key),
+        expected=version,
+        assistants=reach.service.assistants,
+    )
+    return list(writes)

@@ -1,0 +1,229 @@
+"""LlamaIndex itself, with our chat store and memory block, and a model that answers by a script."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.chat_engine import SimpleChatEngine
+from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole, MockLLM
+from llama_index.core.llms.mock import MockFunctionCallingLLM
+from llama_index.core.memory import Memory
+from llama_index.core.storage.chat_store.base_db import MessageStatus
+from llama_index.core.tools import ToolSelection
+from pydantic import Field
+
+import recollect
+from recollect.errors import UsageError
+from recollect.integrations.llama_index import RecollectChatStore, RecollectMemoryBlock
+from recollect.integrations.openai_agents import RecollectSession
+from recollect.sync.object_home import AnyRecollect
+
+pytestmark = [
+    pytest.mark.anyio,
+    # LlamaIndex's agents look at every attribute of themselves, deprecated ones too.
+    pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning"),
+]
+
+ADA = ("ada",)
+
+
+class ScriptedLLM(MockFunctionCallingLLM):
+    """Notes what it is sent, calls a tool first if it has one, and answers ``Noted.``."""
+
+    seen: list[list[ChatMessage]] = Field(default_factory=list)
+
+    async def astream_chat_with_tools(self, tools: Any, *_: Any, **kwargs: Any) -> Any:
+        messages: Sequence[ChatMessage] = kwargs["chat_history"]
+        self.seen.append([each.model_copy(deep=True) for each in messages])
+        calls = bool(tools) and messages[-1].role != MessageRole.TOOL
+        said = ChatMessage(role=MessageRole.ASSISTANT, content="" if calls else "Noted.")
+        if calls:
+            said.additional_kwargs["call"] = "weather"
+
+        async def stream() -> Any:
+            yield ChatResponse(message=said, delta=said.content)
+
+        return stream()
+
+    def get_tool_calls_from_response(
+        self, response: ChatResponse, *_: Any, **__: Any
+    ) -> list[ToolSelection]:
+        if "call" not in response.message.additional_kwargs:
+            return []
+        return [ToolSelection(tool_id="1", tool_name="weather", tool_kwargs={"city": "Oslo"})]
+
+
+def weather(city: str) -> str:
+    """Tell the weather."""
+    return f"Sunny in {city}."
+
+
+def memory_of(memory: AnyRecollect, thread: str, **options: Any) -> Memory:
+    return Memory.from_defaults(
+        session_id=thread,
+        chat_store=RecollectChatStore(memory, ADA),
+        memory_blocks=[RecollectMemoryBlock(memory, ADA)],
+        tokenizer_fn=str.split,
+        **options,
+    )
+
+
+def texts(messages: Sequence[ChatMessage]) -> list[str | None]:
+    return [each.content for each in messages]
+
+
+async def test_an_agent_goes_on_after_a_restart_and_another_remembers(tmp_path: Path) -> None:
+    """Its thread is sent again, and another session of the user's is told what bears on it."""
+    store, model = str(tmp_path / "store.db"), ScriptedLLM()
+    turns = [("one", "My cat is called Tom."), ("one", "And the cat?")]
+    for thread, text in [*turns, ("two", "What is my cat called?")]:
+        async with recollect.open(store, embedder="none") as memory:
+            agent = FunctionAgent(llm=model, system_prompt="Be kind.", tools=[])
+            await agent.run(text, memory=memory_of(memory, thread))
+    async with recollect.open(store, embedder="none") as memory:
+        said = [each.text for each in await memory.last_messages(ADA, "one", limit=9)]
+
+    assert ["My cat is called Tom.", "Noted.", "And the cat?", "Noted."] == said
+    assert said[:3] == texts(model.seen[1])[-3:]
+    assert "My cat is called Tom." in str(texts(model.seen[2]))
+    assert "What is my cat called?" == model.seen[2][-1].content
+
+
+async def test_calls_of_tools_are_kept_as_they_came() -> None:
+    """The messages of a turn come back exactly, and what a tool returned is found by its words."""
+    async with recollect.open("memory:", embedder="none") as memory:
+        held = memory_of(memory, "one")
+        await FunctionAgent(llm=ScriptedLLM(), tools=[weather]).run("Oslo?", memory=held)
+        kept = await held.aget_all()
+        found = await memory.recall(ADA, "sunny Oslo")
+
+    assert ["user", "assistant", "tool", "assistant"] == [each.role.value for each in kept]
+    assert "weather" == kept[1].additional_kwargs["call"]
+    assert "1" == kept[2].additional_kwargs["tool_call_id"]
+    assert "Sunny in Oslo." in [each.text for each in found.entries]
+
+
+async def test_what_no_longer_fits_is_archived_and_still_remembered() -> None:
+    """It leaves the conversation, stays in the thread, and comes back where it bears."""
+    async with recollect.open("memory:", embedder="none") as memory:
+        held = memory_of(memory, "one", token_limit=60, token_flush_size=10)
+        for number in range(12):
+            for role in ("user", "assistant"):
+                await held.aput(ChatMessage(role=role, content=f"The {role} said word {number}."))
+        sent = await held.aget_all(MessageStatus.ACTIVE)
+        store = RecollectChatStore(memory, ADA)
+        counts = [await store.count_messages("one", each) for each in (None, *MessageStatus)]
+        archived = await store.get_messages("one", MessageStatus.ARCHIVED)
+        told = await held.aget("What was word 1?")
+        thread = await memory.thread(ADA, "one")
+
+    assert 24 == counts[0] == sum(counts[1:])
+    assert texts(archived)[0] == "The user said word 0."
+    assert len(sent) == counts[1] < 24
+    assert "The user said word 1." in str(told[0].content)
+    assert thread is not None
+    assert 24 == thread.count
+
+
+@pytest.fixture
+def own_loop() -> Iterator[None]:
+    """Set the loop that LlamaIndex would make, and leave open, for calls without await."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    asyncio.set_event_loop(None)
+    loop.close()
+
+
+@pytest.mark.usefixtures("own_loop")
+def test_a_program_without_await_works_in_every_loop(tmp_path: Path) -> None:
+    """LlamaIndex runs its own calls without await in a loop that is not the memory's."""
+    with recollect.open_sync(str(tmp_path / "store.db"), embedder="none") as memory:
+        engine = SimpleChatEngine.from_defaults(llm=MockLLM(), memory=memory_of(memory, "one"))
+        engine.chat("My cat is called Tom.")
+        answer = SimpleChatEngine.from_defaults(
+            llm=MockLLM(), memory=memory_of(memory, "two")
+        ).chat("What is my cat called?")
+        roles = [each.role for each in memory.last_messages(ADA, "one", limit=9)]
+
+    assert ["user", "assistant"] == roles
+    assert "My cat is called Tom." in str(answer)
+
+
+async def test_it_is_a_chat_store_in_every_way() -> None:
+    """Slices, replaced and removed messages, archived ones, the names of threads."""
+    said = [ChatMessage(role="user", content=f"{number}") for number in range(6)]
+    async with recollect.open("memory:", embedder="none") as memory:
+        store = RecollectChatStore(memory, ADA)
+        await store.add_messages("one", said)
+        await store.add_message("two", said[0])
+        assert ["one", "two"] == await store.get_keys()
+        assert said == await store.get_messages("one")
+        assert said[1:3] == await store.get_messages("one", limit=2, offset=1)
+        assert said[:2] == await store.archive_oldest_messages("one", 2)
+        assert said[2:] == await store.get_messages("one")
+        assert said[2:3] == await store.delete_oldest_messages("one", 1)
+        assert said[4] == await store.delete_message("one", 5)
+        assert None is await store.delete_message("one", 5)
+        assert [said[0], said[1], said[3], said[5]] == await store.get_messages("one", None)
+        await store.delete_messages("one", MessageStatus.ARCHIVED)
+        assert [said[3], said[5]] == await store.get_messages("one", None)
+        await store.set_messages("one", said[:2])
+        assert said[:2] == await store.get_messages("one")
+        await store.delete_messages("one")
+        assert 0 == await store.count_messages("one", None)
+        assert [] == await store.archive_oldest_messages("none", 2)
+
+
+async def test_a_block_beside_another_store_appends_what_leaves_the_conversation() -> None:
+    async with recollect.open("memory:", embedder="none") as memory:
+        block = RecollectMemoryBlock(memory, ADA, accept_short_term_memory=True, name="long")
+        only_recalls = RecollectMemoryBlock(memory, ADA)
+        said = [ChatMessage(role="user", content="My cat is called Tom.")]
+        await only_recalls.aput(said, from_short_term_memory=True, session_id="one")
+        await block.aput(said, from_short_term_memory=True, session_id="one")
+        await block.aput(said[:0], from_short_term_memory=True, session_id="one")
+        (kept,) = await memory.last_messages(ADA, "one", limit=9)
+        ask = ChatMessage(role="user", content="What is my cat called?")
+        told = await block.aget([ask], session_id="two")
+        nothing = await block.aget(None)
+
+    assert ("user", "My cat is called Tom.") == (kept.role, kept.text)
+    assert "My cat is called Tom." in told
+    assert "" == nothing
+
+
+@pytest.mark.parametrize("odd", [object(), 1 << 70, "a\0b"])
+async def test_a_message_that_is_no_json_leaves_nothing(odd: object) -> None:
+    """Not even those before it; nor is anything lost that is there."""
+    said = [ChatMessage(role="user", content="a")]
+    bad = [*said, ChatMessage(role="user", content="b", additional_kwargs={"odd": odd})]
+    async with recollect.open("memory:", embedder="none") as memory:
+        store = RecollectChatStore(memory, ADA)
+        await store.add_messages("one", said)
+        for put in (store.add_messages, store.set_messages):
+            with pytest.raises(UsageError):
+                await put("one", bad)
+            with pytest.raises(UsageError, match="archive_oldest_messages"):
+                await put("one", said, MessageStatus.ARCHIVED)
+
+        assert said == await store.get_messages("one")
+
+
+async def test_two_frameworks_share_one_users_memory() -> None:
+    """What one says in a thread, the other goes on with, and remembers elsewhere."""
+    model = ScriptedLLM()
+    async with recollect.open("memory:", embedder="none") as memory:
+        session = RecollectSession(memory, ADA, "one")
+        await session.add_items([{"role": "user", "content": "My cat is called Tom."}])
+        for thread in ("one", "two"):
+            agent = FunctionAgent(llm=model, tools=[])
+            await agent.run("What is my cat called?", memory=memory_of(memory, thread))
+        items = await session.get_items()
+
+    assert "My cat is called Tom." in texts(model.seen[0])
+    assert "My cat is called Tom." in str(model.seen[1][0].content)
+    assert {"role": "assistant", "content": "Noted."} == items[-1]

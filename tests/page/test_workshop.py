@@ -1,0 +1,170 @@
+"""Working on what is remembered: many at once, other days, two recalls, files, and the routes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+
+import recollect
+from recollect.demo.story import StoryClock, play, read_chapters
+from recollect.records import PutMemory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.page.conftest import Story, Walks
+
+SCOPE = ("demo", "mira")
+CHAPTERS = (
+    "bulk", "raced", "ordered", "believed", "compared", "missing", "imported", "routes", "looks",
+)  # fmt: skip
+
+
+def note(content: str, key: str, **more: Any) -> PutMemory:
+    return PutMemory(type="Note", key=key, value={"note": content}, **more)
+
+
+async def filled(folder: Path) -> None:
+    """Leave the store of the demonstration, with notes to work on."""
+    url, clock = str(folder / "page.db"), StoryClock()
+    async with recollect.open(url, embedder="none", clock=clock) as memory:
+        await play(memory, clock, read_chapters())
+    async with recollect.open(url, embedder="none", worker=False) as memory:
+        good = [note(f"The workshop {each} is open.", f"w{each}") for each in range(4)]
+        doubted = [
+            note(f"The workshop {each} waits.", f"w9{each}", state="quarantined")
+            for each in range(2)
+        ]
+        await memory.apply(SCOPE, [*good, *doubted])
+
+
+@pytest.fixture(scope="module")
+def story(walks: Walks, tmp_path_factory: pytest.TempPathFactory) -> Story:
+    """Walk through the workshop once for all tests."""
+    folder = tmp_path_factory.mktemp("workshop")
+    anyio.run(filled, folder)
+    with walks.serving(folder, "--no-auth", "--scope", "demo", after_s=600) as (address, _):
+        return walks.walked(address, extent="workshop", script="workshop.mjs")
+
+
+def test_every_chapter_ends_well(story: Story) -> None:
+    """Nothing failed, nothing was asked elsewhere, and axe found nothing on any screen."""
+    assert dict.fromkeys(CHAPTERS, "well") == story.chapters
+    assert {"elsewhere": [], "violations": [], "errors": []} == story.facts["noted"]
+    assert [] == [found for audit in story.audits for found in audit["violations"]]
+    assert {0} == set(story.overflows.values()), story.overflows
+
+
+@pytest.mark.parametrize(
+    ("act", "wanted"),
+    [
+        ("delete", None),
+        ("end", ["active", True]),
+        ("reject", ["rejected", False]),
+        ("approve", ["active", False]),
+    ],
+)
+def test_one_undo_takes_an_act_on_several_back(story: Story, act: str, wanted: Any) -> None:
+    """The two that were chosen are changed, no other, and all is as it was after it."""
+    told = story.facts[f"bulk_{act}"]
+    keys = ("w90", "w91") if act == "approve" else ("w0", "w1")
+
+    assert told["before"] == told["back"]
+    assert [wanted, wanted] == [told["after"].get(each) for each in keys]
+    untouched = told["before"].keys() - set(keys)
+    assert {each: told["before"][each] for each in untouched} == {
+        each: told["after"][each] for each in untouched
+    }
+
+
+def test_what_was_changed_meanwhile_is_left_alone_and_told(story: Story) -> None:
+    """The other of the two is ended; the one that was changed stays chosen, with the reason."""
+    raced = story.facts["raced"]
+
+    assert ["active", False] == raced["standing"]["w2"]
+    assert ["active", True] == raced["standing"]["w3"]
+    assert "w2" in raced["told"]
+    assert "1 selected" == raced["chosen"]
+
+
+def test_the_order_and_the_counts_are_told(story: Story) -> None:
+    """By type each type stands together; the types are told with how many there are."""
+    types = story.facts["by_type"]
+
+    assert sorted(types) == types
+    assert any(each.startswith("Fact (") for each in story.facts["options"])
+    assert "since the service started" in story.facts["recalled"]
+
+
+def test_what_was_believed_is_carried_from_screen_to_screen(story: Story) -> None:
+    """The list, one memory, recall and the graph look at the same day; a button leads back."""
+    facts = story.facts
+
+    assert any("30 April 2025" in each for each in facts["believed"]["rows"])
+    assert not any("29 March 2025" in each for each in facts["believed"]["rows"])
+    assert "12 Mar 2025" in facts["believed"]["bar"]
+    assert "30 April 2025" in facts["then"]
+    assert "2025-03-12" == facts["carried"]["recall"]
+    assert "Utrecht" in facts["graph_then"]
+    assert "Rua das Amoreiras" not in facts["graph_then"]
+    assert "known=2025-0" in facts["by_slider"]
+
+
+def test_two_recalls_stand_side_by_side(story: Story) -> None:
+    """The same question on two days: each with its own entries, and what moved is marked."""
+    sides = story.facts["sides"]
+
+    assert any("29 March 2025" in each for each in sides["left"])
+    assert any("30 April 2025" in each for each in sides["right"])
+    assert not any("plans to move to Porto on 29 March" in each for each in sides["right"])
+    assert any("only here" in each or "place" in each for each in sides["marks"])
+
+
+def test_a_sentence_says_why_one_entry_stands_above_another(story: Story) -> None:
+    """Beside the next one, and beside any other that is chosen."""
+    assert story.facts["why"].startswith("№ 1 stands ")
+    assert "№ 2" in story.facts["why"]
+    assert "№ 3" in story.facts["why_other"]
+
+
+@pytest.mark.parametrize(
+    ("case", "words"),
+    [
+        ("here", "It is here, as № "),
+        ("limit", "the limit of 1 cuts it off"),
+        ("ended", "It ended on "),
+        ("waits", "It waits for a review"),
+        ("messages", "only memories are asked for"),
+        ("none", "Nothing with these words"),
+    ],
+)
+def test_a_missing_entry_has_its_reason(story: Story, case: str, words: str) -> None:
+    """Its rank, or why it is not there."""
+    assert any(words in each for each in story.facts["missing"][case].values()), story.facts[
+        "missing"
+    ][case]
+
+
+def test_files_are_imported_with_a_report(story: Story) -> None:
+    """Rows of another program, an export, and a zone that is none."""
+    facts = story.facts
+
+    assert "1,099" in facts["imported"]
+    assert "line 41" in facts["imported"]
+    # It goes back to where it came from, and all of it is there.
+    assert re.search(r"export\.jsonl\s+New\s+0\b", facts["imported_export"])
+    assert "Mars/Olympus" in facts["bad_zone"]
+
+
+def test_the_routes_are_described_with_what_can_be_copied(story: Story) -> None:
+    """At /docs, found by a word, and as a command line for a shell."""
+    facts = story.facts
+
+    assert facts["docs"]["operations"] > 60
+    assert facts["docs"]["title"].startswith("API")
+    assert "Where does Ada live?" in facts["recall_route"]
+    assert facts["copied"].startswith("curl -X POST 'http://127.0.0.1:")
+    assert 0 < facts["sought"] < 10

@@ -1,0 +1,315 @@
+"""mem0's own client, in a process of its own, at our service: only its address is another."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from recollect.formation.rule_model import RuleModel
+from recollect.importers import import_file, open_source
+from recollect.server.authorization import PERMISSIONS
+from recollect.server.testing import Served, serving
+
+Fresh = Callable[[str], str]
+NewKey = Callable[..., str]
+FOLDER = Path(sys.prefix, "mem0")
+PEER = Path(__file__).with_name("mem0_peer.py")
+PATH = "/compat/mem0"
+TALK = [
+    {"role": "user", "content": "Hi! I live in Oslo."},
+    {"role": "assistant", "content": "How nice."},
+]
+
+
+class Mem0Client:
+    """A client of mem0's in its process."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+        self.opened = self._answer()
+
+    def __call__(self, method: str, *arguments: Any, **named: Any) -> Any:
+        """Return the result of a call."""
+        told = self.told(method, *arguments, **named)
+        assert "error" not in told, told
+        return told["result"]
+
+    def told(self, method: str, *arguments: Any, **named: Any) -> dict[str, Any]:
+        """Return the result of a call, or its error."""
+        assert self._process.stdin
+        self._process.stdin.write(json.dumps([method, arguments, named]) + "\n")
+        self._process.stdin.flush()
+        return self._answer()
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        assert line, "mem0's process ended"
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+
+Opened = Callable[..., Mem0Client]
+
+
+@pytest.fixture
+def mem0(tmp_path: Path) -> Iterator[Opened]:
+    """Return what starts a client: of a service with its first key, or another one."""
+    if not FOLDER.joinpath("mem0").is_dir():
+        pytest.skip("mem0 is not installed: make test-slow installs it")
+    with ExitStack() as stack:
+
+        def made(served: Served, key: str | None = None, kind: str = "sync") -> Mem0Client:
+            address, chosen = f"{served.url}{PATH}", served.key if key is None else key
+            process = subprocess.Popen(
+                [sys.executable, str(PEER), str(FOLDER), address, chosen, kind],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                env={**os.environ, "MEM0_TELEMETRY": "False", "MEM0_DIR": str(tmp_path)},
+            )
+            stack.callback(process.communicate)
+            return Mem0Client(process)
+
+        yield made
+
+
+@pytest.fixture
+def served(store: Fresh) -> Iterator[Served]:
+    """Run a service with a model, over an empty store."""
+    with serving(store=store("served"), model=RuleModel()) as found:
+        yield found
+
+
+def form(served: Served) -> None:
+    """Form what waits, as the background does."""
+    memory = served.service.memory
+    assert memory.loop is not None
+    asyncio.run_coroutine_threadsafe(memory.form(("acme", "users", "ada")), memory.loop).result(60)
+
+
+def texts(found: Any) -> set[str]:
+    """Return what the memories of an answer say."""
+    return {each["memory"] for each in found["results"]}
+
+
+@pytest.mark.parametrize(
+    ("store", "kind"),
+    [("memory", "sync"), ("memory", "async"), ("sqlite", "sync"), ("postgres", "sync"),
+     ("redis", "sync")],
+    indirect=["store"],
+)  # fmt: skip
+def test_the_story_of_its_client(served: Served, mem0: Opened, kind: str) -> None:
+    """Each call does what it says, and is answered in the form that the client hands on."""
+    call = mem0(served, kind=kind)
+
+    queued = call("add", TALK, user_id="ada", metadata={"topic": "home"})
+    kept = call("add", "Ada likes tea", user_id="ada", infer=False, metadata={"topic": "drinks"})
+    again = call("add", "Ada likes tea", user_id="ada", infer=False, metadata={"topic": "drinks"})
+    call("add", "Bob likes coffee", user_id="bob", run_id="r1", infer=False)
+    form(served)
+
+    assert ("PENDING", "SUCCEEDED") == (queued["status"], kept["status"])
+    (row,), (same,) = kept["results"], again["results"]
+    assert ("ADD", "NONE") == (row["event"], same["event"])
+    assert row["id"] == same["id"]
+    everything = call("get_all", filters={"user_id": "ada"})
+    assert {"home: Oslo", "Ada likes tea"} == texts(everything)
+    # What was formed has the metadata of the messages that it was formed of.
+    formed = call("get_all", filters={"AND": [{"user_id": "ada"}, {"metadata": {"topic": "home"}}]})
+    assert {"home: Oslo"} == texts(formed)
+    found = call("search", "Who likes tea?", filters={"user_id": "ada"}, top_k=1)
+    assert {"Ada likes tea"} == texts(found)
+    assert {"topic": "drinks"} == found["results"][0]["metadata"]
+    assert 0 <= found["results"][0]["score"] <= 1
+
+    changed = call("update", row["id"], text="Ada likes cocoa", metadata={"topic": "sweets"})
+    assert "Ada likes cocoa" == changed["memory"] == call("get", row["id"])["memory"]
+    history = call("history", row["id"])
+    assert [("ADD", None), ("UPDATE", "Ada likes tea")] == [
+        (each["event"], each["old_memory"]) for each in history
+    ]
+    users = {(each["type"], each["name"]) for each in call("users")["results"]}
+    assert {("user", "ada"), ("user", "bob"), ("run", "r1")} == users
+
+    call("delete", row["id"])
+    assert "MemoryNotFoundError" == call.told("get", row["id"])["error"]
+    call("delete_all", user_id="ada")
+    assert set() == texts(call("get_all", filters={"user_id": "ada"}))
+    assert {"Bob likes coffee"} == texts(call("get_all", filters={"run_id": "r1"}))
+    call("reset")
+    assert [] == call("users")["results"]
+
+
+def test_pages_follow_each_other(served: Served, mem0: Opened) -> None:
+    """By their numbers, with the count of all; the last has no next one."""
+    call = mem0(served)
+    call("add", [{"role": "user", "content": f"Fact {n}"} for n in range(5)], user_id="ada",
+         infer=False)  # fmt: skip
+
+    pages = [call("get_all", filters={"user_id": "ada"}, page=n, page_size=2) for n in (1, 2, 3)]
+
+    assert {f"Fact {n}" for n in range(5)} == set().union(*map(texts, pages))
+    assert [5, 5, 5] == [each["count"] for each in pages]
+    assert [True, True, False] == [each["next"] is not None for each in pages]
+
+
+def test_batches_are_all_or_none(served: Served, mem0: Opened) -> None:
+    """One id that is unknown, and nothing of the batch is written."""
+    call = mem0(served)
+    kept = call("add", [{"role": "user", "content": f"Fact {n}"} for n in range(2)], user_id="ada",
+                infer=False)["results"]  # fmt: skip
+    ids = [each["id"] for each in kept]
+    good = [{"memory_id": each, "text": f"New {n}"} for n, each in enumerate(ids)]
+
+    refused = call.told("batch_update", [*good, {"memory_id": "nowhere", "text": "x"}])
+    before = texts(call("get_all", filters={"user_id": "ada"}))
+    call("batch_update", good)
+    after = texts(call("get_all", filters={"user_id": "ada"}))
+    call("batch_delete", [{"memory_id": each} for each in ids])
+
+    assert "MemoryNotFoundError" == refused["error"]
+    assert {"Fact 0", "Fact 1"} == before
+    assert {"New 0", "New 1"} == after
+    assert [] == call("get_all", filters={"user_id": "ada"})["results"]
+
+
+def test_users_that_moved_are_found_at_once(mem0: Opened, tmp_path: Path, store: Fresh) -> None:
+    """Several users' memories are imported; their metadata and categories are data here too."""
+    rows = [
+        {"id": "1", "memory": "Likes tea", "user_id": "ada", "metadata": {"topic": "drinks"},
+         "categories": ["food"], "created_at": "2025-01-02T03:04:05Z"},
+        {"id": "2", "memory": "Lives in Rome", "user_id": "bob", "run_id": "r1"},
+    ]  # fmt: skip
+    file = tmp_path / "mem0.json"
+    file.write_text(json.dumps({"results": rows}))
+
+    with serving(store=store("served")) as served:
+        memory = served.service.memory
+        assert memory.loop is not None
+
+        async def move() -> None:
+            with open_source(str(file)) as source:
+                done = await import_file(memory, ("acme",), source)
+            assert (2, 0) == (done.memories, done.refused)
+
+        asyncio.run_coroutine_threadsafe(move(), memory.loop).result(60)
+        call = mem0(served)
+        (tea,) = call("search", "tea", filters={"metadata": {"topic": "drinks"}})["results"]
+        (rome,) = call("get_all", filters={"AND": [{"user_id": "bob"}, {"run_id": "*"}]})["results"]
+
+    assert ("ada", ["food"], {"topic": "drinks"}) == (
+        tea["user_id"], tea["categories"], tea["metadata"]
+    )  # fmt: skip
+    assert "2025-01-02T03:04:05+00:00" == tea["created_at"]
+    assert ("Lives in Rome", "r1") == (rome["memory"], rome["run_id"])
+
+
+def test_a_key_of_the_wrong_kind_is_told(served: Served, mem0: Opened, new_key: NewKey) -> None:
+    """A wrong key as the client is made; one that lacks a permission at the call."""
+    wrong = mem0(served, "rk_0123456789abcdef_" + "A" * 43)
+    reader = mem0(served, new_key(served, "read"))
+
+    assert "ValueError" == wrong.opened["error"]
+    assert "unknown" in wrong.opened["text"] or "key" in wrong.opened["text"]
+    refused = [
+        reader.told("search", "tea", filters={"user_id": "ada"}),
+        reader.told("add", "tea", user_id="ada"),
+        reader.told("delete_users", user_id="ada"),
+    ]
+    for needs, told in zip(("below", "write", "erase"), refused, strict=True):
+        assert needs in told["text"], told
+
+
+def test_a_run_of_an_add_is_told_by_its_event(served: Served) -> None:
+    """It waits, and once it is formed its memories are told."""
+    with httpx.Client(base_url=served.url, headers={"authorization": f"Token {served.key}"}) as it:
+        body = {"messages": TALK, "user_id": "ada"}
+        added = it.post(f"{PATH}/v3/memories/add/", json=body).json()
+        waiting = it.get(f"{PATH}/v1/event/{added['event_id']}/").json()
+        form(served)
+        formed = it.get(f"{PATH}/v1/event/{added['event_id']}/").json()
+        nowhere = it.get(f"{PATH}/v1/event/abc/")
+
+    assert ("PENDING", []) == (waiting["status"], waiting["results"])
+    assert "SUCCEEDED" == formed["status"]
+    assert ["home: Oslo"] == [each["data"]["memory"] for each in formed["results"]]
+    assert 404 == nowhere.status_code
+
+
+BAD: dict[str, tuple[str, str, Any]] = {
+    "nobody": ("POST", "/v3/memories/add/", {"messages": "x"}),
+    "no messages": ("POST", "/v3/memories/add/", {"messages": [], "user_id": "a"}),
+    "an unknown role": (
+        "POST",
+        "/v3/memories/add/",
+        {"messages": [{"role": "root", "content": "x"}], "user_id": "a"},
+    ),
+    "an empty owner": ("POST", "/v3/memories/add/", {"messages": "x", "user_id": ""}),
+    "an owner as a list": ("POST", "/v3/memories/add/", {"messages": "x", "user_id": ["a"]}),
+    "a day that is none": (
+        "POST",
+        "/v3/memories/add/",
+        {"messages": "x", "user_id": "a", "infer": False, "expiration_date": "soon"},
+    ),
+    "no query": ("POST", "/v3/memories/search/", {"query": ""}),
+    "a filter that is a list": ("POST", "/v3/memories/search/", {"query": "x", "filters": []}),
+    "a misspelt field": ("POST", "/v3/memories/", {"filters": {"usr_id": "a"}}),
+    "an unknown operator": ("POST", "/v3/memories/", {"filters": {"user_id": {"$gt": 1}}}),
+    "a time that is none": ("POST", "/v3/memories/", {"filters": {"created_at": {"gte": "x"}}}),
+    "page 0": ("POST", "/v3/memories/?page=0", {}),
+    "all of nobody": ("DELETE", "/v1/memories/", None),
+    "a change of nothing": ("PUT", "/v1/memories/WyJ1c2VycyIsImEiLCJOb3RlIiwiayJd/", {}),
+    "an unknown kind": ("DELETE", "/v2/entities/planet/mars/", None),
+}
+
+
+@pytest.mark.parametrize("name", sorted(BAD))
+def test_bad_input_is_told_in_a_sentence(client: httpx.Client, name: str) -> None:
+    """As JSON with a ``detail``, which the client shows, and nothing is written."""
+    method, path, body = BAD[name]
+
+    answer = client.request(method, f"{PATH}{path}", **({} if body is None else {"json": body}))
+
+    assert answer.status_code in {404, 422}, answer.text
+    assert "application/json" == answer.headers["content-type"]
+    assert answer.json()["detail"]
+
+
+def test_deep_filters_are_refused(client: httpx.Client) -> None:
+    """However deeply they nest, and however many there are."""
+    deep: dict[str, Any] = {"user_id": "a"}
+    for _ in range(10):
+        deep = {"AND": [deep]}
+    many = {"OR": [{"user_id": str(n)} for n in range(51)]}
+
+    answers = [client.post(f"{PATH}/v3/memories/", json={"filters": each}) for each in (deep, many)]
+
+    assert [422, 422] == [each.status_code for each in answers]
+    assert ["limit", "limit"] == [each.json()["code"] for each in answers]
+
+
+def test_a_whole_owner_is_erased(served: Served, new_key: NewKey) -> None:
+    """Messages too, with a receipt; another user's run of the same name goes with that run."""
+    key = new_key(served, *PERMISSIONS)
+    with httpx.Client(base_url=served.url, headers={"x-api-key": key}) as it:
+        for user in ("ada", "bob"):
+            body = {"messages": TALK, "user_id": user, "run_id": "r1"}
+            it.post(f"{PATH}/v3/memories/add/", json=body).raise_for_status()
+        it.delete(f"{PATH}/v2/entities/user/ada/").raise_for_status()
+        left = it.get("/v1/scopes", params={"below": True}).json()
+        threads = it.get("/v1/threads", params={"below": True}).json()["threads"]
+        receipts = it.get("/v1/erase/receipts", params={"below": True}).json()["receipts"]
+
+    assert "ada" not in json.dumps(left)
+    assert [["users", "bob", "runs", "r1"]] == [each["scope"] for each in threads]
+    assert [2] == [each["messages"] for each in receipts]

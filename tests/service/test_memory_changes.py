@@ -1,0 +1,139 @@
+"""One change to several memories: all of them or none, and all back with one token."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from recollect.records import PutMemory
+from recollect.server import undo
+from recollect.server.testing import ROOT_SCOPE, Served
+
+Connect = Callable[..., httpx.Client]
+NewKey = Callable[..., str]
+on_every_store = pytest.mark.parametrize(
+    "store", ["memory", "sqlite", "postgres", "redis"], indirect=True
+)
+UNDO = {"undo": "true"}
+ACTS = ("delete", "end", "approve", "reject")
+
+
+def note(content: str) -> dict[str, str]:
+    return {"context": "always", "content": content}
+
+
+def filled(served: Served, scope: str, *, state: Any = "active", count: int = 3) -> None:
+    """Keep notes in a scope, in a state."""
+    writes = [
+        PutMemory(type="Note", key=f"n{each}", value=note(f"boat {each}"), state=state)
+        for each in range(count)
+    ]
+    memory = served.service.memory
+    assert memory.loop is not None
+    applied = memory.apply((*ROOT_SCOPE, scope), writes)
+    asyncio.run_coroutine_threadsafe(applied, memory.loop).result()
+
+
+def changed(client: httpx.Client, scope: str, act: str, *keys: str, **more: Any) -> httpx.Response:
+    """Ask for a change of notes at their first version."""
+    memories = [{"type": "Note", "key": each, "version": 1} for each in keys]
+    return client.post(
+        "/v1/memories/change",
+        params={"scope": scope, **UNDO},
+        json={"act": act, "memories": memories, **more},
+    )
+
+
+def standing(client: httpx.Client, scope: str) -> dict[str, tuple[str, bool]]:
+    """Return of each note its state, and whether it has ended; not those of what was refused."""
+    found = client.get("/v1/memories", params={"scope": scope}).json()["memories"]
+    notes = [each for each in found if each["key"].startswith("n")]
+    return {each["key"]: (each["state"], each["valid_until"] is not None) for each in notes}
+
+
+@on_every_store
+def test_each_act_changes_all_that_are_named_and_is_taken_back(
+    client: httpx.Client, served: Served
+) -> None:
+    """Delete, end, approve, reject: the third memory is left alone, and undo restores the two."""
+    wanted = {
+        "delete": {"n2": ("active", False)},
+        "end": {"n0": ("active", True), "n1": ("active", True), "n2": ("active", False)},
+        "approve": dict.fromkeys(("n0", "n1"), ("active", False)) | {"n2": ("quarantined", False)},
+        "reject": dict.fromkeys(("n0", "n1"), ("rejected", False)) | {"n2": ("active", False)},
+    }
+    for act in ACTS:
+        scope = f"all {act}"
+        filled(served, scope, state="quarantined" if act == "approve" else "active")
+        before = standing(client, scope)
+
+        answer = changed(client, scope, act, "n0", "n1")
+
+        assert (200, 2) == (answer.status_code, answer.json()["changed"])
+        assert wanted[act] == standing(client, scope), act
+        token = {"undo": answer.json()["undo"]}
+        assert client.post("/v1/undo", params={"scope": scope}, json=token).is_success
+        assert before == standing(client, scope), act
+
+
+@on_every_store
+def test_nothing_is_done_if_one_was_changed_since(client: httpx.Client, served: Served) -> None:
+    """A memory at another version, or one that is gone, refuses the whole change."""
+    filled(served, "raced")
+    value = {"value": note("changed since")}
+    client.put("/v1/memories/Note/n1", params={"scope": "raced"}, json=value)
+
+    for act in ("delete", "end", "reject"):
+        assert 412 == changed(client, "raced", act, "n0", "n1").status_code
+    assert changed(client, "raced", "reject", "n0", "gone").status_code in {404, 412}
+    assert dict.fromkeys(("n0", "n1", "n2"), ("active", False)) == standing(client, "raced")
+
+
+@pytest.mark.parametrize(
+    ("act", "keys", "more"),
+    [
+        ("delete", ("n0", "n0"), {}),
+        ("delete", ("n0",), {"at": "2026-01-01T00:00:00Z"}),
+        ("approve", ("n0",), {}),
+        ("vanish", ("n0",), {}),
+        ("delete", (), {}),
+        ("delete", tuple(f"n{each}" for each in range(201)), {}),
+    ],
+)
+def test_a_change_that_means_nothing_is_refused(
+    client: httpx.Client, served: Served, act: str, keys: tuple[str, ...], more: dict[str, Any]
+) -> None:
+    """Twice the same, a time that ends nothing, no quarantine, no such act, none, too many."""
+    scope = f"refused {act} {len(keys)} {len(more)}"
+    filled(served, scope, count=1)
+
+    assert 422 == changed(client, scope, act, *keys, **more).status_code
+    assert {"n0": ("active", False)} == standing(client, scope)
+
+
+def test_a_change_too_large_to_be_taken_back_is_refused(
+    client: httpx.Client, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that whoever asked can do it in smaller parts."""
+    filled(served, "large")
+    monkeypatch.setattr(undo, "UNDO_BYTES_MAX", 1_000)
+
+    answer = changed(client, "large", "delete", "n0", "n1", "n2")
+
+    assert 422 == answer.status_code
+    assert "UNDO_BYTES_MAX" in answer.json()["detail"]
+    assert 3 == len(standing(client, "large"))
+
+
+def test_a_key_that_may_not_write_changes_nothing(
+    connect: Connect, served: Served, new_key: NewKey
+) -> None:
+    """Nor does one that may not read get a token, which holds what was deleted."""
+    filled(served, "guarded")
+    reader = connect(served, new_key(served, "read"))
+    writer = connect(served, new_key(served, "write"))
+
+    assert 403 == changed(reader, "guarded", "delete", "n0").status_code
+    assert 403 == changed(writer, "guarded", "delete", "n0").status_code

@@ -1,0 +1,157 @@
+/** What is chosen of a list, and what can be done to all of it at once, with one way back. */
+
+import { useCallback, useEffect, useRef, useState } from "react";
+import { api } from "../api/client";
+import { isConflict } from "../api/problem";
+import type { Memory } from "../api/shapes";
+import { changeAll, CHOSEN_MAX, meantBy, nameOf, partsIn, takeAllBack, type BulkAct, type BulkResult, type Chosen } from "../lib/bulk";
+import { PART, type ListedPart } from "../lib/listing";
+import { sentenceOf, useAround, useWording } from "../lib/session";
+import { Icon } from "./icons";
+import { Failure } from "./states";
+
+const ACTS: readonly BulkAct[] = ["approve", "reject", "end", "delete"];
+/** Before more than so many are changed, the person is asked once. */
+const ASKED_FROM = 100;
+
+export interface Choosing {
+  isOn: boolean;
+  all: ReadonlyMap<string, Chosen>;
+  has: (name: string) => boolean;
+  turn: (memory: Memory) => void;
+  set: (memories: readonly Chosen[]) => void;
+  toggle: () => void;
+}
+
+/** What is chosen in a list; where another list is shown, nothing is. */
+export function useChosen(subject: string): Choosing {
+  const [isOn, setOn] = useState(false);
+  const [all, setAll] = useState<ReadonlyMap<string, Chosen>>(new Map());
+  useEffect(() => setAll(new Map()), [subject]);
+  const turn = useCallback((memory: Memory) => setAll((before) => {
+    const after = new Map(before);
+    if (!after.delete(nameOf(memory))) after.set(nameOf(memory), memory);
+    return after;
+  }), []);
+  return {
+    isOn, all, turn,
+    has: (name) => all.has(name),
+    set: (memories) => setAll(new Map(memories.map((each) => [nameOf(each), each]))),
+    toggle: () => {
+      setOn(!isOn);
+      setAll(new Map());
+    },
+  };
+}
+
+interface Going {
+  act: BulkAct | "choose";
+  done: number;
+  of: number;
+}
+
+export function BulkBar({ chosen, total, ask, changed }: { chosen: Choosing; total: number; ask: (offset: number, limit: number) => Promise<ListedPart<Memory>>; changed: () => void }) {
+  const { t, tell } = useAround();
+  const wording = useWording();
+  const [going, setGoing] = useState<Going | null>(null);
+  const [result, setResult] = useState<BulkResult | null>(null);
+  const [error, setError] = useState<unknown>();
+  const stop = useRef<AbortController>(undefined);
+  useEffect(() => () => stop.current?.abort(), []);
+  const most = Math.min(total, CHOSEN_MAX);
+
+  const begin = (act: Going["act"], of: number): AbortSignal => {
+    stop.current = new AbortController();
+    setResult(null);
+    setError(undefined);
+    setGoing({ act, done: 0, of });
+    return stop.current.signal;
+  };
+  const chooseAll = async () => {
+    const signal = begin("choose", most);
+    try {
+      const found: Memory[] = [];
+      while (found.length < most && !signal.aborted) {
+        const { rows } = await ask(found.length, PART);
+        if (!rows.length) break;
+        found.push(...rows);
+        setGoing({ act: "choose", done: found.length, of: most });
+      }
+      chosen.set(found.slice(0, most));
+    } catch (failure) {
+      setError(failure);
+    }
+    setGoing(null);
+  };
+  const change = async (act: BulkAct) => {
+    const meant = meantBy(act, [...chosen.all.values()]);
+    if (meant.length > ASKED_FROM && !window.confirm(t(`bulk.sure.${act}`, { count: meant.length, total: wording.number(meant.length) }))) return;
+    const signal = begin(act, meant.length);
+    const made = await changeAll(partsIn(meant), (part) => api.change(part[0]?.scope ?? [], act, part), (done) => setGoing({ act, done, of: meant.length }), signal);
+    setGoing(null);
+    chosen.set(made.refused.map((each) => each.memory));
+    setResult(made.refused.length || made.stopped ? made : null);
+    changed();
+    if (!made.changed) return;
+    const { tokens } = made;
+    tell(t(`bulk.done.${act}`, { count: made.changed, total: wording.number(made.changed) }), tokens.length ? async () => {
+      try {
+        await takeAllBack(tokens, api.undo);
+      } finally {
+        changed();
+      }
+    } : undefined);
+  };
+  const count = chosen.all.size;
+  return (
+    <div className="bulk" role="group" aria-label={t("bulk")}>
+      <Failure error={error} again={() => void chooseAll()} />
+      {result && <Refused result={result} close={() => setResult(null)} />}
+      {going
+        ? <Progress going={going} stop={() => stop.current?.abort()} />
+        : (
+          <div className="bulk-line">
+            <strong role="status">{t("bulk.chosen", { count, total: wording.number(count) })}</strong>
+            <button type="button" className="small" disabled={!total || count >= most} onClick={() => void chooseAll()}>{total > CHOSEN_MAX ? t("bulk.first", { total: wording.number(CHOSEN_MAX) }) : t("bulk.all", { total: wording.number(total) })}</button>
+            {count > 0 && <button type="button" className="small plain" onClick={() => chosen.set([])}>{t("bulk.none")}</button>}
+            <span className="bulk-acts">
+              {ACTS.map((act) => <button key={act} type="button" className={act === "delete" ? "small danger" : "small"} disabled={!meantBy(act, [...chosen.all.values()]).length} onClick={() => void change(act)}>{t(ACT_WORDS[act])}</button>)}
+            </span>
+            <button type="button" className="plain icon-button" aria-label={t("close")} onClick={chosen.toggle}><Icon name="close" /></button>
+          </div>
+        )}
+    </div>
+  );
+}
+
+const ACT_WORDS = { approve: "review.approve", reject: "reject", end: "end", delete: "delete" } as const;
+
+function Progress({ going, stop }: { going: Going; stop: () => void }) {
+  const { t } = useAround();
+  const wording = useWording();
+  return (
+    <div className="bulk-line">
+      <span role="status">{t("bulk.going", { done: wording.number(going.done), total: wording.number(going.of) })}</span>
+      <progress max={going.of || 1} value={going.done} aria-label={t("bulk")} />
+      <button type="button" className="small" onClick={stop}>{t("chat.stop")}</button>
+    </div>
+  );
+}
+
+const REFUSED_SHOWN = 5;
+
+/** What was left as it is, and why; it stays chosen. */
+function Refused({ result: { refused, stopped }, close }: { result: BulkResult; close: () => void }) {
+  const { t } = useAround();
+  return (
+    <div className="wrong" role="alert">
+      <Icon name="warn" />
+      <div>
+        {Boolean(stopped) && <p>{t("bulk.stopped")} {sentenceOf(stopped, t)}</p>}
+        {refused.length > 0 && <p>{t("bulk.refused", { count: refused.length })}</p>}
+        <ul>{refused.slice(0, REFUSED_SHOWN).map(({ memory, error }) => <li key={nameOf(memory)}>{memory.type}/{memory.key}: {isConflict(error) ? t("bulk.meanwhile") : sentenceOf(error, t)}</li>)}</ul>
+      </div>
+      <button type="button" className="plain icon-button" aria-label={t("close")} onClick={close}><Icon name="close" /></button>
+    </div>
+  );
+}

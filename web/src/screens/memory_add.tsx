@@ -1,0 +1,54 @@
+/** A memory that a person writes: its type, its key, and a form made from the type. */
+
+import { useState } from "react";
+import { api } from "../api/client";
+import { Problem } from "../api/problem";
+import type { JsonObject, Memory, MemoryType } from "../api/shapes";
+import { useAct } from "../lib/act";
+import { standing } from "../lib/memory_acts";
+import { isSame } from "../lib/outcomes";
+import { faultsIn } from "../lib/schema_form";
+import { useAround, useHere } from "../lib/session";
+import { Dialog, Field } from "../parts/basics";
+import { ActFailure } from "../parts/states";
+import { useValueDraft, ValueForm } from "../parts/value_form";
+import { newName } from "./chat";
+
+/** Of a type that nobody described: it is written as JSON. */
+const NO_SCHEMA: JsonObject = {};
+const NOTHING: JsonObject = {};
+
+export function AddMemory({ types, close, added }: { types: readonly MemoryType[]; close: () => void; added: (memory: Memory) => void }) {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const names = types.map((each) => each.name);
+  const [type, setType] = useState(names.includes("Note") ? "Note" : (names[0] ?? "Note"));
+  const [key, setKey] = useState(() => newName().replace("talk", "memory"));
+  const draft = useValueDraft(types.find((each) => each.name === type)?.parameters ?? NO_SCHEMA, NOTHING);
+  const act = useAct();
+  const { value } = draft;
+  const save = () => {
+    draft.reveal();
+    if (draft.isFaulty || !value) return;
+    void act.run({
+      request: () => api.put(scope, type, key, { value }),
+      outcome: async () => {
+        const now = await standing(scope, { type, key });
+        return now && isSame(now.value, value) ? now : undefined;
+      },
+      succeed: added,
+    });
+  };
+  return (
+    <Dialog title={t("memories.add")} close={close} act={save}>
+      <Field label={t("memories.type")}>{(id) => <><input id={id} list={`${id}-types`} value={type} required onChange={(event) => setType(event.target.value)} /><datalist id={`${id}-types`}>{names.map((name) => <option key={name} value={name} />)}</datalist></>}</Field>
+      <Field label={t("memory.key")}>{(id) => <input id={id} value={key} required onChange={(event) => setKey(event.target.value)} />}</Field>
+      <ValueForm {...draft.props} told={act.error instanceof Problem ? faultsIn(act.error.detail, draft.fields) : undefined} />
+      <ActFailure act={act} />
+      <footer className="dialog-acts">
+        <button type="button" onClick={close}>{t("cancel")}</button>
+        <button type="submit" className="accent" disabled={act.isBusy}>{t("save")}</button>
+      </footer>
+    </Dialog>
+  );
+}

@@ -1,0 +1,119 @@
+/** One entry of a recall: what it says, each signal's part in its score, and why it stands above another. */
+
+import { useState } from "react";
+import type { RecallEntry, Signal } from "../api/shapes";
+import { entryName, whyAbove, type SignalShare } from "../lib/recall_reasons";
+import { linkTo } from "../lib/route";
+import { useAround, useHere, useWording } from "../lib/session";
+import { memoryLink, When } from "../parts/basics";
+import { TypeName, TypeSign } from "../parts/said";
+
+export function hrefOf(entry: Pick<RecallEntry, "kind" | "id" | "type" | "key" | "thread">, scope: string[]): string {
+  if (entry.kind === "memory") return memoryLink({ type: entry.type ?? "", key: entry.key ?? "" }, scope);
+  return linkTo(["chat", entry.thread ?? ""], scope, { message: entry.id });
+}
+
+export function reasonOf(reason: string | undefined, t: ReturnType<typeof useAround>["t"]): string {
+  if (reason === "budget") return t("dropped.budget");
+  if (reason === "repeats") return t("dropped.repeats");
+  if (reason === "limit") return t("dropped.limit");
+  if (reason === "score") return t("dropped.score");
+  return reason ?? "";
+}
+
+export const sizeOf = (signals: readonly Signal[]): number => signals.reduce((sum, each) => sum + Math.abs(each.part), 0);
+
+interface EntryProps {
+  entry: RecallEntry;
+  entries: readonly RecallEntry[];
+  place: number;
+  most: number;
+  isReranked: boolean;
+  /** The places in the answer beside which this one stands. */
+  before: ReadonlyMap<string, number> | undefined;
+}
+
+export function Entry({ entry, entries, place, most, isReranked, before }: EntryProps) {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const wording = useWording();
+  const signals = [...entry.signals].filter((each) => Math.abs(each.part) > 0.0005).sort((one, other) => Math.abs(other.part) - Math.abs(one.part));
+  return (
+    <li className="entry">
+      <span className="entry-rank" aria-hidden="true">{place + 1}</span>
+      <div className="entry-body">
+        <p className="entry-head">
+          {entry.kind === "memory" && entry.type ? <><TypeSign type={entry.type} /><TypeName type={entry.type} /></> : <span className="badge">{t(entry.role === "assistant" ? "role.assistant" : entry.role === "user" ? "role.user" : "recall.message")}</span>}
+          <When at={entry.time} />
+          {before && <Moved from={before.get(entryName(entry))} to={place + 1} />}
+          <span className="entry-score" title={t("recall.relevance", { percent: wording.number(entry.relevance * 100) })}>{wording.number(entry.score, 2)}</span>
+        </p>
+        <p className="entry-text"><a href={hrefOf(entry, scope)}>{entry.sentence ?? entry.text}</a></p>
+        <div className="signal-bar" aria-hidden="true">
+          {signals.map((each) => <span key={each.name} className={`signal signal-${each.name}${each.part < 0 ? " against" : ""}`} style={{ width: `${(Math.abs(each.part) / most) * 100}%` }} />)}
+        </div>
+        <details className="signals">
+          <summary>{signals.slice(0, 3).map((each) => `${signalName(each.name, t)} ${signed(each.part, wording)}`).join(" · ") || t("recall.no_signals")}</summary>
+          {entries.length > 1 && <Why entries={entries} place={place} isReranked={isReranked} />}
+          <table>
+            <thead><tr><th scope="col">{t("recall.signal")}</th><th scope="col">z</th><th scope="col">{t("recall.weight")}</th><th scope="col">{t("recall.part")}</th></tr></thead>
+            <tbody>
+              {entry.signals.map((each) => (
+                <tr key={each.name}><th scope="row"><span className={`swatch signal-${each.name}`} />{signalName(each.name, t)}</th><td>{wording.number(each.z, 2)}</td><td>{wording.number(each.weight, 2)}</td><td>{signed(each.part, wording)}</td></tr>
+              ))}
+            </tbody>
+            <tfoot><tr><th scope="row" colSpan={3}>{t("recall.score")}</th><td>{wording.number(entry.score, 2)}</td></tr></tfoot>
+          </table>
+        </details>
+      </div>
+    </li>
+  );
+}
+
+/** Where an entry stood in the answer beside this one. */
+function Moved({ from, to }: { from: number | undefined; to: number }) {
+  const { t } = useAround();
+  if (from === undefined) return <span className="badge badge-good">{t("recall.only_here")}</span>;
+  if (from === to) return <span className="badge">{t("recall.same_place")}</span>;
+  return <span className="badge badge-accent">{t(from > to ? "recall.higher" : "recall.lower", { count: Math.abs(from - to), from })}</span>;
+}
+
+/** Why an entry stands above, or below, another one that is chosen: in a sentence. */
+function Why({ entries, place, isReranked }: { entries: readonly RecallEntry[]; place: number; isReranked: boolean }) {
+  const { t } = useAround();
+  const [other, setOther] = useState(place + 1 < entries.length ? place + 1 : place - 1);
+  return (
+    <p className="why">
+      <label>{t("recall.why_beside")}
+        <select value={other} onChange={(event) => setOther(Number(event.target.value))}>
+          {entries.map((each, at) => at !== place && <option key={at} value={at}>{at + 1}. {(each.sentence ?? each.text).slice(0, 48)}</option>)}
+        </select>
+      </label>
+      <span className="why-said">{useWhy(entries, Math.min(place, other), Math.max(place, other), isReranked)}</span>
+    </p>
+  );
+}
+
+function useWhy(entries: readonly RecallEntry[], upper: number, lower: number, isReranked: boolean): string {
+  const { t } = useAround();
+  const wording = useWording();
+  const [one, two] = [entries[upper], entries[lower]];
+  if (!one || !two) return "";
+  const { by, leads, against } = whyAbove(one, two);
+  const named = (shares: readonly SignalShare[]) => shares.map((each) => `${signalName(each.name, t)} ${signed(Math.abs(each.part), wording)}`).join(t("recall.and"));
+  const values = { upper: upper + 1, lower: lower + 1, by: wording.number(Math.abs(by), 2), leads: named(leads), against: named(against) };
+  if (by < 0) return t(isReranked ? "recall.why_reranked" : "recall.why_placed", values);
+  if (!leads.length) return t("recall.why_even", values);
+  return t(against.length ? "recall.why_both" : "recall.why", values);
+}
+
+function signed(value: number, wording: ReturnType<typeof useWording>): string {
+  return `${value >= 0 ? "+" : "−"}${wording.number(Math.abs(value), 2)}`;
+}
+
+const SIGNALS = ["dense", "entry", "window", "session", "session_dense", "speaker", "personal", "when", "date", "age", "importance", "graph"] as const;
+
+function signalName(name: string, t: ReturnType<typeof useAround>["t"]): string {
+  const known = SIGNALS.find((each) => each === name);
+  return known ? t(`signal.${known}`) : name.replaceAll("_", " ");
+}

@@ -1,0 +1,219 @@
+/** Working on what is remembered: node workshop.mjs ADDRESS FOLDER CHROMIUM. Facts go to standard output. */
+
+import { openBrowser, watched } from "./browser.mjs";
+import { audited as auditedBy, told } from "./chapters.mjs";
+import { Facts } from "./facts.mjs";
+
+const [base, folder, chromium] = process.argv.slice(2);
+const facts = new Facts(folder);
+const { browser, close } = await openBrowser(chromium);
+await browser.grantPermissions(["clipboard-read", "clipboard-write"], { origin: base });
+const { page, noted } = await watched(browser, base);
+page.on("dialog", (dialog) => void dialog.accept());
+const SCOPE = "scope=mira";
+const THEN = "2025-03-12";
+
+const button = (name, within = page) => within.getByRole("button", { name, exact: true });
+const audited = (name) => auditedBy(page, facts, name);
+const at = (place) => page.goto(`${base}/#/${place}${place.includes("?") ? "&" : "?"}${SCOPE}`);
+const row = (words) => page.locator(".virtual .row", { hasText: words });
+const bar = page.locator(".bulk");
+/** What stands in the store of what the acts are about. */
+const standing = async () => {
+  const { memories } = await (await page.request.get(`${base}/v1/memories?${SCOPE}&type=Note&limit=100`)).json();
+  return Object.fromEntries(memories.filter((each) => each.key.startsWith("w")).map((each) => [each.key, [each.state, each.valid_until !== null]]));
+};
+
+/** Each act on two that are chosen, and one undo for both. */
+async function bulk() {
+  for (const [act, words, query] of [["Delete", "deleted", "state=active"], ["End", "ended", "state=active"], ["Reject", "rejected", "state=active"], ["Approve", "approved", "state=quarantined"]]) {
+    await at(`memories?type=Note&${query}&act=${act}`);
+    await row("workshop 0").waitFor();
+    const before = await standing();
+    if (await page.locator(".row-choice").count() === 0) await button("Select").click();
+    await page.locator("li", { hasText: "workshop 0" }).locator(".row-choice").check();
+    await page.locator("li", { hasText: "workshop 1" }).locator(".row-choice").check();
+    await bar.getByText("2 selected").waitFor();
+    if (act === "Delete") {
+      await facts.picture(page, "bulk");
+      await audited("bulk");
+    }
+    await button(act, bar).click();
+    const toast = page.locator(".toast", { hasText: `2 memories ${words}.` });
+    await toast.waitFor();
+    const after = await standing();
+    await button("Undo", toast).click();
+    await toast.waitFor({ state: "detached" });
+    facts.tell(`bulk_${act.toLowerCase()}`, { before, after, back: await standing() });
+    await button("Select").click();
+  }
+}
+
+/** One of those chosen was changed elsewhere meanwhile: it alone is left, and said to be. */
+async function raced() {
+  await at("memories?type=Note&state=active");
+  await row("workshop 2").waitFor();
+  await button("Select").click();
+  await page.locator("li", { hasText: "workshop 2" }).locator(".row-choice").check();
+  await page.locator("li", { hasText: "workshop 3" }).locator(".row-choice").check();
+  let isFirst = true;
+  await page.route(/\/v1\/memories\/change/, async (route) => {
+    if (isFirst) await page.request.put(`${base}/v1/memories/Note/w2?${SCOPE}`, { data: { value: { note: "Changed by somebody else." } } });
+    isFirst = false;
+    await route.continue();
+  });
+  await button("End", bar).click();
+  await page.locator(".toast", { hasText: "1 memory ended." }).waitFor();
+  facts.tell("raced", { told: await bar.locator(".wrong").innerText(), chosen: await bar.locator("strong").innerText(), standing: await standing() });
+  await facts.picture(page, "raced");
+  await audited("raced");
+}
+
+async function ordered() {
+  await at("memories");
+  await row("Mira").first().waitFor();
+  const types = () => page.locator(".virtual .type-name").allInnerTexts();
+  await page.getByLabel("Order").selectOption("type");
+  await page.waitForFunction(() => location.hash.includes("order=type"));
+  await page.locator(".former-rows").waitFor({ state: "detached" });
+  await page.waitForTimeout(300);
+  facts.tell("by_type", await types());
+  facts.tell("options", await page.getByLabel("Type").locator("option").allInnerTexts());
+  await at("recall?q=Where%20does%20Mira%20live%3F&among=memories");
+  await page.locator(".entry").first().waitFor();
+  await at("memories?order=recalled");
+  await page.locator(".virtual .count").first().waitFor();
+  facts.tell("recalled", await page.locator(".total").innerText());
+}
+
+/** The day that was believed is carried from screen to screen, and shown beside what is believed now. */
+async function believed() {
+  await at(`memories?type=Fact&known=${THEN}`);
+  await row("30 April 2025").waitFor();
+  facts.tell("believed", { rows: await page.locator(".virtual .said").allInnerTexts(), bar: await page.locator(".time-modes").innerText() });
+  await facts.picture(page, "believed");
+  await audited("believed");
+  await row("30 April 2025").click();
+  await page.locator(".then").waitFor();
+  facts.tell("then", await page.locator(".then").innerText());
+  await page.getByRole("link", { name: "Recall", exact: true }).click();
+  await page.locator("#search").waitFor();
+  facts.tell("carried", { recall: await page.getByLabel("Believed on").first().inputValue() });
+  await page.getByRole("link", { name: "Graph", exact: true }).click();
+  await page.locator(".plain-table tbody tr").first().waitFor();
+  facts.tell("graph_then", await page.locator(".plain-table tbody").innerText());
+  await page.getByRole("link", { name: "Memories", exact: true }).click();
+  await button("Back to today").click();
+  await page.waitForFunction(() => !location.hash.includes("known="));
+  await row("29 March 2025").waitFor();
+  await page.getByRole("button", { name: /^Believed on/ }).click();
+  await page.locator("#believed-on").focus();
+  await page.keyboard.press("Home");
+  await page.waitForFunction(() => /known=2025-0/.test(location.hash));
+  await row("29 March 2025").waitFor({ state: "detached" });
+  facts.tell("by_slider", await page.evaluate(() => location.hash));
+}
+
+async function compared() {
+  await at(`recall?q=When%20is%20Mira%20moving%3F&side=1&b_q=When%20is%20Mira%20moving%3F&b_known=${THEN}`);
+  const [left, right] = [page.locator(".recall-side").nth(0), page.locator(".recall-side").nth(1)];
+  await left.locator(".entry").first().waitFor();
+  await right.locator(".entry .badge", { hasText: /only here|higher|lower|same place/ }).first().waitFor();
+  await right.getByText("30 April 2025").first().waitFor();
+  facts.tell("sides", { left: await left.locator(".entry-text").allInnerTexts(), right: await right.locator(".entry-text").allInnerTexts(), marks: await right.locator(".entry .badge").allInnerTexts() });
+  await left.locator(".signals summary").first().click();
+  await left.locator(".why-said").first().waitFor();
+  facts.tell("why", await left.locator(".why-said").first().innerText());
+  await left.locator(".why select").first().selectOption({ index: 1 });
+  facts.tell("why_other", await left.locator(".why-said").first().innerText());
+  await facts.picture(page, "compared");
+  await audited("compared");
+}
+
+/** Each reason for which an entry is not there. */
+async function missing() {
+  const asked = async (query, words) => {
+    await at(`recall?${query}`);
+    await page.locator(".entry, .empty").first().waitFor();
+    const field = page.getByLabel("Its words, or its key");
+    if (!(await field.isVisible())) await page.getByText("An entry is missing?").click();
+    await field.fill(words);
+    await button("Look for it").click();
+    await page.locator(".verdicts li, .missing .faint").first().waitFor();
+    return Object.fromEntries((await page.locator(".verdicts li").all()).length ? await Promise.all((await page.locator(".verdicts li").all()).map(async (each) => [await each.locator("a").innerText(), await each.locator(".verdict").innerText()])) : [["", await page.locator(".missing .faint").innerText()]]);
+  };
+  const home = "q=Where%20does%20Mira%20live%3F";
+  facts.tell("missing", {
+    here: await asked(`${home}&among=memories`, "home-porto"),
+    limit: await asked(`${home}&among=memories&limit=1`, "汤圆"),
+    ended: await asked(home, "home-utrecht"),
+    waits: await asked(home, "workshop 0 waits"),
+    messages: await asked(`${home}&among=memories`, "Rui got the position at the hospital"),
+    none: await asked(home, "zeppelin-qqq"),
+  });
+  await facts.picture(page, "missing");
+  await audited("missing");
+}
+
+async function imported() {
+  await at("settings");
+  const field = page.getByLabel("Choose a file, or drop it here");
+  const lines = Array.from({ length: 1_100 }, (_, n) => JSON.stringify({ role: "user", content: `I saw lighthouse number ${n}.` }));
+  lines[40] = '{"nothing": 1}';
+  await field.setInputFiles({ name: "lighthouses.jsonl", mimeType: "application/jsonl", buffer: Buffer.from(lines.join("\n")) });
+  await page.locator(".report").waitFor();
+  facts.tell("imported", await page.locator(".report").innerText());
+  await facts.picture(page, "imported");
+  await audited("imported");
+  const archive = await (await page.request.get(`${base}/v1/export?${SCOPE}`)).body();
+  await field.setInputFiles({ name: "export.jsonl", mimeType: "application/x-ndjson", buffer: archive });
+  await page.locator(".report h3", { hasText: "export.jsonl" }).waitFor();
+  facts.tell("imported_export", await page.locator(".report").innerText());
+  await page.getByLabel("Times without a zone are from").fill("Mars/Olympus");
+  await field.setInputFiles({ name: "chat.json", mimeType: "application/json", buffer: Buffer.from("[]") });
+  await page.locator(".act-failure").waitFor();
+  facts.tell("bad_zone", await page.locator(".act-failure").innerText());
+}
+
+async function routes() {
+  const other = await browser.newPage();
+  await other.goto(`${base}/docs`);
+  await other.locator(".api-operation").first().waitFor();
+  facts.tell("docs", { title: await other.title(), operations: await other.locator(".api-operation").count() });
+  await other.close();
+  await at("api/recall");
+  await page.locator("#api-recall pre").first().waitFor();
+  facts.tell("recall_route", await page.locator("#api-recall").innerText());
+  await button("Copy", page.locator("#api-recall .api-code").first()).click();
+  await page.getByText("Copied.").first().waitFor();
+  facts.tell("copied", await page.evaluate(() => navigator.clipboard.readText()));
+  await facts.picture(page, "route");
+  await audited("route");
+  await page.locator("#search").fill("erase");
+  await page.locator("#api-recall").waitFor({ state: "detached" });
+  facts.tell("sought", await page.locator(".api-operation").count());
+}
+
+/** The same in Chinese, dark, and on a phone: nothing is wider than the window, and axe finds nothing. */
+async function looks() {
+  for (const [language, theme, width] of [["zh", "dark", 390], ["en", "light", 390], ["zh", "light", 1360]]) {
+    await page.evaluate(([l, t]) => localStorage.setItem("recollect.page", JSON.stringify({ language: l, theme: t })), [language, theme]);
+    await page.setViewportSize({ width, height: 844 });
+    for (const place of ["memories", `memories?known=${THEN}`, `recall?q=Mira&side=1&b_q=${encodeURIComponent("汤圆")}`, "settings", "api/recall"]) {
+      await at(place);
+      await page.reload();
+      await page.locator("main .row, main .entry, main .block, main .api-whole").first().waitFor();
+      await page.waitForTimeout(300);
+      const name = `${language} ${theme} ${width} ${place.split("&")[0]}`;
+      if (place === "memories") {
+        await page.locator(".page-acts button").first().click();
+        await page.locator(".row-choice").first().check();
+      }
+      await facts.picture(page, name.replaceAll(/[ /?=%]/g, "-"));
+      await audited(name);
+      facts.tell("overflow_px", { screen: name, px: await page.evaluate(() => document.documentElement.scrollWidth - innerWidth) });
+    }
+  }
+}
+
+await told({ bulk, raced, ordered, believed, compared, missing, imported, routes, looks }, { facts, page, noted, close });
