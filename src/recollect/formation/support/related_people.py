@@ -24,7 +24,8 @@ SAID_CHARACTERS_MAX: Final = 20_000
 """So much of all that was said is looked through for them."""
 _NAME: Final = r"[A-Z][a-z]{2,20}"
 _SOMEBODY: Final = re.compile(rf"(?<![A-Za-z]){_NAME}(?![A-Za-z])|[a-z]'s ")
-_ROLE: Final = rf"(?:{KIN}|mentor|manager|fella|fianc[eé]e?|tutor|coach|doctor)"
+_PET: Final = r"(?!(?:dog|cat|puppy|kitten|guest|baby|kid|child|friend)s?\b)"
+_ROLE: Final = rf"{_PET}(?:{KIN}|mentor|manager|fella|fianc[eé]e?|tutor|coach|doctor)"
 _OF: Final = (
     r"(?:the |his |her |their |my |(?:the )?user's |[A-Z][a-z]{1,20}'s |是(?:用户|使用者|我)?的? ?)"
 )
