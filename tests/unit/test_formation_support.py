@@ -291,9 +291,9 @@ WRONG: Final = {
         note("使用者的哥哥請了家庭照顧假，在美濃", "1: 我請了家庭照顧假到下禮拜三，我在美濃"),
     ),
     "said of another name": case(
-        ["u: Arlo is the one with the peanut butter, Wren won't eat anything green or crunchy"],
-        note("Arlo won't eat anything green or crunchy",
-             "1: Wren won't eat anything green or crunchy", "1: Arlo is the one"),
+        ["u: the twins: Arlo likes peanut butter, Wren won't eat anything green or raw"],
+        note("Arlo won't eat anything green or raw",
+             "1: Wren won't eat anything green or raw", "1: Arlo likes peanut butter"),
     ),
     "two people are one": case(
         ["u: dr patel's off sick. also ravi left the company"],
