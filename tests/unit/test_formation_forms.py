@@ -163,10 +163,14 @@ def test_arguments_of_an_insertion_are_read_without_a_level(
                                  "because": "1: Bergen"}},
         {"id": "m1", "changes": [{"op": "replace", "path": "/home", "value": "Bergen"}],
          "because": "1: Bergen"},
+        {"id": "m1", "changes": [{"op": "replace", "path": "/home", "value": "Bergen",
+                                  "because": ["1: Bergen"], "since": "2023-03"}]},
+        {"id": "m1", "since": "2023-03", "until": None,
+         "changes": [{"path": "/home", "value": "Bergen", "because": ["1: Bergen"]}]},
     ],
 )  # fmt: skip
 def test_arguments_of_a_patch_are_read_without_a_level(arguments: Mapping[str, Json]) -> None:
-    """Flat, one change for a list, cited once for all."""
+    """Flat, one change for a list, cited once for all; when it is true is that it was said."""
     call = ToolCall(name="patch_memory", arguments=arguments)
 
     (patch,) = read(ModelAnswer(calls=(call,)))

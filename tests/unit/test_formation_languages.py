@@ -73,11 +73,11 @@ def window(*said: tuple[Role, str], old: int = 0) -> Window:
 TALK: Final = window(("user", "I like tea."), ("user", "Rain."))
 SETTINGS: Final[Mapping[str, tuple[Sequence[MemoryType], Sequence[Memory], int]]] = {
     # The types, what is known, and the tokens that the request may cost.
-    "nothing known": ((USER, NOTE), (), 499),
-    "profile and note": ((USER, NOTE), (PROFILE, ENTRY), 639),
-    "two speakers": ((USER, NOTE), (PROFILE, ENTRY), 685),
-    "facts": ((FACT,), (), 453),
-    "four types": ((USER, NOTE, FACT, INSTRUCTIONS), (PROFILE, ENTRY), 986),
+    "nothing known": ((USER, NOTE), (), 485),
+    "profile and note": ((USER, NOTE), (PROFILE, ENTRY), 620),
+    "two speakers": ((USER, NOTE), (PROFILE, ENTRY), 683),
+    "facts": ((FACT,), (), 435),
+    "four types": ((USER, NOTE, FACT, INSTRUCTIONS), (PROFILE, ENTRY), 934),
 }
 
 

@@ -1,5 +1,6 @@
 """What a model is offered: which tools, and which memories under which short ids."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -80,6 +81,19 @@ def test_the_schema_of_a_tool_is_that_of_its_type() -> None:
     assert [schema_in("en", each) for each in told] == [each["value"] for each in fields]
     assert {"value", "because"} == fields[0].keys()
     assert {"value", "because", "since", "until"} == fields[1].keys()
+
+
+def test_every_tool_that_cites_takes_a_list_of_citations() -> None:
+    """Of a value, of each change and of an end."""
+    tools = {each.name: each for each in offer_of((NOTE,), (ENTRY,), "").tools}
+    note, patched, ended = (
+        json.loads(json.dumps(tools[name].parameters, default=dict))["properties"]
+        for name in ("Note", "patch_memory", "end_memory")
+    )
+
+    cited = {"type": "array", "items": {"type": "string"}}
+    change = patched["changes"]["items"]["properties"]
+    assert [cited] * 3 == [each["because"] for each in (note, change, ended)]
 
 
 def test_memories_get_short_ids_in_their_order() -> None:

@@ -291,9 +291,9 @@ WRONG: Final = {
         note("使用者的哥哥請了家庭照顧假，在美濃", "1: 我請了家庭照顧假到下禮拜三，我在美濃"),
     ),
     "said of another name": case(
-        ["u: Arlo is the one with the peanut butter, Wren won't eat anything green or crunchy"],
-        note("Arlo won't eat anything green or crunchy",
-             "1: Wren won't eat anything green or crunchy", "1: Arlo is the one"),
+        ["u: the twins: Arlo likes peanut butter, Wren won't eat anything green or raw"],
+        note("Arlo won't eat anything green or raw",
+             "1: Wren won't eat anything green or raw", "1: Arlo likes peanut butter"),
     ),
     "two people are one": case(
         ["u: dr patel's off sick. also ravi left the company"],
@@ -325,6 +325,27 @@ WRONG: Final = {
         ["u: from monday im in day surgery, 7 to 3, band 6"],
         note("works in day surgery from 7 to 5", "1: im in day surgery, 7 to 3"),
         known=[known_note("has 5 cats")],
+    ),
+    "digits in another order": case(
+        ["u: السكر التراكمي نزل من 8.1 إلى 6.4"],
+        note("السكر التراكمي 4.6", "1: السكر التراكمي نزل من 8.1 إلى 6.4"),
+    ),
+    "an amount that was corrected": case(
+        ["u: the speech is 5 mins at dinner", "u: actually make it 3 minutes"],
+        note("The speech at dinner is 5 minutes long", "1: the speech is 5 mins at dinner"),
+    ),
+    "an amount of before": case(
+        ["u: 考過了！多益八百七，上次才七百一"],
+        note("用戶多益考了710分", "1: 多益八百七，上次才七百一"),
+    ),
+    "the other one first": case(
+        ["u: give me both metric and imperial units, imperial first"],
+        note("wants metric first, imperial units behind", "1: both metric and imperial units"),
+    ),
+    "a brother of somebody else": case(
+        ["u: the godparents are my brother Joel and his wife, says my ex"],
+        note("The godparents are the ex's brother Joel and his wife",
+             "1: the godparents are my brother Joel and his wife, says my ex"),
     ),
     "a proposal of the assistant's": case(
         ["u: 我要开车去宜兰。", "a: 建议走雪山隧道，保持车距，开大灯。", "u: 我周六去"],
@@ -471,6 +492,16 @@ MUTANTS: Final[dict[str, tuple[Any, str, Any, str]]] = {
         later_corrections, "_turned_round", lambda *_: iter(()), "an opposite"),
     "any span is one": (
         later_corrections, "_other_range", lambda *_: iter(()), "another span"),
+    "any order of digits is one": (
+        later_corrections, "_transposed", lambda *_: iter(()), "digits in another order"),
+    "nothing is corrected": (
+        later_corrections, "_other_amount", lambda *_: iter(()), "an amount that was corrected"),
+    "before is as good as now": (
+        later_corrections, "_former_amount", lambda *_: iter(()), "an amount of before"),
+    "either may be first": (
+        later_corrections, "_other_first", lambda *_: iter(()), "the other one first"),
+    "any brother is the same": (
+        related_people, "_of_another_owner", lambda *_: iter(()), "a brother of somebody else"),
     "any proposal is taken": (
         support, "_unasked_words", lambda *_: iter(()), "a proposal of the assistant's"),
     "nothing is announced": (

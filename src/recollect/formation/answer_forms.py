@@ -28,6 +28,8 @@ _NAMES: Final = ("name", "tool", "tool_name", "type", "function")
 _ARGUMENTS: Final = ("arguments", "input", "parameters", "args")
 _WRAPPERS: Final = ("calls", "tool_calls", "operations", "memories")
 _ABOUT_CALL: Final = frozenset({"value", "because", "since", "until"})
+_VALIDITY: Final = ("since", "until")
+"""When a new memory is true; a change holds from when it was said."""
 _CHANGE: Final = ("op", "path", "value", "from", "message", "quote")
 
 
@@ -184,7 +186,7 @@ def _whole_patch(given: JsonObject, offer: Offer) -> JsonObject:
     target = given.get("id")
     memory = offer.known.get(target) if isinstance(target, str) else None
     whole = [_whole_change(each, because, memory.value if memory else {}) for each in changes]
-    moved = {"changes"} if whole == changes else {"changes", "because"}
+    moved = {"changes", *_VALIDITY} if whole == changes else {"changes", "because", *_VALIDITY}
     moved |= set() if "changes" in given else set(_CHANGE)
     outer = {name: each for name, each in given.items() if name not in moved}
     return {**outer, "changes": whole}
@@ -193,7 +195,7 @@ def _whole_patch(given: JsonObject, offer: Offer) -> JsonObject:
 def _whole_change(change: Json, because: Json, before: JsonObject) -> Json:
     if not isinstance(change, Mapping):
         return change
-    found: dict[str, Json] = dict(change)
+    found: dict[str, Json] = {n: each for n, each in change.items() if n not in _VALIDITY}
     if because is not None and not found.keys() & {"because", "message"}:
         found["because"] = because
     path = found.get("path")

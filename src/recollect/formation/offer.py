@@ -23,8 +23,8 @@ _CHANGES: Final[JsonObject] = {
     "type": "array",
     "items": {
         "type": "object",
-        "properties": {"op": _TEXT, "path": _TEXT, "value": {}, "because": _TEXT},
-        "required": ["op", "path", "because"],
+        "properties": {"op": _TEXT, "path": _TEXT, "value": {}, "because": _BECAUSE},
+        "required": ["path", "because"],
     },
 }
 
@@ -125,7 +125,7 @@ def _patch_tool(about: str) -> Tool:
 
 
 def _end_tool(about: str) -> Tool:
-    return _tool(END, about, {"id": _TEXT, "because": _TEXT, "at": _TEXT}, ["id", "because"])
+    return _tool(END, about, {"id": _TEXT, "because": _BECAUSE, "at": _TEXT}, ["id", "because"])
 
 
 def _tool(

@@ -233,7 +233,7 @@ def _inserted(told: list[_Said]) -> ToolCall:
 
 def _changes(each: _Said, current: dict[str, Json]) -> list[Json]:
     """Return the operations that bring one thing into the document; *current* follows."""
-    cited: dict[str, Json] = {"because": cited_words(each.number, each.quote)}
+    cited: dict[str, Json] = {"because": [cited_words(each.number, each.quote)]}
     listed = current.get(each.field)
     if each.field in _LISTS:
         if isinstance(listed, list):

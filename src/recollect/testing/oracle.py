@@ -184,8 +184,7 @@ def _kept(deed: OracleOperation, shown: ParsedRequest) -> Called:
 def _ends(deed: OracleOperation, shown: ParsedRequest) -> Iterator[Called]:
     for id_, value in shown.of_type(deed.type):
         if deed.pattern.matches(value):
-            cited = next(iter(_because(deed, shown, path="")), "")
-            arguments: dict[str, Json] = {"id": id_, "because": cited}
+            arguments: dict[str, Json] = {"id": id_, "because": _because(deed, shown, path="")}
             yield END, {**arguments, "at": deed.at} if deed.at else arguments
 
 
@@ -233,8 +232,7 @@ def _placed(document: dict[str, Json], deed: OracleOperation) -> str:
 
 def _changes(deed: OracleOperation, value: dict[str, Json], shown: ParsedRequest) -> list[Json]:
     """Return the JSON Patch operations of *deed*; *value* follows them."""
-    (cited, *_) = _because(deed, shown, "")
-    words: dict[str, Json] = {"because": cited}
+    words: dict[str, Json] = {"because": _because(deed, shown, "")}
     if deed.action == "remove":
         return [{"op": "remove", "path": path, **words} for path in _removed(deed.pattern, value)]
     path, field_ = deed.pattern.path, parse_pointer(deed.pattern.path)[0]

@@ -12,6 +12,7 @@ from recollect.formation.claims.computed_numbers import computed_from
 from recollect.formation.grounding.latin_names import HeardWords
 from recollect.formation.grounding.told_dates import Told
 from recollect.formation.wording.pieces import pieces_of
+from recollect.formation.wording.short_times import spelled_out
 from recollect.text.clock_times import ClockTime, times_in
 from recollect.text.number import Number
 from recollect.text.numerals import counts_in, digit_runs, numbers_in, plain
@@ -86,12 +87,18 @@ class SourceClaims:
     @cached_property
     def times(self) -> tuple[ClockTime, ...]:
         """Return the times of day."""
-        return tuple(chain.from_iterable(map(times_in, pieces_of(self.text))))
+        return tuple(chain.from_iterable(map(times_in, (*pieces_of(self.text), *self._short))))
+
+    @cached_property
+    def _short(self) -> tuple[str, ...]:
+        """Return the pieces that have short forms of times, with these spelled out."""
+        return tuple(filter(None, map(spelled_out, pieces_of(self.text))))
 
     @cached_property
     def told(self) -> Told:
         """Return the days that the text tells of."""
-        return Told(list(pieces_of(self.text)), self.source.at.date() if self.source.at else None)
+        pieces = [*pieces_of(self.text), *self._short]
+        return Told(pieces, self.source.at.date() if self.source.at else None)
 
     @cached_property
     def span_ends(self) -> frozenset[int]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from recollect.formation.claims import Heard, SaidText, SourceClaims, ValueTexts
 from recollect.formation.grounding.foreign_text import foreign_spans, instructs
@@ -310,6 +310,8 @@ class HeardWindow:
         self._texts = ValueTexts()
         self._cited: dict[tuple[int, ...], CitedWords] = {}
         self._frames: dict[str, WordIndex] = {}
+        self._lacking: dict[tuple[object, ...], tuple[str, ...]] = {}
+        self.traces: dict[tuple[str, tuple[int, ...], tuple[int, ...]], Any] = {}
         self._left = ASKED_CHARACTERS_MAX
 
     def admits(self, characters: int) -> bool:
@@ -448,6 +450,17 @@ class HeardWindow:
 
         Labels do not need support for their words.
         """
+        if not isinstance(leaf, str):
+            return self._lacks(voices, leaf, before, is_label=is_label)
+        # Voices and known values live as long as the window: their ids stay theirs.
+        key = (tuple(map(id, voices)), leaf, None if before is None else id(before), is_label)
+        if key not in self._lacking:
+            self._lacking[key] = self._lacks(voices, leaf, before, is_label=is_label)
+        return self._lacking[key]
+
+    def _lacks(
+        self, voices: Sequence[Voice], leaf: Json, before: Json, *, is_label: bool
+    ) -> tuple[str, ...]:
         sources = [*(each.claims for each in voices), *self.speakers, *self.remembered]
         missing = Heard(sources, before, texts=self._texts).lacks_of(leaf)
         if is_label:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 from itertools import islice
 from typing import Final
 
@@ -11,6 +13,7 @@ from recollect.formation.support.heard import SENTENCE_END, HeardWindow, Passage
 from recollect.formation.support.stances import is_negative
 from recollect.formation.support.told_clauses import TEXT_CHARACTERS_MAX, text_clauses
 from recollect.text.chinese_scripts import simplified
+from recollect.text.numerals import numbers_in, plain
 
 CORRECTIONS_MAX: Final = 20
 """So many corrections of one message, and spans of one text, are compared."""
@@ -25,6 +28,24 @@ _HOURS: Final = 24
 _RANGE: Final = re.compile(
     r"(?<![\d.:/-])(?P<one>\d{1,3}) ?(?:to|-|–|~|至|到) ?(?P<other>\d{1,3})(?![\d:/%-]|\.\d)"
 )
+_PLAIN_FIGURES: Final = re.compile(
+    r"(?<![\w.:/-])\d{2,6}(?:\.\d{1,2})?(?![\w:/-]|\.\d)|(?<![\w.:/-])\d\.\d{1,2}(?![\w:/.-])"
+)
+_MADE: Final = re.compile(
+    r"\b(?:actually|make (?:it|that)|no wait|hang on|correction)\b(?P<rest>[^.!?\n]{1,40})",
+    re.IGNORECASE,
+)
+_UNIT: Final = re.compile(
+    r"[ -]?(?P<unit>min|hour|day|week|month|year|people|guest|person)\w*", re.IGNORECASE
+)
+_FORMER: Final = re.compile(
+    r"\b(?:last time|used to|before|previously|formerly|until now|instead of|wanted|hoped"
+    r"|was meant)\b"
+    r"|上次|以前|原[来來本先定]|本[来來]|之前",
+    re.IGNORECASE,
+)
+_FIRST_OF_TWO: Final = re.compile(r"\b(?P<what>[a-z]{4,20}) first\b", re.IGNORECASE)
+_UNIT_LETTERS: Final = 3
 _OPPOSITES: Final = tuple(
     (re.compile(one, re.IGNORECASE), re.compile(other, re.IGNORECASE))
     for one, other in (
@@ -47,6 +68,10 @@ def correction_reasons(text: str, cited: Sequence[Passage], heard: HeardWindow) 
     yield from _taken_back(text, own, heard)
     yield from _turned_round(text, own)
     yield from _other_range(text, own)
+    yield from _transposed(text, own, heard)
+    yield from _other_amount(text, own, heard)
+    yield from _former_amount(text, own)
+    yield from _other_first(text, own)
 
 
 def _taken_back(text: str, cited: Sequence[Passage], heard: HeardWindow) -> Iterator[str]:
@@ -100,6 +125,67 @@ def _other_range(text: str, cited: Sequence[Passage]) -> Iterator[str]:
         if any((each[0] == one) != (each[1] == other) for each in said):
             yield f"the cited words give another span than {match.group()!r}"
             return
+
+
+def _transposed(text: str, cited: Sequence[Passage], heard: HeardWindow) -> Iterator[str]:
+    """Yield a figure that nobody said, of the digits of one that was said."""
+    known = "\n".join(each.source.text for each in heard.remembered)
+    said = {each for passage in cited for each in _PLAIN_FIGURES.findall(passage.text)}
+    spoken = {e for voice in heard.voices for e in _PLAIN_FIGURES.findall(voice.text)}
+    for figure in islice(_PLAIN_FIGURES.findall(text), CORRECTIONS_MAX) if said else ():
+        if figure in spoken or figure in known:
+            continue
+        twin = next((e for e in said if e != figure and sorted(e) == sorted(figure)), None)
+        if twin:
+            yield f"the cited words say {twin}, and the value {figure}"
+            return
+
+
+def _other_amount(text: str, cited: Sequence[Passage], heard: HeardWindow) -> Iterator[str]:
+    """Yield an amount that a user corrected later: "actually make it 3 minutes"."""
+    first = min((each.line.number for each in cited), default=0)
+    told = _amounts_in(text)
+    for voice in heard.voices if told else ():
+        if voice.trust != "user" or voice.line.number < first:
+            continue
+        for match in islice(_MADE.finditer(voice.text[:TEXT_CHARACTERS_MAX]), CORRECTIONS_MAX):
+            for unit, amounts in _amounts_in(match["rest"]).items():
+                if unit in told and told[unit].isdisjoint(amounts):
+                    yield f"message {voice.line.number} makes it {match['rest'].strip()[:40]!r}"
+                    return
+
+
+def _former_amount(text: str, cited: Sequence[Passage]) -> Iterator[str]:
+    """Yield an amount that was said of before alone, and is told as that of now."""
+    clauses = [plain(e.text) for passage in cited for e in text_clauses(passage.text)]
+    former = _numbers_of(each for each in clauses if _FORMER.search(each))
+    present = _numbers_of(each for each in clauses if not _FORMER.search(each))
+    told = _numbers_of([plain(text)]) if former else set()
+    if told & (former - present) and present and not told & present and not _FORMER.search(text):
+        yield "the value tells as of now what was said of before"
+
+
+def _numbers_of(texts: Iterable[str]) -> set[Fraction]:
+    numbers = (number for text in texts for number in numbers_in(text) if number.is_claim)
+    return {each for number in islice(numbers, CORRECTIONS_MAX) for each in number.readings}
+
+
+def _other_first(text: str, cited: Sequence[Passage]) -> Iterator[str]:
+    """Yield another thing that comes first than the one of two that was said to."""
+    said = {m["what"].lower() for each in cited for m in _FIRST_OF_TWO.finditer(each.text)}
+    told = {match["what"].lower() for match in _FIRST_OF_TWO.finditer(text)}
+    if said and told and said.isdisjoint(told) and any(each in text.lower() for each in said):
+        yield f"the cited words put {min(said)!r} first, and the value {min(told)!r}"
+
+
+def _amounts_in(text: str) -> dict[str, set[Fraction]]:
+    """Return the amounts of each unit, known by its first letters."""
+    found: defaultdict[str, set[Fraction]] = defaultdict(set)
+    usual = plain(text)
+    for number in islice(numbers_in(usual), CORRECTIONS_MAX):
+        if unit := _UNIT.match(usual, number.end):
+            found[unit["unit"][:_UNIT_LETTERS].lower()] |= number.readings
+    return found
 
 
 def _ends_of(match: re.Match[str]) -> tuple[int, int]:

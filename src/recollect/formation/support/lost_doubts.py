@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -18,13 +19,19 @@ from recollect.formation.support.told_clauses import (
 SHARED_WORDS_MIN: Final = 2
 """So many words of a doubtful clause are retold, or all that it has."""
 SHOWN_CHARACTERS: Final = 80
+_WISHED: Final = re.compile(
+    r"\b(?:wish\w*|dream\w*|aspir\w*|interest\w*|request\w*|appreciat\w*|plans? to|open to)\b"
+    r"|希望|想要|打算|有意",
+    re.IGNORECASE,
+)
+"""A value that tells a wish or a plan does not say that it is so."""
 
 
 def lost_doubt_reasons(text: str, labels: str, cited: Sequence[Passage]) -> Iterator[str]:
     """Yield the first doubt of *cited* sentences that *text*, under its *labels*, leaves out."""
     own = [each for each in cited if each.trust == "user" and not each.citation.implied]
     doubtful = [found for each in own for found in _doubtful_clauses(each.text)]
-    if not doubtful:
+    if not doubtful or _WISHED.search(text):
         return
     sure = OwnWords(word for each in cited for word in _sure_words(each.text))
     retold = [(each, OwnWords(each.words)) for each in text_clauses(text)]
@@ -60,6 +67,8 @@ def _retells(only: Sequence[OwnWord], clause: TextClause, value: OwnWords) -> bo
 
 def _doubtful_clauses(text: str) -> Iterator[tuple[str, TextClause]]:
     """Yield the words of each doubt, and the clause that it governs without them."""
+    if not hedges_in(text):
+        return
     for sentence in SENTENCE_END.split(text):
         clauses = text_clauses(sentence)
         for at, clause in enumerate(clauses):
@@ -75,10 +84,11 @@ def _doubtful_clauses(text: str) -> Iterator[tuple[str, TextClause]]:
 
 
 def _sure_words(text: str) -> Iterator[OwnWord]:
-    doubtful = {each.text for _, each in _doubtful_clauses(text)}
+    found = list(_doubtful_clauses(text))
+    doubtful = {each.text for _, each in found} | {hedge for hedge, _ in found}
     for sentence in SENTENCE_END.split(text):
         for clause in text_clauses(sentence):
-            if clause.text not in doubtful and not hedges_in(clause.text):
+            if clause.text not in doubtful:
                 yield from clause.words
 
 

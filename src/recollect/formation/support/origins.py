@@ -62,29 +62,37 @@ class Sources:
         return self.heard.cited_words(self.cited)
 
 
-def trace(text: str, sources: Sources) -> list[TracedWord]:
-    """Return the words of *text* with their origins, in order."""
-    found: list[TracedWord] = []
+def trace(text: str, sources: Sources) -> Sequence[TracedWord]:
+    """Return the words of *text* with their origins, in order; each text is traced once."""
+    # The window holds what the ids are of: its passages by their words, and all that is known.
+    key = text, tuple(map(id, sources.cited)), tuple(map(id, sources.known))
+    found: tuple[TracedWord, ...] | None = sources.heard.traces.get(key)
+    if found is None:
+        found = sources.heard.traces[key] = tuple(_traced_words(text, sources))
+    return found
+
+
+def _traced_words(text: str, sources: Sources) -> Iterator[TracedWord]:
     tokens = list(tokens_in(text))
     compounds = _compounds_of(tokens, sources)
     for at, token in enumerate(tokens):
         if token.is_number:
-            found.append(_traced_number(token, sources))
+            yield _traced_number(token, sources)
         elif token.is_run:
-            found += _RunTrace(token, sources).words()
+            yield from _RunTrace(token, sources).words()
         elif at in compounds and not is_neutral(token):
-            found.append(TracedWord(token.folded, token.start, token.end, "cited", 1.0))
+            yield TracedWord(token.folded, token.start, token.end, "cited", 1.0)
         else:
-            found.append(_traced(token, sources))
-    return found
+            yield _traced(token, sources)
 
 
 def _compounds_of(tokens: Sequence[Token], sources: Sources) -> set[int]:
     """Return the places of words that were said as one with their neighbour: "hayfever"."""
+    said = sources.words.index.keys
     found: set[int] = set()
     for at, (one, other) in enumerate(pairwise(tokens)):
         joined = one.folded + other.folded
-        if one.folded and other.folded and joined in sources.words.index.keys:
+        if one.folded and other.folded and joined in said:
             found |= {at, at + 1}
     return found
 

@@ -24,7 +24,8 @@ SAID_CHARACTERS_MAX: Final = 20_000
 """So much of all that was said is looked through for them."""
 _NAME: Final = r"[A-Z][a-z]{2,20}"
 _SOMEBODY: Final = re.compile(rf"(?<![A-Za-z]){_NAME}(?![A-Za-z])|[a-z]'s ")
-_ROLE: Final = rf"(?:{KIN}|mentor|manager|fella|fianc[eé]e?|tutor|coach|doctor)"
+_PET: Final = r"(?!(?:dog|cat|puppy|kitten|guest|baby|kid|child|friend)s?\b)"
+_ROLE: Final = rf"{_PET}(?:{KIN}|mentor|manager|fella|fianc[eé]e?|tutor|coach|doctor)"
 _OF: Final = (
     r"(?:the |his |her |their |my |(?:the )?user's |[A-Z][a-z]{1,20}'s |是(?:用户|使用者|我)?的? ?)"
 )
@@ -41,6 +42,9 @@ _OF_SOMEBODY: Final = re.compile(
     rf"\b(?P<owner>{_NAME})'s (?:\w+ )?(?P<kin>{KIN})\b"
     rf"|(?P<han>[\u3400-\u9fff]{{2}})(?:家的?|的)(?P<han_kin>{KIN_HAN})"
 )
+_OWNED: Final = re.compile(
+    rf"\b(?P<owner>user's|[a-z]{{2,12}}'s) (?:[a-z]{{2,12}} )?(?P<kin>{KIN}),? (?P<name>{_NAME})\b"
+)
 _OWNING: Final = ("'s", "家", "的")
 _TWO_NAMES: Final = re.compile(r"\b(?P<one>[A-Z][a-z]{1,20}) (?=(?P<other>[A-Z][a-z]{1,20})\b)")
 
@@ -51,6 +55,7 @@ def relation_reasons(text: str, cited: Sequence[Passage], heard: HeardWindow) ->
     yield from _related(text, heard)
     yield from _related_in_chinese(simplified(text), heard)
     yield from _joined_names(text, heard)
+    yield from _of_another_owner(text, heard)
     own = [each for each in cited if each.trust == "user" and not each.citation.implied]
     yield from _without_owner(simplified(text), own)
 
@@ -136,6 +141,20 @@ def _are_said_apart(one: str, other: str, heard: HeardWindow) -> bool:
     )
     is_said = re.search(rf"\b{one}\b", said, re.IGNORECASE)
     return bool(is_said and theirs and not together)
+
+
+def _of_another_owner(text: str, heard: HeardWindow) -> Iterator[str]:
+    """Yield a relative of the user's who is told as somebody else's, or the other way round."""
+    for match in islice(_OWNED.finditer(text), PEOPLE_MAX):
+        kin, name = re.escape(match["kin"]), match["name"]
+        mine = re.compile(rf"\bmy (?:\w+ )?{kin},? {name}\b", re.IGNORECASE)
+        theirs = re.compile(rf"\b(?:his|her|their|\w+'s) (?:\w+ )?{kin},? {name}\b", re.IGNORECASE)
+        is_users = match["owner"].casefold() == "user's"
+        right, wrong = (mine, theirs) if is_users else (theirs, mine)
+        said = [each.text[:SAID_CHARACTERS_MAX] for each in heard.voices if each.trust == "user"]
+        if any(map(wrong.search, said)) and not any(map(right.search, said)):
+            yield f"{name} was said to be the {match['kin']} of somebody else"
+            return
 
 
 def _without_owner(text: str, cited: Sequence[Passage]) -> Iterator[str]:

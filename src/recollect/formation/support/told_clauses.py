@@ -19,6 +19,8 @@ from recollect.formation.support.vocabulary import groups_of, is_neutral, neutra
 
 TEXT_CHARACTERS_MAX: Final = 4_000
 """So much of a value, and of the passages that it cites, is read clause by clause."""
+_REMEMBERED_CHARACTERS: Final = 600
+"""Of shorter texts, the sentences that several checks read, the last few are kept."""
 _DIGITS_MIN: Final = 2
 _PREFIX: Final = 4
 _CLAUSE_END: Final = re.compile(
@@ -78,11 +80,17 @@ def text_clauses(text: str) -> tuple[TextClause, ...]:
     >>> [[word.key for word in each.words] for each in text_clauses("a whippet, from Leeds")]
     [['whippet'], ['leed']]
     """
-    return _text_clauses(text[:TEXT_CHARACTERS_MAX])
+    if len(text) <= _REMEMBERED_CHARACTERS:
+        return _remembered_clauses(text)
+    return _clauses_of(text[:TEXT_CHARACTERS_MAX])
 
 
-@lru_cache(maxsize=1_000)
-def _text_clauses(text: str) -> tuple[TextClause, ...]:
+@lru_cache(maxsize=256)
+def _remembered_clauses(text: str) -> tuple[TextClause, ...]:
+    return _clauses_of(text)
+
+
+def _clauses_of(text: str) -> tuple[TextClause, ...]:
     found: list[TextClause] = []
     start = 0
     for match in (*_CLAUSE_END.finditer(text), None):

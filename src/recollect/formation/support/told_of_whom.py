@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
+from recollect.formation.grounding.common_words import COMMON
 from recollect.formation.support.heard import SENTENCE_END, HeardWindow, Passage
 from recollect.formation.support.subjects import KIN, KIN_HAN
 from recollect.formation.support.told_clauses import (
+    TEXT_CHARACTERS_MAX,
     OwnWord,
     OwnWords,
     TextClause,
@@ -72,7 +74,7 @@ def whom_reasons(text: str, cited: Sequence[Passage], heard: HeardWindow) -> Ite
     if explicit:
         yield from _of_another_speaker(text, explicit, heard)
         yield from _exchanged_with_user(text, explicit)
-        yield from _exchanged_names(text, own)
+        yield from _exchanged_names(text, own, heard)
 
 
 def _of_another_speaker(text: str, cited: Sequence[Passage], heard: HeardWindow) -> Iterator[str]:
@@ -85,12 +87,13 @@ def _of_another_speaker(text: str, cited: Sequence[Passage], heard: HeardWindow)
     ]
     said = {name: _words_about(name, heard) for name in names} if told else {}
     for about, value in _clauses_by_speaker(text, names) if told else ():
-        mine = said[about].among(value.words)
-        others = [each for each in value.words if each not in mine]
+        own = [each for each in value.words if each.key not in about.casefold()]
+        mine = said[about].among(own)
+        others = [each for each in own if each not in mine]
         for passage, words in told:
             speaker = passage.line.message.name
             is_theirs = speaker and not _is_about(speaker, passage.line.text, about)
-            if is_theirs and len(words.among(others)) > len(mine):
+            if is_theirs and len(words.among(others)) >= max(1, len(mine)):
                 yield f"{speaker} says it of themselves, and the value of {about}"
                 return
 
@@ -101,7 +104,7 @@ def _speakers(heard: HeardWindow) -> list[str]:
     return list(fitting)[:NAMES_MAX]
 
 
-@lru_cache(maxsize=1_000)
+@lru_cache(maxsize=256)
 def _pattern_of(name: str) -> re.Pattern[str]:
     edge = r"\b" if name.isascii() else ""
     return re.compile(f"{edge}{re.escape(name)}{edge}", re.IGNORECASE)
@@ -181,15 +184,15 @@ def _told_by_subject(text: str) -> Iterator[tuple[Subject, TextClause]]:
             yield subject, clause
 
 
-def _exchanged_names(text: str, cited: Sequence[Passage]) -> Iterator[str]:
+def _exchanged_names(text: str, cited: Sequence[Passage], heard: HeardWindow) -> Iterator[str]:
     """Yield what is said of one name and was of another one."""
     names = [each for each in dict.fromkeys(_NAME.findall(text)) if _is_in(each, cited)]
     found: dict[str, list[OwnWord]] = {}
     for each in cited:
         for name, clause in _told_by_name(each.text):
             found.setdefault(name, []).extend(clause.words)
-    told = {name: OwnWords(words) for name, words in found.items()}
-    others = told.pop("", OwnWords(()))
+    told = {name: OwnWords(words) for name, words in found.items() if _is_a_name(name, heard)}
+    others = OwnWords(word for name, words in found.items() if name not in told for word in words)
     for value in text_clauses(text) if len(told) > 1 else ():
         named = [each for each in names[:NAMES_MAX] if _pattern_of(each).search(value.text)]
         if len(named) != 1 or named[0] not in told:
@@ -202,6 +205,15 @@ def _exchanged_names(text: str, cited: Sequence[Passage]) -> Iterator[str]:
             if SHARED_WORDS_MIN <= len(words.among(own)) > right and name != named[0]:
                 yield f"it was said of {name}, and the value says it of {named[0]}"
                 return
+
+
+def _is_a_name(name: str, heard: HeardWindow) -> bool:
+    """Return True for a word with a capital within a sentence as well, or a speaker's name."""
+    if not name or fold(name) in COMMON:
+        return False
+    within = re.compile(rf"[a-z,:] {name}\b")
+    said = (each.text[:TEXT_CHARACTERS_MAX] for each in heard.voices)
+    return name in _speakers(heard) or any(map(within.search, said))
 
 
 def _is_in(name: str, cited: Sequence[Passage]) -> bool:
