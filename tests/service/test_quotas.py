@@ -1,6 +1,7 @@
 """Every write of every door is counted once, by what it wrote, and refused beyond the quota."""
 
 import asyncio
+import json
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -217,6 +218,14 @@ class Door:
         headers = {"content-type": "application/x-ndjson"}
         return self.ask("POST", f"/v1/import?scope={scope}", content=lines, headers=headers)
 
+    def imported_file(self) -> None:
+        """Import a chat as another program wrote it."""
+        chat = [{"role": "user", "content": "Zürich?"}, {"role": "assistant", "content": "Ja."}]
+        headers = {"content-type": "application/octet-stream"}
+        path = "/v1/import/file?name=chat.json"
+        told = self.ask("POST", path, content=json.dumps(chat).encode(), headers=headers)
+        assert "event: done" in told
+
     def remembered(self, *, infer: bool = False) -> str:
         """Have a text remembered as mem0's client does, and return its id."""
         body = {"messages": "Grüner Tee", "user_id": "ada", "infer": infer}
@@ -412,6 +421,19 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
         0,
     ),
     ("POST", "/v1/erase"): (lambda it: prepared(it.put, it.erased), 0, 0),
+    ("POST", "/v1/memories/change"): (
+        lambda it: prepared(
+            it.put,
+            lambda: it.ask(
+                "POST",
+                "/v1/memories/change",
+                {"act": "end", "memories": [{"type": "Note", "key": "n", "version": 1}]},
+            ),
+        ),
+        0,
+        1,
+    ),
+    ("POST", "/v1/import/file"): (lambda it: it.imported_file, 2, 0),
     ("POST", "/v1/import"): (
         prepared_import,
         2,

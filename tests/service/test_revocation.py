@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, get_type_hints
+from typing import Any, Final, get_type_hints
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -112,14 +112,22 @@ def last_of(media_type: str, told: bytes) -> JsonObject:
     return dict(json.loads(last)) if last else {}
 
 
-def uploaded(opened: Opened) -> JsonObject:
+FILE_IMPORT: Final = "/v1/import/file"
+
+
+def body_type(path: str) -> str:
+    """Return the media type that a route takes a streamed body of."""
+    return "application/octet-stream" if path == FILE_IMPORT else "application/x-ndjson"
+
+
+def uploaded(opened: Opened, path: str = "/v1/import", query: str = "") -> JsonObject:
     """Begin an import of which nothing more comes."""
     address = urlsplit(opened.served.url)
     head = [
-        "POST /v1/import HTTP/1.1",
+        f"POST {path}{query} HTTP/1.1",
         "host: localhost",
         f"x-api-key: {opened.key}",
-        "content-type: application/x-ndjson",
+        f"content-type: {body_type(path)}",
         "transfer-encoding: chunked",
     ]
     with socket.create_connection((address.hostname, address.port), 30.0) as connection:
@@ -161,6 +169,7 @@ LONG: Mapping[tuple[str, str], Long] = {
         "POST", "/v1/chat", json={"thread": "c", "text": "Home?"}
     ),
     ("POST", "/v1/import"): uploaded,
+    ("POST", FILE_IMPORT): lambda it: uploaded(it, FILE_IMPORT, "?name=talk.jsonl"),
     ("POST", "/v1/form"): lambda it: it.waited("POST", "/v1/form", json={}),
     ("POST", "/runs/wait"): lambda it: it.waited("POST", "/runs/wait", json=run_of("A house.")),
     ("POST", "/threads/{thread_id}/runs/wait"): lambda it: it.waited(
@@ -436,7 +445,7 @@ def requests() -> list[tuple[str, str]]:
 
 async def answers(served: Served, key: str, way: Way, begun: "Begun") -> list[JsonObject]:
     """Make every request, spoil the key once all have begun, and return how each ended."""
-    headers = {"x-api-key": key, "content-type": "application/x-ndjson", **SENT}
+    headers = {"x-api-key": key, **SENT}
     found: list[JsonObject] = []
     asked = requests()
     limits = httpx.Limits(max_connections=len(asked))
@@ -448,7 +457,8 @@ async def answers(served: Served, key: str, way: Way, begun: "Begun") -> list[Js
             answer = None
             while answer is None:  # an address has a share of what sent no key yet
                 with suppress(httpx.ReadError, httpx.RemoteProtocolError):
-                    answer = await client.request(method, path)
+                    sent = {"content-type": body_type(path)}
+                    answer = await client.request(method, path, headers=sent)
             found.append(last_of(answer.headers["content-type"], answer.content))
 
         async with anyio.create_task_group() as group:
