@@ -6,6 +6,7 @@ import inspect
 import pkgutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any, Self
 
 import pytest
@@ -20,6 +21,8 @@ from recollect.sync.face import SyncFace, sync_iterator, sync_method
 from recollect.sync.method_pairs import delegated_pair, method_pair, prepared_pair, threaded
 
 Method = Callable[..., Any]
+APART = ("crewai", "google")
+"""Frameworks whose tests have an environment of their own: see `tests/frameworks`."""
 PACKAGES = ("agents", "chat", "client", "conversation", "graph", "integrations", "sync")
 # What takes a function to where the object lives: only a face has such a place.
 VISITS = frozenset({"call", "acall", "here"})
@@ -114,15 +117,24 @@ def pair_differences(class_: type) -> list[str]:
     ]
 
 
-def classes() -> Iterator[type]:
-    """Yield the classes of the package that users call."""
+def modules() -> Iterator[ModuleType]:
+    """Yield the modules that users call; not one over a framework that is installed apart."""
     for package in PACKAGES:
         root = import_module(f"recollect.{package}")
         for each in pkgutil.walk_packages(root.__path__, f"{root.__name__}."):
-            module = import_module(each.name)
-            for found in vars(module).values():
-                if inspect.isclass(found) and found.__module__ == module.__name__:
-                    yield found
+            try:
+                yield import_module(each.name)
+            except ModuleNotFoundError as error:
+                if str(error.name).partition(".")[0] not in APART:
+                    raise
+
+
+def classes() -> Iterator[type]:
+    """Yield the classes of the package that users call."""
+    for module in modules():
+        for found in vars(module).values():
+            if inspect.isclass(found) and found.__module__ == module.__name__:
+                yield found
 
 
 # Classes without ``await``
