@@ -13,8 +13,8 @@ const SIZES = [[1280, 800], [1920, 1080], [390, 844], [844, 390]];
 /** For each screen, what is there when it is loaded, and what scrolls with the last thing in it. */
 const SCREENS = [
   ["chat/long", ".turn", [[".messages", ".turn:last-child"], [".threads", ".threads .more"], [".panel", ".panel-memory:last-child"]]],
-  ["memories", ".row", [[".half-list", ".half-list .more"]]],
-  ["memories/User/User", ".revision", [[".half-one", ".half-one > :last-child"], [".half-list", ".half-list .more"]]],
+  ["memories", ".row", [[".half-list", ".half-list li:last-child"]]],
+  ["memories/User/User", ".revision", [[".half-one", ".half-one > :last-child"], [".half-list", ".half-list li:last-child"]]],
   ["recall?q=harbour&limit=60&budget=9000", ".entry", [["main", ".page > :last-child"]]],
   ["profile", ".lane", [["main", ".page .two > *"]]],
   ["graph?entity=Ada", ".node", [["main", ".plain-table tbody tr:last-child"]]],
@@ -24,7 +24,7 @@ const SCREENS = [
   ["settings", ".plain-table tbody tr", [["main", ".page > :last-child"]]],
 ];
 
-/** Leaves of the page that no scrolling brings into view: those below or beside a box that hides what is over its edge. */
+/** Leaves of the page that no scrolling brings into view: those below or beside a box that hides what is over its edge, but for text cut with an ellipsis. */
 function hidden() {
   const hides = (value) => value === "hidden" || value === "clip";
   const scrolls = (value) => value === "auto" || value === "scroll";
@@ -33,17 +33,18 @@ function hidden() {
     if (leaf.children.length || leaf.closest("svg, select, datalist, .unseen, .toasts, details:not([open]) > :not(summary)")) continue;
     const box = leaf.getBoundingClientRect();
     if (!box.width || !box.height) continue;
-    let [isScrolledDown, isScrolledAside, by] = [false, false, ""];
+    let [isScrolledDown, isScrolledAside, isCut, by] = [false, false, false, ""];
     for (let around = leaf.parentElement; around && around.id !== "root"; around = around.parentElement) {
       const style = getComputedStyle(around);
       const edge = around.getBoundingClientRect();
+      isCut ||= style.webkitLineClamp !== "none" && box.bottom > edge.bottom + 1;
       isScrolledDown ||= scrolls(style.overflowY);
       isScrolledAside ||= scrolls(style.overflowX);
       if (!isScrolledDown && hides(style.overflowY) && style.textOverflow !== "ellipsis" && box.bottom > edge.bottom + 1) by ||= around.className;
     }
     if (!isScrolledDown && box.bottom > innerHeight + 1) by ||= "window";
     if (!isScrolledAside && box.right > innerWidth + 1) by ||= "window, sideways";
-    if (by) found.push(`${leaf.tagName} ${leaf.textContent.slice(0, 30)} by ${by}`);
+    if (by && !isCut) found.push(`${leaf.tagName} ${leaf.textContent.slice(0, 30)} by ${by}`);
   }
   return found.slice(0, 5);
 }
