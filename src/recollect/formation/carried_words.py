@@ -1,4 +1,4 @@
-"""The words that one text carries of others: what it adds to them, and what it drops."""
+"""Compare texts by their content words: those that one text adds to others, or drops."""
 
 from __future__ import annotations
 

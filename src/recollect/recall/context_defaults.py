@@ -1,4 +1,4 @@
-"""What a context is asked for where nobody says: a module of its own, since every door names it."""
+"""Defaults of a context, in a module of their own, since every door names them."""
 
 from typing import Final
 

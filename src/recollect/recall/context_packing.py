@@ -24,10 +24,10 @@ from recollect.recall.context import (
     ProfileDocument,
     rendered,
 )
-from recollect.recall.context_bearing import bearing_entries
 from recollect.recall.context_entries import entries_that_fit
 from recollect.recall.context_plan import ContextPlan, TokenRoom, checked_counter
 from recollect.recall.context_profile import profile_documents
+from recollect.recall.context_selection import bearing_entries
 from recollect.recall.excerpts import with_places
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message

@@ -1,4 +1,4 @@
-"""What a context is made for, and what is left of its budget while it is filled."""
+"""The plan of a context, and the room that is left in its budget while it is filled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of the recalled entries a context may show: those likely to bear on the query, and new."""
+"""Select the recalled entries that a context may show: likely to bear on the query, and new."""
 
 from __future__ import annotations
 
