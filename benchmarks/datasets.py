@@ -243,6 +243,15 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             read_entry=read_message,
             read_questions=read_questions_with_sources,
         ),
+        *(
+            Dataset(
+                name=name,
+                folders=(name,),
+                read_entry=read_message,
+                read_questions=read_questions,
+            )
+            for name in ("talk", "talk_kept")
+        ),
         Dataset(
             name="madial",
             folders=("madial_zh", "madial"),

@@ -42,6 +42,8 @@ SETS: Final = {
     "lifebench": "a year of five people's phones (Chinese)",
     "realmem": "projects with an assistant (English)",
     "madial": "dialogues and the events they recall (Chinese)",
+    "talk": "pairs, groups and assistants, written for training (English)",
+    "talk_kept": "the same by authors that nothing was trained on (English)",
 }
 _SPEED_EXAMPLE: Final = """
 \b
