@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 import click
@@ -194,6 +195,35 @@ def test_an_example_that_is_not_run_says_why(path: Path) -> None:
     blocks = python_blocks(path.read_text("utf-8"))
 
     assert [block.line for block in blocks if unexplained(block)] == []
+
+
+def differing_code(page: str, translated: str) -> list[int]:
+    """Return the blocks of a page, by number, that its translation has otherwise or not at all."""
+    ours, theirs = ([each.body for each in python_blocks(text)] for text in (page, translated))
+    return [
+        number
+        for number, (one, other) in enumerate(zip_longest(ours, theirs), start=1)
+        if one != other
+    ]
+
+
+@pytest.mark.parametrize("name", ["fastapi", "several_users", "embedders", "production"])
+def test_a_translated_page_has_the_same_code(name: str) -> None:
+    """A Chinese page runs the programs of the English one, and each leads to the other."""
+    page, translated = (
+        ROOT.joinpath("docs", f"{name}{end}.md").read_text("utf-8") for end in ("", ".zh")
+    )
+
+    assert differing_code(page, translated) == []
+    assert f"[中文]({name}.zh.md)" in page
+    assert f"[English]({name}.md)" in translated
+
+
+def test_a_program_that_a_translation_changed_is_reported() -> None:
+    """One line that differs, and one block that is missing."""
+    page = "```python\na = 1\n```\n\n```python\nb = 1\n```\n"
+
+    assert differing_code(page, "```python\na = 2\n```\n") == [1, 2]
 
 
 def unexplained(block: Block) -> bool:
