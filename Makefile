@@ -31,7 +31,7 @@ CLIENT_TOOLS := $(CLIENT)/node_modules/.package-lock.json
 CORES := $(shell nproc 2>/dev/null || echo 2)
 PYTEST := $(VENV)/bin/python -m pytest --dist loadscope
 
-# What `make prove` measures: each command `python -m benchmarks NAME` of docs/benchmarks.md that
+# What `make prove` measures: each command `python -m benchmarks NAME` of docs/benchmarks*.md that
 # needs no data from elsewhere.
 BENCHMARKS := speed readers durability postgres postgres-durability redis-durability conversation copy house size langgraph service between
 

@@ -403,7 +403,32 @@ SideWrite: TypeAlias = PutSideRecord | DeleteSideRecord
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """Formation progress and failures, in one thread, of a memory type with its own schedule."""
+    """
+    Formation progress and failures, in one thread, of a memory type with its own schedule.
+
+    >>> import recollect
+    >>> from recollect.formation.types import load_types
+    >>> types = load_types(
+    ...     [
+    ...         {
+    ...             "name": "Digest",
+    ...             "description": "What a day brought",
+    ...             "update_mode": "insert",
+    ...             "parameters": {"type": "object", "properties": {"text": {"type": "string"}}},
+    ...             "schedule": "0 3 * * *",
+    ...         }
+    ...     ]
+    ... )
+    >>> settings = recollect.FormationSettings(types=types)
+    >>> with recollect.open_sync(
+    ...     "memory:", embedder="none", model="rules", formation=settings, worker=False
+    ... ) as memory:
+    ...     kept = memory.append("ada", "chat", "We moved.")
+    ...     formed = memory.form("ada")
+    ...     thread = memory.thread("ada", "chat")
+    >>> thread.formed, thread.lanes["Digest"].formed  # the digest waits for three o'clock
+    (1, 0)
+    """
 
     formed: int
     """Everything up to this position has been formed, for this type."""

@@ -2,7 +2,7 @@
 The entries of a context: the best that their cost allows, each in as few words as say it.
 
 The prices of tokens and the sizes of excerpts are those that showed most whole evidence on the
-development halves; see `docs/benchmarks.md`.
+development halves; see `docs/benchmarks_context.md`.
 """
 
 from __future__ import annotations

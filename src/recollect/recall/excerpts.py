@@ -4,7 +4,7 @@ Excerpts: show of a long text the passages that bear on a query.
 A passage scores by the query's terms that stand in it (weighted by how rare they are, saturated as
 in BM25 but without a length norm), a little by how early it stands, and by its neighbours, because
 an answer often stands beside the words that were asked for. The constants were chosen on the
-development halves; docs/benchmarks.md has what they gain.
+development halves; docs/benchmarks_context.md has what they gain.
 """
 
 from __future__ import annotations

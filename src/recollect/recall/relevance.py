@@ -7,8 +7,8 @@ the query count by how rare they are in everyday talk and in the collection toge
 shares common words at most, in a scope of five entries as in one of a million.
 
 The weights were fitted by logistic regression on the development halves of public sets of talk,
-evidence against everything else that a search ranks, and idle queries; `docs/benchmarks.md` has
-the reliability curve. *Bearing* means there: named as evidence of the answer.
+evidence against everything else that a search ranks, and idle queries; `docs/benchmarks_context.md`
+has the reliability curve. *Bearing* means there: named as evidence of the answer.
 """
 
 from __future__ import annotations
