@@ -1,4 +1,4 @@
-"""Names: few modules at the root, none called by a bare participle, each public class once."""
+"""Names and docstrings: no module is a bare participle, each public class is there once."""
 
 import ast
 import re
@@ -19,6 +19,7 @@ FEATURES = frozenset(
 # It re-creates the classes of another package, under the names that programs import.
 DROP_IN = PACKAGE / "integrations" / "langchain" / "memory.py"
 _PARTICIPLE = re.compile(r"[a-z]+(ing|ed)")
+_RIDDLE = re.compile(r"(?:What|Whatever|Whose|Says?)\b")
 
 
 def modules() -> Iterator[Path]:
@@ -36,6 +37,18 @@ def classes_in(text: str) -> list[str]:
     """Return the public classes that a module defines."""
     body = ast.parse(text).body
     return [node.name for node in body if isinstance(node, ast.ClassDef) and node.name[0] != "_"]
+
+
+def riddles_in(text: str) -> list[str]:
+    """Return the first lines of docstrings that ask, instead of naming a thing or an act."""
+    strings = (
+        node.value.value.strip()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+    return [each.splitlines()[0] for each in strings if _RIDDLE.match(each)]
 
 
 def test_the_root_of_the_package_is_short() -> None:
@@ -75,3 +88,29 @@ def test_the_public_classes_of_a_module_are_found() -> None:
     text = "class A:\n    class B: ...\n@dataclass\nclass C: ...\nclass _D: ...\n"
 
     assert classes_in(text) == ["A", "C"]
+
+
+def test_a_docstring_names_a_thing_or_says_what_is_done() -> None:
+    """It opens with a noun or a verb, and with no clause that the reader must solve."""
+    found = {
+        str(path.relative_to(ROOT)): riddles
+        for path in modules()
+        if (riddles := riddles_in(path.read_text("utf-8")))
+    }
+
+    assert found == {}
+
+
+def test_docstrings_that_ask_are_found() -> None:
+    """Of modules, functions and constants, on the first line or below the quotes."""
+    text = '''"""What is kept."""
+SIZE = 1
+"""The size."""
+def f():
+    """
+    Say whether it is.
+    """
+    return "What a day."
+'''
+
+    assert riddles_in(text) == ["What is kept.", "Say whether it is."]

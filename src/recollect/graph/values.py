@@ -14,7 +14,7 @@ from recollect.records import Evidence, EvidenceMap, Json, Memory, MemoryState, 
 from recollect.stores.validation import check_text
 
 Value: TypeAlias = str | int | float | bool | date | datetime
-"""What an attribute may be; a relation's object is the name of an entity."""
+"""The value of an attribute; a relation's object is the name of an entity."""
 
 ObjectType: TypeAlias = Literal["entity", "text", "number", "boolean", "date", "time"]
 AdditionAction: TypeAlias = Literal["stored", "merged", "unchanged", "quarantined", "refused"]
