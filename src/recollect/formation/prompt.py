@@ -19,9 +19,9 @@ from recollect.formation.document_excerpts import shown_value
 from recollect.formation.offer import Offer
 from recollect.formation.operations import Fault
 from recollect.formation.prompt_texts import ENGLISH, PromptLanguage, PromptTexts
-from recollect.formation.repair_wording import reason_in
+from recollect.formation.repair_texts import reason_in
 from recollect.formation.tool_names import NOTHING
-from recollect.formation.type_wording import description_in, schema_in
+from recollect.formation.type_texts import description_in, schema_in
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window, WindowLine
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Turn

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from recollect.errors import UsageError
 from recollect.formation.types.builtin import ENTITY, FACT
-from recollect.graph.name_matching import clean_name
+from recollect.graph.name_equality import clean_name
 from recollect.records import Evidence, EvidenceMap, Json, Memory, MemoryState, Trust
 from recollect.stores.validation import check_text
 
