@@ -50,7 +50,7 @@ class RecollectError(Exception):
     code: ClassVar[str] = "error"  # stable: HTTP, MCP and the command line report it
 
     about: str = ""
-    """What it concerns, without words of users: for logs, which never show the error's text."""
+    """The subject without users' words: for logs, which never show the error's text."""
 
 
 class UsageError(RecollectError, ValueError):

@@ -42,7 +42,7 @@ LINE_TOKENS_MIN: Final = 12
 PASSED_OVER_MAX: Final = 40
 """Once so many in a row found no room, none behind them is tried."""
 INDENTED: Final = 0.9
-"""What an excerpt may cost of the room that is left: its lines will be indented."""
+"""The share of the remaining budget that an excerpt may cost; indenting its lines adds tokens."""
 
 
 def entries_that_fit(

@@ -111,7 +111,7 @@ class RankedEntries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundEntries:
-    """What a search found: the ranking, and those of its entries that exist, in its order."""
+    """The result of a search: the ranking, and its entries that exist, in its order."""
 
     ranked: RankedEntries
     entries: Sequence[Entry]

@@ -222,7 +222,7 @@ class ReceiptRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormationRow:
     """
-    What one formation did, or tried.
+    The row of one formation, whether it succeeded or failed.
 
     *watermarks* (position by thread), *failed* (positions by thread) and *receipt* are JSON text.
     """
