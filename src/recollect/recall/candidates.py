@@ -92,7 +92,7 @@ def _restricted(index: ScopeIndex, segment: Segment, wanted: Eligibility) -> Boo
     return found
 
 
-Postings: TypeAlias = tuple[NDArray[np.int32], NDArray[np.uint16]]
+Postings: TypeAlias = tuple[NDArray[np.int32], NDArray[np.unsignedinteger]]
 """Entries of a segment that have a term, and how often."""
 Standing: TypeAlias = tuple[NDArray[np.int32], Floats]
 """Where in a collection a term stands, and how often, or what it counts for there."""
@@ -181,7 +181,7 @@ class Collection:
             [_full(len(at), number) for number, _, at in chosen] or [_full(0, 0)]
         )
         columns = {
-            name: np.concatenate([_taken(getattr(segment, name), at) for _, segment, at in chosen])
+            name: _joined([_taken(getattr(segment, name), at) for _, segment, at in chosen])
             for name in (_COLUMNS if chosen else ())
         }
         order = _order(columns["key"], scope) if chosen else None
@@ -190,6 +190,8 @@ class Collection:
             column = columns[name] if chosen else np.empty(0, np.int64)
             setattr(self, name, column if order is None else column[order])
         self._slices = self._ranked(chosen, order)
+        # Then they are the segment's own, and take no room here.
+        self._shares_columns = any(each.is_all for each in self._slices)
         self._impacts: Floats | None = None
         self._ahead: tuple[object, list[Any]] | None = None
         self._said_as: dict[int, Floats] = {}
@@ -212,7 +214,7 @@ class Collection:
     @cached_property
     def size_bytes(self) -> int:
         """Size of its arrays in bytes, including those that searches derive from them."""
-        columns = (getattr(self, name) for name in _COLUMNS)
+        columns = () if self._shares_columns else (getattr(self, name) for name in _COLUMNS)
         ranks = (each.rank for each in self._slices)
         derived = (self.begins_session, self.session, self.session_length, self.window_length)
         joined = (each.segment for each in self._slices if isinstance(each.segment, Searched))
@@ -440,6 +442,10 @@ def _full(count: int, number: int) -> NDArray[np.int32]:
 def _taken(column: NDArray[Any], at: NDArray[np.intp]) -> NDArray[Any]:
     """Return the elements at the ascending positions *at*; the column itself if that is all."""
     return column if len(at) == len(column) else column[at]
+
+
+def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 
 def _order(key: NDArray[np.int64], scope: NDArray[np.int32]) -> NDArray[np.intp] | None:

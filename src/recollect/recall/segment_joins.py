@@ -15,7 +15,7 @@ Ranks = Sequence[NDArray[np.int32]]
 
 def joined_postings(
     segments: Sequence[Segment | Searched], ranks: Ranks
-) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]:
+) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.unsignedinteger]]:
     """Return distinct hashes, the start of their postings, and the postings."""
     every, owners, counts = [], [], []
     for segment, rank in zip(segments, ranks, strict=True):
