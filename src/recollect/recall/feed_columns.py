@@ -80,7 +80,7 @@ def _are_active(states: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def _known_moments(moments: Sequence[int | None]) -> Sequence[int | None] | None:
-    return moments if any(each is not None for each in moments) else None
+    return None if set(moments) == {None} else moments
 
 
 def _vectors_of_entries(stored: Sequence[bytes | None]) -> RawVectors:

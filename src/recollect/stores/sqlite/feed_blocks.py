@@ -7,6 +7,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 from recollect.stores.rows import EntryBlock, VectorBlock
 
+BLOCKS_FROM: Final = 500
+"""A scope with no more entries than this is read faster row by row."""
 BLOCK_ROWS: Final = 8_192
 _FIRST: Final = -1
 """Before every number that places an entry in its table."""

@@ -42,7 +42,7 @@ from recollect.stores.rows import (
 from recollect.stores.scope_paths import range_below, segments_of, stored_path
 from recollect.stores.side_places import side_bounds
 from recollect.stores.sqlite.checksums import DamagedRowError, checker_of
-from recollect.stores.sqlite.feed_blocks import entry_blocks, vector_blocks
+from recollect.stores.sqlite.feed_blocks import BLOCKS_FROM, entry_blocks, vector_blocks
 from recollect.stores.sqlite.statements import QUERIES
 from recollect.stores.validation import decode_json
 
@@ -296,7 +296,9 @@ class SQLiteRows:
             self._check_count("memory", scope_id, len(found) - messages)
         return list(map(feed_entry, found))
 
-    def feed_blocks(self, scope_id: int, embedder: str | None) -> FeedBlocks:
+    def feed_blocks(self, scope_id: int, embedder: str | None) -> FeedBlocks | None:
+        if not self._all("has_many", (scope_id, BLOCKS_FROM)):
+            return None
         messages, count = entry_blocks(self._one, "message_block", scope_id)
         self._check_count("message", scope_id, count)
         memories, count = entry_blocks(self._one, "memory_block", scope_id)

@@ -162,6 +162,12 @@ LEFT JOIN vector AS v
 WHERE m.scope_id = ?1 AND m.seq > ?2
 ORDER BY 2, 1;
 
+-- :name has_many
+SELECT 1 FROM (
+    SELECT uid FROM message INDEXED BY message_uid WHERE scope_id = ?1
+    UNION ALL SELECT uid FROM memory INDEXED BY memory_uid WHERE scope_id = ?1
+) LIMIT 1 OFFSET ?2;
+
 -- :name message_block
 -- A row of many entries: each column joined, since an object for each value takes longer than the
 -- reading. Bytes are joined as they are; the cast keeps the driver from reading them as text.
