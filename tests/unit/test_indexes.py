@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -306,6 +307,30 @@ def test_collections_go_before_indexes() -> None:
     assert size == indexes.size_bytes
     assert [20, 20, 20] == [latest(indexes, (name,)).live for name in "abc"]
     assert indexes.collection([offered[0]], [OPEN]) is not made
+
+
+def test_of_one_index_over_the_limit_one_collection_is_kept() -> None:
+    """Otherwise each search of a large scope would make its collection anew."""
+    index = index_of(entries=500)
+    indexes = with_offered(index, bytes_max=100)
+
+    made = indexes.collection([index], [OPEN])
+    assert indexes.collection([index], [OPEN]) is made
+    of_messages = indexes.collection([index], [replace(OPEN, types=frozenset())])
+
+    assert [of_messages] == list(indexes._collections.values())
+    assert index.size_bytes + of_messages.size_bytes == indexes.size_bytes
+
+
+def test_a_collection_over_the_limit_goes_before_a_second_index() -> None:
+    """Only what cannot be helped stays over the limit."""
+    index = index_of(BOB, entries=20)
+    indexes = with_offered(index, bytes_max=index.size_bytes)
+    indexes.collection([index], [OPEN])
+
+    indexes.offer([index_of(entries=20)])
+
+    assert not indexes._collections
 
 
 def test_a_collection_of_what_is_not_kept_is_not_kept() -> None:
