@@ -60,6 +60,14 @@ def decode_joined_terms(
     if int(sizes.sum()) != len(stored) or rest.any() or (distinct < 0).any():
         msg = f"{len(stored)} bytes are not the terms of {len(sizes)} entries"
         raise ValueError(msg)
+    if len(sizes) == 1:  # a message that was just appended: arrays of places take longer
+        count = int(distinct[0])
+        return _terms_of(
+            np.frombuffer(stored, _HEADERS, 1),
+            distinct,
+            np.frombuffer(stored, "<u8", count, HEADER.size),
+            np.frombuffer(stored, "<u2", count, HEADER.size + HASH_BYTES * count),
+        )
     starts = (np.cumsum(sizes) - sizes) // _STEP
     if order is not None:
         starts, distinct = starts[order], distinct[order]
@@ -70,16 +78,30 @@ def decode_joined_terms(
     at_counts = at_hashes + HASH_BYTES // _STEP * distinct
     # One gather for all entries: to cut the bytes of each takes several times as long.
     hash_words = HASH_BYTES // _STEP
+    hashes = np.repeat(at_hashes - hash_words * firsts, distinct) + hash_words * within
+    counts = np.repeat(at_counts - firsts, distinct) + within
+    return _terms_of(
+        headers,
+        distinct,
+        _words(stored, np.dtype("<u8"))[hashes],
+        _words(stored, np.dtype("<u2"))[counts],
+    )
+
+
+def _terms_of(
+    headers: np.ndarray,
+    distinct: NDArray[np.intp],
+    hashes: NDArray[np.uint64],
+    counts: NDArray[np.uint16],
+) -> StoredTerms:
     return StoredTerms(
         version=headers["version"],
         length=headers["length"],
         has_time_expression=headers["flags"] & TIME_EXPRESSION != 0,
         is_first_person=headers["flags"] & FIRST_PERSON != 0,
         distinct=distinct,
-        hashes=_words(stored, np.dtype("<u8"))[
-            np.repeat(at_hashes - hash_words * firsts, distinct) + hash_words * within
-        ],
-        counts=_words(stored, np.dtype("<u2"))[np.repeat(at_counts - firsts, distinct) + within],
+        hashes=hashes,
+        counts=counts,
     )
 
 
