@@ -16,6 +16,7 @@ from recollect.records import FormationStatus, MemoryState, Scope
 from recollect.stores.filters import Condition
 from recollect.stores.rows import (
     AuditRow,
+    FeedBlocks,
     FeedEntry,
     FormationRow,
     IdempotencyRow,
@@ -206,6 +207,10 @@ class Rows(Protocol):
 
         Each comes with the vector by *embedder* of its present text, if there is one.
         """
+        ...
+
+    def feed_blocks(self, scope_id: int, embedder: str | None) -> FeedBlocks | None:
+        """Return what ``changed(scope_id, 0, embedder)`` lists; ``None`` if that is no slower."""
         ...
 
     def removed(self, scope_id: int, after: int) -> Sequence[int]:
