@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from operator import attrgetter, itemgetter
 from typing import Any, Final, TypeAlias
@@ -69,7 +69,7 @@ def write_effect(transaction: Transaction, effect: Effect) -> None:
     if any(getattr(effect, name) for name in _SCOPE_BY_SCOPE):
         for scope_id, part in _by_scope(effect).items():
             _ScopeWrites(transaction, scope_id).write(part)
-    elif scope_ids := sorted(_by_scope(effect)):
+    elif scope_ids := sorted({_scope_of(each) for _, each in _rows_of_scopes(effect)}):
         _Puts(transaction, scope_ids).write(effect)
     if columns := _columns(effect.receipts, _values_of(ReceiptRow), attrgetter("id")):
         transaction.tell(WRITES["put_receipt"], columns, CLOSED)
@@ -91,10 +91,16 @@ def _add_audit(transaction: Transaction, rows: Sequence[AuditRow]) -> None:
 def _by_scope(effect: Effect) -> dict[int, Effect]:
     """Return the parts of an effect by scope id."""
     parts: defaultdict[int, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+    for name, each in _rows_of_scopes(effect):
+        parts[_scope_of(each)][name].append(each)
+    return {scope_id: Effect(**part) for scope_id, part in parts.items()}
+
+
+def _rows_of_scopes(effect: Effect) -> Iterator[tuple[str, Any]]:
+    """Yield what is written in a scope, with the name of its kind."""
     for name in Effect.__slots__:
         for each in getattr(effect, name) if name not in _OF_NO_SCOPE else ():
-            parts[_scope_of(each)][name].append(each)
-    return {scope_id: Effect(**part) for scope_id, part in parts.items()}
+            yield name, each
 
 
 def _scope_of(each: Any) -> int:

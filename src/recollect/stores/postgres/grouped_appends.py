@@ -11,7 +11,7 @@ from recollect.records import Scope
 from recollect.stores.foreseen_reads import AppendReads
 from recollect.stores.postgres.unit_runner import ForeseenAppend, PostgresUnits
 from recollect.stores.server.concurrency import StoreThreads
-from recollect.stores.thread_calls import ThreadCall, answer
+from recollect.stores.thread_calls import CallOutcome, ThreadCall, answer
 from recollect.stores.unit_of_work import Plan
 
 GROUP_CALLS_MAX: Final = 64
@@ -24,12 +24,13 @@ class GroupedAppends:
     """
     The appends that wait to be carried out together.
 
-    A group is served on a thread of the store, as long as any wait. It has one append of a scope at
-    most; those that come later to the same scope wait for the next group, so that their order
-    stays.
+    Groups are served on the threads of the store, as long as any wait. A group has one append of a
+    scope at most; those that come later to the same scope wait for the next group, so that their
+    order stays.
     """
 
-    def __init__(self, turns: StoreThreads, workshop: PostgresUnits) -> None:
+    def __init__(self, name: str, turns: StoreThreads, workshop: PostgresUnits) -> None:
+        self._name = name
         self._turns = turns
         self._workshop = workshop
         self._turn = Lock()
@@ -57,24 +58,37 @@ class GroupedAppends:
         return cast("asyncio.Future[Any]", call.future)
 
     def _start(self) -> None:
-        try:
-            self._turns.check_open().submit(self._serve)
-        except (RuntimeError, StoreClosedError) as error:
+        if not self._is_passed_on():
             with self._turn:
                 left, self._waiting = self._waiting, []
                 self._runners -= 1
             for call in left:
-                call.fail(error)
+                call.fail(StoreClosedError(f"{self._name}: this store was closed: open another"))
             answer(left)
+
+    def _is_passed_on(self) -> bool:
+        """Return True if a thread will serve what waits, False if the threads have ended."""
+        try:
+            self._turns.check_open().submit(self._serve)
+        except (RuntimeError, StoreClosedError):
+            return False
+        return True
 
     def _serve(self) -> None:
         while group := self._take():
-            try:
+            outcome = CallOutcome()
+            with outcome:
                 self._carry_out(group)
-            finally:
-                with self._turn:
-                    self._busy -= {each.work.reads.scope for each in group}
+            if outcome.error:
+                for call in group:
+                    call.fail(outcome.error)
+            with self._turn:
+                self._busy -= {each.work.reads.scope for each in group}
             answer(group)
+            # Whatever else waits for a connection comes before the next group. The last ones of a
+            # store that is being closed are served here.
+            if self._is_passed_on():
+                return
 
     def _take(self) -> list[ThreadCall[ForeseenAppend]]:
         """Return the longest waiting appends, each to another scope; none ends a runner."""

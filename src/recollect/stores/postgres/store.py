@@ -81,7 +81,7 @@ class PostgresStore(Store):
         self._claimer = Claimer(location.name, self._workshop)
         self._listeners = Listeners()
         self._turns = StoreThreads(location, "recollect-postgres")
-        self._appends = GroupedAppends(self._turns, self._workshop)
+        self._appends = GroupedAppends(location.name, self._turns, self._workshop)
         LOG.info("opened %s", location.name)
         # A store that was forgotten unclosed lets its connections go.
         finalize(self, _let_go, self._turns.process, self._workshop, self._claimer).atexit = False
