@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from shutil import copyfile
+from typing import Any
 
 import apsw
 import pytest
@@ -42,6 +43,7 @@ from recollect.stores.sqlite.page_checksums import RESERVED_AT, checksum_layer, 
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.testing import FrozenClock, HashedEmbedder, SeededIds
 
+_ROOTS = "SELECT name, min(pageno) - 1 AS page FROM dbstat GROUP BY name HAVING page > 0"
 AT_ONCE = ("messages", "export", "feed", "recall", "past", "changes")
 """Reads of which the names end so compare what they read with counts."""
 
@@ -142,6 +144,34 @@ async def test_counts_notice_pages_in_the_wrong_place(
     unread = [each for each in counted if "export" not in each and not each.startswith(lost)]
     assert ([], []) == (unread, tally.missed), tally.found
     assert [] == [each for each in tally.wrong if ESCAPED in each]
+
+
+def roots_of(content: bytes, path: Path) -> dict[str, int]:
+    """Return the first page of each table and index, from 0, by name."""
+    path.write_bytes(content)
+    connection = apsw.Connection(str(path), apsw.SQLITE_OPEN_READONLY)
+    try:
+        found: list[Any] = connection.execute(_ROOTS).fetchall()
+    finally:
+        connection.close()
+    return dict(found)
+
+
+@pytest.mark.parametrize("table", ["audit_head", "meta", "scope"])
+async def test_rows_of_another_table_are_damage(
+    table: str, whole: WholeFile, tmp_path: Path
+) -> None:
+    """Rows without a checksum: values of other kinds, or more than one, are told as damage."""
+    roots = roots_of(whole.content, tmp_path / "roots.db")
+    tally = DamageTally()
+    for name, other in roots.items():
+        if name != table:
+            damaged = whole.with_page(roots[table], whole.page(other))
+            await tally.take(f"{table} for {name}", whole, damaged, tmp_path)
+
+    assert [] == tally.missed
+    assert [] == [each for each in tally.wrong if ESCAPED in each]
+    assert tally.found["refused"]
 
 
 @pytest.mark.parametrize("length", [2, 99, 100, 4_095, 4_096, 0.1, 0.5, 0.9, 0.999])

@@ -18,7 +18,6 @@ from recollect.stores.columns import (
     formation_row,
     idempotency_row,
     receipt_row,
-    scope_row,
     thread_row,
 )
 from recollect.stores.filters import Condition, matches
@@ -63,6 +62,9 @@ _COUNTS: Final = MappingProxyType(
 )
 
 _VALUE: Final = [each.name for each in fields(MemoryRow)].index("value")
+_SCOPE_NUMBERS: Final = [
+    at for at, each in enumerate(fields(ScopeRow)) if each.type in ("int", int)
+]
 # Behind the columns of these stands their checksum.
 _CHECKED_MESSAGE: Final = checker_of(MessageRow, "message", "scope_id", "uid")
 _CHECKED_MEMORY: Final = checker_of(MemoryRow, "memory", "scope_id", "uid")
@@ -73,6 +75,14 @@ _CHECKED_SIDE: Final = checker_of(SideRow, "side_record", "scope_id", "uid")
 def side_row(row: Stored) -> SideRow:
     """Return a side record from its columns, once they agree with their checksum."""
     return columns.side_row(_CHECKED_SIDE(row))
+
+
+def scope_row(row: Stored) -> ScopeRow:
+    """Return a scope from its columns; it has no checksum, so its numbers have to be numbers."""
+    if not all(type(row[at]) is int for at in _SCOPE_NUMBERS):
+        msg = f"the row of the table scope with id {row[0]!r} holds other values than a scope's"
+        raise DamagedRowError(msg)
+    return columns.scope_row(row)
 
 
 def message_row(row: Stored) -> MessageRow:
@@ -94,7 +104,7 @@ def _blob(value: object) -> bytes:
     """Return *value* if it is bytes: of a number in a damaged row `bytes` would make zeros."""
     if not isinstance(value, bytes):
         msg = f"bytes were expected, and {type(value).__name__} is there"
-        raise TypeError(msg)
+        raise DamagedRowError(msg)
     return value
 
 
@@ -403,8 +413,11 @@ class SQLiteRows:
         return self._connection.execute(QUERIES[name], values).fetchone()
 
     def _one(self, name: str, values: Bound) -> Stored:
-        (found,) = self._all(name, values)
-        return found
+        found = self._all(name, values)
+        if len(found) != 1:
+            msg = f"one row was expected of the query {name!r}, and {len(found)} are there"
+            raise DamagedRowError(msg)
+        return found[0]
 
     def _found(self, name: str, keys: Sequence[Bound]) -> Iterator[Stored]:
         # One look-up per key costs less than a list bound as JSON, and compares keys exactly.
