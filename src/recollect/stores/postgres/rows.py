@@ -25,6 +25,7 @@ from recollect.stores.filters import Condition
 from recollect.stores.plans.formation import DUE_THREADS_MAX
 from recollect.stores.plans.newest import matching
 from recollect.stores.plans.scopes import scopes_holding
+from recollect.stores.postgres.array_parameters import Bound
 from recollect.stores.postgres.row_security import (
     CLOSED,
     SWEEPING,
@@ -37,7 +38,6 @@ from recollect.stores.postgres.row_security import (
 )
 from recollect.stores.postgres.statements import QUERIES
 from recollect.stores.postgres.transaction import (
-    Bound,
     Question,
     Stored,
     Transaction,
