@@ -1,6 +1,6 @@
 # `make setup` once, then `make demo`, `make check`; CONTRIBUTING.md says more.
 
-.PHONY: help setup page page-tools inspector crewai wheel try-wheel release docs site demo demo-page test test-slow prove lint types check clean
+.PHONY: help setup page page-tools inspector client client-tools client-schema crewai wheel try-wheel release docs site demo demo-page test test-slow prove lint types check clean
 .DELETE_ON_ERROR:
 
 VENV := .venv
@@ -24,11 +24,14 @@ MEM0 := $(VENV)/mem0/.installed
 PAGE_TOOLS := web/node_modules/.tools
 # A client of others' making, with which tests/mcp asks the MCP server.
 INSPECTOR := tests/mcp/inspector/node_modules/.package-lock.json
+# What compiles the TypeScript client, and makes its types.
+CLIENT := clients/typescript
+CLIENT_TOOLS := $(CLIENT)/node_modules/.package-lock.json
 # One worker more than there are cores, since tests wait now and then; the slow ones wait often.
 CORES := $(shell nproc 2>/dev/null || echo 2)
 PYTEST := $(VENV)/bin/python -m pytest --dist loadscope
 
-# What `make prove` measures: each command `python -m benchmarks NAME` of docs/benchmarks.md that
+# What `make prove` measures: each command `python -m benchmarks NAME` of docs/benchmarks*.md that
 # needs no data from elsewhere.
 BENCHMARKS := speed readers durability postgres postgres-durability redis-durability conversation copy house size langgraph service between
 
@@ -42,6 +45,8 @@ help:
 	@echo "make setup      the environment in $(VENV), with the package and the embedder"
 	@echo "make page       the web page, built from web/ into the package (needs Node 20 and npm)"
 	@echo "make inspector  the MCP inspector, which tests/mcp asks with (needs Node 20 and npm)"
+	@echo "make client     the TypeScript client, compiled to clients/typescript/dist (needs Node 20 and npm)"
+	@echo "make client-schema  its types, anew from the service's OpenAPI document"
 	@echo "make crewai     CrewAI in an environment of its own, for its tests (850 MB)"
 	@echo "make wheel      a release in dist/, which carries the page"
 	@echo "make try-wheel  installs that wheel into an empty environment, and tries it"
@@ -89,6 +94,18 @@ $(INSPECTOR): tests/mcp/inspector/package.json tests/mcp/inspector/package-lock.
 	@touch $@
 
 inspector: $(INSPECTOR)
+
+$(CLIENT_TOOLS): $(CLIENT)/package.json $(CLIENT)/package-lock.json
+	npm --prefix $(CLIENT) ci --no-audit --no-fund
+	@touch $@
+
+client-tools: $(CLIENT_TOOLS)
+
+client: $(CLIENT_TOOLS)
+	npm --prefix $(CLIENT) run build
+
+client-schema: $(CLIENT_TOOLS) $(INSTALLED)
+	$(VENV)/bin/python tools/make_client_schema
 
 page: $(PAGE_TOOLS)
 	npm --prefix web run build

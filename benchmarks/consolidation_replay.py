@@ -1,4 +1,4 @@
-"""What a consolidation makes of recorded answers: right ones kept at once, wrong ones stopped."""
+"""Replay recorded answers through consolidation: keep right ones at once, stop wrong ones."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ PLAIN: Final[Scope] = ("plain",)
 Experiment: TypeAlias = Callable[[Path], Awaitable["FaultOutcome"]]
 
 DAMAGED: Final = (RecollectError, apsw.Error, ArithmeticError, LookupError, TypeError, ValueError)
-"""What reading a damaged file may raise, of which only the first is as promised."""
+"""The errors that reading a damaged file may raise; only the first is documented."""
 
 _processes = multiprocessing.get_context("forkserver")
 
@@ -87,7 +87,7 @@ def chance(seed: int) -> Random:
 # Power losses
 
 States: TypeAlias = list[tuple[int, Contents]]
-"""What a scope held, and at which moment of the disk that was acknowledged; one by one."""
+"""Successive contents of a scope, each with the disk's moment at which it was acknowledged."""
 
 Known: TypeAlias = Mapping[Scope, States]
 

@@ -18,7 +18,7 @@ Read: TypeAlias = Callable[[Recollect], Awaitable[object]]
 REFUSED: Final = "refused"
 """The answer of a read that raised a `StoreError`: it found the damage."""
 ESCAPED: Final = "escaped: "
-"""How the answer of a read begins that raised anything else."""
+"""The prefix of a read's answer if it raised any other error."""
 _PAGE: Final = 7
 
 

@@ -43,7 +43,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamplesPlan:
-    """What to measure: the data folder, examples per input, and number of splits."""
+    """The data folder, examples per input, and number of splits of a measurement."""
 
     data: Path
     count: int = 4

@@ -18,10 +18,10 @@ class FaultOutcome:
     acknowledged: int = 0
     failures: Counter[str] = field(default_factory=Counter)
     told: Counter[str] = field(default_factory=Counter)
-    """What callers were rightly told, by which they know what to do."""
+    """Documented errors that callers got, by name: they say what to do."""
     reasons: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
-    """What was counted already of the file that is being looked at."""
+    """Findings of the current file that were counted already."""
 
     def add(self, what: str, found: Iterable[str]) -> None:
         """Count *found* as failures of one kind, each once; the first are kept as reasons."""

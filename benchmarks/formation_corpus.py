@@ -53,7 +53,7 @@ class PlayedFormation:
 
     @property
     def stopped(self) -> tuple[str, ...]:
-        """Why operations were refused or quarantined."""
+        """The reasons for which operations were refused or quarantined."""
         outcomes = self.result.outcomes if self.result else ()
         return tuple(
             f"{each.action}: {each.reason}"

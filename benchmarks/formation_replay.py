@@ -1,4 +1,4 @@
-"""What formation makes of recorded answers: right ones kept at once, wrong ones stopped."""
+"""Replay recorded answers through formation: keep right ones at once, stop wrong ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RowT = TypeVar("RowT", "RightAnswers", "WrongAnswers")
 @dataclass(slots=True)
 class RightAnswers:
     """
-    What became of right answers, of one half and language: *kept* of *answers* wholly, at once.
+    Right answers of one half and language: *kept* of *answers* were kept wholly and at once.
 
     *offered* of *replaced* memories in force that a talk made untrue were shown to the model;
     *stale* of those that the answer *meant* to change or end are in force as they were. *near*

@@ -41,7 +41,7 @@ IN_A_ROW: Final = ", in a row"
 SQLITE: Final = "SqliteStore"
 WITH_LOG: Final = "SqliteStore, WAL"
 SYNCHRONOUS: Final = ("OFF", "NORMAL", "FULL", "EXTRA")
-"""What SQLite's ``PRAGMA synchronous`` gives as a number."""
+"""Names of the numbers that SQLite's ``PRAGMA synchronous`` returns."""
 WORDS: Final = tuple(
     """
 morning evening garden kitchen school office station bicycle bridge river lake mountain forest

@@ -58,7 +58,7 @@ forget tell ask answer call meet love like want need think know feel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedPlan:
-    """What to measure: sizes of scopes, repetitions, and number of appends."""
+    """Sizes of scopes, repetitions, and number of appends of a measurement."""
 
     sizes: Sequence[int] = (600, 10_000, 100_000)
     searches: int = 60

@@ -11,7 +11,7 @@ from benchmarks.conversation_files import BenchmarkConversation, BenchmarkMessag
 from benchmarks.metrics import sessions_in_order
 
 Facts: TypeAlias = Mapping[str, tuple[int | None, ...]]
-"""What the figures of one question are computed from: places in a ranking, by name."""
+"""The facts behind one question's figures: places in a ranking, by name."""
 Sections: TypeAlias = Mapping[str, Mapping[str, float]]
 """Figures by section (all questions, a category, a level), then by measure."""
 Case: TypeAlias = tuple[str, Facts]

@@ -34,7 +34,7 @@ from tests.harness.postgres_faults import WatchedStore, shorten_leases, tear_com
 TORN: Final = "effect and watermark apart"
 UNSYNCED: Final = "synchronous_commit=off"
 EXPECTED: Final = ("StoreUnavailableError", "LeaseLostError")
-"""What a caller may be told while the server is away, and a worker that it kept for too long."""
+"""Errors that callers may get while the server is away, and workers that lost their lease."""
 
 _DATABASE: Final = "memory"
 _SCOPE_THREADS: Final = 5

@@ -39,7 +39,7 @@ _HELLO: Final = NewMessage(role="user", text="I moved to Bergen")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresPlan:
-    """What to measure: table sizes, searches at each, appends, due threads and claims."""
+    """The amounts to measure: table sizes, searches at each, appends, due threads and claims."""
 
     scopes: int = 16
     sizes: Sequence[int] = (10_000, 100_000)

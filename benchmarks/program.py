@@ -15,6 +15,7 @@ from benchmarks.commands.copy import copy_bench
 from benchmarks.commands.embedder_switch import reembed_bench
 from benchmarks.commands.house import house_bench
 from benchmarks.commands.langgraph import langgraph
+from benchmarks.commands.large_scopes import large_bench
 from benchmarks.commands.outside_vectors import outside_bench
 from benchmarks.commands.readers import readers_bench
 from benchmarks.commands.replay import replay_bench
@@ -557,6 +558,7 @@ for _command in (
     context_bench,
     copy_bench,
     house_bench,
+    large_bench,
     outside_bench,
     reembed_bench,
     service,

@@ -1,5 +1,5 @@
 """
-What each system puts into a prompt for a question: recollect's two forms and three controls.
+Each system's text in a prompt for a question: recollect's two forms and three controls.
 
 The controls show messages as their memories, best first by one plain search, each in the form in
 which it reaches a prompt elsewhere: a dated line, mem0's list of its quickstart, and the items
@@ -30,7 +30,7 @@ RANKED: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class ShownText:
-    """What a system shows for a question: its text, and the words of each message in it."""
+    """The text that a system shows for a question, and the words of each message in it."""
 
     text: str
     words: Mapping[str, str]

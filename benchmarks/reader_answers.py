@@ -1,4 +1,4 @@
-"""What readers answered who saw only a context, and how another judged it: kept by question."""
+"""Answers of readers who saw only a context, with a judge's verdicts, by question."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ NOTHING: Final = "(nothing is remembered that bears on it)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderBlock:
-    """What a reader gets of one question, and what a judge needs of it."""
+    """One question with the context that a reader sees and the facts that a judge needs."""
 
     dataset: str
     asked: AskedQuestion

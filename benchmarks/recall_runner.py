@@ -54,7 +54,7 @@ class System(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallPlan:
     """
-    What to run.
+    The data and the systems of a run.
 
     *data* is the set's folder or its parent. The first of *systems* is the one that
     reports compare with the others. *embedder* is what the systems embed with: its file is

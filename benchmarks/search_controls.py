@@ -18,7 +18,7 @@ K1: Final = 1.2
 B: Final = 0.75
 
 EntryText = Callable[[BenchmarkMessage], str]
-"""What of a message is indexed."""
+"""Function that returns the indexed text of a message."""
 
 _TALKS_TO_AN_ASSISTANT: Final = frozenset({"user", "assistant"})
 

@@ -23,7 +23,7 @@ HEALTH: Final = LoadRequest(method="GET", path="/health/live")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServicePlan:
-    """What to measure: rates, durations and counts."""
+    """Rates, durations and counts of a measurement."""
 
     rate: float = 500.0
     seconds: float = 10.0

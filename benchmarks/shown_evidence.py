@@ -1,5 +1,5 @@
 """
-What a prompt is shown: evidence, answers' words and waste by rendered tokens, beside controls.
+Shares of evidence, answers' words and waste in a prompt's tokens, beside controls.
 
 A message counts as shown if all its words stand in the text, or, where an excerpt leaves words
 out, if those words of the answer that the message holds stand in the excerpt; an excerpt of a
@@ -51,7 +51,7 @@ _HEADING: Final = f"{'':20} {'budget':>6} {' '.join(f'{each:>6}' for each in _CO
 
 @dataclass
 class ShownTally:
-    """What was counted of a system at one budget."""
+    """The counts of one system at one budget."""
 
     whole: list[bool] = field(default_factory=list)
     share: list[float] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What the checks of formation let pass: honest answers, and answers of a manipulated model."""
+"""Shares that formation's checks let pass: of honest answers, and of a manipulated model's."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LANGUAGES: Final = {
     "Chinese, traditional": ("tw",),
     "five others": ("de", "es", "fr", "ja", "pt"),
 }
-"""How the ids of honest cases begin."""
+"""The prefix of honest cases' ids."""
 BEFORE: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
 

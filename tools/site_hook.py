@@ -197,3 +197,20 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     text = site_text(markdown, page.file.src_uri)
     page.meta.setdefault("search", search_settings(page.file.src_uri))
     return text.replace(ROUTES, routes_table(service_document())) if ROUTES in text else text
+
+
+def with_question_words(program: str, script: str) -> str:
+    """
+    Return the theme's search program with ours before it, once, however often it is built.
+
+    >>> with_question_words(with_question_words("search()", "ours()"), "ours()").splitlines()
+    ['ours()', 'search()']
+    """
+    return program if program.startswith(script) else f"{script}\n{program}"
+
+
+def on_post_build(*, config: Any) -> None:
+    """Let the search of the site understand a question as it is asked."""
+    script = Path(ROOT, "tools", "site_search.js").read_text("utf-8")
+    for path in Path(config.site_dir).glob("assets/javascripts/workers/search.*.js"):
+        path.write_text(with_question_words(path.read_text("utf-8"), script), "utf-8")

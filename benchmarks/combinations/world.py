@@ -137,7 +137,7 @@ class World:
         self.loses: set[Scope] = set()
         """Scopes of which memories may have gone in this step."""
         self.told: list[str] = []
-        """What an operation itself found to be wrong."""
+        """The faults that an operation itself found."""
         self.done: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
 

@@ -50,7 +50,7 @@ class RecollectError(Exception):
     code: ClassVar[str] = "error"  # stable: HTTP, MCP and the command line report it
 
     about: str = ""
-    """What it concerns, without words of users: for logs, which never show the error's text."""
+    """The subject without users' words: for logs, which never show the error's text."""
 
 
 class UsageError(RecollectError, ValueError):
@@ -214,7 +214,23 @@ class VersionConflictError(RecollectError):
 
 
 class LeaseLostError(RecollectError):
-    """The lease expired or moved on, or its scope was erased: nothing was written."""
+    """
+    The lease expired or moved on, or its scope was erased: nothing was written.
+
+    >>> import asyncio
+    >>> import recollect
+    >>> async def main():
+    ...     async with recollect.open("memory:", embedder="none") as memory:
+    ...         await memory.append("ada", "chat", "We moved.")
+    ...         lease = await memory.store.claim("a worker", scope=("ada",), idle=True)
+    ...         await memory.erase("ada", recollect.EraseScope())
+    ...         try:
+    ...             await memory.store.extend(lease)
+    ...         except LeaseLostError as error:
+    ...             return error.code
+    >>> asyncio.run(main())
+    'lease_lost'
+    """
 
     code = "lease_lost"
 
@@ -301,13 +317,35 @@ class MissingExtraError(RecollectError, ImportError):
 
 
 class EmbedderError(RecollectError):
-    """The embedder cannot be used, or failed."""
+    """
+    The embedder cannot be used, or failed.
+
+    >>> from recollect.embedders import open_embedder
+    >>> try:
+    ...     open_embedder(lambda texts: []).embed(["We moved."])
+    ... except EmbedderError as error:
+    ...     print(str(error)[-24:])
+    gave 0 vectors, [], of 1
+    """
 
     code = "embedder"
 
 
 class ModelError(RecollectError):
-    """The model failed, or its answer is unusable."""
+    """
+    The model failed, or its answer is unusable.
+
+    A model of your own may raise it: the formation fails with its text, and is tried again later.
+
+    >>> import recollect
+    >>> async def broken(request):
+    ...     raise ModelError("no answer from the model")
+    >>> with recollect.open_sync("memory:", embedder="none", model=broken, worker=False) as memory:
+    ...     kept = memory.append("ada", "chat", "We moved.")
+    ...     (result,) = memory.form("ada")
+    >>> result.end, result.reason
+    ('failed', 'no answer from the model')
+    """
 
     code = "model"
 
@@ -345,37 +383,98 @@ class ModelNotFoundError(ModelError):
 
 
 class StoreError(RecollectError):
-    """The backend failed for a reason that is not the caller's."""
+    """
+    The backend failed for a reason that is not the caller's.
+
+    >>> import recollect
+    >>> try:
+    ...     recollect.open_sync("no_such_folder/memory.db", embedder="none").open()
+    ... except StoreError as error:
+    ...     (error.code, EXIT_STATUS[error.code])
+    ('store', 7)
+    """
 
     code = "store"
 
 
 class StoreUnavailableError(StoreError):
-    """The backend is busy or unreachable. Retry with the same idempotency key."""
+    """
+    The backend is busy or unreachable. Retry with the same idempotency key.
+
+    >>> import time
+    >>> import recollect
+    >>> def append_surely(memory, text, key):
+    ...     for wait_s in (1, 2, 4):
+    ...         try:
+    ...             return memory.append("ada", "chat", text, idempotency_key=key)
+    ...         except StoreUnavailableError:
+    ...             time.sleep(wait_s)
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     len(append_surely(memory, "We moved.", "turn-1"))
+    1
+    """
 
     code = "unavailable"
 
 
 class StoreFullError(StoreError):
-    """The disk or server is full; nothing was written."""
+    """
+    The disk or server is full; nothing was written.
+
+    >>> try:
+    ...     raise StoreFullError("the disk is full: free some space")
+    ... except StoreError as error:
+    ...     (error.code, EXIT_STATUS[error.code])
+    ('full', 9)
+    """
 
     code = "full"
 
 
 class StoreReadOnlyError(StoreError):
-    """The file, folder or server is read-only."""
+    """
+    The file, folder or server is read-only.
+
+    >>> try:
+    ...     raise StoreReadOnlyError("memory.db is read-only")
+    ... except StoreError as error:
+    ...     (error.code, EXIT_STATUS[error.code])
+    ('read_only', 10)
+    """
 
     code = "read_only"
 
 
 class StoreCorruptError(StoreError):
-    """The file is damaged, or is not a Recollect store."""
+    """
+    The file is damaged, or is not a Recollect store.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import recollect
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "notes.txt")
+    ...     _ = path.write_text("Buy milk.")
+    ...     try:
+    ...         recollect.open_sync(str(path), embedder="none").open()
+    ...     except StoreCorruptError as error:
+    ...         print(str(error).partition(": ")[2])
+    it was left as it is; name another file
+    """
 
     code = "corrupt"
 
 
 class StoreVersionError(StoreError):
-    """The version of the store, or of its engine, is not supported."""
+    """
+    The version of the store, or of its engine, is not supported.
+
+    >>> try:
+    ...     raise StoreVersionError("memory.db was written by a later release")
+    ... except StoreError as error:
+    ...     (error.code, EXIT_STATUS[error.code])
+    ('version', 12)
+    """
 
     code = "version"
 

@@ -95,6 +95,30 @@ class OutsideVectors(Protocol):
 
     All methods block and are safe to call from several threads. They raise `StoreError` or
     `EmbedderError` on failure, and `UsageError` if the store is unsuitable.
+
+    >>> import recollect
+    >>> class Shelf:
+    ...     name = "shelf"
+    ...
+    ...     def __init__(self):
+    ...         self.texts = {}
+    ...
+    ...     def check(self):
+    ...         pass
+    ...
+    ...     def add(self, scope, entries):
+    ...         self.texts |= {(scope, uid): text for uid, text in entries}
+    ...
+    ...     def remove(self, uids):
+    ...         self.texts = {at: text for at, text in self.texts.items() if at[1] not in uids}
+    ...
+    ...     def search(self, scope, query, limit):
+    ...         found = [uid for held, uid in self.texts if held == scope]
+    ...         return [(uid, 0.5) for uid in found[:limit]]
+    >>> with recollect.open_sync("memory:", embedder="none", outside=Shelf()) as memory:
+    ...     kept = memory.append("ada", "chat", "We moved to Oslo.")
+    ...     memory.recall("ada", "Oslo").entries[0].text
+    'We moved to Oslo.'
     """
 
     @property

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 Scope: TypeAlias = tuple[str, ...]
-"""Whose memory it is: text segments, e.g. ``("acme", "users", "ada")``."""
+"""The owner of a memory: text segments, e.g. ``("acme", "users", "ada")``."""
 ScopeLike: TypeAlias = "Scope | str"
 """A scope as a caller gives it; a text is one segment, whatever it contains."""
 
@@ -20,14 +20,14 @@ Trust: TypeAlias = Literal["user", "assistant", "external"]
 MemoryState: TypeAlias = Literal["active", "quarantined", "rejected"]
 """Only active memories are recalled; the others wait for, or have had, a person's verdict."""
 FormationStatus: TypeAlias = Literal["formed", "failed", "dead", "redriven", "consolidated"]
-FormationAction: TypeAlias = Literal[
-    "stored", "changed", "merged", "ended", "dropped", "unchanged", "quarantined", "refused"
-]
-"""What a formation did with what a model asked for; receipts count each."""
 """
 A dead formation gave messages up; once it is redriven, they wait to be formed again. A
 consolidated one read memories, and no messages.
 """
+FormationAction: TypeAlias = Literal[
+    "stored", "changed", "merged", "ended", "dropped", "unchanged", "quarantined", "refused"
+]
+"""The result of an operation that a model proposed; receipts count each."""
 
 
 MemoryAddress: TypeAlias = tuple[str, str]
@@ -403,7 +403,32 @@ SideWrite: TypeAlias = PutSideRecord | DeleteSideRecord
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """Formation progress and failures, in one thread, of a memory type with its own schedule."""
+    """
+    Formation progress and failures, in one thread, of a memory type with its own schedule.
+
+    >>> import recollect
+    >>> from recollect.formation.types import load_types
+    >>> types = load_types(
+    ...     [
+    ...         {
+    ...             "name": "Digest",
+    ...             "description": "What a day brought",
+    ...             "update_mode": "insert",
+    ...             "parameters": {"type": "object", "properties": {"text": {"type": "string"}}},
+    ...             "schedule": "0 3 * * *",
+    ...         }
+    ...     ]
+    ... )
+    >>> settings = recollect.FormationSettings(types=types)
+    >>> with recollect.open_sync(
+    ...     "memory:", embedder="none", model="rules", formation=settings, worker=False
+    ... ) as memory:
+    ...     kept = memory.append("ada", "chat", "We moved.")
+    ...     formed = memory.form("ada")
+    ...     thread = memory.thread("ada", "chat")
+    >>> thread.formed, thread.lanes["Digest"].formed  # the digest waits for three o'clock
+    (1, 0)
+    """
 
     formed: int
     """Everything up to this position has been formed, for this type."""

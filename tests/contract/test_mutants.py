@@ -34,17 +34,17 @@ from recollect.stores.rows import (
 )
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.contract_append import AppendContract
+from recollect.testing.contract_appends import AppendContract
 from recollect.testing.contract_backlog import BacklogContract
 from recollect.testing.contract_edits import EditContract
-from recollect.testing.contract_erase import EraseContract
+from recollect.testing.contract_erasure import EraseContract
 from recollect.testing.contract_evidence import M1, EvidenceContract
 from recollect.testing.contract_feed import FeedContract
 from recollect.testing.contract_ids import IdentityContract
 from recollect.testing.contract_keys import IdempotencyContract
 from recollect.testing.contract_leases import LeaseContract
-from recollect.testing.contract_listing import ListingContract
 from recollect.testing.contract_memories import MemoryContract
+from recollect.testing.contract_pages import ListingContract
 from recollect.testing.contract_resets import ResetContract
 from recollect.testing.contract_retries import RetryContract
 from recollect.testing.contract_said_times import JULY, SaidTimeContract

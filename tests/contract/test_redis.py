@@ -8,7 +8,7 @@ import pytest
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.contract_durable import DurableContract, Reopen
+from recollect.testing.contract_durability import DurableContract, Reopen
 from recollect.testing.redis_server import empty_store, shared_server
 from recollect.testing.store_contract import StoreContract
 

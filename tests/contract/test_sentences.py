@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from recollect.stores.contract.base import Store
-from recollect.testing.contract_durable import DurableContract
+from recollect.testing.contract_durability import DurableContract
 from recollect.testing.store_contract import StoreContract
 
 SENTENCE_END = re.compile(r"(?<=[.])\s+(?=[A-Z`*])")

@@ -18,7 +18,7 @@ BLOCK = re.compile(r"<memory ([0-9a-f]+)> .*\n</memory \1>", re.DOTALL)
 
 @dataclass(frozen=True)
 class ShownSource:
-    """What a context shows of a source: who said it, or its type, and its words."""
+    """A source as a context shows it: its speaker or its type, and its words."""
 
     who: str
     text: str

@@ -1,4 +1,4 @@
-"""What must hold of a store's file after any fault, and of what its clients were promised."""
+"""The invariants of a store's file after any fault, and the promises made to its clients."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _reading(path: str | PathLike[str], vfs: str | None) -> Iterator[apsw.Connec
 @dataclass(slots=True)
 class Promises:
     """
-    What a client was told, to be compared with what a store says after a fault.
+    The answers that a client got, to be compared with a store's content after a fault.
 
     Messages are known by their texts, of which no two may be equal.
     """

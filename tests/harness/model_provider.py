@@ -61,7 +61,7 @@ class Provider(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Say where it is."""
+        """Return its address."""
         return f"http://127.0.0.1:{self.server_address[1]}"
 
 

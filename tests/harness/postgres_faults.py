@@ -15,13 +15,13 @@ from psycopg.pq import TransactionStatus
 from recollect.errors import RecollectError
 from recollect.records import Write
 from recollect.stores.plans.formation import Formed, Lease
-from recollect.stores.postgres import effects, rows, transaction
+from recollect.stores.postgres import effects, foreseen_rows, rows, transaction
 from recollect.stores.postgres import store as store_module
 from recollect.stores.postgres import unit_runner as work
 from recollect.stores.postgres.connections import Connections
 from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.row_security import Wall
-from recollect.stores.postgres.statements import QUERIES, SESSION, WRITES
+from recollect.stores.postgres.statements import GROUP, QUERIES, SESSION, WRITES
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.transaction import Connection, Transaction
 
@@ -31,6 +31,8 @@ ResultT = TypeVar("ResultT")
 _PREDICATES: Final = (
     (re.compile(r"\b(?:\w+\.)?scope_id = %s"), "%s::bigint IS NOT NULL"),
     (re.compile(r"(?<=WHERE )id = %s"), "%s::bigint IS NOT NULL"),
+    (re.compile(r"\b\w+\.scope_id = (?:asked|old)\.scope_id\b"), "true"),
+    (re.compile(r"\bs\.id = asked\.id AND s\.path = asked\.path"), "true"),
     (re.compile(r"\bdigest = %s AND path = %s"), "%s::bytea IS NOT NULL AND %s::bytea IS NOT NULL"),
     (re.compile(r"\b(?:s\.)?path < %s"), "%s::bytea IS NOT NULL"),
 )
@@ -169,6 +171,7 @@ def dropped_predicates() -> Iterator[None]:
     empty = tuple(text for name, text in writes.items() if name.startswith("empty_"))
     with changed(
         (rows, "QUERIES", without_predicates(QUERIES)),
+        (foreseen_rows, "GROUP", without_predicates(GROUP)),
         (effects, "WRITES", writes),
         (effects, "_EMPTY_SCOPE", empty),
     ):

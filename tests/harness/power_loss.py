@@ -28,11 +28,11 @@ from recollect.stores.sqlite.page_checksums import (
 from recollect.stores.sqlite.store import SQLiteStore
 
 SECTOR_BYTES: Final = 512
-"""What a disk writes whole or not at all."""
+"""The unit that a disk writes atomically."""
 
 Survival: TypeAlias = Literal["nothing", "some", "torn", "everything"]
 """
-What becomes of the writes that were not synced when the power fails.
+The fate of writes that were not synced when the power fails.
 
 ``"nothing"`` and ``"everything"`` of them is on the disk; ``"some"`` writes are and others
 are not, in no order; ``"torn"`` lets each sector of each write decide for itself. Bytes
@@ -343,7 +343,7 @@ class _Lot:
 
 
 class _Image:
-    """What a file was at first, and every change to it since, certain or not."""
+    """The first content of a file, and every change to it since, certain or not."""
 
     def __init__(self, base: bytes = b"") -> None:
         self._base = base

@@ -12,12 +12,13 @@ from recollect.records import NewMessage, PutMemory, Scope
 from recollect.stores.plans.changes import Entry
 from recollect.stores.plans.erasure import EraseMessages, EraseScope
 from recollect.stores.plans.snapshot import StoreSnapshot
+from recollect.stores.postgres.array_parameters import Bound
 from recollect.stores.postgres.presumed_snapshot import PresumedSnapshot
 from recollect.stores.postgres.row_security import CLOSED, Wall
 from recollect.stores.postgres.scope_guesses import KNOWN_SCOPES_MAX, KnownScopes
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.store import PostgresStore
-from recollect.stores.postgres.transaction import Bound, Question, Stored, Transaction
+from recollect.stores.postgres.transaction import Question, Stored, Transaction
 from recollect.stores.rows import Cursor, Place, ScopeRow
 from recollect.testing.postgres_server import empty_store, shared_database
 

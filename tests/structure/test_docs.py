@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 import click
@@ -196,6 +197,35 @@ def test_an_example_that_is_not_run_says_why(path: Path) -> None:
     assert [block.line for block in blocks if unexplained(block)] == []
 
 
+def differing_code(page: str, translated: str) -> list[int]:
+    """Return the blocks of a page, by number, that its translation has otherwise or not at all."""
+    ours, theirs = ([each.body for each in python_blocks(text)] for text in (page, translated))
+    return [
+        number
+        for number, (one, other) in enumerate(zip_longest(ours, theirs), start=1)
+        if one != other
+    ]
+
+
+@pytest.mark.parametrize("name", ["fastapi", "several_users", "embedders", "production"])
+def test_a_translated_page_has_the_same_code(name: str) -> None:
+    """A Chinese page runs the programs of the English one, and each leads to the other."""
+    page, translated = (
+        ROOT.joinpath("docs", f"{name}{end}.md").read_text("utf-8") for end in ("", ".zh")
+    )
+
+    assert differing_code(page, translated) == []
+    assert f"[中文]({name}.zh.md)" in page
+    assert f"[English]({name}.md)" in translated
+
+
+def test_a_program_that_a_translation_changed_is_reported() -> None:
+    """One line that differs, and one block that is missing."""
+    page = "```python\na = 1\n```\n\n```python\nb = 1\n```\n"
+
+    assert differing_code(page, "```python\na = 2\n```\n") == [1, 2]
+
+
 def unexplained(block: Block) -> bool:
     """Say whether *block* carries words after ``python`` that are no reason for leaving it out."""
     return block.info != "python" and not re.match(rf"python {NO_RUN}: \S", block.info)
@@ -312,12 +342,15 @@ def test_a_lost_link_is_reported() -> None:
 
 
 def test_prove_runs_the_benchmarks_that_are_documented() -> None:
-    """The Makefile's BENCHMARKS and the commands in docs/benchmarks.md are the same."""
+    """The Makefile's BENCHMARKS and the commands in docs/benchmarks*.md are the same."""
     makefile = ROOT.joinpath("Makefile").read_text("utf-8")
     (listed,) = re.findall(r"^BENCHMARKS :=(.*)$", makefile, re.MULTILINE)
-    page = ROOT / "docs" / "benchmarks.md"
+    pages = sorted(ROOT.joinpath("docs").glob("benchmarks*.md"))
 
-    assert benchmarks_in(page.read_text("utf-8")) == set(listed.split())
+    assert len(pages) > 1
+    assert benchmarks_in("\n".join(page.read_text("utf-8") for page in pages)) == set(
+        listed.split()
+    )
 
 
 def test_benchmark_commands_are_found() -> None:

@@ -252,30 +252,60 @@ def offered_by(name: str) -> set[str]:
         return set()
 
 
-# Errors that only a broken backend raises, protocols, and records that nobody makes by hand.
-WITHOUT_EXAMPLE = frozenset(
-    {
-        *("BackgroundTasks", "DerivedChange", "EmbedderError", "Lane", "LeaseLostError"),
-        *("ModelError", "OutsideVectors", "Store", "StoreCorruptError", "StoreError"),
-        *("StoreFullError", "StoreReadOnlyError", "StoreUnavailableError", "StoreVersionError"),
-        *("TypeMigration", "Undo", "Worker"),
+def shows_example(each: object) -> bool:
+    """Return whether the docstring of a class or function shows its use."""
+    return ">>>" in (each.__doc__ or "")
+
+
+def root_objects() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the classes and functions that the root exports, and the aliases of types, by name."""
+    offered = {name: getattr(recollect, name) for name in recollect.__all__}
+    shown = {
+        name: each
+        for name, each in offered.items()
+        if inspect.isclass(each) or inspect.isfunction(each)
     }
-)
+    return shown, {name: each for name, each in offered.items() if name not in shown}
 
 
-def without_example() -> list[str]:
-    """Return the classes and functions of the root that show no example of their use."""
-    found = [(name, getattr(recollect, name)) for name in recollect.__all__]
-    return [
-        name
-        for name, each in found
-        if (inspect.isclass(each) or inspect.isfunction(each)) and ">>>" not in (each.__doc__ or "")
-    ]
+def annotated_names(shown: Iterable[Any]) -> set[str]:
+    """Return the names in the annotations of functions, of classes, and of their methods."""
+    parts: list[Any] = []
+    for each in shown:
+        parts.append(each)
+        parts += [member for _, member in inspect.getmembers(each, inspect.isfunction)]
+        parts += [
+            getter.fget for _, getter in inspect.getmembers(each, lambda x: isinstance(x, property))
+        ]
+    annotations = [text for each in parts for text in inspect.get_annotations(each).values()]
+    return {word for text in annotations for word in re.findall(r"\w+", str(text))}
 
 
 def test_a_public_class_or_function_shows_an_example() -> None:
     """In its docstring, where it is run as a doctest; a new name cannot do without."""
-    assert sorted(set(without_example()) - WITHOUT_EXAMPLE) == []
+    shown, _ = root_objects()
+
+    assert len(shown) > 80
+    assert [name for name, each in shown.items() if not shows_example(each)] == []
+
+
+def test_an_alias_of_a_type_is_used_by_what_shows_an_example() -> None:
+    """It has no docstring of its own: the example of what takes or returns it is its own."""
+    shown, aliases = root_objects()
+    alone = aliases.keys() - annotated_names(shown.values())
+
+    assert sorted(alone) == []
+
+
+def test_a_missing_example_is_reported() -> None:
+    """A docstring without a prompt; an alias that nothing names."""
+
+    def silent(role: recollect.Role) -> str:
+        """Return a text."""
+        return role
+
+    assert not shows_example(silent)
+    assert annotated_names([silent]).isdisjoint({"Trust", "Durability"})
 
 
 def test_the_example_of_open_sync_runs() -> None:

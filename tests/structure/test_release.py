@@ -217,7 +217,7 @@ def test_a_clone_that_is_installed_has_the_page(tmp_path: Path) -> None:
     assert not (clone / "web" / "node_modules").exists()
 
 
-@pytest.mark.parametrize("folder", ["web", "tests/mcp/inspector"])
+@pytest.mark.parametrize("folder", ["web", "tests/mcp/inspector", "clients/typescript"])
 def test_the_lock_names_no_registry(folder: str) -> None:
     """Packages are fixed by digest; where they come from is for who installs to say."""
     lock = (ROOT / folder / "package-lock.json").read_text("utf-8")

@@ -2,19 +2,25 @@
 
 import doctest
 import importlib.util
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
 DOCS = ROOT / "docs"
 BUILD_S_MAX = 300
 """On a machine that does nothing else it takes 20; the others of this run share it."""
+SEARCH_S_MAX = 200
 
 
 def tool(name: str) -> ModuleType:
@@ -129,14 +135,15 @@ def test_examples_of_docstrings_are_fenced() -> None:
     )
 
 
-@pytest.mark.slow
-def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
-    """Strictly: each link and anchor leads somewhere, and nothing is fetched from elsewhere."""
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site once, strictly; return its folder."""
     if importlib.util.find_spec("mkdocs") is None:
         pytest.skip("what builds the site is not installed: `make site`")
 
+    site = tmp_path_factory.mktemp("built") / "site"
     finished = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)],
         cwd=ROOT,
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
@@ -144,13 +151,78 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
         timeout=BUILD_S_MAX,
         check=False,
     )
-
     assert finished.returncode == 0, finished.stderr
     assert "WARNING" not in finished.stderr
-    built = tmp_path / "site"
+    return site
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(built: Path) -> None:
+    """Strictly: each link and anchor leads somewhere, and nothing is fetched from elsewhere."""
     assert "recollect.Recollect.recall" in (built / "reference" / "index.html").read_text("utf-8")
     assert "/v1/recall" in (built / "http_api" / "index.html").read_text("utf-8")
     assert fetched(built) == []
+
+
+QUESTIONS = tomllib.loads(HERE.joinpath("search_questions.toml").read_text("utf-8"))
+FIRST = 5
+"""So many pages of an answer a reader looks at."""
+
+
+def address(page: str) -> str:
+    """Return where the site has a page of docs/."""
+    return f"{page.removesuffix('.md')}/"
+
+
+def pages_found(site: Path, queries: Sequence[str]) -> list[list[str]]:
+    """Return the pages that the search of a built site finds for each query, best first."""
+    finished = subprocess.run(
+        [shutil.which("node") or "node", str(HERE / "site_search.mjs"), str(site)],
+        input=json.dumps(queries),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=SEARCH_S_MAX,
+        check=True,
+    )
+    found: list[list[str]] = json.loads(finished.stdout)
+    return found
+
+
+def unanswered(asked: Mapping[str, Sequence[str]], found: Sequence[Sequence[str]]) -> list[str]:
+    """Return the questions of which no page that answers is among the first that were found."""
+    return [
+        f"{question} {pages[:FIRST]}"
+        for (question, answers), pages in zip(asked.items(), found, strict=True)
+        if not {address(each) for each in answers} & set(pages[:FIRST])
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_stranger_finds_the_answer_by_one_search(built: Path, language: str) -> None:
+    """The question as it is, typed into the site's search: the page is among the first five."""
+    if shutil.which("node") is None:
+        pytest.skip("the site's search is asked by Node, which is not installed")
+    asked = QUESTIONS[language]
+
+    assert unanswered(asked, pages_found(built, list(asked))) == []
+
+
+def test_the_questions_of_strangers_name_pages() -> None:
+    """Twenty in English, twelve in Chinese, each answered by pages that are there."""
+    assert (len(QUESTIONS["en"]), len(QUESTIONS["zh"])) == (20, 12)
+    named = [each for asked in QUESTIONS.values() for pages in asked.values() for each in pages]
+    assert [each for each in named if not DOCS.joinpath(each).is_file()] == []
+
+
+def test_a_question_without_its_page_is_reported() -> None:
+    """Found too late is not found."""
+    asked = {"How?": ["cli.md"], "Why?": ["recall.md"]}
+
+    found = [["cli/"], ["a/", "b/", "c/", "d/", "e/", "recall/"]]
+
+    assert unanswered(asked, found) == ["Why? ['a/', 'b/', 'c/', 'd/', 'e/']"]
 
 
 def fetched(site: Path) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -458,3 +459,25 @@ def test_an_empty_collection_is_one(indexes: list[ScopeIndex]) -> None:
         collection.years,
         found,
     )
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), min_size=2, max_size=30), st.data()
+)
+def test_the_newest_are_those_of_a_full_order(
+    drawn: list[tuple[int, int]], data: st.DataObject
+) -> None:
+    """By time, then by id, then by place: also where many are of one moment."""
+    half = len(drawn) // 2
+    segments = [
+        SimpleNamespace(time=np.array([t for t, _ in part]), uid=np.array([uid for _, uid in part]))
+        for part in (drawn[:half], drawn[half:])
+    ]
+    every: Any = [(n, each, np.arange(len(each.time))) for n, each in enumerate(segments)]
+    count = data.draw(st.integers(1, len(drawn) - 1))
+
+    found = collections._newest(every, count)
+
+    time, uid = zip(*drawn, strict=True)
+    expected = sorted(np.lexsort((uid, time))[-count:].tolist())
+    assert expected == [*found[0][2].tolist(), *(half + found[1][2]).tolist()]

@@ -9,7 +9,7 @@ from recollect.stores.memory import InProcessStore
 from recollect.stores.plans.memories import _Staged
 from recollect.stores.remainder import MEMORY_THREAD, Cited
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.contract_derived import DerivedContract
+from recollect.testing.contract_derivations import DerivedContract
 from recollect.testing.erasure_table import DERIVATIONS, DerivationCase
 
 Found = tuple[Cited, ...]

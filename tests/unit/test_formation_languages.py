@@ -22,7 +22,7 @@ from recollect.formation.prompt_texts import (
 from recollect.formation.rule_model import RuleModel, shown_in, tokens_of
 from recollect.formation.speakers import SpeakerDocuments
 from recollect.formation.talk_language import language_of_talk
-from recollect.formation.type_wording import description_in, schema_in
+from recollect.formation.type_texts import description_in, schema_in
 from recollect.formation.types import BUILTIN_TYPES, FACT, INSTRUCTIONS, NOTE, USER, MemoryType
 from recollect.formation.window import Window, WindowLine
 from recollect.memory.facade import Recollect

@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 from recollect.formation.offer import offer_of
-from recollect.formation.type_wording import schema_in
+from recollect.formation.type_texts import schema_in
 from recollect.formation.types import FACT, NOTE, USER, MemoryType
 from recollect.records import JsonObject, Memory
 

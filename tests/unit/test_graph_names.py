@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recollect import LimitError, UsageError
 from recollect.graph.aliases import aliases_of
-from recollect.graph.name_matching import NAME_CHARACTERS_MAX, clean_name, name_key
+from recollect.graph.name_equality import NAME_CHARACTERS_MAX, clean_name, name_key
 from recollect.graph.values import NewFact, Value, shown, written
 
 

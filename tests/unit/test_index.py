@@ -364,11 +364,11 @@ def test_two_searches_never_give_one_number_twice() -> None:
     names, sessions = Names(), Interrupted()
     names.sessions = sessions
     one, other = said(1, "kite", session="a"), said(2, "sky", session="b")
-    sessions.interruption = lambda: names.session(other)
+    sessions.interruption = lambda: names.session(other.thread, other.session)
 
-    names.session(one)
+    names.session(one.thread, one.session)
 
-    assert names.session(one) != names.session(other)
+    assert names.session(one.thread, one.session) != names.session(other.thread, other.session)
 
 
 BLANK = FeedEntry(

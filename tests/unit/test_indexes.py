@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -308,6 +309,30 @@ def test_collections_go_before_indexes() -> None:
     assert indexes.collection([offered[0]], [OPEN]) is not made
 
 
+def test_of_one_index_over_the_limit_one_collection_is_kept() -> None:
+    """Otherwise each search of a large scope would make its collection anew."""
+    index = index_of(entries=500)
+    indexes = with_offered(index, bytes_max=100)
+
+    made = indexes.collection([index], [OPEN])
+    assert indexes.collection([index], [OPEN]) is made
+    of_messages = indexes.collection([index], [replace(OPEN, types=frozenset())])
+
+    assert [of_messages] == list(indexes._collections.values())
+    assert index.size_bytes + of_messages.size_bytes == indexes.size_bytes
+
+
+def test_a_collection_over_the_limit_goes_before_a_second_index() -> None:
+    """Only what cannot be helped stays over the limit."""
+    index = index_of(BOB, entries=20)
+    indexes = with_offered(index, bytes_max=index.size_bytes)
+    indexes.collection([index], [OPEN])
+
+    indexes.offer([index_of(entries=20)])
+
+    assert not indexes._collections
+
+
 def test_a_collection_of_what_is_not_kept_is_not_kept() -> None:
     """A search that ends after an erase leaves nothing behind of what it saw."""
     index = index_of()
@@ -329,7 +354,10 @@ def test_what_a_collection_takes_is_known_before_it_is_searched() -> None:
     lasting += [made.personal]
     said = [made.said_as(ROLES[role]) for role in ("user", "assistant")]
 
+    (segment,) = (each.segment for each in made._slices)
+    of_the_index = {id(getattr(segment, name)) for name in segment.__slots__}
     arrays = [each for each in vars(made).values() if isinstance(each, np.ndarray)]
+    arrays = [each for each in arrays if id(each) not in of_the_index]
     arrays += [*said, *made.session_days, *(each.rank for each in made._slices)]
     assert lasting
     assert sum(each.nbytes for each in arrays) == before

@@ -23,7 +23,7 @@ TIMEOUT_S: Final = 60.0
 
 
 class ServiceConnection:
-    """What every method of a client goes through; enter it with ``async with``."""
+    """The connection that all methods of a client share; enter it with ``async with``."""
 
     def __init__(
         self,

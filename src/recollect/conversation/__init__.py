@@ -22,7 +22,11 @@ from recollect.conversation.chain_steps import (
     keep_action,
     keep_outputs,
 )
-from recollect.conversation.combined import CombinedMemory, ReadOnlySharedMemory, SimpleMemory
+from recollect.conversation.combined_memory import (
+    CombinedMemory,
+    ReadOnlySharedMemory,
+    SimpleMemory,
+)
 from recollect.conversation.document_search import DocumentSearch, FoundDocument, SearchDocument
 from recollect.conversation.entity import ConversationEntityMemory
 from recollect.conversation.entity_store import (

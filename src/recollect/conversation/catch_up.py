@@ -31,7 +31,7 @@ class ReadingMemory(ChatMemory):
     """
 
     policy: str
-    """What the key of its progress begins with."""
+    """The prefix of the key of its progress."""
 
     def __init__(
         self,

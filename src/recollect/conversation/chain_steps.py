@@ -17,7 +17,7 @@ from recollect.sync.method_pairs import PairCall, delegated_pair
 CONVERSATION_HISTORY: Final = "history"
 INTERMEDIATE_STEPS: Final = "intermediate_steps"
 _OUTPUTS: Final = ("tool_output", "observation")
-"""What an action calls that which its tool returned."""
+"""Names of the field in which an action holds its tool's result."""
 
 
 async def _chain_inputs(memory: ChainMemory, call: PairCall, user_message: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Final
 from recollect.conversation.document_sources import telling
 from recollect.conversation.entity_names import mentioned
 from recollect.conversation.thread_history import Placed
-from recollect.graph.name_matching import NAME_CHARACTERS_MAX, name_key
+from recollect.graph.name_equality import NAME_CHARACTERS_MAX, name_key
 from recollect.graph.triples import KnowledgeTriple, marked_triples
 from recollect.graph.values import NewFact, Retraction
 from recollect.messages import kind_of, text_of

@@ -14,7 +14,7 @@ from recollect.errors import UsageError
 from recollect.graph.entity_graph import EntityGraph
 from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, holds, in_order
 from recollect.graph.knowledge import KnowledgeGraph
-from recollect.graph.name_matching import name_key
+from recollect.graph.name_equality import name_key
 from recollect.graph.neighbourhood import neighbourhood
 from recollect.graph.triples import KG_TRIPLE_DELIMITER, KnowledgeTriple
 from recollect.graph.values import FACT_TYPE, NewFact, Retraction, shown

@@ -20,7 +20,7 @@ from recollect.conversation.thread_history import Placed
 from recollect.errors import UsageError
 from recollect.graph.entity_graph import EntityGraph
 from recollect.graph.knowledge import KnowledgeGraph
-from recollect.graph.name_matching import name_key
+from recollect.graph.name_equality import name_key
 from recollect.graph.triples import KnowledgeTriple, get_entities, parse_triples
 from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage, buffer_string, kind_of, message_classes

@@ -15,7 +15,7 @@ from recollect.records import Json, JsonObject
 CONVERSATIONAL: Final = "conversational_message"
 """Where a function message keeps what of it is shown in the talk."""
 NO_MESSAGE: Final = "n/a"
-"""What the latest message of a person says where there is none."""
+"""The text of a person's latest message where there is none."""
 
 _ROLE_OF: Final[Mapping[str, str]] = {
     "human": "user",

@@ -10,7 +10,7 @@ from recollect.messages import AnyMessage, buffer_string, is_message, tool_pairs
 from recollect.ports import TokenCounter
 
 Entry: TypeAlias = Sequence[Any]
-"""What stays or goes together: messages of a tool call with its results, or one text."""
+"""Messages that are kept or dropped together: a tool call with its results, or one text."""
 
 
 @dataclass(frozen=True, slots=True)

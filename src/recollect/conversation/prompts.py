@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 TRIPLE_DELIMITER: Final = "<|>"
-"""What stands between two facts, and between a name and what is known of it."""
+"""The separator of two facts, and of a name and its facts."""
 NOTHING: Final = "NONE"
-"""What a model writes where there is nothing to return."""
+"""The model's answer where it has nothing to return."""
 
 SUMMARY: Final = """\
 Keep a running summary of a conversation. Work the new lines into the summary so far and return \

@@ -63,7 +63,7 @@ class ConversationSummaryMemory(SummarizingMemory):
         self.every_tokens = every_tokens
         self.background = background
         self.failure: RecollectError | None = None
-        """Why the last summary in the background failed; what it was about still waits."""
+        """The error of the last background summary; its messages still wait to be summarised."""
         self._count = counter_of(llm, count_tokens)
         self._task: Task[None] | None = None
 

@@ -50,7 +50,7 @@ class SummarizingMemory(TranscriptMemory):
     """
 
     policy: str = "summary"
-    """What the key of its summary begins with: two policies of a thread have one each."""
+    """The prefix of its summary's key: two policies of a thread have one each."""
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ from recollect.sync.object_home import AnyRecollect, Home, new_private_scope, pr
 
 PRIVATE_THREAD: Final = "talk"
 NO_WORDS: Final = {"type": "no words"}
-"""What stands for the content of a message without any, which a store does not keep."""
+"""The stored content of a message without content: a store takes no empty one."""
 
 
 MadeT = TypeVar("MadeT")

@@ -102,7 +102,7 @@ class Measured:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What fails the case: unmet expectations, and failures."""
+        """The unmet expectations and the failures, which fail the case."""
         unmet = [
             f"{each.about}: {each.found}" if each.found else each.about
             for each in self.verdicts

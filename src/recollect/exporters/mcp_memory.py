@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.exporters.export_lines import Exported, is_in_force
-from recollect.graph.name_matching import name_key
+from recollect.graph.name_equality import name_key
 from recollect.importers.graph_records import OBSERVATION
 from recollect.records import Json, JsonObject
 

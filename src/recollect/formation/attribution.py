@@ -41,7 +41,7 @@ CARRIED_MAX: Final = 100
 
 
 class Exhibits:
-    """What a model was shown: messages, and memories with their evidence."""
+    """The messages that a model was shown, and the memories with their evidence."""
 
     def __init__(self, window: Window, memories: Iterable[Memory] = ()) -> None:
         self._window = window

@@ -17,7 +17,7 @@ from recollect.stores.json_pointers import is_list
 
 CITATIONS_MAX: Final = 50
 CITED_FORM: Final = "3 /home: we moved to Oslo"
-"""What a citation looks like: number of the message, field (none for all), exact words."""
+"""The form of a citation: number of the message, field (none for all), exact words."""
 
 _WRITTEN: Final = re.compile(
     r"\s*#?(?P<message>\d{1,9})\s*"

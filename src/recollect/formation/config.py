@@ -17,7 +17,7 @@ from recollect.stores.json_pointers import is_number
 from recollect.stores.plans.formation import Debounce
 
 DEFAULT_MODEL: Final = "anthropic/claude-haiku-4-5"
-"""What ``model = "default"`` stands for."""
+"""The model that ``model = "default"`` names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class FormationLimits:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPrices:
     """
-    What a model's tokens cost, for a million of them; receipts then say what was spent.
+    A model's prices for a million tokens; receipts then state the cost.
 
     >>> FormationSettings(prices=ModelPrices(input=0.25, output=2.0)).prices.currency
     'USD'

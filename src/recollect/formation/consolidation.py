@@ -32,7 +32,7 @@ from recollect.formation.support.languages import language_of as language_of_wor
 from recollect.formation.support.leaves import is_label
 from recollect.formation.support.stances import clauses_in
 from recollect.formation.talk_language import language_of_texts
-from recollect.formation.type_wording import schema_in
+from recollect.formation.type_texts import schema_in
 from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
 from recollect.ports import ModelAnswer, ModelRequest, TokenCounter, Tool, ToolCall, Turn

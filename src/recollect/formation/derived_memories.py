@@ -47,6 +47,14 @@ class DerivedChange:
     The effect of one combination: the new memory at (type, key), and the writes.
 
     *sources* are the versions it was made from; it replaces those at *ended*.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     red = memory.remember("ada", "The boat is red.")
+    ...     called = memory.remember("ada", "The boat is called Ida.")
+    ...     (change,) = memory.migrate_type("ada", "Note", "patch").changes
+    >>> change.action, change.type, len(change.sources), len(change.ended)
+    ('merged', 'Note', 2, 2)
     """
 
     action: Literal["merged", "derived", "refused"]

@@ -12,7 +12,7 @@ from recollect.formation.past_plans import gone_day
 from recollect.formation.prompt_texts import ENGLISH, PromptLanguage, PromptTexts
 from recollect.formation.speakers import SpeakerDocuments
 from recollect.formation.tool_names import END, NOTHING, PATCH
-from recollect.formation.type_wording import description_in, schema_in
+from recollect.formation.type_texts import description_in, schema_in
 from recollect.formation.types import MemoryType
 from recollect.ports import Tool
 from recollect.records import Json, JsonObject, Memory

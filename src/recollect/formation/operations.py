@@ -10,7 +10,7 @@ from recollect.records import JsonObject
 
 FaultKind: TypeAlias = Literal["answer", "call", "value", "quote", "claim", "hedge", "support"]
 """
-What is wrong: the whole answer, a call's form, a value that its schema refuses, words that were
+Kind of fault: the whole answer, a call's form, a value that its schema refuses, words that were
 not said, a claim that nobody made, a doubt that was left out, or a value that the quoted words
 do not bear out.
 """

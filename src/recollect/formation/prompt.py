@@ -19,9 +19,9 @@ from recollect.formation.document_excerpts import shown_value
 from recollect.formation.offer import Offer
 from recollect.formation.operations import Fault
 from recollect.formation.prompt_texts import ENGLISH, PromptLanguage, PromptTexts
-from recollect.formation.repair_wording import reason_in
+from recollect.formation.repair_texts import reason_in
 from recollect.formation.tool_names import NOTHING
-from recollect.formation.type_wording import description_in, schema_in
+from recollect.formation.type_texts import description_in, schema_in
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window, WindowLine
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Turn
@@ -29,11 +29,11 @@ from recollect.records import Memory, Message, Role
 from recollect.stores.validation import plain_container
 
 LINE_END: Final = " ⏎ "
-"""What stands for the end of a line inside a message."""
+"""The mark of a line break inside a message."""
 TIME_SAID_AGAIN: Final = timedelta(minutes=30)
 _ROLES: Final = frozenset(get_args(Role))
 _LINE_ENDS: Final = re.compile("[\x7f-\x9f\u2028\u2029]")
-"""What JSON leaves as it is, and a reader of lines may take for the end of one."""
+"""Characters that JSON does not escape, though some readers end a line there."""
 _PLACE: Final = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 ECHO_CHARACTERS_MAX: Final = 20_000
 """Of a text that a model wrote it is shown no more when it is asked to mend it."""

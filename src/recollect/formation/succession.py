@@ -11,7 +11,7 @@ from recollect.records import EndMemory, Memory
 
 A_MOMENT: Final = timedelta(microseconds=1)
 NEWER_VALUE: Final = "a newer value"
-"""Why the older of two values has ended, in its history."""
+"""The reason that an older value's history states for its end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.graph.fact_ends import end_of, is_ended_by
 from recollect.graph.graph_snapshot import GraphSnapshot, holds
 from recollect.graph.knowledge import KnowledgeGraph
-from recollect.graph.name_matching import name_key
+from recollect.graph.name_equality import name_key
 from recollect.graph.network import load_networkx, network_of, topological_groups, writable
 from recollect.graph.networkx_entity_graph import (
     TRIPLES_AT_ONCE_MAX,

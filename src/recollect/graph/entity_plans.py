@@ -10,7 +10,7 @@ from recollect.errors import LimitError, NotFoundError
 from recollect.formation.operation_outcomes import revision
 from recollect.formation.value_identity import content_key
 from recollect.graph.graph_snapshot import GraphSnapshot
-from recollect.graph.name_matching import clean_name, name_key, numbered
+from recollect.graph.name_equality import clean_name, name_key, numbered
 from recollect.graph.values import (
     ENTITY_TYPE,
 )

@@ -12,7 +12,7 @@ from recollect.formation.succession import holds_from, succession_of
 from recollect.formation.value_identity import content_key
 from recollect.graph.fact_ends import end_of, is_ended_by
 from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, known_fact
-from recollect.graph.name_matching import clean_name, name_key, numbered
+from recollect.graph.name_equality import clean_name, name_key, numbered
 from recollect.graph.values import (
     FACT_TYPE,
     AdditionAction,

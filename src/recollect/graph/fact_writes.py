@@ -10,7 +10,7 @@ from recollect.formation.grounding.grounds import least
 from recollect.graph.fact_ends import end_of, is_ended_by
 from recollect.graph.fact_plans import PlannedFact, plan_additions, plan_statements
 from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, holds
-from recollect.graph.name_matching import name_key
+from recollect.graph.name_equality import name_key
 from recollect.graph.values import (
     FACT_TYPE,
     Addition,

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Final
 
 from recollect.graph.aliases import Aliases, aliases_of
-from recollect.graph.name_matching import name_key
+from recollect.graph.name_equality import name_key
 from recollect.graph.values import (
     ENTITY_TYPE,
     FACT_TYPE,

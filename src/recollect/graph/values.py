@@ -9,12 +9,12 @@ from typing import Final, Literal, TypeAlias
 
 from recollect.errors import UsageError
 from recollect.formation.types.builtin import ENTITY, FACT
-from recollect.graph.name_matching import clean_name
+from recollect.graph.name_equality import clean_name
 from recollect.records import Evidence, EvidenceMap, Json, Memory, MemoryState, Trust
 from recollect.stores.validation import check_text
 
 Value: TypeAlias = str | int | float | bool | date | datetime
-"""What an attribute may be; a relation's object is the name of an entity."""
+"""The value of an attribute; a relation's object is the name of an entity."""
 
 ObjectType: TypeAlias = Literal["entity", "text", "number", "boolean", "date", "time"]
 AdditionAction: TypeAlias = Literal["stored", "merged", "unchanged", "quarantined", "refused"]

@@ -30,7 +30,7 @@ AGENTS: Final = "messages between the agent and its sub-agents were left out"
 
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant"}
 _OWN: Final = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
-"""What has one of these marks was written by the program, in the name of who is said to speak."""
+"""Marks of messages that the program wrote itself, in the name of the user or the assistant."""
 _COMMAND: Final = re.compile(r"\s*(<(command-|local-command-|bash-)|\[Request interrupted)")
 _BLOCKS: Final = {
     "tool_use": TOOLS,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from recollect.formation.value_identity import content_key
-from recollect.graph.name_matching import clean_name, name_key
+from recollect.graph.name_equality import clean_name, name_key
 from recollect.importers.import_entries import ImportOptions
 from recollect.importers.memory_records import FileMemory, moment_in
 from recollect.records import Json, JsonObject

@@ -78,7 +78,7 @@ class ImportCounts:
 
     on_refused: OnRefused
     intake: Intake
-    """What takes records, and knows what was erased here."""
+    """Takes records in, except those that were erased here."""
     waiting: list[Refused] = field(default_factory=list)
     """Refused, and not told yet."""
     unfounded: list[Archived] = field(default_factory=list)

@@ -30,7 +30,7 @@ UNPACKED_FREE_BYTES: Final = 256 * 1024 * 1024
 UNPACKED_TIMES_MAX: Final = 200
 """A compressed file is read no further when it unpacks to more than this, beyond the free bytes."""
 DAMAGE: Final = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
-"""What reading a damaged or truncated file raises."""
+"""The errors that reading a damaged or truncated file raises."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ _KIND_OF: Final[Mapping[str, Kind]] = {
     "SystemMessageChunk": "system",
     "ToolMessageChunk": "tool",
 }
-"""What LangChain writes as the type of a message, and of a piece of one."""
+"""LangChain's names of the types of messages and message chunks."""
 _KEPT: Final = ("content", "name", "tool_calls")
 
 

@@ -41,7 +41,7 @@ PREFIX: Final = "message_store:"
 OTHER_KEYS: Final = "keys that hold something of another program"
 EXPIRING: Final = "keys that would have expired: what was read of them stays"
 JSON_TYPE: Final = "ReJSON-RL"
-"""What Redis calls the type of a JSON document, in which langchain-redis keeps a message."""
+"""Redis's type name of a JSON document, in which langchain-redis keeps a message."""
 _PAGE: Final = 500
 _OURS: Final = (b"{recollect}:", b"recollect:{")
 _CONVERSATION: Final = f":{autochain.CONVERSATION}"

@@ -29,7 +29,7 @@ _LEDGER: Final = "ledger"
 _MAGIC: Final = b"SQLite format 3\0"
 
 Named: TypeAlias = Callable[[Sequence[LedgerEntry], Sequence[JsonObject]], list[EraseTarget]]
-"""What of a scope's records was erased, as a ledger says."""
+"""Function that returns the erased targets among a scope's records, according to a ledger."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,7 +76,7 @@ class Notes:
     key: bytes = field(repr=False)
     noted: dict[str, str]
     found: dict[str, str] = field(default_factory=dict)
-    """What this pass has found equal to the source."""
+    """Contents that this pass found equal to the source's."""
 
     def __contains__(self, scope: Scope) -> bool:
         return self._place(scope) in self.noted

@@ -97,7 +97,7 @@ class IntakeCounts:
 
 @dataclass(slots=True)
 class _Coming:
-    """What an import has brought to a scope, or will bring, so that evidence in it counts."""
+    """Records that an import has brought to a scope, or will bring: they count as evidence."""
 
     messages: set[Cited] = field(default_factory=set)
     memories: set[tuple[str, str]] = field(default_factory=set)

@@ -75,7 +75,7 @@ class _Copying:
     carries_keys: bool = False
     """Whether the destination can recognise the idempotency keys of the source."""
     erased: Erasures = field(default_factory=lambda: Erasures(()))
-    """What was erased at the destination alone, and is not to come back."""
+    """Erasures of the destination alone: copying must not bring such records back."""
     written: int = 0
     passes: int = 0
     behind: int = 0

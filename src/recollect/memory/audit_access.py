@@ -22,7 +22,7 @@ class AuditMethods(ABC):
     """In whose name it is used."""
     _is_view: bool = False
     _proviso: Proviso | None = None
-    """What is asked before a change in that name is committed."""
+    """A check that runs before a change in that name is committed."""
 
     def acting(
         self, actor: str, *, stamp: int | None = None, proviso: Proviso | None = None
@@ -82,5 +82,5 @@ class AuditMethods(ABC):
     async def verify_audit(
         self, scope: ScopeLike, *, noted: tuple[int, str] | None = None
     ) -> AuditVerdict:
-        """Say whether a scope's audit is whole; see `Store.verify_audit`."""
+        """Verify a scope's audit chain; see `Store.verify_audit`."""
         return await self.store.verify_audit(check_scope(scope), noted=noted)

@@ -43,7 +43,7 @@ _SECRET: Final = secrets.token_bytes(16)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextQuery:
-    """What a context is asked for; see `Recollect.context` for each."""
+    """The arguments of `Recollect.context`, which explains each."""
 
     scope: Scope
     query: str

@@ -26,7 +26,7 @@ LOG: Final = package_logger("recollect.memory")
 ANSWER_S: Final = 5.0
 """A store that answers no sooner counts as down."""
 BACKLOG_MAX: Final = 1_000
-"""What waits is counted up to here."""
+"""The backlog is counted up to here."""
 CLEANING: Final = "cleaning"
 """The name of a background task."""
 

@@ -170,7 +170,7 @@ class MemoryEdits(ABC):
         expected: int | None = None,
     ) -> Memory:
         """
-        Say since when a memory is no longer true; it stays readable and searchable as history.
+        End a memory's validity at a time; it stays readable and searchable as history.
 
         Raises:
             NotFoundError: There is no such memory.

@@ -1,4 +1,4 @@
-"""What people decide about memories that were formed: refused for good, or put in force."""
+"""People's verdicts on formed memories: refuse one for good, or put it in force."""
 
 from __future__ import annotations
 

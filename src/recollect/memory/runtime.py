@@ -101,7 +101,7 @@ class MemoryRuntime(EmbedderSwitch):
 
     @property
     def consolidator(self) -> Consolidator | None:
-        """What consolidates while this is open; the first time, formation is loaded for it."""
+        """The consolidator of this memory; the first use loads formation."""
         if self._consolidator is None and self.recaller is not None:
             from recollect.worker.consolidation_run import open_consolidator
 

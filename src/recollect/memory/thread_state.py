@@ -38,7 +38,7 @@ _PAGE: Final = 1_000
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttachmentInfo:
     """
-    What is known of an attachment without its content.
+    An attachment's metadata, without its content.
 
     >>> import recollect
     >>> file = recollect.Attachment(name="plan.txt", data=b"a red door")

@@ -11,6 +11,7 @@ from recollect.messages.compaction import (
 )
 from recollect.messages.message_fields import AnyMessage, changed, is_message, kind_of, text_of
 from recollect.messages.message_records import message_of, record_of
+from recollect.messages.message_runs import merge_message_runs
 from recollect.messages.message_types import (
     OWN_CLASSES,
     AIMessage,
@@ -25,7 +26,6 @@ from recollect.messages.message_types import (
 )
 from recollect.messages.pairs import tool_pairs, whole_pairs
 from recollect.messages.reducers import REMOVE_ALL_MESSAGES, Keep, add_messages, keep_range
-from recollect.messages.run_merging import merge_message_runs
 from recollect.messages.selection_filters import filter_messages
 from recollect.messages.summarization import (
     SummarizedMessages,
@@ -36,7 +36,7 @@ from recollect.messages.summarization import (
     summarize_conversation,
     summary_of,
 )
-from recollect.messages.token_counting import (
+from recollect.messages.token_counters import (
     CountingModel,
     MessageCounter,
     count_tokens_approximately,

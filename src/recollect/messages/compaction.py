@@ -16,7 +16,7 @@ from recollect.messages.summarization import (
     plan_summary,
     summary_message,
 )
-from recollect.messages.token_counting import (
+from recollect.messages.token_counters import (
     ListCounter,
     MessageCounter,
     list_counter,

@@ -12,7 +12,7 @@ from recollect.records import Json, JsonObject
 
 Block: TypeAlias = str | Mapping[str, Json]
 Content: TypeAlias = str | Sequence[Block]
-"""What a message says: text, or content blocks."""
+"""The content of a message: text, or content blocks."""
 Kind: TypeAlias = Literal["human", "ai", "system", "tool", "function", "chat", "remove"]
 
 KIND_OF_CLASS: Final[Mapping[str, Kind]] = {

@@ -1,4 +1,4 @@
-"""What callers write for a new message: a record, a text, or a dict with role and content."""
+"""New messages as callers write them: a record, a text, or a dict with role and content."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from recollect.messages.message_fields import AnyMessage, kind_of, mapping_of
 from recollect.messages.message_types import MessageClasses, family_of
 from recollect.messages.pairs import tool_pairs
 from recollect.messages.summary_prompt import introduced, read_summary, summary_request
-from recollect.messages.token_counting import (
+from recollect.messages.token_counters import (
     ListCounter,
     MessageCounter,
     list_counter,

@@ -10,7 +10,7 @@ from recollect.errors import UsageError
 from recollect.messages.coercion import MessageLike, coerced_all
 from recollect.messages.message_fields import AnyMessage, block_text, changed, is_type, kind_of
 from recollect.messages.pairs import whole_pairs as only_whole_pairs
-from recollect.messages.token_counting import ListCounter, MessageCounter, list_counter
+from recollect.messages.token_counters import ListCounter, MessageCounter, list_counter
 
 Types: TypeAlias = str | type | Sequence[str | type]
 Splitter: TypeAlias = Callable[[str], list[str]]

@@ -19,7 +19,7 @@ from recollect.providers.environment import load_environment
 from recollect.providers.object_names import is_object_name, named_object
 
 ModelChoice: TypeAlias = "str | Model | Ask | object | None"
-"""What `open_model` takes; an ``object`` is a LangChain chat model."""
+"""The argument of `open_model`; an ``object`` is a LangChain chat model."""
 
 RULES: Final = "rules"
 """The name of the model of rules."""

@@ -219,7 +219,15 @@ class TaskMonitor:
 
 
 class BackgroundTasks:
-    """The background tasks over one store in this process, by name."""
+    """
+    The background tasks over one store in this process, by name.
+
+    >>> import logging
+    >>> tasks = BackgroundTasks()
+    >>> with tasks.monitor("embedding", logging.getLogger("example")).running():
+    ...     [(each.name, each.state) for each in tasks.health()]
+    [('embedding', 'running')]
+    """
 
     def __init__(self) -> None:
         self._monitors: dict[str, TaskMonitor] = {}

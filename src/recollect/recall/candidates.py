@@ -92,7 +92,7 @@ def _restricted(index: ScopeIndex, segment: Segment, wanted: Eligibility) -> Boo
     return found
 
 
-Postings: TypeAlias = tuple[NDArray[np.int32], NDArray[np.uint16]]
+Postings: TypeAlias = tuple[NDArray[np.int32], NDArray[np.unsignedinteger]]
 """Entries of a segment that have a term, and how often."""
 Standing: TypeAlias = tuple[NDArray[np.int32], Floats]
 """Where in a collection a term stands, and how often, or what it counts for there."""
@@ -104,13 +104,15 @@ class _Slice:
     A segment, and the position of each of its entries in the collection (-1: not eligible).
 
     *is_whole*: all its entries are eligible. *is_all*: it is also the only slice, so that its order
-    is the order of the collection.
+    is the order of the collection. *first* and *end*: no entry before or from there on is eligible.
     """
 
     segment: Segment | Searched
     rank: NDArray[np.int32]
     is_whole: bool
     is_all: bool = False
+    first: int = 0
+    end: int = 0
 
     def runs(self, terms: NDArray[np.uint64]) -> Iterator[slice | None]:
         """Yield the range of postings of each of *terms*, ``None`` for an unknown term."""
@@ -133,9 +135,11 @@ class _Slice:
         entries, counts = self.segment.entries[found], self.segment.counts[found]
         if self.is_all:
             return entries, counts
-        rank = self.rank[entries]
         if self.is_whole:
-            return rank, counts
+            return self.rank[entries], counts
+        within = slice(*np.searchsorted(entries, (self.first, self.end)).tolist())
+        entries, counts = entries[within], counts[within]
+        rank = self.rank[entries]
         is_eligible = rank >= 0
         return rank[is_eligible], counts[is_eligible]
 
@@ -181,7 +185,7 @@ class Collection:
             [_full(len(at), number) for number, _, at in chosen] or [_full(0, 0)]
         )
         columns = {
-            name: np.concatenate([_taken(getattr(segment, name), at) for _, segment, at in chosen])
+            name: _joined([_taken(getattr(segment, name), at) for _, segment, at in chosen])
             for name in (_COLUMNS if chosen else ())
         }
         order = _order(columns["key"], scope) if chosen else None
@@ -190,6 +194,8 @@ class Collection:
             column = columns[name] if chosen else np.empty(0, np.int64)
             setattr(self, name, column if order is None else column[order])
         self._slices = self._ranked(chosen, order)
+        # Then they are the segment's own, and take no room here.
+        self._shares_columns = any(each.is_all for each in self._slices)
         self._impacts: Floats | None = None
         self._ahead: tuple[object, list[Any]] | None = None
         self._said_as: dict[int, Floats] = {}
@@ -212,7 +218,7 @@ class Collection:
     @cached_property
     def size_bytes(self) -> int:
         """Size of its arrays in bytes, including those that searches derive from them."""
-        columns = (getattr(self, name) for name in _COLUMNS)
+        columns = () if self._shares_columns else (getattr(self, name) for name in _COLUMNS)
         ranks = (each.rank for each in self._slices)
         derived = (self.begins_session, self.session, self.session_length, self.window_length)
         joined = (each.segment for each in self._slices if isinstance(each.segment, Searched))
@@ -274,7 +280,8 @@ class Collection:
             start += len(at)
             is_whole = len(at) == len(segment)
             is_all = is_whole and order is None and len(chosen) == 1
-            slices.append(_Slice(segment, rank, is_whole, is_all))
+            first, end = (int(at[0]), int(at[-1]) + 1) if len(at) else (0, 0)
+            slices.append(_Slice(segment, rank, is_whole, is_all, first, end))
         return slices
 
     @cached_property
@@ -394,9 +401,13 @@ class Collection:
             if not len(segment.vectors):
                 continue
             wanted = (each.rank >= 0) & (segment.vector_row >= 0)
-            at = each.rank[wanted]
-            cosine = similarities(segment.vectors, segment.scales, query)
-            found[at] = cosine[segment.vector_row[wanted]]
+            at, rows = each.rank[wanted], segment.vector_row[wanted]
+            if not len(rows):
+                continue
+            # The rows are in the order of the entries: of a part of a segment they are a part.
+            span = slice(int(rows[0]), int(rows[-1]) + 1)
+            cosine = similarities(segment.vectors[span], segment.scales[span], query)
+            found[at] = cosine[rows - rows[0]]
             has_vector[at] = True
         return found, has_vector
 
@@ -411,12 +422,12 @@ class Collection:
     def participants(self) -> dict[str, list[tuple[int, int]]]:
         """Named speakers of the eligible entries, with their (scope, speaker number)s."""
         names: dict[str, list[tuple[int, int]]] = {}
+        said = np.flatnonzero(self.speaker)
+        places = self.scope[said].astype(np.int64) << 32 | self.speaker[said]
+        present = set(np.unique(places).tolist())
         for number, index in enumerate(self.indexes):
-            is_alone = len(self.indexes) == 1
-            speakers = self.speaker if is_alone else self.speaker[self.scope == number]
-            present = set((np.flatnonzero(np.bincount(speakers + 1)) - 1).tolist())
             for name, speaker in index.names.speakers.items():
-                if speaker in present:
+                if number << 32 | speaker in present:
                     names.setdefault(name, []).append((number, speaker))
         return names
 
@@ -442,6 +453,10 @@ def _taken(column: NDArray[Any], at: NDArray[np.intp]) -> NDArray[Any]:
     return column if len(at) == len(column) else column[at]
 
 
+def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+
 def _order(key: NDArray[np.int64], scope: NDArray[np.int32]) -> NDArray[np.intp] | None:
     """Return the order by scope, then key; ``None`` if already sorted."""
     ends_scope = scope[1:] != scope[:-1]
@@ -456,8 +471,12 @@ def _newest(
     """Return the *count* newest entries; ties go to the larger id."""
     time = np.concatenate([segment.time[at] for _, segment, at in every])
     uid = np.concatenate([segment.uid[at] for _, segment, at in every])
-    is_taken = np.zeros(len(time), np.bool_)
-    is_taken[np.lexsort((uid, time))[-count:]] = True
+    # The count-th newest time settles all but those of that very time: no order of all is needed.
+    oldest = np.partition(time, len(time) - count)[len(time) - count]
+    is_taken = time > oldest
+    ties = np.flatnonzero(time == oldest)
+    left = count - int(np.count_nonzero(is_taken))
+    is_taken[ties[np.argsort(uid[ties], kind="stable")[len(ties) - left :]]] = True
     ends = np.cumsum([len(at) for _, _, at in every])
     taken = np.split(is_taken, ends[:-1])
     return [(number, segment, at[t]) for (number, segment, at), t in zip(every, taken, strict=True)]

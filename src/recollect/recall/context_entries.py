@@ -2,7 +2,7 @@
 The entries of a context: the best that their cost allows, each in as few words as say it.
 
 The prices of tokens and the sizes of excerpts are those that showed most whole evidence on the
-development halves; see `docs/benchmarks.md`.
+development halves; see `docs/benchmarks_context.md`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LINE_TOKENS_MIN: Final = 12
 PASSED_OVER_MAX: Final = 40
 """Once so many in a row found no room, none behind them is tried."""
 INDENTED: Final = 0.9
-"""What an excerpt may cost of the room that is left: its lines will be indented."""
+"""The share of the remaining budget that an excerpt may cost; indenting its lines adds tokens."""
 
 
 def entries_that_fit(

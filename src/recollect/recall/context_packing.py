@@ -1,5 +1,5 @@
 """
-What a context shows: the best of what was recalled, in as few words as say it, within a budget.
+Pack the best recalled entries into a context, in as few words as possible, within a budget.
 
 A memory and the messages that it rests on are one candidate: the memory's sentence stands where
 the better ranked of them stood, and a message that says no more is left out. Long texts are shown
@@ -120,7 +120,7 @@ class _Draft:
     entries: list[ContextEntry] = field(default_factory=list)
     text: str = ""
     tokens: int = 0
-    """What all parts cost, as they are rendered."""
+    """The cost of all rendered parts."""
 
     def trimmed(self) -> list[ContextEntry]:
         """

@@ -17,7 +17,7 @@ from recollect.text.token_estimate import estimated_tokens
 COUNTER_ERRORS: Final = (
     *(ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError),
 )
-"""What a tokenizer may raise that somebody else wrote."""
+"""The errors that a third-party tokenizer may raise."""
 _ASKS_FOR_HISTORY: Final = re.compile(
     r"\b(?:before|previous(?:ly)?|former(?:ly)?|used to|originally|in the past|back then|earlier"
     r"|no longer|any ?more|still|history|chang\w*|switch\w*|mov(?:e|ed|ing)|replac\w*|since when"
@@ -29,10 +29,10 @@ _ASKS_FOR_HISTORY: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextPlan:
-    """What a context is made for: see `Recollect.context` for each."""
+    """The query, budget and sources of a context; `Recollect.context` explains each field."""
 
     scope: Scope
-    """Whose thread the prompt is part of."""
+    """The scope of the prompt's thread."""
     query: str
     budget_tokens: int
     min_score: float | None = None
@@ -44,7 +44,7 @@ class ContextPlan:
     """The texts that it shows already."""
     history: tuple[Message, ...] = ()
     former: Mapping[tuple[str, str], Revision] = field(default_factory=dict)
-    """What a document said before, by type and key, where the query asks for it."""
+    """Former revisions of documents, by type and key, where the query asks for history."""
     history_tokens: int = 0
     summary: str = ""
     """Of the thread, told where the history does not reach its beginning."""
@@ -56,7 +56,7 @@ class ContextPlan:
 
 @dataclass
 class TokenRoom:
-    """What is left of a budget: lines are paid as they come, headings once."""
+    """The unspent part of a token budget: each line is charged, each heading once."""
 
     tokens: int
     count: TokenCounter

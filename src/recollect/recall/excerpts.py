@@ -4,7 +4,7 @@ Excerpts: show of a long text the passages that bear on a query.
 A passage scores by the query's terms that stand in it (weighted by how rare they are, saturated as
 in BM25 but without a length norm), a little by how early it stands, and by its neighbours, because
 an answer often stands beside the words that were asked for. The constants were chosen on the
-development halves; docs/benchmarks.md has what they gain.
+development halves; docs/benchmarks_context.md has what they gain.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from recollect.text.passages import PassageSpan, passages_of
 from recollect.text.terms import term_hash
 
 GAP: Final = "[…]"
-"""What stands in an excerpt for the passages that are left out between two others."""
+"""The mark in an excerpt for passages left out between two others."""
 _PLACE: Final = re.compile(r"\b(\d{1,3})(?:st|nd|rd|th)\b|第(\d{1,3})")
 _SATURATION: Final = 0.6
 _LATER: Final = 0.001
@@ -31,7 +31,7 @@ _NEIGHBOUR: Final = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """What is shown of a text: some of its passages, in their order, or all of it."""
+    """The shown part of a text: some of its passages, in their order, or all of it."""
 
     text: str
     is_whole: bool

@@ -2,7 +2,7 @@
 Fusion: one weighted sum of all signals, with one set of weights for all data.
 
 Linear fusion of standardised scores found more than rank fusion, a union of top lists, and
-diversification; see docs/benchmarks.md.
+diversification; see docs/benchmarks_recall.md.
 """
 
 from __future__ import annotations

@@ -64,7 +64,8 @@ class Indexes:
         self._turn = Lock()
         self._indexes: OrderedDict[Scope, ScopeIndex] = OrderedDict()
         self._collections: OrderedDict[CollectionName, Collection] = OrderedDict()
-        self._collections_of: dict[Scope, set[CollectionName]] = {}
+        # By identity: the hash of a name that lists ten thousand scopes takes as long as a search.
+        self._collections_of: dict[Scope, dict[int, CollectionName]] = {}
         self._used: dict[Scope, float] = {}
         self._behind: set[Scope] = set()
         self._listings: OrderedDict[Below, _Listing] = OrderedDict()
@@ -210,7 +211,7 @@ class Indexes:
                 self._drop_collection(name)
                 self._collections[name] = made
                 for scope in name[0]:
-                    self._collections_of.setdefault(scope, set()).add(name)
+                    self._collections_of.setdefault(scope, {})[id(made)] = name
                 self._bytes += size_bytes
                 self._shrink()
 
@@ -244,11 +245,19 @@ class Indexes:
                 self._put(compact)
 
     def _shrink(self) -> None:
-        """Evict the least recently used collections while over the count or size limit."""
+        """
+        Evict the least recently used collections while over the count or size limit.
+
+        Of an index that is over the limit by itself one collection stays, as the index does: to
+        make it for each search takes several times as long as the search.
+        """
+        is_alone = len(self._indexes) == len(self._collections) == 1
         while self._collections and (
-            self._bytes > self._bytes_max or len(self._collections) > COLLECTIONS_MAX
+            (self._bytes > self._bytes_max and not is_alone)
+            or len(self._collections) > COLLECTIONS_MAX
         ):
             self._drop_collection(next(iter(self._collections)))
+            is_alone = len(self._indexes) == len(self._collections) == 1
 
     def _drop_collection(self, name: CollectionName) -> None:
         dropped = self._collections.pop(name, None)
@@ -256,13 +265,13 @@ class Indexes:
             return
         self._bytes -= dropped.size_bytes
         for scope in name[0]:
-            those = self._collections_of.get(scope, set())
-            those.discard(name)
+            those = self._collections_of.get(scope, {})
+            those.pop(id(dropped), None)
             if not those:
                 self._collections_of.pop(scope, None)
 
     def _drop_collections_of(self, scope: Scope) -> None:
-        for name in list(self._collections_of.get(scope, ())):
+        for name in list(self._collections_of.get(scope, {}).values()):
             self._drop_collection(name)
 
     def _put(self, index: ScopeIndex) -> None:

@@ -30,7 +30,7 @@ LOG: Final = package_logger("recollect.recall.outside_vectors")
 OUTSIDE: Final = "outside"
 """The name of the background task."""
 OutsideHits: TypeAlias = Mapping[Scope, Mapping[int, float]]
-"""What an outside store of vectors found: for each scope the similarities of some uids."""
+"""Hits of an outside vector store: for each scope the similarities of some uids."""
 HITS_MAX: Final = 100
 """So many of the nearest entries of a scope an outside store is asked for."""
 SCOPES_MAX: Final = 16
@@ -41,7 +41,7 @@ CALLS_MAX: Final = 8
 REMOVED_MAX: Final = 1_000
 Failure: TypeAlias = StoreError | UsageError | EmbedderError
 FAILURES: Final = (StoreError, UsageError, EmbedderError)
-"""What an outside store may raise when it is used."""
+"""The errors that an outside store may raise."""
 SCOPE_FIELD: Final = "recollect_scope"
 """The field of an outside document's metadata that names its scope."""
 NAME_CHARACTERS_MAX: Final = 100

@@ -42,7 +42,7 @@ _HIT: Final = maker_of(Hit)
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What a search found, best first, and how much each term of the query tells, by its hash."""
+    """The hits of a search, best first, and the weight of each query term, by its hash."""
 
     best: list[Hit]
     term_weights: Mapping[int, float]

@@ -26,6 +26,7 @@ from recollect.ports import TokenCounter, Vector
 from recollect.recall.candidates import Collection
 from recollect.recall.duplicates import SaidAlready
 from recollect.recall.eligibility import eligible_in_each
+from recollect.recall.freed_memory import return_freed_memory
 from recollect.recall.index_cache import Indexes, TakenIndex
 from recollect.recall.outside_vectors import Outside, OutsideHits
 from recollect.recall.packing import packed
@@ -43,9 +44,12 @@ from recollect.stores.fast_records import maker_of
 from recollect.stores.in_place import check_loop, has_loop
 from recollect.stores.plans.changes import Below, Entry
 from recollect.stores.plans.snapshot import StoreSnapshot
+from recollect.stores.rows import Feed
 
 _RECALLED: Final = maker_of(Recalled)
 CONSIDERED_MIN: Final = 50
+LARGE_BLOCKS: Final = 3
+"""From so many blocks on, what the reading of them frees is given back."""
 """Where entries may be passed over, at least so many of the best are tried for a place."""
 
 
@@ -111,7 +115,7 @@ class RankedEntries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundEntries:
-    """What a search found: the ranking, and those of its entries that exist, in its order."""
+    """The result of a search: the ranking, and its entries that exist, in its order."""
 
     ranked: RankedEntries
     entries: Sequence[Entry]
@@ -344,8 +348,12 @@ def read_collection(
         [index.cursor for index in kept],
         embedder=prepared.embedder,
         filter_=prepared.query.where.filter,
+        in_blocks=True,
     )
     indexes = [refreshed(index, feed) for index, feed in zip(kept, feeds, strict=True)]
+    if any(map(_is_large, feeds)):
+        feeds = [replace(each, blocks=None) for each in feeds]
+        return_freed_memory()
     cache.offer(indexes, searched.generation)
     wanted = eligible_in_each(prepared.query, feeds, searched.threads)
     collection = cache.collection(indexes, wanted)
@@ -355,6 +363,10 @@ def read_collection(
             scopes = [index.scope for index in indexes]
             cache.note_listed(below, scopes, snapshot.moment, searched.generation)
     return collection
+
+
+def _is_large(feed: Feed) -> bool:
+    return feed.blocks is not None and len(feed.blocks.entries) >= LARGE_BLOCKS
 
 
 def _known_at(snapshot: StoreSnapshot, searched: SearchedScopes, where: Where) -> Collection | None:

@@ -7,8 +7,8 @@ the query count by how rare they are in everyday talk and in the collection toge
 shares common words at most, in a scope of five entries as in one of a million.
 
 The weights were fitted by logistic regression on the development halves of public sets of talk,
-evidence against everything else that a search ranks, and idle queries; `docs/benchmarks.md` has
-the reliability curve. *Bearing* means there: named as evidence of the answer.
+evidence against everything else that a search ranks, and idle queries; `docs/benchmarks_context.md`
+has the reliability curve. *Bearing* means there: named as evidence of the answer.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ _MEANING_SLOPE: Final = 16.0
 _MEANING_MIDDLE: Final = 0.47
 _MEANING_GROWTH: Final = 0.024
 """
-What the similarity of vectors says alone, where words say less: at most so much, half of it at a
+Relevance by the similarity of vectors alone, where words say less: at most so much, half of it at a
 similarity that rises with the logarithm of the number of entries, since among many one is near
 by chance.
 """
 _PERSONAL: Final = 1.2
 _PERSONAL_LEAST: Final = 0.04
-"""What a question about oneself adds: it asks for what is remembered, and small talk does not."""
+"""Bonus of a question about oneself: it asks for memories, and small talk does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

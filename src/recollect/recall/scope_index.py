@@ -17,10 +17,19 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.recall.segment import MESSAGE, Numbers, Segment, build_segment
+from recollect.recall.feed_columns import FeedColumns, columns_of_blocks, columns_of_entries
+from recollect.recall.segment import (
+    MESSAGE,
+    Numbers,
+    Segment,
+    build_segment,
+    constant,
+    is_constant,
+    places_by_uid,
+)
 from recollect.recall.segment_joins import joined_postings, joined_vectors
 from recollect.records import Scope
-from recollect.stores.rows import Cursor, Feed, FeedEntry
+from recollect.stores.rows import Cursor, Feed
 
 NameT = TypeVar("NameT")
 
@@ -45,9 +54,9 @@ class Names:
         # Drawing a number and entering it are one step each: two threads never share one.
         self._numbers = count(1)
 
-    def session(self, entry: FeedEntry) -> int:
-        """Return the number of the entry's session."""
-        return self._number(self.sessions, (entry.thread, entry.session))
+    def session(self, thread: int, session: str) -> int:
+        """Return the number of a session of the thread with this number."""
+        return self._number(self.sessions, (thread, session))
 
     def speaker(self, name: str | None) -> int:
         """Return the number of a speaker; 0 for one without a name."""
@@ -103,22 +112,30 @@ class ScopeIndex:
 
 def refreshed(index: ScopeIndex, feed: Feed) -> ScopeIndex:
     """Return *index* updated with *feed*, which was read from the index's cursor."""
-    if not (feed.reset or feed.entries or feed.removed):
+    if not (feed.reset or feed.entries or feed.blocks or feed.removed):
         return replace(index, seq=feed.seq) if feed.seq != index.seq else index
     if feed.reset:
         index = ScopeIndex(scope=index.scope)
-    changed = np.array([entry.uid for entry in feed.entries], np.int64)
-    gone = np.concatenate([changed, np.array(feed.removed, np.int64)])
+    found = _columns_of(feed)
+    gone = np.array(feed.removed, np.int64)
+    if found:
+        gone = np.concatenate([found.uid, gone])
     parts = tuple(_without(part, gone) for part in index.parts)
-    if feed.entries:
-        parts = (*parts, _part_of(feed.entries, index.names))
+    if found:
+        parts = (*parts, _part_of(found, index.names))
     parts = tuple(part for part in parts if part.live)
     return replace(index, seq=feed.seq, epoch=feed.epoch, parts=_merged(parts, MERGE_ENTRIES_MAX))
 
 
-def _part_of(entries: Sequence[FeedEntry], names: Names) -> LiveSegment:
+def _columns_of(feed: Feed) -> FeedColumns | None:
+    if feed.blocks:
+        return columns_of_blocks(feed.blocks)
+    return columns_of_entries(feed.entries) if feed.entries else None
+
+
+def _part_of(found: FeedColumns, names: Names) -> LiveSegment:
     numbers = Numbers(session=names.session, speaker=names.speaker, kind=names.kind)
-    segment = build_segment(entries, numbers)
+    segment = build_segment(found, numbers)
     return LiveSegment(segment, np.ones(len(segment), np.bool_))
 
 
@@ -186,7 +203,7 @@ def concatenated(parts: Sequence[LiveSegment]) -> LiveSegment:
         starts=starts,
         entries=entries,
         counts=counts,
-        by_uid=np.argsort(uid).astype(np.int32),
+        by_uid=places_by_uid(uid),
         is_timeless=all(segment.is_timeless for segment in segments),
     )
     return LiveSegment(segment, np.ones(len(segment), np.bool_))
@@ -205,7 +222,10 @@ def _column(
     order: NDArray[np.intp],
     name: str,
 ) -> NDArray:  # type: ignore[type-arg]
-    columns = [getattr(s, name)[at] for s, at in zip(segments, places, strict=True)]
+    whole = [getattr(segment, name) for segment in segments]
+    if all(map(is_constant, whole)):  # moments that no entry has
+        return constant(int(whole[0][0]), len(order))
+    columns = [column[at] for column, at in zip(whole, places, strict=True)]
     return np.concatenate(columns)[order]
 
 

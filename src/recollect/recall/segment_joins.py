@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.recall.segment import Searched, Segment, runs_of
+from recollect.recall.segment import Searched, Segment, runs_of, sorted_hashes
 
 Ranks = Sequence[NDArray[np.int32]]
 """For each segment, where each of its entries stands in what is joined; -1 if it is left out."""
@@ -15,7 +16,7 @@ Ranks = Sequence[NDArray[np.int32]]
 
 def joined_postings(
     segments: Sequence[Segment | Searched], ranks: Ranks
-) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]:
+) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.unsignedinteger]]:
     """Return distinct hashes, the start of their postings, and the postings."""
     every, owners, counts = [], [], []
     for segment, rank in zip(segments, ranks, strict=True):
@@ -26,9 +27,19 @@ def joined_postings(
         owners.append(owner[is_taken])
         counts.append(segment.counts[is_taken])
     hashes, owner, count = np.concatenate(every), np.concatenate(owners), np.concatenate(counts)
-    by_hash = np.lexsort((owner, hashes))
+    by_hash = postings_order(hashes, owner, ranks)
     distinct, starts = runs_of(hashes[by_hash])
     return distinct, starts, owner[by_hash], count[by_hash]
+
+
+def postings_order(
+    hashes: NDArray[np.uint64], owner: NDArray[np.int32], ranks: Ranks
+) -> NDArray[np.intp]:
+    """Return the order of postings by hash, then owner; those of a segment are in that order."""
+    spans = [(own.min(), own.max()) for rank in ranks if len(own := rank[rank >= 0])]
+    if all(one[1] < other[0] for one, other in pairwise(spans)):
+        return sorted_hashes(hashes)[0]  # each segment's entries come after those of the one before
+    return np.lexsort((owner, hashes))
 
 
 def joined_vectors(

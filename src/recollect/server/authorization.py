@@ -49,7 +49,7 @@ LOCAL: Final = "local"
 KEYS_PAGE: Final = 500
 ROTATION_OVERLAP_S_MAX: Final = 7 * 86_400.0
 USED_EVERY_S: Final = 300.0
-"""That a key was used is noted at most so often."""
+"""Shortest time between two notes of a key's last use."""
 _KEY: Final = re.compile(r"rk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
 
 
@@ -91,7 +91,7 @@ class Key:
     """The digest of the key before a rotation, which is good until *old_until*."""
     old_until: datetime | None = None
     version: int = 0
-    """That of the document that keeps it, 0 before it is kept."""
+    """The version of the document that holds the key, 0 before it is stored."""
 
     def principal(self, credential: str) -> Principal:
         """Return the caller that presents this key with the digest *credential*."""

@@ -39,7 +39,7 @@ class Settings:
     auth: bool = True
     scope: Scope | None = None
     secret: str | None = field(default=None, repr=False)
-    """What cursors and confirmations are signed with; made and kept in the store by default."""
+    """The secret that signs cursors and confirmations; by default made and kept in the store."""
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
     credentials: bool = False

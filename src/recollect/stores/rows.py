@@ -222,7 +222,7 @@ class ReceiptRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormationRow:
     """
-    What one formation did, or tried.
+    The row of one formation, whether it succeeded or failed.
 
     *watermarks* (position by thread), *failed* (positions by thread) and *receipt* are JSON text.
     """
@@ -290,13 +290,66 @@ class FeedEntry(NamedTuple):
     vector: bytes | None
 
 
+class EntryBlock(NamedTuple):
+    """
+    Many entries of a scope, one value for each column of `FeedEntry`.
+
+    A column of numbers is a text of integers with commas between them. A column of names or of
+    moments is a JSON array, ``None`` if that would hold nulls alone (or ``active`` alone, for
+    *state*). *terms* holds the bytes of one entry behind those of the other, *terms_bytes* how many
+    each has; *least_terms* and *greatest_terms* are the first and last of them in byte order.
+    *text_hash* holds 16 bytes of each.
+    """
+
+    uid: str
+    seq: str
+    thread: str
+    position: str
+    time: str
+    session: str
+    speaker: str | None
+    role: str
+    type: str | None
+    state: str | None
+    valid_from: str | None
+    valid_until: str | None
+    expires_at: str | None
+    terms_bytes: str
+    terms: bytes
+    text_hash: bytes
+    least_terms: bytes
+    greatest_terms: bytes
+
+
+class VectorBlock(NamedTuple):
+    """Vectors of a scope by one embedder, ascending by uid; its columns are as in `EntryBlock`."""
+
+    uid: str
+    text_hash: bytes
+    data_bytes: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedBlocks:
+    """
+    All live entries of a scope, in any order, and vectors for them.
+
+    A vector belongs to the entry of its uid if that has the same text hash.
+    """
+
+    entries: tuple[EntryBlock, ...]
+    vectors: tuple[VectorBlock, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feed:
     """
     The changes of a scope since a cursor, each entry once, in its current state.
 
     With *reset* the reader starts over: *entries* are all live ones. *eligible* holds the uids that
-    match the requested filter, ``None`` without a filter.
+    match the requested filter, ``None`` without a filter. *blocks* holds all entries instead of
+    *entries* for a reader who asked for blocks and starts over, where the store has them.
     """
 
     scope: Scope
@@ -307,6 +360,7 @@ class Feed:
     entries: tuple[FeedEntry, ...]
     removed: tuple[int, ...]
     eligible: frozenset[int] | None = None
+    blocks: FeedBlocks | None = None
 
 
 class ReadMoment(NamedTuple):

@@ -14,7 +14,7 @@ WorkT = TypeVar("WorkT")
 
 class CallOutcome:
     """
-    What came of some work: as a context it keeps whatever error happens inside.
+    The result or the error of some work; as a context it catches every error raised inside.
 
     The thread that serves everybody must not end because one piece of work failed; the
     error goes to whoever asked for it.
@@ -57,7 +57,7 @@ class ThreadCall(CallOutcome, Generic[WorkT]):
         self.future: asyncio.Future[Any] | Future[Any] = self.loop.create_future()
 
     def fail(self, error: BaseException) -> None:
-        """Give the caller *error* as its own, whatever came of its work."""
+        """Fail the waiting caller with *error*, even if its work succeeded."""
         # A copy, because every caller that raises it adds to its traceback.
         self.error = copy(error)
         self.error.__cause__ = error.__cause__

@@ -16,6 +16,7 @@ from recollect.records import FormationStatus, MemoryState, Scope
 from recollect.stores.filters import Condition
 from recollect.stores.rows import (
     AuditRow,
+    FeedBlocks,
     FeedEntry,
     FormationRow,
     IdempotencyRow,
@@ -38,7 +39,7 @@ ResultT_co = TypeVar("ResultT_co", covariant=True)
 
 class Rows(Protocol):
     """
-    What one transaction can read; every answer is of the same moment.
+    The reads of one transaction; all of them see the same snapshot.
 
     In a writing transaction the scope rows that it reads stay locked until it ends.
     """
@@ -208,6 +209,10 @@ class Rows(Protocol):
         """
         ...
 
+    def feed_blocks(self, scope_id: int, embedder: str | None) -> FeedBlocks | None:
+        """Return what ``changed(scope_id, 0, embedder)`` lists; ``None`` if that is no slower."""
+        ...
+
     def removed(self, scope_id: int, after: int) -> Sequence[int]:
         """Return the ids of the tombstones with a seq above *after*."""
         ...
@@ -307,7 +312,7 @@ def memories_in_each(rows: Rows, places: Sequence[Place]) -> list[tuple[Scope, M
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
     """
-    What a plan wants written, all of it or nothing.
+    The writes of a plan, which a store commits atomically.
 
     Puts replace the row with the same key (scope id; thread number; uid of message or
     memory; uid and version of revision; id of formation). A removed entry takes its vectors and

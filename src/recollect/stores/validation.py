@@ -1,4 +1,4 @@
-"""What a store accepts: limits and forms of ids, texts, times and JSON, for all backends."""
+"""Validation that all stores share: limits and forms of ids, texts, times and JSON."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def check_scope(scope: Sequence[str | int]) -> Scope:
 
 
 def _is_known(scope: object) -> bool:
-    """Say whether a scope was found good before; no tuple equals one of texts but one of texts."""
+    """Return True for a scope that was validated before: only a tuple of texts equals one."""
     try:
         return type(scope) is tuple and scope in _KNOWN_SCOPES
     except TypeError:  # a segment that cannot be hashed

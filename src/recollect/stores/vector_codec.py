@@ -40,6 +40,33 @@ def decode_vectors(
     return rows, block[:, _SCALE_BYTES:].copy().view(np.int8), scales
 
 
+def split_vectors(
+    pages: Sequence[NDArray[np.uint8]], target: NDArray[np.int64], count: int
+) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """
+    Return *count* vectors, at least one, and their scales, from pages of stored ones.
+
+    *target* is the place of each stored vector among them, counted through all pages; -1 for one
+    that is left out.
+    """
+    vectors = np.empty((count, pages[0].shape[1] - _SCALE_BYTES), np.int8)
+    scales = np.empty(count, np.float32)
+    start = 0
+    for page in pages:
+        own = target[start : start + len(page)]
+        start += len(page)
+        first = int(own[0])
+        taken: NDArray[np.uint8] = page
+        places: slice | NDArray[np.int64] = own
+        if first >= 0 and np.array_equal(own, np.arange(first, first + len(own))):
+            places = slice(first, first + len(own))  # copied at once, which is the rule
+        elif bool((own < 0).any()):
+            taken, places = page[own >= 0], own[own >= 0]
+        scales[places] = taken[:, :_SCALE_BYTES].copy().view(np.float32)[:, 0]
+        vectors[places] = taken[:, _SCALE_BYTES:].view(np.int8)
+    return vectors, scales
+
+
 def similarities(
     vectors: NDArray[np.int8], scales: NDArray[np.float32], query: Vector
 ) -> NDArray[np.float32]:

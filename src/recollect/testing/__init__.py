@@ -13,7 +13,7 @@ from recollect.testing.scripted_model import ScriptedModel
 from recollect.testing.store_model import StoreModel
 
 if TYPE_CHECKING:
-    from recollect.testing.contract_durable import DurableContract
+    from recollect.testing.contract_durability import DurableContract
     from recollect.testing.store_contract import StoreContract
 
 __all__ = (
@@ -38,7 +38,7 @@ def __getattr__(name: str) -> object:
 
         return StoreContract
     if name == "DurableContract":
-        from recollect.testing.contract_durable import DurableContract  # noqa: PLC0415
+        from recollect.testing.contract_durability import DurableContract  # noqa: PLC0415
 
         return DurableContract
     msg = f"module {__name__!r} has no attribute {name!r}"

@@ -32,7 +32,7 @@ class NewestContract(Contract):
 
     async def test_the_newest_are_listed(self, store: Store, clock: FrozenClock) -> None:
         """
-        What is listed, and how.
+        List by type and prefix.
 
         Return the active memories of a type in *prefix* and all scopes below, newest first.
         """

@@ -217,10 +217,10 @@ ERASURES: Final = (
         left_evidence={"/" + "9" * 5_000: ("m2",)},
     ),
 )
-"""What goes with what."""
+"""Erased records, with those that go with them."""
 
 Fate: TypeAlias = Literal["in force", "ended", "rejected", "gone"]
-"""What became of a memory."""
+"""The state of a memory after a change of its sources."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -313,4 +313,4 @@ DERIVATIONS: Final = (
         fates={},
     ),
 )
-"""What goes, and what comes back, with a memory that others were derived from."""
+"""Changes of sources, with the derived memories that go or come back with them."""

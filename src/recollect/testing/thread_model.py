@@ -14,7 +14,7 @@ from recollect.stores.plans.formation import Debounce
 from recollect.stores.plans.threads import SESSION_GAP_S
 
 NUMBERS: Final = count(1)
-"""What tells an entry from every other, however often its id is used again."""
+"""Numbers that identify entries, however often an id is used again."""
 SESSION_GAP: Final = timedelta(seconds=SESSION_GAP_S)
 
 

@@ -2,7 +2,8 @@
 Passages: cut a long text into stretches that can be read on their own.
 
 A passage holds whole sentences, list items or lines of code, up to a few hundred characters. The
-sizes are those with which the shares of shown evidence were measured; see docs/benchmarks.md.
+sizes are those with which the shares of shown evidence were measured: see
+docs/benchmarks_context.md.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@ from recollect.text.terms import COUNT_BYTES, FIRST_PERSON, HASH_BYTES, HEADER, 
 
 _HEADERS: Final = np.dtype([("version", "<u2"), ("flags", "<u2"), ("length", "<u4")])
 """`HEADER`, of many entries."""
+_STEP: Final = 2
+"""Every part of the terms starts at a multiple of so many bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +37,75 @@ class StoredTerms:
 
 def decode_terms(stored: Sequence[bytes]) -> StoredTerms:
     """Decode the terms of all entries into arrays."""
-    begin = HEADER.size
-    distinct = [(len(each) - begin) // (HASH_BYTES + COUNT_BYTES) for each in stored]
-    ends = [begin + HASH_BYTES * count for count in distinct]
-    headers = np.frombuffer(b"".join([each[:begin] for each in stored]), _HEADERS)
-    hashes = b"".join([each[begin:end] for each, end in zip(stored, ends, strict=True)])
-    counts = b"".join([each[end:] for each, end in zip(stored, ends, strict=True)])
+    return decode_joined_terms(
+        b"".join(stored), np.fromiter(map(len, stored), np.int64, len(stored))
+    )
+
+
+def decode_joined_terms(
+    stored: bytes, sizes: NDArray[np.int64], order: NDArray[np.intp] | None = None
+) -> StoredTerms:
+    """
+    Decode the terms of entries whose bytes stand one behind the other.
+
+    Args:
+        stored: The terms of all entries.
+        sizes: How many bytes each entry has.
+        order: The order in which to return them, if it is another.
+
+    Raises:
+        ValueError: The bytes are no terms.
+    """
+    distinct, rest = np.divmod(sizes - HEADER.size, HASH_BYTES + COUNT_BYTES)
+    if int(sizes.sum()) != len(stored) or rest.any() or (distinct < 0).any():
+        msg = f"{len(stored)} bytes are not the terms of {len(sizes)} entries"
+        raise ValueError(msg)
+    if len(sizes) == 1:  # a message that was just appended: arrays of places take longer
+        count = int(distinct[0])
+        return _terms_of(
+            np.frombuffer(stored, _HEADERS, 1),
+            distinct,
+            np.frombuffer(stored, "<u8", count, HEADER.size),
+            np.frombuffer(stored, "<u2", count, HEADER.size + HASH_BYTES * count),
+        )
+    starts = (np.cumsum(sizes) - sizes) // _STEP
+    if order is not None:
+        starts, distinct = starts[order], distinct[order]
+    headers = _words(stored, _HEADERS)[starts]
+    firsts = np.cumsum(distinct) - distinct
+    within = np.arange(int(distinct.sum()))
+    at_hashes = starts + HEADER.size // _STEP
+    at_counts = at_hashes + HASH_BYTES // _STEP * distinct
+    # One gather for all entries: to cut the bytes of each takes several times as long.
+    hash_words = HASH_BYTES // _STEP
+    hashes = np.repeat(at_hashes - hash_words * firsts, distinct) + hash_words * within
+    counts = np.repeat(at_counts - firsts, distinct) + within
+    return _terms_of(
+        headers,
+        distinct,
+        _words(stored, np.dtype("<u8"))[hashes],
+        _words(stored, np.dtype("<u2"))[counts],
+    )
+
+
+def _terms_of(
+    headers: np.ndarray,
+    distinct: NDArray[np.intp],
+    hashes: NDArray[np.uint64],
+    counts: NDArray[np.uint16],
+) -> StoredTerms:
     return StoredTerms(
         version=headers["version"],
         length=headers["length"],
         has_time_expression=headers["flags"] & TIME_EXPRESSION != 0,
         is_first_person=headers["flags"] & FIRST_PERSON != 0,
-        distinct=np.array(distinct, np.intp),
-        hashes=np.frombuffer(hashes, "<u8"),
-        counts=np.frombuffer(counts, "<u2"),
+        distinct=distinct,
+        hashes=hashes,
+        counts=counts,
     )
+
+
+def _words(stored: bytes, kind: np.dtype) -> np.ndarray:
+    """Return what would be read at each even byte of *stored* as a value of *kind*."""
+    count = max(0, (len(stored) - kind.itemsize) // _STEP + 1)
+    return np.ndarray((count,), kind, stored, strides=(_STEP,))

@@ -30,7 +30,7 @@ _TIME_EXPRESSION: Final = re.compile(
 )
 _TIME_WORDS_IN_LOWER_ASCII: Final = re.compile(rf"\b(?=[adfjlmnorstwy12]){_TIME_WORDS}", re.ASCII)
 """
-What of it can be in a text of lower-case ASCII, which is searched several times as fast.
+The part of it that lower-case ASCII can match, which is searched several times as fast.
 
 Most words begin with no letter that one of these begins with, and are passed over at once.
 """

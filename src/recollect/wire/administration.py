@@ -1,4 +1,4 @@
-"""What a service tells of its keys as JSON: who asks, and which keys there are."""
+"""The JSON of API keys: the caller's own, and a list of all."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Answerer:
 
 
 class DescribedKey(Protocol):
-    """What may be told of a key; its secret is not part of it."""
+    """The public fields of a key, without its secret."""
 
     @property
     def id(self) -> str:

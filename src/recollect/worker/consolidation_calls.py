@@ -47,7 +47,7 @@ class Run:
     looked_at: list[Group] = field(default_factory=list)
     reason: str = ""
     error: ModelError | None = None
-    """What the model failed with, if that ended the run."""
+    """The model's error, if it ended the run."""
 
     @property
     def asked(self) -> ModelExchanges:

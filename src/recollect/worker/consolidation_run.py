@@ -67,7 +67,7 @@ LOG: Final = package_logger("recollect.worker")
 CONSOLIDATION: Final = "consolidation"
 """The name of the background task."""
 OUTDATED: Final = "what it was derived from has changed"
-"""Why a derived memory was dropped, in the receipt."""
+"""The receipt's reason for dropping a derived memory."""
 PAGE_ROWS: Final = 500
 
 ConsolidationEnding: TypeAlias = Literal["consolidated", "unchanged", "busy", "lost", "stopped"]
@@ -100,7 +100,7 @@ class ConsolidationResult:
     tokens: int = 0
     reason: str = ""
     error: RecollectError | None = field(default=None, compare=False)
-    """What broke, if that is why it stopped."""
+    """The error that stopped it, if one did."""
 
 
 class Consolidator:

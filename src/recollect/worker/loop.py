@@ -69,6 +69,26 @@ class Worker:
 
     Any number of workers, of any processes, share a store. *name* tells them apart on
     leases. *notice* is told of every formation that ended.
+
+    An open memory with a model has one, as ``memory.worker``:
+
+    >>> import asyncio
+    >>> import recollect
+    >>> async def main():
+    ...     ended = asyncio.Event()
+    ...     async with recollect.open(
+    ...         "memory:",
+    ...         embedder="none",
+    ...         model="rules",
+    ...         formation=recollect.FormationSettings(debounce=recollect.Debounce(quiet_s=0)),
+    ...         notice=lambda scope, result: ended.set(),
+    ...     ) as memory:
+    ...         await memory.append("ada", "chat", "I live in Turku.")
+    ...         memory.worker.wake()  # look at once, not within a second
+    ...         await ended.wait()
+    ...         return (await memory.get("ada", "User", "User")).value
+    >>> asyncio.run(main())
+    {'home': 'Turku'}
     """
 
     def __init__(

@@ -27,7 +27,17 @@ PAGE_ROWS: Final = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeMigration:
-    """A type of a scope that was turned; by *id* it can be undone, ``None`` if nothing was."""
+    """
+    A type of a scope that was turned; by *id* it can be undone, ``None`` if nothing was.
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     note = memory.remember("ada", "The boat is red.")
+    ...     turned = memory.migrate_type("ada", "Note", "patch")
+    ...     again = memory.migrate_type("ada", "Note", "patch")
+    >>> turned.update_mode, len(turned.changes), again.id
+    ('patch', 1, None)
+    """
 
     id: str | None
     type: str

@@ -1,4 +1,4 @@
-"""What is chosen of a worker when a memory is opened."""
+"""The worker's options, which `open` takes."""
 
 from __future__ import annotations
 

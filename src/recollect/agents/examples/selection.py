@@ -17,7 +17,7 @@ from recollect.stores.validation import check_position, check_texts
 from recollect.text.analysis import terms_of
 
 Basis: TypeAlias = Literal["words", "meaning", "both"]
-"""What makes an example bear on an input: its words (BM25), its meaning (vectors), or both."""
+"""How examples are matched with an input: by words (BM25), by meaning (vectors), or by both."""
 
 CHOSEN_MAX: Final = 100
 BASES: Final = ("words", "meaning", "both")

@@ -17,8 +17,8 @@ from recollect.agents.instructions.instruction_records import (
     Trajectory,
 )
 from recollect.agents.instructions.prompt_outcomes import Outcomes
+from recollect.agents.instructions.prompt_scores import Scorer
 from recollect.agents.instructions.rule_changes import RuleChange
-from recollect.agents.instructions.scoring import Scorer
 from recollect.formation.instruction_rules import INSTRUCTIONS_CHARACTERS_MAX, RULES_MAX
 
 __all__ = [

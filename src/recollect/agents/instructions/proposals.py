@@ -22,6 +22,7 @@ from recollect.agents.instructions.instruction_records import (
     proposal_value,
 )
 from recollect.agents.instructions.instruction_store import CurrentInstructions, Keeping, version_of
+from recollect.agents.instructions.prompt_scores import Scorer, compared, scores_of, verdict
 from recollect.agents.instructions.reflection import changes_in, check_trajectories, request_of
 from recollect.agents.instructions.rule_changes import (
     RuleChange,
@@ -31,7 +32,6 @@ from recollect.agents.instructions.rule_changes import (
     recordable,
     rules_in,
 )
-from recollect.agents.instructions.scoring import Scorer, compared, scores_of, verdict
 from recollect.conversation.model_prompt import MemoryModel
 from recollect.errors import (
     NotFoundError,

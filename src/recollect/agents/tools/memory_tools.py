@@ -76,7 +76,7 @@ from recollect.worker.formation_input import read_offer, read_present, read_spea
 MESSAGES_SEEN: Final = 40
 """A tool may quote so many of the newest messages of its thread."""
 FOUND_TOKENS_MAX: Final = 8_000
-"""What a search finds has values of at most so many tokens together, or is the best alone."""
+"""Most tokens of the values that a search returns together; the best one always fits."""
 TRIES_MAX: Final = 5
 DEFAULT_RESULTS: Final = 5
 SEEN_MAX: Final = 20

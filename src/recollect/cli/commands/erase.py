@@ -35,7 +35,7 @@ Examples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What an erase would remove, as its receipt will count it."""
+    """The counts of records that an erase would remove, as in its receipt."""
 
     messages: int = 0
     memories: int = 0

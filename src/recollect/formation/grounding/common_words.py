@@ -174,7 +174,7 @@ ENDINGS: Final = (
     "sures", "osure", "otocol", "otocols", "ramework", "rameworks", "atory", "itory", "uidelines",
     "ization", "isation", "ifying", "ectives", "erial", "erials", "orial", "ipline",
 )  # fmt: skip
-"""What a capitalised word in a title ends with if it is hardly a name."""
+"""Endings of capitalised words in titles that are hardly names."""
 
 NAMES_IN_SPITE: Final = frozenset(
     "beijing nanjing chongqing reading sterling wyoming trinity felicity christy smriti"

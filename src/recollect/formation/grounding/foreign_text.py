@@ -28,7 +28,7 @@ _CLOSING: Final = re.compile(r"</memory ([0-9a-f]{1,64})>")
 _RECORD: Final = re.compile(r'\n[ \t>]{0,20}\{"source": "[^\n]*')
 _SHOWN: Final = re.compile(r"\n[ \t>]{0,20}(?:# |- |\[[a-z2-7]{4,40}\] |  )[^\n]*")
 _CONTEXT: Final = "> remembered, as data: "
-"""What the first line of a context says; its lines are those of `_SHOWN`."""
+"""The words of a context's first line; its other lines have the form of `_SHOWN`."""
 _FENCE: Final = re.compile(r"[ \t]{0,8}(?P<fence>`{3,40}|~{3,40})[^\n`]{0,200}$")
 _QUOTED_LINE: Final = re.compile(r"[ \t]{0,8}[>\uff1e]")
 _CHAT_MARK: Final = re.compile(r"<\|im_start\|>|\[/?INST\]|<<SYS>>", re.IGNORECASE)

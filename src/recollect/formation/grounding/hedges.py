@@ -24,7 +24,7 @@ _NAMED: Final = (
     r"|Who|Which|Another|Something|Nothing|Everything)\b)[A-Z][a-z]{1,15}"
 )
 _UNASKED: Final = r"(?i:(?<!\bdo )(?<!\bdoes )(?<!\bdid )(?<!\bshould )(?<!\bwould )(?<!\bwill ))"
-"""What somebody is asked about ("do people think …?") is not reported."""
+"""Lookbehinds that exclude questions: "do people think …?" reports nothing."""
 _OPINION: Final = (
     r"(?![^.!?\n]{0,60}\b(?:great|good|best|better|nice|fun|beautiful|amazing|awesome|bad"
     r"|worse|worst"
@@ -94,7 +94,7 @@ _INTENTIONS: Final = tuple(
         r"在?(?:想|考虑)要不要|还?在(?:考虑|犹豫|纠结)|打算考虑",
     )
 )
-"""What is being weighed: a value may say that it is wanted or planned, not that it is so."""
+"""Options still being weighed: a value may say that one is wanted or planned, not that it is so."""
 _KEPT: Final = re.compile(
     r"\b(?:maybe|perhaps|probably|possibly|presumably|apparently|allegedly|supposedly|reportedly"
     r"|might|may|could|unsure|uncertain|tentative(?:ly)?|unconfirmed|likely|considering|wonders?"

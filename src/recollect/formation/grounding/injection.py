@@ -14,7 +14,7 @@ from recollect.formation.wording.pieces import piece_spans
 from recollect.text.chinese_scripts import simplified
 
 TEXT_CHARACTERS_MAX: Final = 200_000
-"""What is longer is read to here; a memory is far shorter."""
+"""A longer text is read up to here; a memory is far shorter."""
 REACH_CHARACTERS: Final = 300
 """A form of words is looked for so far before a clue to it, and behind it."""
 

@@ -65,7 +65,7 @@ _WORDS: Final[dict[Attitude, str]] = {
 
 
 class _Said:
-    """What the cited sentences, and the questions they answer, state and negate."""
+    """Statements and denials of the cited sentences, and of the questions they answer."""
 
     def __init__(self, cited: Sequence[Passage]) -> None:
         self._clauses: list[tuple[Clause, bool]] = []

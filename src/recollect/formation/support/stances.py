@@ -129,7 +129,7 @@ _NO_LIKING: Final = re.compile(
 # Denials of Japanese and Korean, which stand behind what they deny.
 _AT_END: Final = re.compile("ない|ません|なく|ず|じゃな|안|않|못|없")
 _WHO: Final = re.compile("[我你妳他她它]")
-"""Who comes behind a denial begins something else: 可以不要两点吗我到一点半."""
+"""A pronoun behind a denial begins another clause: 可以不要两点吗我到一点半."""
 # Said with a character of denial, and denying nothing: 行不行, 免费.
 _CHOICE: Final = re.compile(r"([\u3400-\u9fff])[不唔没]\1|无[尘糖线人障]|免费|非常|停车")
 # Denials of a verb, not of a noun ("no milk") or by another verb ("avoids").

@@ -22,7 +22,7 @@ from recollect.text.analysis import fold
 from recollect.text.chinese_scripts import simplified
 
 Subject: TypeAlias = Literal["user", "other", ""]
-"""Who a clause speaks of: its speaker, somebody else, or nobody that is told."""
+"""The subject of a clause: its speaker, another person, or one that is not named."""
 SHARED_WORDS_MIN: Final = 2
 NAME_CHARACTERS_MAX: Final = 40
 NAMES_MAX: Final = 20

@@ -153,4 +153,4 @@ ITEM: Final = MemoryType(
 
 BUILTIN_TYPES: Final = (USER, NOTE, FACT, ENTITY, SUMMARY, INSTRUCTIONS, EXAMPLE, ITEM)
 DEFAULT_TYPES: Final = (USER, NOTE)
-"""What is formed where nothing else is configured."""
+"""The types that are formed by default."""

@@ -21,7 +21,7 @@ DESCRIPTION_CHARACTERS_MAX: Final = 10_000
 """Longest description, and longest instructions, of a type."""
 EXPIRES_S_MAX: Final = 100 * 366 * 86_400
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
-"""What can name a memory type: it names a model's tool as well."""
+"""The form of a memory type's name, which also names a model's tool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

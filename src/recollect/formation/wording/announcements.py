@@ -36,7 +36,7 @@ NAMED: Final = re.compile(
     r"[:：][ \t]{0,4}$",
     re.IGNORECASE,
 )
-"""What is pasted is named, and begins on the next line."""
+"""A line that names the pasted text, which begins on the next line."""
 ASKED: Final = re.compile(
     r"(?:\b(?:article|(?:e-?)?mail|document|page|letter|text|message|post|review|report|note"
     r"|offer|contract"
@@ -75,7 +75,7 @@ TASK: Final = re.compile(
     r")(?:[:：](?!//)|[?？.!。！]?[ \t]{0,4}$)",
     re.IGNORECASE,
 )
-"""What is to be done with words of others, which follow: behind the colon, or on the next line."""
+"""A request to work on others' words, which follow behind the colon or on the next line."""
 ROLE: Final = re.compile(
     r"[ \t]{0,8}(?:#{1,6} ?)?(?:\[?(?:system|assistant|developer|tool|human|user|ai)\]?"
     r"(?: (?:message|prompt|note|override))?"

@@ -25,7 +25,7 @@ _AROUND: Final = 2
 """Lines that are shown before and after an edit."""
 
 Change: TypeAlias = tuple[Sequence[Write], str]
-"""What is written, and what the model is told."""
+"""The writes of a tool call, and its answer to the model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What each operation of the service is called in its document, and what it answers."""
+"""Names and responses of the service's operations in its OpenAPI document."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from recollect.server.http.problems import Problem
 from recollect.server.settings import Settings
 
 PATIENT: frozenset[str] = frozenset({"/v1/import", "/v1/import/file", "/v1/form"})
-"""What takes as long as it takes, because it waits for a model or for the lines of a body."""
+"""Paths without a deadline: they wait for a model, or for the lines of a request's body."""
 
 
 class Deadlines:

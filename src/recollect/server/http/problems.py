@@ -72,7 +72,7 @@ class Problem:
     headers: Mapping[str, str] = field(default_factory=dict)
     errors: Sequence[Mapping[str, Json]] = ()
     facts: Mapping[str, Json] = field(default_factory=dict)
-    """What the error is made of, so that a client can make it again."""
+    """The error's constructor arguments, with which a client builds the same error."""
 
     def record(self) -> dict[str, Json]:
         """Return it as JSON."""

@@ -72,9 +72,9 @@ class Service:
     metrics: Metrics
     stopping: anyio.Event
     scope_settings: SettingsCache[JsonObject]
-    """What was set for scopes, by scope and depth."""
+    """Settings of scopes, by scope and depth."""
     everybody: Principal | None
-    """Who asks where no keys are asked for."""
+    """The caller of every request where authentication is off."""
     streams: dict[str, int] = field(default_factory=dict)
     """How many streams each tenant has open."""
     answers: SingleFlight = field(default_factory=SingleFlight)

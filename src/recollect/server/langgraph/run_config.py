@@ -21,7 +21,7 @@ from recollect.server.langgraph.run_records import KeptThread
 from recollect.stores.plans.formation import Debounce
 
 SHOWN: Final = ("user_id", "namespace", "model")
-"""What a run tells of its configuration later; nothing else of it is kept."""
+"""The configuration fields that a run keeps and shows later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

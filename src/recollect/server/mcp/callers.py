@@ -62,7 +62,7 @@ class McpCaller:
 
 
 CallerOf = Callable[[Any], McpCaller]
-"""Who sent a request, given what the transport attached to it."""
+"""Function that returns a request's caller, given the transport's attachment to it."""
 
 
 def local_caller(memory: Recollect, scope: Scope, assistants: Assistants) -> McpCaller:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from recollect.graph.name_matching import name_key
+from recollect.graph.name_equality import name_key
 from recollect.importers.graph_records import OBSERVATION
 from recollect.records import Json, Memory, MemoryAddress
 

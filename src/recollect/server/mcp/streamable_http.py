@@ -49,7 +49,7 @@ def _tell_nobody(_key: str) -> None:
 
 
 class _Called:
-    """Says who calls, and which scope is meant, before a byte of the protocol is read."""
+    """Authenticates the caller and reads the scope before a byte of the protocol is read."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

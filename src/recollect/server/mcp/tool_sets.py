@@ -20,7 +20,7 @@ from recollect.server.mcp.capabilities import ToolHints
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolAnswer:
-    """What a client is answered: *text* for its model, *structured* for its program."""
+    """The answer of a tool: *text* for the client's model, *structured* for its program."""
 
     structured: JsonObject
     text: str

@@ -29,7 +29,7 @@ Kind = Literal["user", "agent", "app", "run"]
 Name = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX)]
 
 PLACE: Final = "recollect"
-"""What clients are told as their organisation and their project: a key's scope is both."""
+"""The name of every client's organisation and project: a key's scope stands for both."""
 _STATUS: Final = {
     "pending": "PENDING",
     "running": "RUNNING",

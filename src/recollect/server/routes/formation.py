@@ -108,7 +108,7 @@ async def pause(
     asked: ThreadRequest | None = None,
     idempotency_key: IdempotencyKey = None,
 ) -> dict[str, Any]:
-    """Let a thread, or all threads that the scope has now, not be formed; say how many."""
+    """Pause formation of a thread, or of all threads that the scope has now; return how many."""
     thread = asked.thread if asked else None
 
     async def act(memory: Recollect) -> int:
@@ -124,7 +124,7 @@ async def resume(
     asked: ThreadRequest | None = None,
     idempotency_key: IdempotencyKey = None,
 ) -> dict[str, Any]:
-    """Let a thread, or all threads of the scope, be formed again; say how many."""
+    """Resume formation of a thread, or of all threads of the scope; return how many."""
     thread = asked.thread if asked else None
 
     async def act(memory: Recollect) -> int:

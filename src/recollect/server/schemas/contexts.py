@@ -52,7 +52,7 @@ class LeftOutResponse(ResponseModel, title="LeftOut"):
 
 
 class ContextResponse(ResponseModel, title="Context"):
-    """What a prompt should be told before its next turn; `text` is what goes into it."""
+    """The remembered context of a prompt's next turn; put `text` into the prompt."""
 
     model_config = ConfigDict(
         extra="forbid",

@@ -35,7 +35,7 @@ class FieldProblem(ResponseModel):
 
 
 class ProblemResponse(ResponseModel, title="Problem"):
-    """Why a request was not carried out (RFC 9457), and what to do."""
+    """An error response (RFC 9457): why the request failed, and what to do."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -75,7 +75,7 @@ class OkResponse(ResponseModel, title="Ok"):
 
 
 class InfoResponse(ResponseModel, title="Info"):
-    """What answers, as LangGraph's server says it."""
+    """The server's version, name and flags, in the form of LangGraph's server."""
 
     version: str
     name: str

@@ -136,7 +136,7 @@ class PreviewResponse(ResponseModel, title="ErasePreview"):
 
 
 class ReceiptResponse(ResponseModel, title="EraseReceipt"):
-    """What was erased; *clean_at* is when its bytes were removed from the files as well."""
+    """Counts of erased records; *clean_at* is when their bytes were removed from the files."""
 
     id: str
     messages: Count

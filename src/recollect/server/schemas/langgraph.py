@@ -30,7 +30,7 @@ class FoundItemResponse(ItemResponse, title="LangGraphFoundItem"):
 
 
 class FoundItemsResponse(ResponseModel, title="LangGraphFoundItems"):
-    """What a search found, best first."""
+    """The items that a search found, best first."""
 
     items: list[FoundItemResponse]
 

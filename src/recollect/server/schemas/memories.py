@@ -120,7 +120,7 @@ class MemoriesResponse(ResponseModel, title="MemoryPage"):
 
 
 class ChangedMemoriesResponse(ResponseModel, title="ChangedMemories"):
-    """What a change of several memories did."""
+    """The number of memories that a bulk change changed, and the token that undoes it."""
 
     changed: int = Field(ge=1)
     undo: str | None = Field(default=None, description=UNDO)

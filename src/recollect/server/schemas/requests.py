@@ -200,7 +200,7 @@ class RecallRequest(EntryFilters):
 
 
 class ContextRequest(EntryFilters):
-    """What the next turn of a prompt is about, and what it may be told."""
+    """The query of a prompt's next turn, its token budget, and filters of the entries shown."""
 
     model_config = ConfigDict(
         extra="forbid",

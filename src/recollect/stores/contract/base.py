@@ -64,6 +64,15 @@ class Store(
     All methods raise `StoreError` if the backend fails; nothing was written then, except after
     `StoreUnavailableError`, when the write may have happened: repeat it with the same ids or
     idempotency key.
+
+    >>> import asyncio
+    >>> import recollect
+    >>> async def main():
+    ...     async with recollect.open("memory:", embedder="none") as memory:
+    ...         await memory.append("ada", "chat", ["We moved.", "To Oslo."])
+    ...         return await memory.store.last_messages(("ada",), "chat", limit=1)
+    >>> [each.text for each in asyncio.run(main())]
+    ['To Oslo.']
     """
 
     @final

@@ -71,7 +71,7 @@ class _Deaf:
 
 
 DEAF: Final[Listening] = _Deaf()
-"""What listens where nobody calls."""
+"""A listener that is never notified."""
 
 
 class FormationStore(Transactor):

@@ -170,7 +170,7 @@ class _Restoring:
         self._threads: dict[str, ThreadRow] = {}
         self._messages: list[MessageRow] = []
         self._expected: dict[str, list[_Place]] = {}
-        """What stands at these places of a thread is read at once, when the first is asked for."""
+        """Places by thread; the first lookup in a thread reads all of its places in one query."""
         self._by_place: dict[tuple[int, str | int], MessageRow] = {}
         self._memories: dict[tuple[str, str], MemoryRow] = {}
         self._revisions: list[RevisionRow] = []

@@ -182,7 +182,7 @@ _VALUES: Final = {
     "sides": _values_of(SideRow),
     "dropped_sides": _values_of(SideRow),
 }
-"""What of an effect is digested, kind by kind."""
+"""The digested fields of an effect's rows, by kind of row."""
 
 
 def _part_of(effect: Effect, scope_id: int) -> _Part:

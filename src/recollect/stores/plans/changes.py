@@ -18,6 +18,7 @@ from recollect.stores.plans.threads import message_of
 from recollect.stores.rows import (
     Cursor,
     Feed,
+    FeedBlocks,
     FeedEntry,
     MemoryRow,
     MessageRow,
@@ -82,6 +83,7 @@ def read_feed(
     embedder: str | None,
     conditions: Sequence[Condition] | None,
     now: int,
+    in_blocks: bool = False,
 ) -> Feed:
     """Return the changes of the cursor's scope since the cursor; see `Feed`."""
     scope = rows.scope(cursor.scope)
@@ -90,15 +92,17 @@ def read_feed(
     reset = cursor.epoch != scope.epoch or cursor.seq < scope.compacted
     after = 0 if reset else cursor.seq
     unchanged = after == scope.seq
+    blocks = _blocks(rows, scope.id, embedder) if in_blocks and not after else None
     return Feed(
         scope=cursor.scope,
         now=now,
         seq=scope.seq,
         epoch=scope.epoch,
         reset=reset,
-        entries=() if unchanged else _changed(rows, scope.id, after, embedder),
+        entries=() if unchanged or blocks else _changed(rows, scope.id, after, embedder),
         removed=() if reset or unchanged else tuple(rows.removed(scope.id, after)),
         eligible=None if conditions is None else eligible_uids(rows, scope.id, conditions, now),
+        blocks=blocks,
     )
 
 
@@ -146,6 +150,16 @@ def _changed(rows: Rows, scope_id: int, after: int, embedder: str | None) -> tup
     terms = {row.uid: _terms_of(row) for row in rows.messages_by_uid(scope_id, stale)}
     terms |= {row.uid: _terms_of(row) for row in rows.memories_by_uid(scope_id, stale)}
     return tuple(each._replace(terms=terms.get(each.uid, each.terms)) for each in entries)
+
+
+def _blocks(rows: Rows, scope_id: int, embedder: str | None) -> FeedBlocks | None:
+    """Return all entries in blocks; ``None`` if terms of another analyser version are there."""
+    blocks = rows.feed_blocks(scope_id, embedder)
+    if blocks is None or not blocks.entries:
+        return None
+    # The version is at the start of the terms: if the first and last have it, so have all.
+    bounds = [terms for each in blocks.entries for terms in (each.least_terms, each.greatest_terms)]
+    return blocks if all(map(is_current, bounds)) else None
 
 
 def _terms_of(row: MessageRow | MemoryRow) -> bytes:

@@ -53,11 +53,13 @@ class StoreSnapshot:
         *,
         embedder: str | None = None,
         filter_: JsonObject | None = None,
+        in_blocks: bool = False,
     ) -> list[Feed]:
         """
         Return what changed since each of *cursors*, in order; see `Feed`.
 
-        Vectors are those by *embedder*; *filter_* restricts ``Feed.eligible``.
+        Vectors are those by *embedder*; *filter_* restricts ``Feed.eligible``; with *in_blocks* a
+        feed from the start may have its entries in ``Feed.blocks``.
         """
         conditions = None if filter_ is None else read_filter(filter_)
         return [
@@ -67,6 +69,7 @@ class StoreSnapshot:
                 embedder=embedder,
                 conditions=conditions,
                 now=self.now,
+                in_blocks=in_blocks,
             )
             for each in cursors
         ]

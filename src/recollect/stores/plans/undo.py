@@ -57,6 +57,16 @@ class Undo:
 
     *epoch* is the epoch of the scope at the time of the change; each of *changes* describes one
     memory. It can be stored as JSON, and contains removed memories in full.
+
+    >>> import recollect
+    >>> log = recollect.UndoLog()
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     note = memory.remember("ada", "The boat is red.")
+    ...     gone = memory.noting(log).delete("ada", "Note", note.key)
+    ...     stored = log.last.as_json()
+    ...     memory.undo("ada", Undo.of_json(stored))
+    ...     memory.get("ada", "Note", note.key).version
+    1
     """
 
     scope: Scope

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import Any, Final, TypeVar
 
@@ -10,7 +11,9 @@ import psycopg
 from psycopg.abc import PQGen
 from psycopg.pq import TransactionStatus
 
+from recollect.stores.postgres.array_parameters import register_arrays
 from recollect.stores.postgres.location import PostgresLocation
+from recollect.stores.postgres.pipelines import WholePipeline
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import Connection
 from recollect.stores.system_clock import timer_s
@@ -34,6 +37,21 @@ class PatientConnection(psycopg.Connection[tuple[Any, ...]]):
     """
 
     answer_s: float | None = None
+
+    @contextmanager
+    def pipeline(self) -> Iterator[psycopg.Pipeline]:
+        """
+        Send the statements of a block together, as it is left; one round trip.
+
+        Raises:
+            psycopg.Error: One of them failed; those after it were not run.
+        """
+        self._pipeline = pipeline = WholePipeline(self)
+        try:
+            with pipeline:
+                yield pipeline
+        finally:
+            self._pipeline = None
 
     def wait(
         self, gen: PQGen[AnswerT], interval: float = _LOOK_UP_S, timeout: float | None = None
@@ -63,6 +81,7 @@ def connect(location: PostgresLocation) -> PatientConnection:
     connection = PatientConnection.connect(
         autocommit=True, prepare_threshold=None, **location.parameters
     )
+    register_arrays(connection)
     ((process,),) = connection.execute(SESSION["process"]).fetchall()
     if process == connection.info.backend_pid:
         # A prepared statement belongs to a session, which behind a pooler is another client's

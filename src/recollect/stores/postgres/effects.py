@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final, TypeAlias
 
 from recollect.stores.plans.evidence import evidence_messages
@@ -40,33 +40,67 @@ def _values_of(row: type) -> _Values:
 
 _SCOPE: Final = attrgetter(*(field.name for field in fields(ScopeRow) if field.name != "segments"))
 _AUDIT: Final = _values_of(AuditRow)
+_VECTOR_KEY: Final = attrgetter("scope_id", "uid", "embedder")
+_IDEMPOTENCY_KEY: Final = attrgetter("scope_id", "key")
+_FORMATION_KEY: Final = attrgetter("scope_id", "id")
 _OF_NO_SCOPE: Final = frozenset({"receipts", "audit", "unnamed"})
+_SCOPE_BY_SCOPE: Final = (
+    "removed",
+    "dropped_revisions",
+    "dropped_threads",
+    "dropped_scopes",
+    "raised",
+    "compacted",
+    "dropped_evidence",
+    "dropped_sides",
+)
 _EMPTY_SCOPE: Final = tuple(
     statement for name, statement in WRITES.items() if name.startswith("empty_")
 )
 
 
 def write_effect(transaction: Transaction, effect: Effect) -> None:
-    """Apply *effect*, scope by scope, in the order that `Effect` defines."""
-    for scope_id, part in _by_scope(effect).items():
-        _ScopeWrites(transaction, scope_id).write(part)
+    """
+    Apply *effect* in the order that `Effect` defines.
+
+    The rows of many scopes are put by one statement for each kind, behind a wall that shows these
+    scopes; where anything is taken away too, it is done scope by scope.
+    """
+    if any(getattr(effect, name) for name in _SCOPE_BY_SCOPE):
+        for scope_id, part in _by_scope(effect).items():
+            _ScopeWrites(transaction, scope_id).write(part)
+    elif scope_ids := sorted({_scope_of(each) for _, each in _rows_of_scopes(effect)}):
+        _Puts(transaction, scope_ids).write(effect)
     if columns := _columns(effect.receipts, _values_of(ReceiptRow), attrgetter("id")):
         transaction.tell(WRITES["put_receipt"], columns, CLOSED)
-    for row in effect.audit:
-        transaction.tell(WRITES["put_audit"], _AUDIT(row), chained(row.chain))
-        head = (row.chain, row.n, row.hash)
-        transaction.tell(WRITES["put_audit_head"], head, chained(row.chain))
+    _add_audit(transaction, effect.audit)
     for chain in effect.unnamed:
         transaction.tell(WRITES["unname_audit"], (chain,), chained(chain))
+
+
+def _add_audit(transaction: Transaction, rows: Sequence[AuditRow]) -> None:
+    if not rows:
+        return
+    wall = chained(*dict.fromkeys(row.chain for row in rows))
+    columns = [list(column) for column in zip(*map(_AUDIT, rows), strict=True)]
+    transaction.tell(WRITES["put_audit"], columns, wall)
+    heads = _columns(rows, attrgetter("chain", "n", "hash"), attrgetter("chain"))
+    transaction.tell(WRITES["put_audit_head"], heads, wall)
 
 
 def _by_scope(effect: Effect) -> dict[int, Effect]:
     """Return the parts of an effect by scope id."""
     parts: defaultdict[int, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+    for name, each in _rows_of_scopes(effect):
+        parts[_scope_of(each)][name].append(each)
+    return {scope_id: Effect(**part) for scope_id, part in parts.items()}
+
+
+def _rows_of_scopes(effect: Effect) -> Iterator[tuple[str, Any]]:
+    """Yield what is written in a scope, with the name of its kind."""
     for name in Effect.__slots__:
         for each in getattr(effect, name) if name not in _OF_NO_SCOPE else ():
-            parts[_scope_of(each)][name].append(each)
-    return {scope_id: Effect(**part) for scope_id, part in parts.items()}
+            yield name, each
 
 
 def _scope_of(each: Any) -> int:
@@ -83,81 +117,109 @@ def _columns(rows: Iterable[Any], values_of: _Values, key_of: _Key) -> list[list
     return [list(column) for column in zip(*last.values(), strict=True)]
 
 
-class _ScopeWrites:
-    """The statements for one scope's part of an effect, under its row security."""
+class _Puts:
+    """The statements that put rows of some scopes, under their row security."""
 
-    def __init__(self, transaction: Transaction, scope_id: int) -> None:
+    def __init__(self, transaction: Transaction, scope_ids: Sequence[int]) -> None:
         self._transaction = transaction
-        self._scope_id = scope_id
+        self._wall = inside(*scope_ids)
 
     def write(self, effect: Effect) -> None:
-        self._put("put_scope", effect.scopes, _scope_values, attrgetter("id"))
-        self._put("put_thread", effect.threads, _values_of(ThreadRow), attrgetter("number"))
-        self._remove(effect)
+        """Put all rows of *effect*, of which nothing is taken away but old keys."""
+        self._put_places(effect)
+        self._forget_old_keys(effect)
         self._put_entries(effect)
-        key = attrgetter("uid", "embedder")
-        self._put("put_vector", effect.vectors, _values_of(VectorRow), key)
-        raised = [(each.uid, each.seq) for each in effect.raised]
-        self._tell_columns("raise_messages", raised)
-        self._tell_columns("raise_memories", raised)
-        self._put("put_embedded", effect.embedded, tuple, lambda each: each[:2])
-        key = attrgetter("key")
-        self._put("put_idempotency", effect.idempotency, _values_of(IdempotencyRow), key)
-        self._put("put_side_record", effect.sides, _values_of(SideRow), attrgetter("place"))
-        self._put("put_formation", effect.formations, _values_of(FormationRow), attrgetter("id"))
+        self._put_beside(effect)
+
+    def _put_places(self, effect: Effect) -> None:
+        self._put("put_scope", effect.scopes, _scope_values, attrgetter("id"))
+        key = attrgetter("scope_id", "number")
+        self._put("put_thread", effect.threads, _values_of(ThreadRow), key)
+
+    def _forget_old_keys(self, effect: Effect) -> None:
+        self._put("forget_old_keys", effect.old_keys, tuple, itemgetter(0))
+
+    def _put_entries(self, effect: Effect) -> None:
+        uid = attrgetter("scope_id", "uid")
+        self._put("put_message", effect.messages, _values_of(MessageRow), uid)
+        self._put("put_memory", effect.memories, _values_of(MemoryRow), uid)
+        key = attrgetter("scope_id", "uid", "version")
+        self._put("put_revision", effect.revisions, _values_of(RevisionRow), key)
+        self._link_entries(effect)
+
+    def _link_entries(self, effect: Effect) -> None:
+        self._link([*effect.memories, *effect.revisions])
+
+    def _put_beside(self, effect: Effect) -> None:
+        put = self._put
+        put("put_vector", effect.vectors, _values_of(VectorRow), _VECTOR_KEY)
+        put("put_embedded", effect.embedded, tuple, itemgetter(0, 1))
+        put("put_idempotency", effect.idempotency, _values_of(IdempotencyRow), _IDEMPOTENCY_KEY)
+        put("put_side_record", effect.sides, _values_of(SideRow), attrgetter("scope_id", "place"))
+        put("put_formation", effect.formations, _values_of(FormationRow), _FORMATION_KEY)
+
+    def _link(self, rows: Sequence[MemoryRow | RevisionRow]) -> None:
+        links = {
+            (row.scope_id, thread, message, row.uid)
+            for row in rows
+            for thread, message in evidence_messages(row.evidence)
+        }
+        self._put("put_evidence", sorted(links), tuple, tuple)
 
     def _put(self, name: str, rows: Iterable[Any], values_of: _Values, key_of: _Key) -> None:
         if columns := _columns(rows, values_of, key_of):
-            self._transaction.tell(WRITES[name], columns, inside(self._scope_id))
+            self._transaction.tell(WRITES[name], columns, self._wall)
+
+
+class _ScopeWrites(_Puts):
+    """The statements for one scope's part of an effect, under its row security."""
+
+    def __init__(self, transaction: Transaction, scope_id: int) -> None:
+        super().__init__(transaction, (scope_id,))
+        self._scope_id = scope_id
+
+    def write(self, effect: Effect) -> None:
+        """Put and take away all that *effect* says."""
+        self._put_places(effect)
+        self._remove(effect)
+        self._put_entries(effect)
+        raised = [(each.uid, each.seq) for each in effect.raised]
+        self._tell_columns("raise_messages", raised)
+        self._tell_columns("raise_memories", raised)
+        self._put_beside(effect)
 
     def _tell(self, name: str, *values: object) -> None:
-        self._transaction.tell(WRITES[name], (self._scope_id, *values), inside(self._scope_id))
+        self._transaction.tell(WRITES[name], (self._scope_id, *values), self._wall)
 
     def _tell_columns(self, name: str, rows: Sequence[Sequence[object]]) -> None:
         """Queue a statement whose parameters are arrays, then the scope."""
         if rows:
             columns = [list(column) for column in zip(*rows, strict=True)]
-            wall = inside(self._scope_id)
-            self._transaction.tell(WRITES[name], (*columns, self._scope_id), wall)
+            self._transaction.tell(WRITES[name], (*columns, self._scope_id), self._wall)
 
     def _remove(self, effect: Effect) -> None:
         if gone := [each.uid for each in effect.removed]:
             for name in _DROPS_OF_ENTRY:
                 self._tell(name, gone)
             seqs, scopes = [each.seq for each in effect.removed], [self._scope_id] * len(gone)
-            wall = inside(self._scope_id)
-            self._transaction.tell(WRITES["put_tombstones"], (scopes, seqs, gone), wall)
+            self._transaction.tell(WRITES["put_tombstones"], (scopes, seqs, gone), self._wall)
         self._tell_columns("drop_versions", [each[1:] for each in effect.dropped_revisions])
         if effect.dropped_threads:
             self._tell("drop_threads", [each.number for each in effect.dropped_threads])
-        for _, before in effect.old_keys:
-            self._tell("forget_old_keys", before)
+        self._forget_old_keys(effect)
         for _, until in effect.compacted:
             self._tell("compact", until)
         self._tell_columns("drop_evidence", [each[1:] for each in effect.dropped_evidence])
         self._tell_columns("drop_side_records", [each.place for each in effect.dropped_sides])
         if effect.dropped_scopes:
             for statement in _EMPTY_SCOPE:
-                self._transaction.tell(statement, (self._scope_id,), inside(self._scope_id))
+                self._transaction.tell(statement, (self._scope_id,), self._wall)
 
-    def _put_entries(self, effect: Effect) -> None:
-        uid = attrgetter("uid")
-        self._put("put_message", effect.messages, _values_of(MessageRow), uid)
-        self._put("put_memory", effect.memories, _values_of(MemoryRow), uid)
-        key = attrgetter("uid", "version")
-        self._put("put_revision", effect.revisions, _values_of(RevisionRow), key)
+    def _link_entries(self, effect: Effect) -> None:
         if effect.dropped_evidence:
             self._link_anew(effect)
         else:
-            self._link([*effect.memories, *effect.revisions])
-
-    def _link(self, rows: Sequence[MemoryRow | RevisionRow]) -> None:
-        links = {
-            (self._scope_id, thread, message, row.uid)
-            for row in rows
-            for thread, message in evidence_messages(row.evidence)
-        }
-        self._put("put_evidence", sorted(links), tuple, tuple)
+            super()._link_entries(effect)
 
     def _link_anew(self, effect: Effect) -> None:
         """Rewrite the evidence links of versions after an erase."""

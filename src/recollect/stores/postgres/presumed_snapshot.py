@@ -39,6 +39,7 @@ class PresumedSnapshot(StoreSnapshot):
         *,
         embedder: str | None = None,
         filter_: JsonObject | None = None,
+        in_blocks: bool = False,
     ) -> list[Feed]:
         """Return empty feeds where all of the scopes are presumed to be unchanged."""
         cursors = [checked_cursor(each) for each in cursors]
@@ -47,7 +48,7 @@ class PresumedSnapshot(StoreSnapshot):
             if self._ids is not None:
                 self._presumed = cursors
                 return [unchanged_feed(each, self.now) for each in cursors]
-        return super().feeds(cursors, embedder=embedder, filter_=filter_)
+        return super().feeds(cursors, embedder=embedder, filter_=filter_, in_blocks=in_blocks)
 
     def entries(
         self, places: Sequence[Place], *, are_memories: bool = False, are_indexed: bool = False

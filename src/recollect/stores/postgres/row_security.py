@@ -14,8 +14,9 @@ class Wall:
     """
     The rows that row-level security lets through.
 
-    One of: the rows of the scope with one id; the scopes whose paths lie in a range, with *sweep*
-    also their pending threads; or, if *first* is given without *end*, the audit chain of that name.
+    One of: the rows of the scopes with the ids in *scope*; the scopes whose paths lie in a range,
+    with *sweep* also their pending threads; or, if *first* is given without *end*, the audit chains
+    of these names. Several ids or names have commas between them.
     """
 
     scope: str = ""
@@ -32,9 +33,9 @@ CLOSED: Final = Wall()
 """Nothing of any scope is seen."""
 
 
-def inside(scope_id: int) -> Wall:
-    """Return the wall that shows one scope."""
-    return Wall(scope=str(scope_id))
+def inside(*scope_ids: int) -> Wall:
+    """Return the wall that shows the rows of these scopes."""
+    return Wall(scope=",".join(map(str, scope_ids)))
 
 
 def finding(scope: Scope) -> Wall:
@@ -52,9 +53,9 @@ def finding_below(prefix: Scope) -> Wall:
     return _between(range_below(prefix))
 
 
-def chained(chain: bytes) -> Wall:
-    """Return the wall that shows one audit chain and no scope."""
-    return Wall(first=chain.hex())
+def chained(*chains: bytes) -> Wall:
+    """Return the wall that shows these audit chains, and no scope."""
+    return Wall(first=",".join(each.hex() for each in chains))
 
 
 def sweeping(first: bytes, end: bytes) -> Wall:

@@ -25,6 +25,7 @@ from recollect.stores.filters import Condition
 from recollect.stores.plans.formation import DUE_THREADS_MAX
 from recollect.stores.plans.newest import matching
 from recollect.stores.plans.scopes import scopes_holding
+from recollect.stores.postgres.array_parameters import Bound
 from recollect.stores.postgres.row_security import (
     CLOSED,
     SWEEPING,
@@ -37,7 +38,6 @@ from recollect.stores.postgres.row_security import (
 )
 from recollect.stores.postgres.statements import QUERIES
 from recollect.stores.postgres.transaction import (
-    Bound,
     Question,
     Stored,
     Transaction,
@@ -317,6 +317,9 @@ class PostgresRows:
         values = (embedder, scope_id, after)
         found = self._transaction.ask(QUERIES["changed"], (*values, *values), inside(scope_id))
         return list(starmap(FeedEntry, found))
+
+    def feed_blocks(self, scope_id: int, embedder: str | None) -> None:
+        """Return nothing: rows are not slower here."""
 
     def removed(self, scope_id: int, after: int) -> Sequence[int]:
         return [uid for (uid,) in self._of("removed", scope_id, after)]

@@ -35,6 +35,12 @@ class KnownScopes:
             while len(self._rows) > KNOWN_SCOPES_MAX:
                 self._rows.popitem(last=False)
 
+    def id_of(self, scope: Scope) -> int | None:
+        """Return the id that *scope* had when it was last seen, ``None`` if it was not."""
+        with self._turn:
+            found = self._rows.get(scope)
+        return found.id if found else None
+
     def unchanged(self, cursors: Iterable[Cursor]) -> dict[Scope, int] | None:
         """Return the ids of the cursors' scopes; ``None`` if one is unknown or has moved on."""
         with self._turn:

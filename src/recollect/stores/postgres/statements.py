@@ -11,3 +11,4 @@ PACKAGE: Final = "recollect.stores.postgres"
 SESSION: Final = named_statements(read_text(PACKAGE, "session.sql"))
 QUERIES: Final = named_statements(read_text(PACKAGE, "queries.sql"))
 WRITES: Final = named_statements(read_text(PACKAGE, "writes.sql"))
+GROUP: Final = named_statements(read_text(PACKAGE, "group.sql"))

@@ -12,15 +12,17 @@ from recollect.ports import Clock, Ids
 from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.contract.base import Store
 from recollect.stores.exit_wait import waited_for
+from recollect.stores.foreseen_reads import foreseen_reads
 from recollect.stores.plans.formation import Claim, Lease
 from recollect.stores.plans.snapshot import SnapshotQuery
 from recollect.stores.postgres.bootstrap import open_database
 from recollect.stores.postgres.checkpoints import erase_checkpoints
 from recollect.stores.postgres.claims import Claimer
 from recollect.stores.postgres.driver_errors import LOG, store_errors
+from recollect.stores.postgres.grouped_appends import GroupedAppends
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.notifications import PostgresListener
-from recollect.stores.postgres.unit_runner import PostgresUnits, moment_us
+from recollect.stores.postgres.unit_runner import ALONE, PostgresUnits, moment_us
 from recollect.stores.postgres.vacuum import remove_deleted_bytes
 from recollect.stores.server.clock import ServerClock
 from recollect.stores.server.concurrency import StoreThreads
@@ -79,6 +81,7 @@ class PostgresStore(Store):
         self._claimer = Claimer(location.name, self._workshop)
         self._listeners = Listeners()
         self._turns = StoreThreads(location, "recollect-postgres")
+        self._appends = GroupedAppends(location.name, self._turns, self._workshop)
         LOG.info("opened %s", location.name)
         # A store that was forgotten unclosed lets its connections go.
         finalize(self, _let_go, self._turns.process, self._workshop, self._claimer).atexit = False
@@ -115,6 +118,11 @@ class PostgresStore(Store):
         return listener
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
+        reads = foreseen_reads(plan)
+        if reads and self._workshop.knows(reads.scope):
+            result: ResultT = await self._appends.carry_out(plan, reads)
+            if result is not ALONE:
+                return result
         return await self._run(partial(self._workshop.carry_out, plan))
 
     async def _claim_next(self, claim: Claim) -> Lease | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, Final, LiteralString, TypeAlias
 
 import psycopg
 from psycopg.pq import TransactionStatus
 
+from recollect.stores.postgres.array_parameters import Bound, typed
 from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.row_security import CLOSED, Wall
 from recollect.stores.postgres.statements import SESSION
@@ -15,9 +16,6 @@ from recollect.stores.postgres.statements import SESSION
 Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 Stored: TypeAlias = tuple[Any, ...]
 """A row as the driver returns it."""
-Bound: TypeAlias = Sequence[object]
-"""The values of a statement's parameters, in order."""
-
 Question: TypeAlias = tuple[LiteralString, Bound, Wall]
 """A statement, its values, and the wall behind which it is asked."""
 
@@ -58,13 +56,13 @@ class Transaction:
         self._enter(wall)
         cursor = self._connection.cursor(binary=True)
         if not self._ahead:
-            return cursor.execute(statement, values).fetchall()
+            return cursor.execute(statement, typed(statement, values)).fetchall()
         with self._connection.pipeline():
             self._send_ahead()
-            cursor.execute(statement, values)
+            cursor.execute(statement, typed(statement, values))
         return cursor.fetchall()
 
-    def ask_all(self, questions: Sequence[Question], *, last: bool = False) -> list[list[Stored]]:
+    def ask_all(self, questions: Iterable[Question], *, last: bool = False) -> list[list[Stored]]:
         """
         Return the rows of several queries, in one round trip.
 
@@ -79,7 +77,7 @@ class Transaction:
                 self._enter(wall)
                 self._send_ahead()
                 cursor = self._connection.cursor(binary=True)
-                cursors.append(cursor.execute(statement, values))
+                cursors.append(cursor.execute(statement, typed(statement, values)))
             if last:
                 self._connection.execute(SESSION["commit"])
         self._is_over = last
@@ -119,4 +117,4 @@ class Transaction:
         ahead, self._ahead = self._ahead, []
         for statement, values in ahead:
             # A statement without values goes as it is, in whatever protocol the driver likes.
-            self._connection.execute(statement, values or None, binary=True)
+            self._connection.execute(statement, typed(statement, values) or None, binary=True)

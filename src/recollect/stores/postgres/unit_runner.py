@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from random import SystemRandom
 from time import sleep
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import psycopg
 
 from recollect.errors import StoreUnavailableError
 from recollect.observability.logs import kind_of
+from recollect.records import Scope
+from recollect.stores.foreseen_reads import AppendReads
 from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
 from recollect.stores.postgres.connections import Connections
 from recollect.stores.postgres.driver_errors import AGAIN, LOG, store_errors
 from recollect.stores.postgres.effects import write_effect
+from recollect.stores.postgres.foreseen_rows import ForeseenRows, read_together
 from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.notifications import call_out
 from recollect.stores.postgres.presumed_snapshot import read_presuming
@@ -31,12 +35,27 @@ from recollect.stores.postgres.transaction import (
 from recollect.stores.rows import ScopeRow
 from recollect.stores.server.clock import ServerClock
 from recollect.stores.server.notifications import Bell
-from recollect.stores.unit_of_work import NOTHING, Plan, PlannedWrite, Query
+from recollect.stores.thread_calls import CallOutcome, ThreadCall
+from recollect.stores.unit_of_work import NOTHING, Effect, Plan, PlannedWrite, Query, together
 
 ResultT = TypeVar("ResultT")
 
 _Work: TypeAlias = Callable[[PostgresRows], PlannedWrite[ResultT]]
 """A plan, or a query that wants nothing written."""
+
+ALONE: Final = object()
+"""The result of an append that is to be carried out by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeseenAppend:
+    """An append that may share a commit with others, and what it reads."""
+
+    plan: Plan[Any]
+    reads: AppendReads
+    late_at: float
+    """When its caller has waited too long, by the timer."""
+
 
 TRIES_MAX: Final = 5
 """So often a unit of work is begun, the first time included."""
@@ -137,6 +156,31 @@ class PostgresUnits:
         finally:
             self.connections.give_back(connection, opened_at)
 
+    def knows(self, scope: Scope) -> bool:
+        """Return True if this process has seen *scope*."""
+        return self._known.id_of(scope) is not None
+
+    def carry_out_together(self, calls: Sequence[ThreadCall[ForeseenAppend]]) -> None:
+        """
+        Carry out the appends of *calls*, each to another scope, in one commit.
+
+        Every call then has a result, its own error, or `ALONE`: nothing came of it, and it is to be
+        carried out by itself. So no call hears of what befell another one.
+        """
+        ids = {each.work.reads.scope: self._known.id_of(each.work.reads.scope) for each in calls}
+        known = {scope: id_ for scope, id_ in ids.items() if id_ is not None}
+        for each in calls:
+            each.result = ALONE
+        group = _Group([each for each in calls if each.work.reads.scope in known], known)
+        outcome = CallOutcome()
+        with outcome:
+            self._attempt(group)
+        if outcome.error and not group.is_committed:
+            if group.is_lost:
+                self.connections.forget()
+            LOG.debug("%d appends could not be made together", len(calls))
+            group.fail(self._location, outcome.error)
+
 
 class _Unit(Generic[ResultT]):
     """One attempt at a plan, and how far it got."""
@@ -148,18 +192,19 @@ class _Unit(Generic[ResultT]):
         """The scopes that it read or wrote, as they were last."""
         self.effect = NOTHING
         self._is_commit_sent = False
+        self.is_committed = False
         self.is_lost = False
         """Whether the connection broke while it was at work."""
 
     def run(self, connection: Connection, location: PostgresLocation) -> ResultT:
         transaction = Transaction(connection, location, writing=self._writing)
         try:
-            rows = PostgresRows(transaction)
-            planned = self._plan(rows)
+            planned = self._decide(transaction)
             self.effect = planned.effect
             write_effect(transaction, planned.effect)
             transaction.commit()
-            self.seen = [*rows.seen, *planned.effect.scopes]
+            self.is_committed = True
+            self.seen = [*self.seen, *planned.effect.scopes]
         except BaseException:
             self._is_commit_sent = transaction.is_commit_sent
             try:
@@ -170,24 +215,82 @@ class _Unit(Generic[ResultT]):
             raise
         return planned.result
 
+    def _decide(self, transaction: Transaction) -> PlannedWrite[ResultT]:
+        """Run the plan; nothing is written yet."""
+        rows = PostgresRows(transaction)
+        planned = self._plan(rows)
+        self.seen = [*rows.seen]
+        return planned
+
     @property
     def is_commit_unknown(self) -> bool:
         """Return True if it may have been committed and there is no way to find out."""
-        # An erase rewrites keys, but was made under none.
-        has_key = bool(self.effect.idempotency) and not self.effect.receipts
-        wrote = self.effect != NOTHING
-        return self.is_lost and self._is_commit_sent and wrote and not has_key
+        return self._may_be_committed and _is_untraceable(self.effect)
+
+    @property
+    def _may_be_committed(self) -> bool:
+        return self.is_lost and self._is_commit_sent
 
     def may_be_repeated(self, error: psycopg.Error) -> bool:
         """Return True if a retry may succeed and does no harm."""
         return error.sqlstate in AGAIN or self.is_lost
 
 
+def _is_untraceable(effect: Effect) -> bool:
+    """Return True if nothing tells later whether *effect* was committed."""
+    # An erase rewrites keys, but was made under none.
+    has_key = bool(effect.idempotency) and not effect.receipts
+    return effect != NOTHING and not has_key
+
+
+class _Group(_Unit[None]):
+    """One attempt at the appends of several callers."""
+
+    def __init__(
+        self, calls: Sequence[ThreadCall[ForeseenAppend]], ids: Mapping[Scope, int]
+    ) -> None:
+        super().__init__(lambda _: PlannedWrite(NOTHING, None), writing=True)
+        self._calls = calls
+        self._ids = ids
+        self._effects: list[tuple[ThreadCall[ForeseenAppend], Effect]] = []
+
+    def _decide(self, transaction: Transaction) -> PlannedWrite[None]:
+        answers = read_together(transaction, [each.work.reads for each in self._calls], self._ids)
+        for call in self._calls:
+            if call.work.reads.scope in answers.scopes:
+                rows = ForeseenRows(transaction, answers, call.work.reads)
+                self._decide_one(rows, call)
+        self.seen = [*answers.scopes.values()]
+        return PlannedWrite(together(effect for _, effect in self._effects), None)
+
+    def _decide_one(self, rows: ForeseenRows, call: ThreadCall[ForeseenAppend]) -> None:
+        """
+        Run the plan of one call; what it raises is its own.
+
+        Raises:
+            psycopg.Error: The transaction is broken, and so is that of all others.
+        """
+        with call:
+            planned = call.work.plan(rows)
+            call.result = planned.result
+            self._effects.append((call, planned.effect))
+        if isinstance(call.error, psycopg.Error | UnicodeError | OverflowError):
+            raise call.error
+
+    def fail(self, location: PostgresLocation, error: BaseException) -> None:
+        """Leave every call to itself, unless it may be committed and cannot find out."""
+        for call in self._calls:
+            call.result, call.error = ALONE, None
+        for call, effect in self._effects if self._may_be_committed else ():
+            if _is_untraceable(effect):
+                call.fail(_unknown(location, error))
+
+
 def _looking(query: Query[ResultT]) -> _Work[ResultT]:
     return lambda rows: PlannedWrite(NOTHING, query(rows))
 
 
-def _unknown(location: PostgresLocation, error: psycopg.Error) -> StoreUnavailableError:
+def _unknown(location: PostgresLocation, error: BaseException) -> StoreUnavailableError:
     return StoreUnavailableError(
         f"{location.name}: the connection was lost during the commit, and whether it happened is "
         f"unknown: repeat it with the same ids or idempotency key ({type(error).__name__})"

@@ -323,6 +323,9 @@ class RedisRows:
             found.append((entry, fresh))
         return found
 
+    def feed_blocks(self, scope_id: int, embedder: str | None) -> None:
+        """Return nothing: rows are not slower here."""
+
     def removed(self, scope_id: int, after: int) -> Sequence[int]:
         (found,) = self._of(scope_id, "ZRANGEBYSCORE", "tombstones", f"({after}", "+inf")
         return [keys.value_of(each) for each in found]

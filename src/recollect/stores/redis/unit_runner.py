@@ -41,7 +41,7 @@ from recollect.stores.unit_of_work import NOTHING, Effect, Plan, PlannedWrite, Q
 ResultT = TypeVar("ResultT")
 
 OUTRUN_MAX: Final = 4
-"""Who was outrun so often holds the scopes that it works on, so that nobody outruns it again."""
+"""After so many conflicts a unit locks its scopes, so that no other commits before it again."""
 HOLD_S: Final = 10.0
 """A hold ends by itself after so long, should its holder have died."""
 TURN_S: Final = 1.0

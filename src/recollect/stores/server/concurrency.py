@@ -52,23 +52,36 @@ class StoreThreads:
             StoreUnavailableError: All connections were busy for too long.
         """
         threads = self.check_open()
-        late_at = timer_s() + self._place.turn_wait_s
+        late_at = self.late_at()
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(threads, self._in_turn, work, late_at)
 
     def _in_turn(self, work: Callable[[], ResultT], late_at: float) -> ResultT:
-        if timer_s() > late_at:
-            msg = (
-                f"{self._place.name}: all {self._place.connections_max} connections were busy "
-                f"for {self._place.turn_wait_s:g} s: try again, or raise connections_max"
-            )
-            raise StoreUnavailableError(msg)
+        self.check_in_time(late_at)
         try:
             return work()
         except StopIteration as error:
             # A future cannot hold it, because it would end the coroutine that awaits it.
             msg = f"a plan or query raised {error!r}"
             raise RuntimeError(msg) from error
+
+    def late_at(self) -> float:
+        """Return when a call that comes now has waited too long for a connection, by the timer."""
+        return timer_s() + self._place.turn_wait_s
+
+    def check_in_time(self, late_at: float) -> None:
+        """
+        Return if *late_at* has not come yet.
+
+        Raises:
+            StoreUnavailableError: It has: all connections were busy for too long.
+        """
+        if timer_s() > late_at:
+            msg = (
+                f"{self._place.name}: all {self._place.connections_max} connections were busy "
+                f"for {self._place.turn_wait_s:g} s: try again, or raise connections_max"
+            )
+            raise StoreUnavailableError(msg)
 
     @property
     def is_over(self) -> bool:

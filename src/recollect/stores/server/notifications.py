@@ -43,7 +43,7 @@ class Listener(ABC):
     name: ClassVar[str]
     """The name of the thread."""
     errors: ClassVar[type[Exception]]
-    """What a lost connection raises; another is made then."""
+    """The errors that mean a lost connection; the listener then connects again."""
 
     def __init__(self, heard: Callable[[], None], monitor: TaskMonitor) -> None:
         """Start listening; *heard* is called on the listener's thread and must not block."""

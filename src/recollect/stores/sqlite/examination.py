@@ -43,7 +43,7 @@ SCOPED_TABLES: Final = (
 UNREADABLE: Final = (
     DamagedRowError, ArithmeticError, LookupError, TypeError, ValueError, struct.error
 )  # fmt: skip
-"""What reading a row raises that is not as it was written."""
+"""The errors that reading a damaged row raises."""
 _INTEGRITY_MAX: Final = 100
 
 # A file is examined again and again in tests.
@@ -101,7 +101,7 @@ _NEVER: Final = {
             SELECT max(id) AS n FROM scope UNION ALL SELECT max(epoch) FROM scope
             UNION ALL SELECT max(number) FROM thread))""",
 }
-"""What no row may be, and the question that finds such rows."""
+"""Descriptions of damage, each with the query that finds such rows."""
 
 
 def examine(connection: apsw.Connection) -> Iterator[str]:

@@ -28,7 +28,7 @@ Pages: TypeAlias = Mapping[int, bytes]
 REWRITES_MAX: Final = 512
 """So many pages are rewritten at once: their file fits into the reserve of a full disk."""
 _SECTOR_BYTES: Final = 512
-"""What a disk writes whole or not at all."""
+"""The unit that a disk writes atomically."""
 _MAGIC: Final = b"recollect rewrites 1"
 _HEAD: Final = struct.Struct(">20sII")
 _NUMBER: Final = struct.Struct(">I")

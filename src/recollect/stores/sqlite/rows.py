@@ -23,6 +23,7 @@ from recollect.stores.columns import (
 from recollect.stores.filters import Condition, matches
 from recollect.stores.rows import (
     AuditRow,
+    FeedBlocks,
     FeedEntry,
     FormationRow,
     IdempotencyRow,
@@ -40,6 +41,7 @@ from recollect.stores.rows import (
 from recollect.stores.scope_paths import range_below, segments_of, stored_path
 from recollect.stores.side_places import side_bounds
 from recollect.stores.sqlite.checksums import DamagedRowError, checker_of
+from recollect.stores.sqlite.feed_blocks import BLOCKS_FROM, entry_blocks, vector_blocks
 from recollect.stores.sqlite.statements import QUERIES
 from recollect.stores.validation import decode_json
 
@@ -303,6 +305,16 @@ class SQLiteRows:
             self._check_count("message", scope_id, messages)
             self._check_count("memory", scope_id, len(found) - messages)
         return list(map(feed_entry, found))
+
+    def feed_blocks(self, scope_id: int, embedder: str | None) -> FeedBlocks | None:
+        if not self._all("has_many", (scope_id, BLOCKS_FROM)):
+            return None
+        messages, count = entry_blocks(self._one, "message_block", scope_id)
+        self._check_count("message", scope_id, count)
+        memories, count = entry_blocks(self._one, "memory_block", scope_id)
+        self._check_count("memory", scope_id, count)
+        vectors = vector_blocks(self._one, scope_id, embedder) if embedder else ()
+        return FeedBlocks(entries=(*messages, *memories), vectors=tuple(vectors))
 
     def removed(self, scope_id: int, after: int) -> Sequence[int]:
         return [uid for (uid,) in self._all("removed", (scope_id, after))]

@@ -4,9 +4,11 @@
 
 -- A second wall stands behind the predicates of the statements: as recollect_app, which owns
 -- nothing, a transaction sees only what it says that it works on, by settings that end with it:
---   recollect.scope    the id of the one scope whose rows are seen
+--   recollect.scope    the ids, with commas between them, of the scopes whose rows are seen
 --   recollect.first, recollect.end    hexadecimal, which scopes can be found by their paths
 --   recollect.sweep    'on' to see which threads and scopes of the store wait for something
+-- No index knows scope_id + 0: the wall is looked at where the rows are, and never finds them. Else
+-- the planner would read everything in the scopes behind it, where a statement names a few rows.
 DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'recollect_app') THEN
@@ -279,8 +281,9 @@ BEGIN
             );
         END LOOP;
         EXECUTE format(
-            'CREATE POLICY wall ON recollect.%I USING (scope_id = ('
-            'SELECT nullif(current_setting(''recollect.scope'', true), '''')::bigint))',
+            'CREATE POLICY wall ON recollect.%I USING (scope_id + 0 = ANY (('
+            'SELECT string_to_array(current_setting(''recollect.scope'', true), '','')::bigint[]'
+            ')::bigint[]))',
             parted
         );
         EXECUTE format(
@@ -299,7 +302,9 @@ CREATE POLICY sweep ON recollect.embedded FOR SELECT
 USING ((SELECT current_setting('recollect.sweep', true) = 'on'));
 
 CREATE POLICY wall ON recollect.scope
-USING (id = (SELECT nullif(current_setting('recollect.scope', true), '')::bigint));
+USING (id + 0 = ANY ((
+    SELECT string_to_array(current_setting('recollect.scope', true), ',')::bigint[]
+)::bigint[]));
 
 CREATE POLICY reach ON recollect.scope FOR SELECT
 USING (
@@ -345,8 +350,8 @@ BEGIN
 END $$;
 
 -- Who changed what: a chain for each scope, by a keyed hash of its name, which outlives the scope.
--- A transaction sees the one chain that it names as recollect.first, with no end of a range. Rows
--- are added and read; of what stands there only the actor's name may be taken away.
+-- A transaction sees the chains that it names as recollect.first, with commas between them and with
+-- no end of a range. Rows are added and read; of what stands there only the actor's name may be taken away.
 CREATE TABLE recollect.audit (
     n bigint NOT NULL,
     at bigint NOT NULL,
@@ -375,9 +380,11 @@ DECLARE
 BEGIN
     FOREACH chained IN ARRAY ARRAY['audit', 'audit_head'] LOOP
         EXECUTE format(
-            'CREATE POLICY wall ON recollect.%I USING (chain = ('
-            'SELECT CASE WHEN current_setting(''recollect.end'', true) = '''''
-            ' THEN decode(current_setting(''recollect.first'', true), ''hex'') END))',
+            'CREATE POLICY wall ON recollect.%I USING (chain = ANY (('
+            'SELECT CASE WHEN current_setting(''recollect.end'', true) = '''' THEN ARRAY('
+            'SELECT decode(named.chain, ''hex'') FROM unnest('
+            'string_to_array(current_setting(''recollect.first'', true), '','')) AS named (chain)'
+            ') END)::bytea[]))',
             chained
         );
         EXECUTE format(

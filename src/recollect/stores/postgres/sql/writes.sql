@@ -251,7 +251,9 @@ WHERE e.scope_id = %s AND e.thread = gone.thread AND e.message = gone.message;
 DELETE FROM recollect.thread WHERE scope_id = %s AND number = ANY (%s::bigint[]);
 
 -- :name forget_old_keys
-DELETE FROM recollect.idempotency WHERE scope_id = %s AND kept_at < %s;
+DELETE FROM recollect.idempotency AS k
+USING unnest(%s::bigint[], %s::bigint[]) AS old (scope_id, before)
+WHERE k.scope_id = old.scope_id AND k.kept_at < old.before;
 
 -- :name compact
 DELETE FROM recollect.tombstone WHERE scope_id = %s AND seq <= %s;
@@ -295,10 +297,15 @@ DELETE FROM recollect.scope WHERE id = %s;
 -- :name put_audit
 INSERT INTO recollect.audit (
     chain, n, at, actor, actor_key, action, subject, digest, previous, hash
-) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s);
+)
+SELECT * FROM unnest(
+    %s::bytea[], %s::bigint[], %s::bigint[], %s::text[], %s::bytea[], %s::text[], %s::text[],
+    %s::bytea[], %s::bytea[], %s::bytea[]
+);
 
 -- :name put_audit_head
-INSERT INTO recollect.audit_head (chain, n, hash) VALUES (%s, %s, %s)
+INSERT INTO recollect.audit_head (chain, n, hash)
+SELECT * FROM unnest(%s::bytea[], %s::bigint[], %s::bytea[])
 ON CONFLICT (chain) DO UPDATE SET n = excluded.n, hash = excluded.hash;
 
 -- :name unname_audit

@@ -162,6 +162,54 @@ LEFT JOIN vector AS v
 WHERE m.scope_id = ?1 AND m.seq > ?2
 ORDER BY 2, 1;
 
+-- :name has_many
+SELECT 1 FROM (
+    SELECT uid FROM message INDEXED BY message_uid WHERE scope_id = ?1
+    UNION ALL SELECT uid FROM memory INDEXED BY memory_uid WHERE scope_id = ?1
+) LIMIT 1 OFFSET ?2;
+
+-- :name message_block
+-- A row of many entries: each column joined, since an object for each value takes longer than the
+-- reading. Bytes are joined as they are; the cast keeps the driver from reading them as text.
+SELECT count(*),
+    group_concat(uid), group_concat(seq), group_concat(thread), group_concat(position),
+    group_concat(time), json_group_array(session),
+    CASE WHEN count(name) THEN json_group_array(name) END, json_group_array(role),
+    NULL, NULL, NULL, NULL, NULL,
+    group_concat(length(terms)), CAST(group_concat(terms, '') AS BLOB),
+    CAST(group_concat(text_hash, '') AS BLOB), min(terms), max(terms)
+FROM (
+    SELECT uid, seq, thread, position, time, session, name, role, terms, text_hash
+    FROM message WHERE scope_id = ?1 AND (thread, position) > (?2, ?3)
+    ORDER BY thread, position LIMIT ?4
+);
+
+-- :name memory_block
+SELECT count(*),
+    group_concat(uid), group_concat(seq), group_concat(0), group_concat(0),
+    group_concat(coalesce(valid_from, said_at, updated_at)), json_group_array(CAST(uid AS TEXT)),
+    NULL, json_group_array('user'), json_group_array(type),
+    CASE WHEN sum(state <> 'active') THEN json_group_array(state) END,
+    CASE WHEN count(valid_from) THEN json_group_array(valid_from) END,
+    CASE WHEN count(valid_until) THEN json_group_array(valid_until) END,
+    CASE WHEN count(expires_at) THEN json_group_array(expires_at) END,
+    group_concat(length(terms)), CAST(group_concat(terms, '') AS BLOB),
+    CAST(group_concat(text_hash, '') AS BLOB), min(terms), max(terms)
+FROM (
+    SELECT uid, seq, type, state, valid_from, said_at, updated_at, valid_until, expires_at, terms,
+        text_hash
+    FROM memory INDEXED BY memory_seq WHERE scope_id = ?1 AND (seq, uid) > (?2, ?3)
+    ORDER BY seq, uid LIMIT ?4
+);
+
+-- :name vector_block
+SELECT count(*), group_concat(uid), CAST(group_concat(text_hash, '') AS BLOB),
+    group_concat(length(data)), CAST(group_concat(data, '') AS BLOB)
+FROM (
+    SELECT uid, text_hash, data FROM vector
+    WHERE scope_id = ?1 AND uid > ?2 AND embedder = ?3 ORDER BY uid LIMIT ?4
+);
+
 -- :name removed
 SELECT uid FROM tombstone WHERE scope_id = ? AND seq > ?;
 

@@ -70,7 +70,7 @@ class ProlongContract(Contract):
 
     async def test_what_is_not_prolonged(self, store: Store, clock: FrozenClock) -> None:
         """
-        What else stays.
+        Skip all that cannot be prolonged.
 
         Memories and side records that do not exist, have expired, never expire or are at another
         version are skipped.

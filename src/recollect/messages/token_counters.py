@@ -51,7 +51,7 @@ class CountingModel(Protocol):
 
 MessageCounter: TypeAlias = ListCounter | Callable[[AnyMessage], int] | TokenCounter | CountingModel
 """
-What counts tokens: a function of a list of messages, of one message, of a text, or a model.
+A token counter: a function of a list of messages, of one message, of a text, or a model.
 
 A function of one message says so by the annotation of its parameter (``BaseMessage``,
 ``AnyMessage``), a function of a text by ``str``; any other is given lists.

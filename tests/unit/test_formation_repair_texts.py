@@ -7,12 +7,12 @@ from typing import Final
 import pytest
 
 import recollect
-from recollect.formation import repair_wording
+from recollect.formation import repair_texts
 from recollect.formation.offer import offer_of
 from recollect.formation.operations import Fault
 from recollect.formation.prompt import repair_request
 from recollect.formation.prompt_texts import LANGUAGES, TEXTS, PromptLanguage
-from recollect.formation.repair_wording import reason_in
+from recollect.formation.repair_texts import reason_in
 from recollect.formation.types import NOTE, USER
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Turn
 from recollect.text.chinese_scripts import simplified
@@ -104,23 +104,21 @@ def test_a_reason_is_told_in_both_scripts(reason: str) -> None:
             "s own words, or make a document of the user who spoke",
         }
         assert quoted.strip("'") in simple or is_a_field, quoted
-    for word in repair_wording._IN_SIMPLIFIED:
+    for word in repair_texts._IN_SIMPLIFIED:
         assert word not in simple
 
 
 def test_every_reason_told_is_one_that_is_found() -> None:
     """Each form is that of an example, and each example stands in a module of formation."""
-    used = {
-        form for reason in REASONS for form, _ in repair_wording._FORMS if form.fullmatch(reason)
-    }
+    used = {form for reason in REASONS for form, _ in repair_texts._FORMS if form.fullmatch(reason)}
     sources = "".join(
         re.sub(r'"\s*\n\s*f?"', "", path.read_text("utf-8"))
         for path in FORMATION.rglob("*.py")
-        if path.name != "repair_wording.py"
+        if path.name != "repair_texts.py"
     )
 
-    assert {form for form, _ in repair_wording._FORMS} == used
-    for form, _ in repair_wording._FORMS:
+    assert {form for form, _ in repair_texts._FORMS} == used
+    for form, _ in repair_texts._FORMS:
         plain = re.sub(r"\(\?P<\w+>[^)]*\)", "#", form.pattern)
         longest = max(re.findall(r"[a-z][A-Za-z ,']+[a-z]", plain), key=len)
         assert longest in sources, longest

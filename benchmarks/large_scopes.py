@@ -1,0 +1,203 @@
+"""The first recall of a large scope in a new process: its parts, and the memory it takes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import process_time, thread_time
+from typing import Any, Final
+
+import numpy as np
+
+from benchmarks.library_speed import ZipfTalk
+from recollect.memory.facade import Recollect
+from recollect.memory.formation_control import opened
+from recollect.ports import Embedder, Vector
+from recollect.records import Scope
+from recollect.stores.locator import open_store
+
+SCOPE: Final[Scope] = ("large",)
+DIMENSIONS: Final = 384
+THREAD_MESSAGES: Final = 500
+WARM: Final = 20
+NEVER: Final = 1 << 62
+_PAGE_BYTES: Final = resource.getpagesize()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstRecall:
+    """Processor time in ms of a first recall, of its parts and of a warm one; bytes an entry."""
+
+    first_ms: float
+    reading_ms: float
+    building_ms: float
+    ranking_ms: float
+    warm_ms: float
+    index_bytes: float
+    resident_bytes: float
+    peak_bytes: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargeScopeReport:
+    """Medians of first recalls: in blocks, and the control, row by row, in turn."""
+
+    entries: int
+    has_vectors: bool
+    blocks: FirstRecall
+    rows: FirstRecall
+
+    def as_json(self) -> dict[str, object]:
+        """Return the report as a JSON object."""
+        return asdict(self)
+
+
+class SeededVectors:
+    """Vectors by chance: a search costs the same, whatever they say."""
+
+    identity = "seeded"
+    dimensions = DIMENSIONS
+
+    def __init__(self) -> None:
+        self._random = np.random.default_rng(7)
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
+        """Return a vector of length one for each text."""
+        drawn = self._random.standard_normal((len(texts), DIMENSIONS)).astype(np.float32)
+        return list(drawn / np.linalg.norm(drawn, axis=1, keepdims=True))
+
+
+def _embedder(*, has_vectors: bool) -> Embedder | str:
+    return SeededVectors() if has_vectors else "none"
+
+
+def measure(
+    entries: int,
+    turns: int,
+    *,
+    has_vectors: bool,
+    progress: Callable[[str], None] = lambda _: None,
+) -> LargeScopeReport:
+    """Fill a store, then recall from it in new processes, in blocks and row by row in turn."""
+    found: dict[bool, list[FirstRecall]] = {True: [], False: []}
+    with tempfile.TemporaryDirectory(prefix="recollect-large-") as folder:
+        path = Path(folder, "large.db")
+        progress(f"writing {entries:,} messages")
+        asyncio.run(_fill(path, entries, has_vectors=has_vectors))
+        for turn in range(turns):
+            progress(f"first recall {turn + 1} of {turns}")
+            for in_blocks, each in found.items():
+                each.append(_in_new_process(path, has_vectors=has_vectors, in_blocks=in_blocks))
+    return LargeScopeReport(
+        entries=entries,
+        has_vectors=has_vectors,
+        blocks=_median(found[True]),
+        rows=_median(found[False]),
+    )
+
+
+async def _fill(path: Path, entries: int, *, has_vectors: bool) -> None:
+    messages = ZipfTalk().messages(entries)
+    store = open_store(path, durability="relaxed")
+    async with Recollect(store, embedder=_embedder(has_vectors=has_vectors)) as memory:
+        for start in range(0, entries, THREAD_MESSAGES):
+            said = messages[start : start + THREAD_MESSAGES]
+            await memory.append(SCOPE, f"thread {start}", said)
+        await memory.settled(SCOPE)
+
+
+def _in_new_process(path: Path, *, has_vectors: bool, in_blocks: bool) -> FirstRecall:
+    asked = [str(path), "vectors" if has_vectors else "words", "blocks" if in_blocks else "rows"]
+    command = [sys.executable, "-m", "benchmarks.large_scopes", *asked]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 (ours)
+    return FirstRecall(**json.loads(done.stdout))
+
+
+def _median(found: Sequence[FirstRecall]) -> FirstRecall:
+    every = [asdict(each) for each in found]
+    return FirstRecall(
+        **{name: statistics.median(each[name] for each in every) for name in every[0]}
+    )
+
+
+@contextmanager
+def _timed(spent: dict[str, float], owner: Any, name: str, part: str) -> Iterator[None]:
+    """Add to *spent* the processor time in ms of the calls of a function by one thread."""
+    plain = getattr(owner, name)
+
+    def timed(*values: Any, **named: Any) -> Any:
+        began = thread_time()
+        try:
+            return plain(*values, **named)
+        finally:
+            spent[part] = spent.get(part, 0.0) + (thread_time() - began) * 1_000
+
+    setattr(owner, name, timed)
+    try:
+        yield
+    finally:
+        setattr(owner, name, plain)
+
+
+async def _first_recall(path: str, *, has_vectors: bool) -> FirstRecall:
+    from recollect.recall import recall_walk
+    from recollect.stores.plans.snapshot import StoreSnapshot
+
+    talk, spent = ZipfTalk(), dict[str, float]()
+    async with Recollect(open_store(path), embedder=_embedder(has_vectors=has_vectors)) as memory:
+        await memory.recall(("another",), "wake the reader")
+        before, began = _resident_bytes(), process_time()
+        with (
+            _timed(spent, StoreSnapshot, "feeds", "reading"),
+            _timed(spent, recall_walk, "refreshed", "building"),
+            _timed(spent, recall_walk, "rank_entries", "ranking"),
+        ):
+            await memory.recall(SCOPE, talk.text(8))
+        first_ms, resident = (process_time() - began) * 1_000, _resident_bytes()
+        # Read here: searches that follow take no more than the first.
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1_024
+        indexes = opened(memory._runtime.recaller).indexes  # noqa: SLF001 (what is measured)
+        live = indexes.take([SCOPE]).indexes[0].live
+        warm_ms = [await _recall_ms(memory, each) for each in talk.questions(WARM)]
+        return FirstRecall(
+            first_ms=first_ms,
+            reading_ms=spent["reading"],
+            building_ms=spent["building"],
+            ranking_ms=spent["ranking"],
+            warm_ms=statistics.median(warm_ms),
+            index_bytes=indexes.size_bytes / live,
+            resident_bytes=(resident - before) / live,
+            peak_bytes=(peak - before) / live,
+        )
+
+
+async def _recall_ms(memory: Recollect, question: str) -> float:
+    began = process_time()
+    await memory.recall(SCOPE, question)
+    return (process_time() - began) * 1_000
+
+
+def _resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * _PAGE_BYTES
+
+
+def main(path: str, kind: str, way: str) -> None:
+    """Print one first recall as JSON; run in a process of its own."""
+    from recollect.stores.sqlite import rows
+
+    if way == "rows":
+        vars(rows)["BLOCKS_FROM"] = NEVER
+    print(json.dumps(asdict(asyncio.run(_first_recall(path, has_vectors=kind == "vectors")))))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

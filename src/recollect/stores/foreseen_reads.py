@@ -1,0 +1,80 @@
+"""What an append is going to read, known before it runs: so that many can be asked for at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from recollect.records import Scope
+from recollect.stores.meter import plan_charged
+from recollect.stores.plans.audit import chain_of, plan_audited
+from recollect.stores.plans.preconditions import plan_provided, plan_since
+from recollect.stores.plans.threads import Append, plan_append
+from recollect.stores.unit_of_work import Plan
+
+MESSAGES_TOGETHER_MAX: Final = 16
+"""An append of more messages is no small change."""
+CHARACTERS_TOGETHER_MAX: Final = 65_536
+"""Nor is one whose messages are longer than this in all."""
+
+# Views of a store run a plan inside another one. These read nothing more of which it depends
+# whether many go together, or little that all of them ask for.
+_VIEWS: Final = (plan_audited, plan_charged, plan_provided, plan_since)
+
+
+@dataclass(frozen=True, slots=True)
+class AppendReads:
+    """The reads of one append: of a scope, a thread and its last message, and by ids and key."""
+
+    scope: Scope
+    thread: str
+    messages: tuple[str, ...]
+    key: str | None
+    """The digest of its idempotency key."""
+    chain: bytes | None
+    """The audit chain to which it will be added."""
+
+
+def foreseen_reads(plan: Plan[Any]) -> AppendReads | None:
+    """
+    Return what *plan* will read, ``None`` unless it is a small append to one scope.
+
+    Only a hint: whatever else the plan asks for is read when it asks.
+    """
+    chain: bytes | None = None
+    scopes: set[Scope] = set()
+    while isinstance(plan, partial):
+        given: dict[str, Any] = plan.keywords
+        if plan.func is plan_append:
+            request: Append = given["request"]
+            is_grouped = _is_small(request) and scopes <= {request.scope}
+            return _reads_of(request, chain) if is_grouped else None
+        if plan.func not in _VIEWS:
+            return None
+        if plan.func is plan_audited:
+            deed = given["deed"]
+            scopes.add(deed.scope)
+            chain = chain_of(deed.secret, deed.scope)
+        elif plan.func is plan_since:
+            scopes.add(given["scope"])
+        plan = given["plan"]
+    return None
+
+
+def _is_small(request: Append) -> bool:
+    messages = request.messages
+    if request.writes or not 0 < len(messages) <= MESSAGES_TOGETHER_MAX:
+        return False
+    held = (len(each.text) + len(each.content or "") + len(each.metadata) for each in messages)
+    return sum(held) <= CHARACTERS_TOGETHER_MAX
+
+
+def _reads_of(request: Append, chain: bytes | None) -> AppendReads:
+    return AppendReads(
+        scope=request.scope,
+        thread=request.thread,
+        messages=tuple(each.id for each in request.messages),
+        key=request.idempotency.key if request.idempotency else None,
+        chain=chain,
+    )

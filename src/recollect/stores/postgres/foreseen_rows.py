@@ -1,0 +1,168 @@
+"""Rows of many appends, read together; each append is answered from them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from recollect.records import Scope
+from recollect.stores.columns import idempotency_row, message_row, scope_row, thread_row
+from recollect.stores.foreseen_reads import AppendReads
+from recollect.stores.postgres.row_security import chained, inside
+from recollect.stores.postgres.rows import PostgresRows
+from recollect.stores.postgres.statements import GROUP
+from recollect.stores.postgres.transaction import Question, Transaction
+from recollect.stores.rows import (
+    NO_SCOPE,
+    IdempotencyRow,
+    MessageRow,
+    ScopeRow,
+    SideRow,
+    ThreadRow,
+)
+from recollect.stores.scope_paths import stored_path
+
+
+@dataclass(slots=True)
+class ForeseenAnswers:
+    """
+    What was read for a group of appends.
+
+    Every row is kept under the scope that it says it is of, never under its place in an answer.
+    """
+
+    scopes: dict[Scope, ScopeRow] = field(default_factory=dict)
+    """Those that are locked now: an append to another one has to be made alone."""
+    threads: dict[tuple[int, str], ThreadRow] = field(default_factory=dict)
+    last: dict[tuple[int, int], MessageRow] = field(default_factory=dict)
+    by_id: dict[tuple[int, int, str], MessageRow] = field(default_factory=dict)
+    keys: dict[tuple[int, str], IdempotencyRow] = field(default_factory=dict)
+    heads: dict[bytes, tuple[int, bytes]] = field(default_factory=dict)
+    numbers: list[int] = field(default_factory=list)
+    """For the threads that are new."""
+    settings: dict[tuple[Scope, str, str], SideRow | None] = field(default_factory=dict)
+    """Read when the first append of the group asks, for all of them."""
+
+    def keep_message(self, row: MessageRow) -> None:
+        """Keep *row* by its id, and as the last of its thread unless a later one is known."""
+        self.by_id[row.scope_id, row.thread, row.id] = row
+        thread = row.scope_id, row.thread
+        if thread not in self.last or self.last[thread].position < row.position:
+            self.last[thread] = row
+
+
+def read_together(
+    transaction: Transaction, reads: Sequence[AppendReads], ids: Mapping[Scope, int]
+) -> ForeseenAnswers:
+    """
+    Lock the scopes of *reads* that nobody else has locked, and read what is foreseen there.
+
+    It takes one round trip, and another one if a thread is new. The scopes are found by their
+    *ids* as they were last seen; behind the wall are these and no others.
+    """
+    questions = _questions(reads, ids)
+    answers = transaction.ask_all(questions.values())
+    rows = defaultdict(list, zip(questions, answers, strict=True))
+    found = ForeseenAnswers(
+        scopes={row.segments: row for row in map(scope_row, rows["lock_scopes"])},
+        threads={(row.scope_id, row.id): row for row in map(thread_row, rows["threads"])},
+        keys={(row.scope_id, row.key): row for row in map(idempotency_row, rows["idempotency"])},
+        heads={chain: (number, hash_) for chain, number, hash_ in rows["audit_heads"]},
+    )
+    for row in map(message_row, rows["messages"]):
+        found.keep_message(row)
+    new = sum(
+        each.scope in found.scopes and (ids[each.scope], each.thread) not in found.threads
+        for each in reads
+    )
+    if new:
+        found.numbers = [number for (number,) in transaction.ask(GROUP["new_numbers"], (new,))]
+        found.numbers.reverse()
+    return found
+
+
+def _questions(reads: Sequence[AppendReads], ids: Mapping[Scope, int]) -> dict[str, Question]:
+    """Return what is asked for all of *reads*, by the names of the statements."""
+    places = [(ids[each.scope], each) for each in reads]
+    scopes = [id_ for id_, _ in places]
+    asked = [(id_, each.thread, of) for id_, each in places for of in (None, *each.messages)]
+    values: dict[str, Sequence[Sequence[object]]] = {
+        "lock_scopes": (scopes, [stored_path(each.scope) for each in reads]),
+        "threads": (scopes, [each.thread for each in reads]),
+        "messages": tuple(zip(*asked, strict=True)),
+    }
+    walls = dict.fromkeys(values, inside(*scopes))
+    if keys := [(id_, each.key) for id_, each in places if each.key]:
+        # What was done under a key in a scope that is gone is kept outside of any.
+        keys += [(NO_SCOPE, key) for _, key in keys]
+        values["idempotency"] = tuple(zip(*keys, strict=True))
+        walls["idempotency"] = inside(*scopes, NO_SCOPE)
+    if chains := [each.chain for each in reads if each.chain]:
+        values["audit_heads"], walls["audit_heads"] = (chains,), chained(*chains)
+    return {name: (GROUP[name], values[name], walls[name]) for name in values}
+
+
+class ForeseenRows(PostgresRows):
+    """The rows of one append of a group; what was not foreseen is read when it is asked for."""
+
+    def __init__(
+        self, transaction: Transaction, answers: ForeseenAnswers, reads: AppendReads
+    ) -> None:
+        super().__init__(transaction)
+        scope = answers.scopes[reads.scope]
+        self._answers = answers
+        self._reads = reads
+        self._scope_id = scope.id
+        self._scopes[reads.scope] = scope
+        self._new: int | None = None
+        """The number of a thread that nothing is in yet."""
+
+    def new_number(self) -> int:
+        if not self._answers.numbers:
+            return super().new_number()
+        self._new = self._answers.numbers.pop()
+        return self._new
+
+    def thread(self, scope_id: int, thread_id: str) -> ThreadRow | None:
+        if (scope_id, thread_id) != (self._scope_id, self._reads.thread):
+            return super().thread(scope_id, thread_id)
+        return self._answers.threads.get((scope_id, thread_id))
+
+    def _is_foreseen(self, scope_id: int, thread: int) -> bool:
+        """Return True if what the append reads in a thread was read."""
+        known = self._answers.threads.get((self._scope_id, self._reads.thread))
+        return scope_id == self._scope_id and thread == (known.number if known else self._new)
+
+    def messages_by_id(
+        self, scope_id: int, thread: int, ids: Sequence[str]
+    ) -> Sequence[MessageRow]:
+        if not self._is_foreseen(scope_id, thread) or not set(ids) <= set(self._reads.messages):
+            return super().messages_by_id(scope_id, thread, ids)
+        found = (self._answers.by_id.get((scope_id, thread, id_)) for id_ in dict.fromkeys(ids))
+        return [row for row in found if row]
+
+    def last_messages(
+        self, scope_id: int, thread: int, *, before: int | None, limit: int
+    ) -> Sequence[MessageRow]:
+        if not self._is_foreseen(scope_id, thread) or before is not None or limit != 1:
+            return super().last_messages(scope_id, thread, before=before, limit=limit)
+        found = self._answers.last.get((scope_id, thread))
+        return [found] if found else []
+
+    def idempotency(self, scope_ids: Sequence[int], key: str) -> IdempotencyRow | None:
+        if key != self._reads.key or not {self._scope_id, NO_SCOPE}.issuperset(scope_ids):
+            return super().idempotency(scope_ids, key)
+        found = (self._answers.keys.get((each, key)) for each in scope_ids)
+        return next((row for row in found if row), None)
+
+    def audit_head(self, chain: bytes) -> tuple[int, bytes] | None:
+        if chain != self._reads.chain:
+            return super().audit_head(chain)
+        return self._answers.heads.get(chain)
+
+    def setting(self, segments: Scope, kind: str, key: str) -> SideRow | None:
+        place = (segments, kind, key)
+        if place not in self._answers.settings:
+            self._answers.settings[place] = super().setting(*place)
+        return self._answers.settings[place]
