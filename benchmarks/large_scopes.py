@@ -61,7 +61,7 @@ class LargeScopeReport:
         return asdict(self)
 
 
-class SeededVectors:
+class ChanceVectors:
     """Vectors by chance: a search costs the same, whatever they say."""
 
     identity = "seeded"
@@ -77,7 +77,7 @@ class SeededVectors:
 
 
 def _embedder(*, has_vectors: bool) -> Embedder | str:
-    return SeededVectors() if has_vectors else "none"
+    return ChanceVectors() if has_vectors else "none"
 
 
 def measure(

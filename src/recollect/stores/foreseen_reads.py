@@ -1,4 +1,4 @@
-"""What an append is going to read, known before it runs: so that many can be asked for at once."""
+"""The reads of an append, known before it runs, so that many can be asked for at once."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from recollect.stores.scope_paths import stored_path
 @dataclass(slots=True)
 class ForeseenAnswers:
     """
-    What was read for a group of appends.
+    The rows that were read for a group of appends.
 
     Every row is kept under the scope that it says it is of, never under its place in an answer.
     """
