@@ -42,6 +42,8 @@ UNTESTED = {
 def sentences(docstring: str) -> Iterator[str]:
     """Yield the sentences of a docstring, each on one line; of sections, entry by entry."""
     for block in re.split(r"\n\s*\n", inspect.cleandoc(docstring)):
+        if block.startswith(">>> "):  # an example, which is run
+            continue
         first, *rest = block.split("\n")
         section = SECTION.match(first)
         entries = entries_of(rest, whole=section[1] == "Returns") if section else [block]

@@ -88,6 +88,8 @@ SCANS = {
     "receipts_unclean": ["SCAN receipt USING INDEX receipt_unclean"],
     "due_threads": ["SCAN found"],
     "unembedded_scopes": ["SCAN s USING COVERING INDEX scope_seq"],
+    # Rows that were searched for within a scope are joined.
+    **dict.fromkeys(("message_block", "memory_block", "vector_block"), ["SCAN (subquery-1)"]),
 }
 SORTS = {
     "due_threads": ["USE TEMP B-TREE FOR ORDER BY"],  # the few threads that were found

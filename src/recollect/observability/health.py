@@ -222,9 +222,9 @@ class BackgroundTasks:
     """
     The background tasks over one store in this process, by name.
 
-    >>> import logging
+    >>> from recollect.observability.logs import package_logger
     >>> tasks = BackgroundTasks()
-    >>> with tasks.monitor("embedding", logging.getLogger("example")).running():
+    >>> with tasks.monitor("embedding", package_logger("recollect.example")).running():
     ...     [(each.name, each.state) for each in tasks.health()]
     [('embedding', 'running')]
     """

@@ -170,7 +170,7 @@ SELECT 1 FROM (
 
 -- :name message_block
 -- A row of many entries: each column joined, since an object for each value takes longer than the
--- reading. Bytes are joined as they are; the cast keeps the driver from reading them as text.
+-- reading. Bytes are joined as they are, and the cast keeps the driver from reading them as text.
 SELECT count(*),
     group_concat(uid), group_concat(seq), group_concat(thread), group_concat(position),
     group_concat(time), json_group_array(session),
