@@ -89,7 +89,7 @@ SCANS = {
     "due_threads": ["SCAN found"],
     "unembedded_scopes": ["SCAN s USING COVERING INDEX scope_seq"],
     # Rows that were searched for within a scope are joined.
-    **dict.fromkeys(("message_block", "memory_block", "vector_block"), ["SCAN (subquery-1)"]),
+    **{key: ["SCAN (subquery-1)"] for key in ("message_block", "memory_block", "vector_block")},
 }
 SORTS = {
     "due_threads": ["USE TEMP B-TREE FOR ORDER BY"],  # the few threads that were found
