@@ -31,7 +31,7 @@ def test_cancelled_requests_disturb_nobody(server: PostgresServer, number: int) 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_connection_given_back_too_early_is_noticed(server: PostgresServer) -> None:
     """A store that gives a connection back while it is at work answers wrongly."""
-    outcome = asyncio.run(cancel(server, 75, HASTY))
+    outcome = asyncio.run(cancel(server, 600, HASTY))
     gc.collect()  # what it broke complains here, and not in another test
 
     assert outcome.failures.total() > 0
