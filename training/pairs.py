@@ -78,5 +78,9 @@ class PairWords:
 
 
 def embedded_text(line: SpokenLine, roles: Mapping[str, str]) -> str:
-    """Return the text by which a message is embedded: that of `recollect.text.searchable`."""
+    """
+    Return the text by which a message is embedded, near that of `recollect.text.searchable`.
+
+    It names a person who talks to an assistant, which the package does not.
+    """
     return line.text if line.speaker in roles else f"{line.speaker}: {line.text}"
