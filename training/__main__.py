@@ -6,23 +6,33 @@ import asyncio
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
 
 import click
 
-if TYPE_CHECKING:
-    from training.pairs import PairWords
-    from training.reranker import Reranker
-
+from recollect.cli.program import PlainErrors
 from training.candidates import CANDIDATES
+from training.graph_commands import cost, export, recall
+from training.reader_commands import requests, verdicts
+from training.work_files import (
+    ROOT,
+    WORK,
+    kept_scores,
+    ranked_set,
+    report,
+    unread_language,
+    vocabulary_of,
+    weights_option,
+)
 
-ROOT: Final = Path(__file__).parent
-WORK: Final = ROOT / "work"
 
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-def main() -> None:
+@click.group(cls=PlainErrors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--device", help="Of PyTorch, such as cuda; default the processor.")
+def main(device: str | None) -> None:
     """Train a reranker and an encoder on talk, and measure what they are worth."""
+    if device:
+        import torch
+
+        torch.set_default_device(device)
 
 
 @main.command()
@@ -42,15 +52,6 @@ def candidates(name: str, data: str, embedder: str, limit: int | None) -> None:
     write_ranked(rows, WORK / f"{name}.jsonl.gz")
 
 
-weights_option = click.option(
-    "--weights", required=True, type=click.Path(exists=True), help="The published MiniLM's folder."
-)
-
-
-def _report(line: str) -> None:
-    click.echo(line)
-
-
 @main.command()
 @weights_option
 @click.option("--set", "names", multiple=True, default=("talk",), help="Train on its candidates.")
@@ -62,13 +63,12 @@ def reranker(
     weights: str, names: tuple[str, ...], epochs: int, rate: float, minutes: float, out: str
 ) -> None:
     """Train a cross-encoder; keep it in work/OUT.pt."""
-    from training.candidates import read_ranked
-    from training.reranker import TrainingPlan, train, write
+    from training.reranker import TrainingPlan, train, untrained_reranker, write
 
-    model, words = _started(Path(weights))
+    model, words = untrained_reranker(Path(weights))
     plan = TrainingPlan(epochs=epochs, rate=rate, minutes_max=minutes)
     for name in names:
-        train(model, read_ranked(WORK / f"{name}.jsonl.gz"), words, plan, _report)
+        train(model, ranked_set(name), words, plan, report)
     write(model, WORK / f"{out}.pt")
 
 
@@ -80,14 +80,16 @@ def reranker(
 @click.option("--depth", default=CANDIDATES, show_default=True, help="So many candidates of each.")
 def score(weights: str, names: tuple[str, ...], model: str, every: int, depth: int) -> None:
     """Write the cross-encoder's scores of the candidates of each set of NAMES."""
-    from training.candidates import read_ranked
-    from training.reranker import read, scores_of
+    from training.minilm import take_weights
+    from training.reranker import scores_of, untrained_reranker
 
-    scorer, words = _started(Path(weights))
-    read(scorer, WORK / f"{model}.pt")
+    scorer, words = untrained_reranker(Path(weights))
+    take_weights(scorer, WORK / f"{model}.pt", "reranker")
     scorer.eval()
     for name in names:
-        ranked = read_ranked(WORK / f"{name}.jsonl.gz")
+        ranked = ranked_set(name)
+        if unread := unread_language(name, ranked, vocabulary_of(Path(weights))):
+            report(unread)
         began = time.perf_counter()
         found = {
             each.id: scores_of(scorer, words, each, ranked.lines[each.conversation], depth)
@@ -95,20 +97,23 @@ def score(weights: str, names: tuple[str, ...], model: str, every: int, depth: i
         }
         spent = time.perf_counter() - began
         (WORK / f"{name}.{model}.json").write_text(json.dumps(found))
-        _report(f"{name}: {1_000 * spent / len(found):.0f} ms a question")
+        report(f"{name}: {1_000 * spent / len(found):.0f} ms a question")
 
 
 @main.command()
 @click.argument("names", nargs=-1, required=True)
 @click.option("--model", default="reranker", show_default=True)
 @click.option("--kinds", is_flag=True, help="By kind of question too.")
-def measure(names: tuple[str, ...], model: str, *, kinds: bool) -> None:
+@click.option("--depth", default=CANDIDATES, show_default=True, help="So many candidates of each.")
+def measure(names: tuple[str, ...], model: str, depth: int, *, kinds: bool) -> None:
     """Print each set without the scores, and with them at the weight that the others choose."""
-    from training.candidates import read_ranked
     from training.evidence_figures import WEIGHTS, at_weight, kinds_at_weight, weight_without
 
-    scores = {name: json.loads((WORK / f"{name}.{model}.json").read_text()) for name in names}
-    ranked = {name: read_ranked(WORK / f"{name}.jsonl.gz").only(scores[name]) for name in names}
+    scores = {
+        name: {each: found[:depth] for each, found in kept_scores(name, model).items()}
+        for name in names
+    }
+    ranked = {name: ranked_set(name).only(scores[name]) for name in names}
     found = {
         name: {weight: at_weight(ranked[name], scores[name], weight) for weight in WEIGHTS}
         for name in names
@@ -122,17 +127,15 @@ def measure(names: tuple[str, ...], model: str, *, kinds: bool) -> None:
     }
     for name in names:
         chosen = weight_without(name, gains)
-        _report(f"{name}, {found[name][0.0].questions} questions, weight of the others {chosen}")
+        report(f"{name}, {found[name][0.0].questions} questions, weight of the others {chosen}")
         for weight, each in found[name].items():
             mark = "*" if weight == chosen else " "
-            _report(
-                f" {mark} {weight:<5} recall@10 {each.recall_10:.3f}  whole {each.whole_1k:.3f}"
-            )
+            report(f" {mark} {weight:<5} recall@10 {each.recall_10:.3f}  whole {each.whole_1k:.3f}")
         if kinds:
             today = kinds_at_weight(ranked[name], scores[name], 0.0)
             for kind, each in kinds_at_weight(ranked[name], scores[name], chosen).items():
                 was = today[kind]
-                _report(
+                report(
                     f"   {kind:<28} {each.questions:>5}  recall@10 {was.recall_10:.3f} to "
                     f"{each.recall_10:.3f}  whole {was.whole_1k:.3f} to {each.whole_1k:.3f}"
                 )
@@ -150,15 +153,14 @@ def encoder(
     weights: str, name: str, teacher: str, epochs: int, rate: float, minutes: float, out: str
 ) -> None:
     """Train an encoder of single texts from the cross-encoder's scores; keep work/OUT.pt."""
-    from training.candidates import read_ranked
     from training.encoder import EncoderPlan, taught, train
-    from training.reranker import write
+    from training.reranker import untrained_reranker, write
 
-    model, words = _started(Path(weights))
-    scores = json.loads((WORK / f"{name}.{teacher}.json").read_text())
-    examples = taught(read_ranked(WORK / f"{name}.jsonl.gz"), scores)
+    model, words = untrained_reranker(Path(weights))
+    scores = kept_scores(name, teacher)
+    examples = taught(ranked_set(name), scores)
     plan = EncoderPlan(epochs=epochs, rate=rate, minutes_max=minutes)
-    train(model.encoder, examples, words, plan, _report)
+    train(model.encoder, examples, words, plan, report)
     write(model.encoder, WORK / f"{out}.pt")
 
 
@@ -175,37 +177,22 @@ def encode(weights: str, name: str, data: str, model: str, share: float, limit: 
     """Print what recall finds with the trained encoder in place of today's."""
     from training.candidates import dataset_named, rank_set, ranked_of
     from training.encoder import TrainedEmbedder, mixed
-    from training.evidence_figures import figures, figures_by_kind
-    from training.minilm import MiniLm
-    from training.reranker import read
+    from training.evidence_figures import figure_lines
+    from training.minilm import MiniLm, take_weights
+    from training.reranker import untrained_reranker
 
-    held, words = _started(Path(weights))
+    held, words = untrained_reranker(Path(weights))
     trained = MiniLm()
-    read(trained, WORK / f"{model}.pt")
+    take_weights(trained, WORK / f"{model}.pt", "encoder")
     embedder = TrainedEmbedder(mixed(held.encoder, trained, share), words, f"{model}/{share}")
     dataset = dataset_named(name)
     rows = asyncio.run(rank_set(dataset, dataset.find_folder(Path(data)), embedder, limit))
-    ranked = ranked_of(rows)
-    orders = {each.id: each.ids for each in ranked.questions}
-    found = figures(ranked, orders)
-    _report(f"{name} {model} {share}: recall@10 {found.recall_10:.3f}  whole {found.whole_1k:.3f}")
-    several = figures_by_kind(ranked, orders).get("several messages")
-    if several:
-        _report(f"   several messages: {several.recall_10:.3f}  whole {several.whole_1k:.3f}")
+    for line in figure_lines(f"{name} {model} {share}", ranked_of(rows)):
+        report(line)
 
 
-def _started(weights: Path) -> tuple[Reranker, PairWords]:
-    """Return an untrained reranker over the published weights, and what cuts its texts."""
-    import torch
-
-    from recollect.embedders.wordpiece import WordPiece, read_vocabulary
-    from training.minilm import published
-    from training.pairs import PairWords
-    from training.reranker import Reranker
-
-    torch.manual_seed(0)  # the new layers start alike each time
-    model = Reranker(published(weights / "model.safetensors"))
-    return model, PairWords(WordPiece(read_vocabulary(weights / "vocab.txt")))
+for _command in (export, recall, cost, requests, verdicts):
+    main.add_command(_command)
 
 
 if __name__ == "__main__":

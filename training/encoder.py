@@ -172,6 +172,6 @@ class TrainedEmbedder:
         for start in range(0, len(order), 32):
             part = order[start : start + 32]
             rows = vectors_of(self._model, self._words, [texts[at][:1_800] for at in part])
-            for at, row in zip(part, rows.numpy(), strict=True):
+            for at, row in zip(part, rows.cpu().numpy(), strict=True):
                 found[at] = row
         return found

@@ -103,3 +103,30 @@ def weight_without(name: str, gains: Mapping[str, Mapping[float, float]]) -> flo
     if not others:
         return 0.0
     return max(WEIGHTS, key=lambda weight: fmean(each[weight] for each in others))
+
+
+def figure_lines(title: str, ranked: RankedSet) -> list[str]:
+    """Return lines that tell what the ranking as it stands is worth, and of several messages."""
+    orders = {each.id: each.ids for each in ranked.questions}
+    found = figures(ranked, orders)
+    lines = [
+        f"{title} ({found.questions}): recall@10 {found.recall_10:.3f}  whole {found.whole_1k:.3f}"
+    ]
+    if several := figures_by_kind(ranked, orders).get("several messages"):
+        lines.append(f"   several messages: {several.recall_10:.3f}  whole {several.whole_1k:.3f}")
+    return lines
+
+
+def first_alike(one: Sequence[float], other: Sequence[float], count: int = 10) -> float:
+    """
+    Return the share of the *count* best by *one* that are among the best by *other*.
+
+    >>> first_alike([3.0, 2.0, 1.0], [1.0, 2.0, 3.0], count=2)
+    0.5
+    """
+    best = [_best(scores, count) for scores in (one, other)]
+    return len(best[0] & best[1]) / len(best[0]) if best[0] else 1.0
+
+
+def _best(scores: Sequence[float], count: int) -> set[int]:
+    return set(sorted(range(len(scores)), key=lambda at: -scores[at])[:count])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Final
 
 import numpy as np
@@ -18,8 +19,9 @@ from recollect.embedders.onnx_conversion import (
     EPSILON,
     HEADS,
     LAYERS,
-    read_safetensors,
 )
+from recollect.errors import UsageError
+from training.published_weights import PUBLISHED, published_names, read_published
 
 WIDE: Final = 1_536
 _PLACES: Final = 512
@@ -87,10 +89,11 @@ class MiniLm(nn.Module):
 
     def forward(self, batch: PieceBatch) -> Tensor:
         """Return the pieces' vectors: (texts, pieces, 384)."""
-        places = torch.arange(batch.pieces.shape[1])
-        hidden = self.words(batch.pieces) + self.places(places) + self.kinds(batch.second)
-        hidden = self.normal(hidden)
-        mask = batch.real[:, None, None, :]
+        device = self.words.weight.device
+        places = torch.arange(batch.pieces.shape[1], device=device)
+        pieces, second = batch.pieces.to(device), batch.second.to(device)
+        hidden = self.normal(self.words(pieces) + self.places(places) + self.kinds(second))
+        mask = batch.real.to(device)[:, None, None, :]
         for layer in self.layers:
             hidden = layer(hidden, mask)
         return hidden
@@ -98,44 +101,48 @@ class MiniLm(nn.Module):
 
 def mean_of(hidden: Tensor, batch: PieceBatch) -> Tensor:
     """Return the mean vector of each text's pieces: (texts, 384)."""
-    real = batch.real[:, :, None].float()
+    real = batch.real.to(hidden.device)[:, :, None].float()
     return (hidden * real).sum(1) / real.sum(1)
 
 
-def published_names() -> Mapping[str, str]:
-    """Return the name of each of our weights in the published file."""
-    names = {
-        "words.weight": "embeddings.word_embeddings.weight",
-        "places.weight": "embeddings.position_embeddings.weight",
-        "kinds.weight": "embeddings.token_type_embeddings.weight",
-    }
-    parts = {
-        "query": "attention.self.query",
-        "key": "attention.self.key",
-        "value": "attention.self.value",
-        "mix": "attention.output.dense",
-        "mixed": "attention.output.LayerNorm",
-        "wide": "intermediate.dense",
-        "narrow": "output.dense",
-        "normal": "output.LayerNorm",
-    }
-    for kind in ("weight", "bias"):
-        names[f"normal.{kind}"] = f"embeddings.LayerNorm.{kind}"
-        for layer in range(LAYERS):
-            for ours, theirs in parts.items():
-                names[f"layers.{layer}.{ours}.{kind}"] = f"encoder.layer.{layer}.{theirs}.{kind}"
-    return names
-
-
 def published(path: Path) -> MiniLm:
-    """Return the model with the weights of a published ``model.safetensors``."""
-    weights = read_safetensors(path)
+    """
+    Return the model with the weights of a published ``model.safetensors``.
+
+    Raises:
+        UsageError: The file is missing, cut short, or of another model.
+    """
     model = MiniLm()
-    held = {
-        ours: torch.from_numpy(weights[name].copy()) for ours, name in published_names().items()
-    }
-    model.load_state_dict(held)
+    held = {name: torch.from_numpy(each.copy()) for name, each in read_published(path).items()}
+    try:
+        model.load_state_dict(held)
+    except RuntimeError as error:
+        msg = f"{path} holds the weights of another model than {PUBLISHED}"
+        raise UsageError(msg) from error
     return model
+
+
+def take_weights(model: nn.Module, path: Path, step: str) -> None:
+    """
+    Load the weights in *path*, which the training *step* keeps, into *model*.
+
+    Raises:
+        UsageError: The file is missing, cut short, or of another version of the model.
+    """
+    again = f"`python -m training {step}` writes it anew"
+    try:
+        held = torch.load(path, weights_only=True, map_location="cpu")
+    except FileNotFoundError as error:
+        msg = f"there is no {path}: {again}"
+        raise UsageError(msg) from error
+    except (OSError, EOFError, RuntimeError, ValueError, KeyError, UnpicklingError) as error:
+        msg = f"{path} is cut short or damaged ({type(error).__name__}): {again}"
+        raise UsageError(msg) from error
+    try:
+        model.load_state_dict(held)
+    except (RuntimeError, TypeError, AttributeError) as error:
+        msg = f"{path} holds the weights of another version of the model: {again}"
+        raise UsageError(msg) from error
 
 
 def write_published(model: MiniLm, path: Path) -> None:
@@ -145,7 +152,7 @@ def write_published(model: MiniLm, path: Path) -> None:
     at = 0
     state = model.state_dict()
     for ours, name in published_names().items():
-        values = state[ours].numpy().astype("<f4")
+        values = state[ours].cpu().numpy().astype("<f4")
         parts.append(values.tobytes())
         end = at + len(parts[-1])
         header[name] = {"dtype": "F32", "shape": list(values.shape), "data_offsets": [at, end]}

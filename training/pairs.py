@@ -12,26 +12,29 @@ from training.candidates import SpokenLine
 QUESTION_PIECES: Final = 48
 BEFORE_PIECES: Final = 20
 PAIR_PIECES: Final = 128
-_PASSAGE_CHARACTERS: Final = 420
+PASSAGE_CHARACTERS: Final = 420
+_PIECE_CHARACTERS: Final = 4
 _SENTENCE: Final = re.compile(r"(?<=[.!?\n;:])\s+|\n+")
 _WORD: Final = re.compile(r"[a-z0-9]{3,}")
 
 
-def passage_of(text: str, question: str) -> str:
+def passage_of(text: str, question: str, characters: int = PASSAGE_CHARACTERS) -> str:
     """
     Return the sentences of a long *text* that share the most words with *question*, in order.
+
+    No more than *characters* of them.
 
     >>> passage_of("short", "why?")
     'short'
     """
-    if len(text) <= _PASSAGE_CHARACTERS:
+    if len(text) <= characters:
         return text
     asked = _stems(question)
-    sentences = [each[:_PASSAGE_CHARACTERS] for each in _SENTENCE.split(text) if each]
+    sentences = [each[:characters] for each in _SENTENCE.split(text) if each]
     shared = [len(asked & _stems(each)) for each in sentences]
     near = [own + 0.4 * (shared[at - 1] if at else 0) - 0.001 * at for at, own in enumerate(shared)]
     chosen: set[int] = set()
-    room = _PASSAGE_CHARACTERS
+    room = characters
     for at in sorted(range(len(sentences)), key=near.__getitem__, reverse=True):
         if len(sentences[at]) <= room:
             chosen.add(at)
@@ -44,10 +47,13 @@ def _stems(text: str) -> set[str]:
 
 
 class PairWords:
-    """Cuts questions and messages into word pieces, each text once."""
+    """Cuts questions and messages into word pieces, each text once; a pair to *pieces_max*."""
 
-    def __init__(self, pieces: WordPiece) -> None:
+    def __init__(self, pieces: WordPiece, pieces_max: int = PAIR_PIECES) -> None:
         self._pieces = pieces
+        self._pieces_max = pieces_max
+        more = _PIECE_CHARACTERS * (pieces_max - PAIR_PIECES)
+        self._characters = max(PASSAGE_CHARACTERS + more, _PIECE_CHARACTERS)
         self._cut: dict[tuple[str, int], list[int]] = {}
 
     def pair(self, question: str, line: SpokenLine) -> tuple[list[int], int]:
@@ -59,8 +65,8 @@ class PairWords:
         first = self._of(question, QUESTION_PIECES)
         end = first[-1]
         before = self._of(line.before[-200:], 1_000)[1:-1][-BEFORE_PIECES:]
-        said = f"{line.speaker}, {line.day}: {passage_of(line.text, question)}"
-        room = PAIR_PIECES - len(first) - len(before) - 1
+        said = f"{line.speaker}, {line.day}: {passage_of(line.text, question, self._characters)}"
+        room = self._pieces_max - len(first) - len(before) - 1
         rest = self._of(said, room)[1:]
         return [*first, *before, end, *rest], len(first)
 

@@ -12,10 +12,12 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
+from recollect.embedders.wordpiece import WordPiece
 from training.candidates import RankedQuestion, RankedSet, SpokenLine
 from training.descent import Report, descend
-from training.minilm import MiniLm, PieceBatch, batch_of, mean_of
+from training.minilm import MiniLm, PieceBatch, batch_of, mean_of, published
 from training.pairs import PairWords
+from training.work_files import vocabulary_of
 
 _SCORED: Final = 64
 
@@ -148,6 +150,8 @@ def write(model: nn.Module, path: Path) -> None:
     torch.save(model.state_dict(), path)
 
 
-def read(model: nn.Module, path: Path) -> None:
-    """Take kept weights."""
-    model.load_state_dict(torch.load(path, weights_only=True))
+def untrained_reranker(weights: Path) -> tuple[Reranker, PairWords]:
+    """Return an untrained reranker over the published weights, and what cuts its texts."""
+    torch.manual_seed(0)  # the new layers start alike each time
+    model = Reranker(published(weights / "model.safetensors"))
+    return model, PairWords(WordPiece(vocabulary_of(weights)))
