@@ -54,6 +54,7 @@ class Story:
     overflows: dict[str, int] = field(hash=False)
     unseen: dict[str, list[str]] = field(hash=False)
     acts: list[dict[str, Any]] = field(hash=False)
+    pictures: list[dict[str, Any]] = field(default_factory=list, hash=False)
 
     @property
     def serious(self) -> list[tuple[str, str]]:
@@ -114,6 +115,8 @@ def read_story(told: str) -> Story:
             story.overflows[value["screen"]] = value["px"]
         elif name == "act":
             story.acts.append(value)
+        elif name == "picture":
+            story.pictures.append(value)
         elif name == "unseen":
             story.unseen[value["screen"]] = value["unseen"]
         else:

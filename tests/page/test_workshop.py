@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 SCOPE = ("demo", "mira")
 CHAPTERS = (
-    "bulk", "raced", "ordered", "believed", "compared", "missing", "imported", "routes", "looks",
+    "bulk", "raced", "ordered", "believed", "compared", "missing", "imported", "routes", "waited",
+    "looks",
 )  # fmt: skip
 
 
@@ -111,6 +112,28 @@ def test_what_was_believed_is_carried_from_screen_to_screen(story: Story) -> Non
     assert "Utrecht" in facts["graph_then"]
     assert "Rua das Amoreiras" not in facts["graph_then"]
     assert "known=2025-0" in facts["by_slider"]
+
+
+def test_overview_chat_and_timeline_are_of_that_day(story: Story) -> None:
+    """What was known, said and remembered by then; nothing can be said or undone in the past."""
+    facts = story.facts
+
+    assert "three espressos a day" in facts["overview_then"]
+    assert "Rua das Amoreiras" not in facts["overview_then"]
+    assert "Nothing waited for a decision" in facts["overview_then"]
+    chat = facts["chat_then"]
+    assert "2025-03-12" == max(chat["times"])[:10]
+    assert "Mira lives in Utrecht" in chat["panel"]
+    assert (0, 0) == (chat["composers"], chat["undos"])
+    assert "three espressos a day" in facts["timeline_then"]
+
+
+def test_what_waited_then_says_what_became_of_it(story: Story) -> None:
+    """It was approved since, and there is nothing to decide any more."""
+    waited = story.facts["waited"]
+
+    assert any("waits." in each and "Approved on" in each for each in waited["cards"])
+    assert 0 == waited["buttons"]
 
 
 def test_two_recalls_stand_side_by_side(story: Story) -> None:

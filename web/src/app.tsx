@@ -6,7 +6,7 @@ import { Problem } from "./api/problem";
 import type { Scope } from "./api/shapes";
 import { useAsked } from "./lib/asking";
 import { go, linkTo, useRoute } from "./lib/route";
-import { daysIn } from "./lib/time";
+import { daysIn, isToday } from "./lib/time";
 import { HereContext, sentenceOf, useAround, useHere } from "./lib/session";
 import { titleOf } from "./lib/title";
 import { useShortcuts } from "./lib/shortcuts";
@@ -15,6 +15,7 @@ import { Boundary } from "./parts/boundary";
 import { Icon, type IconName } from "./parts/icons";
 import { lazyScreen } from "./parts/lazy_screen";
 import { Empty, Failure, Loading } from "./parts/states";
+import { DayButton, DayStrip } from "./parts/day_strip";
 import Chat from "./screens/chat";
 import Overview from "./screens/overview";
 import type { Word } from "./words";
@@ -48,9 +49,6 @@ const PLACES: readonly Place[] = [
   { name: "settings", icon: "settings", letter: "s" },
   { name: "api", icon: "api", letter: "a" },
 ];
-
-/** The screens that show another day where the address names one; it is carried from one to the next. */
-const TIMED: ReadonlySet<string> = new Set(["memories", "recall", "graph"]);
 
 export function App() {
   const { t } = useAround();
@@ -105,15 +103,18 @@ function Frame() {
   const { parts, query } = useRoute();
   const { scope, can } = useHere();
   const days = daysIn(query);
+  const [isChoosingDay, setChoosingDay] = useState(false);
   const place = PLACES.find((each) => each.name === parts[0])?.name ?? (parts.length ? "missing" : "overview");
   const [isHelping, setHelping] = useState(false);
   const isFirst = useRef(true);
   // Where talk, formation or a verdict may change it: in a large scope the count is no small matter.
   const counted = ["overview", "chat", "review", "formation"].includes(place) ? place : "";
-  const waiting = useAsked(async () => (await api.memories(scope, { state: "quarantined" })).memories.length, [scope, counted]);
-  useShortcuts(PLACES.map((each) => [each.letter, () => go(linkTo([each.name], scope, TIMED.has(each.name) ? { ...days } : {}))]), () => setHelping(true));
+  const waiting = useAsked(async () => (await api.memories(scope, { state: "quarantined", order: "newest", limit: 1 })).counts?.total, [scope, counted]);
+  useShortcuts(PLACES.map((each) => [each.letter, () => go(linkTo([each.name], scope))]), () => setHelping(true));
   useEffect(() => {
     document.title = titleOf(t(place === "missing" ? "not_found" : place));
+    // On a phone the places stand in a row that is longer than the window.
+    document.querySelector(".side-link.here")?.scrollIntoView({ block: "nearest", inline: "center" });
     if (isFirst.current) isFirst.current = false;
     else document.getElementById("content")?.focus({ preventScroll: true });
   }, [place, t]);
@@ -122,10 +123,11 @@ function Frame() {
       <nav className="side" aria-label={t("nav")}>
         <a className="brand" aria-label="Recollect" href={linkTo(["overview"], scope)}><Logo /><span>Recollect</span></a>
         <ScopePicker />
+        <DayButton days={days} isOpen={isChoosingDay} toggle={() => setChoosingDay(!isChoosingDay)} />
         <ul>
           {PLACES.map((each) => (
             <li key={each.name} className={each.name === "profile" || each.name === "settings" ? "gap" : undefined}>
-              <a className={each.name === place ? "side-link here" : "side-link"} aria-current={each.name === place ? "page" : undefined} href={linkTo([each.name], scope, TIMED.has(each.name) ? { ...days } : {})}>
+              <a className={each.name === place ? "side-link here" : "side-link"} aria-current={each.name === place ? "page" : undefined} href={linkTo([each.name], scope)}>
                 <Icon name={each.icon} /><span>{t(each.name satisfies Word)}</span>
                 {each.name === "review" && waiting.value ? <span className="count">{waiting.value}</span> : null}
               </a>
@@ -135,6 +137,7 @@ function Frame() {
         <button type="button" className="plain side-help" onClick={() => setHelping(true)}>{t("shortcuts")}</button>
       </nav>
       <main id="content" tabIndex={-1} className={place === "chat" || place === "memories" ? "content wide" : "content"}>
+        {(isChoosingDay || !isToday(days) || place === "memories") && <DayStrip key={JSON.stringify(scope)} place={place} days={days} isAsked={isChoosingDay} />}
         <Boundary about={`${place} ${JSON.stringify(scope)}`}>
           <Screen key={JSON.stringify(scope)} place={place} />
         </Boundary>

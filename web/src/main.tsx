@@ -6,6 +6,7 @@ import { App } from "./app";
 import { routeOf } from "./lib/route";
 import { AroundProvider } from "./lib/session";
 import { signInByAddress } from "./lib/sign_in";
+import { daysIn, momentsOf } from "./lib/time";
 import { Boundary } from "./parts/boundary";
 import "./style.css";
 
@@ -13,9 +14,9 @@ signInByAddress(storeKey);
 // The address that other services have their routes described at.
 if (/\/docs\/?$/.test(location.pathname) && !location.hash) history.replaceState(null, "", "#/api");
 askAhead("me");
-const { parts, scope } = routeOf(location.hash);
+const { parts, scope, query } = routeOf(location.hash);
 if (parts[0] === "chat") askAhead("threads", scope, { limit: 50 });
-else if (!parts.length || parts[0] === "overview") askAhead("overview", scope);
+else if (!parts.length || parts[0] === "overview") askAhead("overview", scope, momentsOf(daysIn(query)));
 
 const root = document.getElementById("root");
 if (root) createRoot(root).render(<AroundProvider><Boundary about=""><App /></Boundary></AroundProvider>);

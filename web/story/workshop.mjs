@@ -102,6 +102,24 @@ async function believed() {
   await page.getByRole("link", { name: "Graph", exact: true }).click();
   await page.locator(".plain-table tbody tr").first().waitFor();
   facts.tell("graph_then", await page.locator(".plain-table tbody").innerText());
+  await page.getByRole("link", { name: "Overview", exact: true }).click();
+  await page.locator(".changed-row").first().waitFor();
+  facts.tell("overview_then", await page.locator(".overview").innerText());
+  await audited("overview then");
+  await page.getByRole("link", { name: "Chat", exact: true }).click();
+  await page.locator(".composer-past").waitFor();
+  await page.locator(".turn").first().waitFor();
+  await page.locator(".panel-memory").first().waitFor();
+  facts.tell("chat_then", { times: await page.locator(".turn time").evaluateAll((all) => all.map((each) => each.dateTime)), panel: await page.locator("#memories-panel").innerText(), composers: await page.locator("#composer").count(), undos: await page.locator(".stored-mark button").count() });
+  await audited("chat then");
+  await facts.picture(page, "chat-then");
+  await page.getByRole("link", { name: /^Review/ }).click();
+  await page.getByText("Nothing waited on that day").waitFor();
+  await page.getByRole("link", { name: "Timeline", exact: true }).click();
+  await page.locator(".slider-head strong").waitFor();
+  facts.tell("timeline_then", await page.locator(".two").innerText());
+  await page.getByRole("link", { name: "Settings", exact: true }).click();
+  await page.getByText("This screen is about today").waitFor();
   await page.getByRole("link", { name: "Memories", exact: true }).click();
   await button("Back to today").click();
   await page.waitForFunction(() => !location.hash.includes("known="));
@@ -112,6 +130,21 @@ async function believed() {
   await page.waitForFunction(() => /known=2025-0/.test(location.hash));
   await row("29 March 2025").waitFor({ state: "detached" });
   facts.tell("by_slider", await page.evaluate(() => location.hash));
+}
+
+/** What waited on an earlier day is shown with what became of it, and cannot be decided again. */
+async function waited() {
+  const { memories } = await (await page.request.get(`${base}/v1/memories?${SCOPE}&type=Note&state=quarantined`)).json();
+  const [one, other] = memories.filter((each) => each.key.startsWith("w9"));
+  // A day ends after the decision: the moment before it is asked about.
+  await page.route(/known_at=/, (route) => route.continue({ url: route.request().url().replace(/known_at=[^&]*/, `known_at=${encodeURIComponent(one.updated_at)}`) }));
+  await page.request.post(`${base}/v1/memories/Note/${one.key}/approve?${SCOPE}`, { data: {}, headers: { "if-match": `"${one.version}"` } });
+  await page.request.delete(`${base}/v1/memories/Note/${other.key}?${SCOPE}`);
+  await at(`review?known=${one.updated_at.slice(0, 10)}`);
+  await page.getByText(/^Approved on /).waitFor();
+  facts.tell("waited", { cards: await page.locator(".card").allInnerTexts(), buttons: await page.locator(".card button").count() });
+  await audited("waited");
+  await page.unrouteAll();
 }
 
 async function compared() {
@@ -216,4 +249,4 @@ async function looks() {
   }
 }
 
-await told({ bulk, raced, ordered, believed, compared, missing, imported, routes, looks }, { facts, page, noted, close });
+await told({ bulk, raced, ordered, believed, compared, missing, imported, routes, waited, looks }, { facts, page, noted, close });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Graph } from "../src/api/shapes";
+import { arranged, groupsIn } from "../src/lib/graph_groups";
 import { merged, NODES_MAX, separated, wayBetween } from "../src/lib/graph_view";
 
 const edge = (from: string, to: string, fact = `${from}${to}`) => ({ from, to, predicate: "knows", fact, valid_from: null, valid_until: null });
@@ -47,5 +48,24 @@ describe("the way between two entities", () => {
 
   it("is none where there is none", () => {
     expect(wayBetween(all, "a", "e")).toEqual({ nodes: [], edges: [] });
+  });
+});
+
+describe("entities that no fact leads between", () => {
+  const ids = ["a", "b", "c", "d", "e", "f"];
+  const edges = [edge("a", "b"), edge("d", "c"), edge("c", "e"), edge("x", "f")];
+
+  it("are groups, the largest first", () => {
+    expect(groupsIn(ids, edges)).toEqual([["c", "d", "e"], ["a", "b"], ["f"]]);
+  });
+
+  it("stand beside each other, so that no arrow crosses another group", () => {
+    const { drawn } = arranged(ids, edges, new Map(), () => ({ width: 120, height: 32 }), 1.2);
+    const bounds = groupsIn(ids, edges).map((group) => {
+      const points = group.map((id) => drawn.get(id)!);
+      return { left: Math.min(...points.map((each) => each.x)) - 60, right: Math.max(...points.map((each) => each.x)) + 60, top: Math.min(...points.map((each) => each.y)) - 16, bottom: Math.max(...points.map((each) => each.y)) + 16 };
+    });
+    const crossed = bounds.flatMap((one, at) => bounds.slice(at + 1).filter((other) => one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom));
+    expect(crossed).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { partsOf } from "../src/lib/listing";
 import { orderIn } from "../src/lib/orders";
-import { daysIn, isToday, momentsOf } from "../src/lib/time";
+import { daysIn, isToday, momentOf, momentsOf } from "../src/lib/time";
 import { nextPlace } from "../src/parts/virtual_rows";
 
 describe("a long list", () => {
@@ -34,5 +34,13 @@ describe("the day that is looked at", () => {
 
   it("and the order is the usual one where that names none", () => {
     expect([orderIn("type"), orderIn("x"), orderIn("")]).toEqual(["type", "newest", "newest"]);
+  });
+});
+
+describe("the moment of two days", () => {
+  it("is the end of the earlier one, and none of today", () => {
+    expect(momentOf({ on: "2025-04-01", known: "2025-03-12" })).toBe("2025-03-12T23:59:59Z");
+    expect(momentOf({ on: "", known: "2025-04-01" })).toBe("2025-04-01T23:59:59Z");
+    expect(momentOf({ on: "", known: "" })).toBe("");
   });
 });

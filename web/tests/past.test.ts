@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Memory, Revision } from "../src/api/shapes";
-import { believedAt, broughtBy, daysOf, lanesOf, speakerOf, timeOf, undoOf } from "../src/lib/past";
+import { believedAt, broughtBy, daysOf, lanesOf, scaleEnd, sinceThen, speakerOf, timeOf, undoOf } from "../src/lib/past";
 
 const cited = (message: string) => [{ thread: "t", message, quote: message }];
 
@@ -13,6 +13,24 @@ const SECOND = revision(2, { home: "Porto" }, { "/home": cited("b") }, "2026-01-
 const THIRD = revision(3, { home: "Porto", age: 30 }, { "/home": cited("b"), "/age": cited("c") }, "2026-01-08T10:00:00Z", null);
 const ALL = [THIRD, SECOND, FIRST];
 const NOW = Date.parse("2026-01-10T12:00:00Z");
+
+describe("what became of a version", () => {
+  const waiting = { ...FIRST, state: "quarantined" as const };
+
+  it("is the first later one with another state, else that it stands", () => {
+    expect(sinceThen([THIRD, SECOND, waiting], 1)).toEqual({ state: "active", at: SECOND.believed_from });
+    expect(sinceThen([THIRD, { ...SECOND, state: "quarantined" }, FIRST], 2)).toEqual({ state: "active", at: THIRD.believed_from });
+    expect(sinceThen([{ ...SECOND, state: "quarantined" }, waiting], 1)).toEqual({ state: "quarantined", at: FIRST.believed_from });
+    expect(sinceThen([SECOND], 1)).toBeUndefined();
+  });
+});
+
+describe("the scale of a timeline", () => {
+  it("ends today, or a while after the last change", () => {
+    expect(scaleEnd(ALL, NOW)).toBe(NOW);
+    expect(scaleEnd(ALL, NOW + 600 * 86_400_000)).toBe(Date.parse("2026-01-11T10:00:00Z"));
+  });
+});
 
 describe("a profile in time", () => {
   it("was on a day what was believed then", () => {

@@ -46,4 +46,12 @@ describe("an address of the page", () => {
     expect(found.query.get("q")).toBe("x & y");
     expect(found.query.has("state")).toBe(false);
   });
+
+  it("takes the day that is looked at along, until it is left", () => {
+    location.hash = "#/memories?scope=ada&known=2025-03-12&q=tea";
+    expect(route.linkTo(["chat"], ["ada"])).toBe("#/chat?scope=ada&known=2025-03-12");
+    expect(route.linkTo(["chat"], [], { on: "", known: "" })).toBe("#/chat");
+    expect(route.linkHere({ known: "", on: "2025-01-01" })).toBe("#/memories?scope=ada&on=2025-01-01&q=tea");
+    location.hash = "";
+  });
 });

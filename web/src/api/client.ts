@@ -168,12 +168,12 @@ export const api = {
   threads: (scope: Scope, query: { cursor?: string | null; limit?: number } = {}) =>
     ask<Listed & { threads: Thread[] }>("GET", "threads", { scope, query }),
   thread: (scope: Scope, id: string) => ask<Thread>("GET", `threads/${at(id)}`, { scope }),
-  messages: (scope: Scope, id: string, query: { after?: number; last?: number; before?: number; limit?: number }) =>
+  messages: (scope: Scope, id: string, query: { after?: number; last?: number; before?: number; until?: string; limit?: number }) =>
     ask<Listed & { messages: Message[] }>("GET", `threads/${at(id)}/messages`, { scope, query }),
   remove: (scope: Scope, thread: string, id: string) =>
     ask<void>("DELETE", `threads/${at(thread)}/messages/${at(id)}`, { scope }),
 
-  overview: (scope: Scope) => ask<Overview>("GET", "overview", { scope }),
+  overview: (scope: Scope, at: { valid_at?: string; known_at?: string } = {}) => ask<Overview>("GET", "overview", { scope, query: at }),
   memories: (scope: Scope, query: MemoryQuery, signal?: AbortSignal) =>
     ask<Listed & { memories: Memory[]; counts?: MemoryCounts | null }>("GET", "memories", { scope, query: { ...query }, signal }),
   /** Change several memories, all of them or none. */

@@ -47,6 +47,16 @@ export interface Evidence {
   thread: string;
   message: string;
   quote?: string | null;
+  /** A message if it is not said; what an agent found, itself or in a file. */
+  kind?: "message" | "agent" | "file";
+  file?: FileLines | null;
+}
+
+export interface FileLines {
+  path: string;
+  line: number;
+  last_line?: number | null;
+  digest?: string | null;
 }
 
 export type EvidenceMap = Record<string, Evidence[]>;

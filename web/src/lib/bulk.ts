@@ -41,7 +41,9 @@ export function partsIn(chosen: readonly Chosen[], size = AT_ONCE): Chosen[][] {
   const byScope = new Map<string, Chosen[]>();
   for (const each of chosen) {
     const place = JSON.stringify(each.scope);
-    byScope.set(place, [...(byScope.get(place) ?? []), each]);
+    const all = byScope.get(place);
+    if (all) all.push(each);
+    else byScope.set(place, [each]);
   }
   return [...byScope.values()].flatMap((all) => Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size)));
 }

@@ -25,6 +25,15 @@ export function believedAt(revisions: readonly Revision[], moment: number): Revi
   );
 }
 
+/** The first later version with another state, and when it came; none came: it stands as it did. */
+export function sinceThen(revisions: readonly Revision[], version: number): { state: Revision["state"]; at: string } | undefined {
+  const oldestFirst = [...revisions].sort((one, other) => one.version - other.version);
+  const then = oldestFirst.find((each) => each.version === version);
+  if (!then) return undefined;
+  const next = oldestFirst.find((each) => each.version > version && each.state !== then.state) ?? then;
+  return { state: next.state, at: next.believed_from };
+}
+
 /** The ends of the days from the first revision to now, oldest first; the last one is *now* itself. */
 export function daysOf(revisions: readonly Revision[], now: number): number[] {
   const first = Math.min(...revisions.map((each) => Date.parse(each.believed_from)), now);
@@ -34,6 +43,16 @@ export function daysOf(revisions: readonly Revision[], now: number): number[] {
   for (let end = day.getTime(); end < now; end = day.setDate(day.getDate() + 1)) days.push(end);
   days.push(now);
   return days;
+}
+
+/** How much of a scale is left to the time after the last change. */
+const REST = 0.3;
+
+/** Where the scale of the versions ends: today, or some while after the last change where that is long ago. */
+export function scaleEnd(revisions: readonly Revision[], now: number): number {
+  const changes = revisions.map((each) => Date.parse(each.believed_from));
+  const [first, last] = [Math.min(...changes, now), Math.max(...changes)];
+  return Math.min(now, last + Math.max((last - first) * REST, 3 * DAY_MS));
 }
 
 export interface Stretch {

@@ -25,14 +25,27 @@ function safelyDecoded(part: string): string {
 
 export type Extra = Record<string, string | string[] | null | undefined>;
 
+/** The day that is looked at goes along from screen to screen, until it is changed or left. */
+const CARRIED = ["on", "known"] as const;
+
 export function linkTo(parts: readonly string[], scope: Scope, extra: Extra = {}): string {
   const query = new URLSearchParams();
   for (const segment of scope) query.append("scope", segment);
-  for (const [name, value] of Object.entries(extra)) {
+  const here = current().query;
+  const carried = Object.fromEntries(CARRIED.map((name) => [name, here.get(name)]));
+  for (const [name, value] of Object.entries({ ...carried, ...extra })) {
     for (const each of Array.isArray(value) ? value : [value]) if (each) query.append(name, each);
   }
   const search = query.toString();
   return `#/${parts.map(encodeURIComponent).join("/")}${search ? `?${search}` : ""}`;
+}
+
+/** The place where the page is, with some of its query changed. */
+export function linkHere(changed: Record<string, string>): string {
+  const { parts, query, scope } = current();
+  const kept: Record<string, string[]> = {};
+  for (const name of query.keys()) if (name !== "scope") kept[name] = query.getAll(name);
+  return linkTo(parts, scope, { ...kept, ...changed });
 }
 
 export function go(link: string, replace = false): void {

@@ -21,6 +21,12 @@ export function daysIn(query: URLSearchParams): Days {
 
 export const isToday = ({ on, known }: Days): boolean => !on && !known;
 
+/** The end of the earlier of the days that were chosen; "" is now. */
+export function momentOf({ on, known }: Days): string {
+  const chosen = [on, known].filter(Boolean).sort()[0];
+  return chosen ? endOf(chosen) : "";
+}
+
 /** The moments that a request names: the ends of the days. */
 export const momentsOf = ({ on, known }: Days): { valid_at?: string; known_at?: string } => ({
   ...(on ? { valid_at: endOf(on) } : {}),

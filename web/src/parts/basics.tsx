@@ -23,11 +23,11 @@ export function Badge({ kind, children }: { kind?: string; children: ReactNode }
   return <span className={kind ? `badge badge-${kind}` : "badge"}>{children}</span>;
 }
 
-export function StateBadge({ memory }: { memory: Pick<Memory, "state" | "valid_until"> }) {
+export function StateBadge({ memory, now = Date.now() }: { memory: Pick<Memory, "state" | "valid_until">; now?: number }) {
   const { t } = useAround();
   if (memory.state === "rejected") return <Badge kind="wrong">{t("state.rejected")}</Badge>;
   if (memory.state === "quarantined") return <Badge kind="warn">{t("state.quarantined")}</Badge>;
-  if (memory.valid_until && Date.parse(memory.valid_until) <= Date.now()) return <Badge>{t("state.ended")}</Badge>;
+  if (memory.valid_until && Date.parse(memory.valid_until) <= now) return <Badge>{t("state.ended")}</Badge>;
   return null;
 }
 

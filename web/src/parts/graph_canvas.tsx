@@ -3,14 +3,19 @@
 import cytoscape, { type Core, type ElementDefinition, type StylesheetJson } from "cytoscape";
 import { useEffect, useRef } from "react";
 import type { Graph, GraphEdge } from "../api/shapes";
-import { edgeName, separated, type Box } from "../lib/graph_view";
-import { placed, type Point } from "../lib/layout";
+import { arranged } from "../lib/graph_groups";
+import { edgeName, type Box } from "../lib/graph_view";
+import type { Point } from "../lib/layout";
 import { useAround } from "../lib/session";
 import { Icon } from "./icons";
 
 const LABEL_CHARACTERS = 26;
 const HEIGHT = 32;
 const STEP_PX = 60;
+const ZOOM_MAX = 1.15;
+/** Smaller than this names cannot be read: so few entities as below are not shown smaller, the rest is a pan away. */
+const ZOOM_MIN = 0.6;
+const READABLE_NODES = 40;
 /** The library puts a style element into the page if none has this id; the page's policy forbids it, and `style.css` has the rule. */
 const OWN_STYLE = "__________cytoscape_stylesheet";
 
@@ -70,16 +75,20 @@ export function GraphCanvas({ graph, first, chosen, marked, choose, expand }: Sh
     const core = drawn.current;
     if (!core) return;
     const boxes = new Map(graph.nodes.map((each) => [each.id, boxOf(each.name)]));
-    const found = separated(placed(graph.nodes.map((each) => each.id), graph.edges, points.current), (id) => boxes.get(id) as Box);
-    points.current = found;
+    const shape = box.current?.clientHeight ? box.current.clientWidth / box.current.clientHeight : 1;
+    const found = arranged(graph.nodes.map((each) => each.id), graph.edges, points.current, (id) => boxes.get(id) as Box, shape);
+    points.current = found.own;
     core.batch(() => {
       core.elements().remove();
-      core.add(elementsOf(graph, first, boxes, found));
+      core.add(elementsOf(graph, first, boxes, found.drawn));
     });
     core.fit(undefined, 36);
-    if (core.zoom() > 1.15) {
-      core.zoom(1.15);
+    if (core.zoom() > ZOOM_MAX) {
+      core.zoom(ZOOM_MAX);
       core.center();
+    } else if (core.zoom() < ZOOM_MIN && graph.nodes.length <= READABLE_NODES) {
+      core.zoom(ZOOM_MIN);
+      core.center(core.nodes().max((each) => each.degree(false)).ele);
     }
   }, [graph, first]);
 

@@ -1,7 +1,7 @@
 /** A memory's value as a person reads it: names and values, with the evidence of each place. */
 
 import type { ReactNode } from "react";
-import type { Evidence, EvidenceMap, Json, JsonObject, Scope } from "../api/shapes";
+import type { Evidence, EvidenceMap, FileLines, Json, JsonObject, Scope } from "../api/shapes";
 import { changesBetween, textDiff, type Change } from "../lib/diff";
 import { shown, spoken } from "../lib/pointer";
 import { linkTo } from "../lib/route";
@@ -18,14 +18,26 @@ export function Quotes({ evidence, scope }: { evidence: readonly Evidence[]; sco
     <ul className="quotes">
       {evidence.map((each, place) => (
         <li key={place}>
-          <a className="quote" href={evidenceLink(each, scope)}>
-            <Icon name="link" />
-            <span>{each.quote ? `“${each.quote}”` : t("evidence.message")}</span>
-          </a>
+          {(each.kind ?? "message") === "message" ? (
+            <a className="quote" href={evidenceLink(each, scope)}>
+              <Icon name="link" />
+              <span>{each.quote ? `“${each.quote}”` : t("evidence.message")}</span>
+            </a>
+          ) : (
+            <span className="quote">
+              <span>{each.file ? t("evidence.file", { place: placeIn(each.file) }) : t("evidence.agent")}{each.quote && <> <code>{each.quote}</code></>}</span>
+            </span>
+          )}
         </li>
       ))}
     </ul>
   );
+}
+
+/** Path and lines as compilers write them; no link, since no one here opens the file. */
+function placeIn(file: FileLines): string {
+  const last = file.last_line && file.last_line !== file.line ? `-${file.last_line}` : "";
+  return `${file.path}:${file.line}${last}`;
 }
 
 function below(evidence: EvidenceMap, pointer: string): Evidence[] {

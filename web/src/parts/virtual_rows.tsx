@@ -5,8 +5,11 @@ import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type 
 
 const ROW_PX = 66;
 const BEYOND = 10;
-/** A list no longer than this is there whole, for who searches in the page by the browser. */
+/** A list no longer than this is there whole soon after, for who searches in the page by the browser. */
 const WHOLE_MAX = 150;
+/** So many more rows at a time: all at once would hold up what a person does meanwhile. */
+const MORE = 20;
+const MORE_MS = 60;
 
 export interface VirtualRowsProps {
   count: number;
@@ -24,7 +27,7 @@ export function VirtualRows({ count, label, scroller, row, look }: VirtualRowsPr
   // What stands above the list grows and shrinks: a notice, the bar of what is chosen.
   useLayoutEffect(() => setAbove(list.current?.offsetTop ?? 0));
   const rows = useVirtualizer({
-    count, getScrollElement: () => scroller.current, estimateSize: () => ROW_PX, overscan: count <= WHOLE_MAX ? WHOLE_MAX : BEYOND,
+    count, getScrollElement: () => scroller.current, estimateSize: () => ROW_PX, overscan: useBeyond(count),
     scrollMargin: above_px, useFlushSync: false,
   });
   const shown = rows.getVirtualItems();
@@ -57,6 +60,18 @@ export function VirtualRows({ count, label, scroller, row, look }: VirtualRowsPr
       ))}
     </ul>
   );
+}
+
+/** How many rows beyond those in sight are there: of a short list more and more, until it is whole. */
+function useBeyond(count: number): number {
+  const [beyond, setBeyond] = useState(BEYOND);
+  const goal = count <= WHOLE_MAX ? Math.max(BEYOND, count) : BEYOND;
+  useEffect(() => {
+    if (beyond === goal) return;
+    const timer = setTimeout(() => setBeyond(Math.min(goal, beyond + MORE)), MORE_MS);
+    return () => clearTimeout(timer);
+  }, [beyond, goal]);
+  return Math.min(beyond, goal);
 }
 
 const PAGE_ROWS = 10;

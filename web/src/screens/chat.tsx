@@ -9,12 +9,14 @@ import { useDraft } from "../lib/drafts";
 import { placeOf, type Unsent } from "../lib/outbox";
 import { broughtBy } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
-import { useAround, useHere } from "../lib/session";
+import { useAround, useHere, useWording } from "../lib/session";
+import { daysIn, momentOf, momentsOf, type Days } from "../lib/time";
 import { useTitle } from "../lib/title";
 import { When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
 import { Icon } from "../parts/icons";
 import { Failure, More } from "../parts/states";
+import { ToToday } from "../parts/time_bar";
 import { Composer } from "./chat_composer";
 import { MemoriesPanel } from "./chat_memories";
 import { Messages } from "./chat_messages";
@@ -39,19 +41,23 @@ export default function Chat() {
     (answer) => answer.threads,
     [scope],
   );
+  const days = daysIn(query);
+  const until = momentOf(days);
+  const listed = until ? threads.rows.filter((each) => each.created_at <= until) : threads.rows;
+  const latest = newestFirst(listed)[0]?.id ?? fresh;
   useEffect(() => {
     if (chosen || threads.isLoading || threads.error) return;
-    const latest = newestFirst(threads.rows)[0];
-    go(linkTo(["chat", latest?.id ?? fresh], scope), true);
-  }, [chosen, threads.isLoading, threads.error, threads.rows, fresh, scope]);
+    go(linkTo(["chat", latest], scope), true);
+  }, [chosen, threads.isLoading, threads.error, latest, scope]);
   const [isOpen, setOpen] = useState(() => matchMedia("(min-width: 1080px)").matches);
   return (
     <div className={isOpen ? "chat with-panel" : "chat"}>
-      <ThreadList threads={threads} chosen={chosen} />
+      <ThreadList threads={{ ...threads, rows: listed }} chosen={chosen} isPast={until !== ""} />
       {chosen && (
         <Talk
-          key={`${chosen} ${JSON.stringify(scope)}`}
+          key={`${chosen} ${JSON.stringify([scope, days])}`}
           thread={chosen}
+          days={days}
           model={me.model}
           wanted={query.get("message")}
           quotes={query.getAll("quote")}
@@ -101,14 +107,14 @@ function useTitles(threads: readonly Thread[]): ReadonlyMap<string, string> {
   return new Map(threads.map((each) => [each.id, titleOf(each) || each.id]));
 }
 
-function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError, isLoading, error }, chosen }: { threads: Paged<Thread>; chosen: string | undefined }) {
+function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError, isLoading, error }, chosen, isPast }: { threads: Paged<Thread>; chosen: string | undefined; isPast: boolean }) {
   const { t } = useAround();
   const { scope } = useHere();
   const named = useTitles(threads);
-  const isNew = chosen !== undefined && !threads.some((each) => each.id === chosen);
+  const isNew = !isPast && chosen !== undefined && !threads.some((each) => each.id === chosen);
   return (
     <nav className="threads" aria-label={t("chat.threads")}>
-      <button type="button" className="new-thread" onClick={() => go(linkTo(["chat", newName()], scope))}>
+      <button type="button" className="new-thread" onClick={() => go(linkTo(["chat", newName()], scope, { on: "", known: "" }))}>
         <Icon name="plus" />
         {t("chat.new")}
       </button>
@@ -127,8 +133,8 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
             <a className={each.id === chosen ? "thread here" : "thread"} aria-current={each.id === chosen ? "page" : undefined} href={linkTo(["chat", each.id], scope)}>
               <span className="thread-name" title={each.id}>{named.get(each.id)}</span>
               <span className="thread-about">
-                {t("chat.count", { count: each.count })} · <When at={each.created_at} />
-                {each.formed < each.last && <span className="pending-dot" title={t("chat.pending")} />}
+                {!isPast && <>{t("chat.count", { count: each.count })} · </>}<When at={each.created_at} />
+                {!isPast && each.formed < each.last && <span className="pending-dot" title={t("chat.pending")} />}
               </span>
             </a>
           </li>
@@ -139,8 +145,9 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
   );
 }
 
-function Talk({ thread, model, wanted, quotes, isPanelOpen, togglePanel, changed }: {
+function Talk({ thread, days, model, wanted, quotes, isPanelOpen, togglePanel, changed }: {
   thread: string;
+  days: Days;
   model: string | null;
   wanted: string | null;
   quotes: string[];
@@ -152,7 +159,9 @@ function Talk({ thread, model, wanted, quotes, isPanelOpen, togglePanel, changed
   const { me, scope, can } = useHere();
   const [round, setRound] = useState(0);
   const settled = useLater(round, 30);
-  const memories = useAsked(() => inferred(scope), [scope, settled]);
+  const until = momentOf(days);
+  const isPast = until !== "";
+  const memories = useAsked(() => (isPast ? inferredThen(scope, days) : inferred(scope)), [scope, settled, days]);
   const known = useLatest(memories.value);
   const state = useAsked(() => api.thread(scope, thread).catch((error: unknown) => (isGone(error) ? null : Promise.reject(error))), [scope, thread, settled]);
   const standing = useLatest(state.value);
@@ -161,10 +170,11 @@ function Talk({ thread, model, wanted, quotes, isPanelOpen, togglePanel, changed
     changed();
   }, [changed]);
   useChanges(scope, refresh);
-  const talk = useTalk(thread, wanted, settled, refresh);
+  const talk = useTalk(thread, { wanted, until }, settled, refresh);
   const [text, setText] = useDraft(placeOf(me.prefix ?? me.scope, scope, thread));
   const brought = useMemo(() => broughtBy((known ?? []).filter((each) => each.state === "active"), thread), [known, thread]);
   const title = talk.hasEarlier || !talk.shown[0] ? (standing ? thread : t("chat.untitled")) : talk.shown[0].text;
+  const wording = useWording();
   useTitle(t("chat"), title);
   const edit = (unsent: Unsent) => {
     talk.takeBack(unsent);
@@ -185,12 +195,13 @@ function Talk({ thread, model, wanted, quotes, isPanelOpen, togglePanel, changed
             {known !== undefined && known.length > 0 && <span className="count">{known.length}</span>}
           </button>
         </header>
-        <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} brought={brought} changed={refresh} edit={edit} />
-        {can("write") && <Composer text={text} setText={setText} isAnswering={talk.isAnswering} say={talk.say} stop={talk.stop} />}
+        <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} brought={brought} isPast={isPast} changed={refresh} edit={edit} />
+        {isPast && <div className="composer composer-past"><p>{t("chat.past", { day: wording.day(until.slice(0, 10)) })}</p><ToToday /></div>}
+        {!isPast && can("write") && <Composer text={text} setText={setText} isAnswering={talk.isAnswering} say={talk.say} stop={talk.stop} />}
       </section>
       {isPanelOpen && (
         <Boundary about={thread}>
-          <MemoriesPanel thread={thread} standing={standing ?? null} memories={known} error={memories.error} refresh={refresh} close={togglePanel} />
+          <MemoriesPanel thread={thread} isPast={isPast} standing={standing ?? null} memories={known} error={memories.error} refresh={refresh} close={togglePanel} />
         </Boundary>
       )}
     </>
@@ -204,6 +215,11 @@ function useLatest<T>(value: T | undefined): T | undefined {
     if (value !== undefined) setLatest(value);
   }, [value]);
   return latest;
+}
+
+/** What was inferred by a day. */
+async function inferredThen(scope: Scope, days: Days): Promise<Memory[]> {
+  return (await api.memories(scope, { order: "newest", limit: MEMORIES_READ, ...momentsOf(days), known_at: momentOf(days) })).memories;
 }
 
 /** What was inferred; of more than can be shown, what the last formations stored before the rest. */

@@ -15,8 +15,9 @@ import { Value } from "../parts/value";
 
 const POLL_MS = 1_500;
 
-export function MemoriesPanel({ thread, standing, memories, error, refresh, close }: {
+export function MemoriesPanel({ thread, isPast, standing, memories, error, refresh, close }: {
   thread: string;
+  isPast: boolean;
   standing: Thread | null;
   memories: Memory[] | undefined;
   error: unknown;
@@ -34,11 +35,11 @@ export function MemoriesPanel({ thread, standing, memories, error, refresh, clos
         <h2>{t("panel.title")}</h2>
         <button type="button" className="plain icon-button" onClick={close} aria-label={t("close")}><Icon name="close" /></button>
       </header>
-      <Countdown thread={thread} standing={standing} refresh={refresh} />
+      {!isPast && <Countdown thread={thread} standing={standing} refresh={refresh} />}
       <Failure error={error} again={refresh} />
       {!memories && !error && <Loading />}
       {memories && !active.length && (
-        <Empty icon="memory" title={t("panel.empty")}><p>{t("panel.empty_about")}</p></Empty>
+        <Empty icon="memory" title={t(isPast ? "profile.nothing_then" : "panel.empty")}>{!isPast && <p>{t("panel.empty_about")}</p>}</Empty>
       )}
       {names.map((name) => (
         <section key={name} className="panel-type">

@@ -1,6 +1,6 @@
 /** The talk: each message with what it brought into memory, and those that have not gone as they should. */
 
-import { useEffect, useRef, useState, type ReactNode } from "react";
+import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { canPass, Problem } from "../api/problem";
 import type { Memory } from "../api/shapes";
 import { useMemoryActs } from "../lib/memory_acts";
@@ -17,12 +17,13 @@ import { ActFailure, Empty, Failure, Loading } from "../parts/states";
 import type { Shown, TalkShown } from "./chat_talk";
 import { Used } from "./chat_used";
 
-export function Messages({ thread, talk, wanted, quotes, brought, changed, edit }: {
+export function Messages({ thread, talk, wanted, quotes, brought, isPast, changed, edit }: {
   thread: string;
   talk: TalkShown;
   wanted: string | null;
   quotes: string[];
   brought: ReadonlyMap<string, Brought[]>;
+  isPast: boolean;
   changed: () => void;
   edit: (unsent: Unsent) => void;
 }) {
@@ -30,7 +31,9 @@ export function Messages({ thread, talk, wanted, quotes, brought, changed, edit 
   const { shown } = talk;
   const box = useRef<HTMLDivElement>(null);
   const isThere = shown.some((each) => each.id === wanted);
-  const notePlace = useReadingPlace(box, { now: shown, own: talk.said, isHeld: wanted !== null && isThere });
+  // What a turn brought in comes after the turn, and lengthens it.
+  const now = useMemo(() => ({ shown, brought }), [shown, brought]);
+  const notePlace = useReadingPlace(box, { now, own: talk.said, isHeld: wanted !== null && isThere });
   useEffect(() => {
     if (!wanted || !isThere) return;
     const element = document.getElementById(`message-${wanted}`);
@@ -41,14 +44,14 @@ export function Messages({ thread, talk, wanted, quotes, brought, changed, edit 
   return (
     <div className="messages" ref={box} onScroll={notePlace} role="log" aria-label={t("chat.talk")} aria-busy={talk.isAnswering} tabIndex={0}>
       {!shown.length && !talk.error && (
-        <Empty icon="chat" title={t("chat.empty")}>
-          <p>{t("chat.empty_about")}</p>
+        <Empty icon={isPast ? "time" : "chat"} title={t(isPast ? "chat.empty_then" : "chat.empty")}>
+          {!isPast && <p>{t("chat.empty_about")}</p>}
         </Empty>
       )}
       {talk.earlierError ? <Failure error={talk.earlierError} again={talk.earlier} /> : talk.hasEarlier && <button type="button" className="more" onClick={talk.earlier}>{t("chat.earlier")}</button>}
-      {wanted !== null && !isThere && !talk.hasEarlier && !talk.error && <p className="notice">{t("chat.wanted_gone")}</p>}
+      {wanted !== null && !isThere && !talk.hasEarlier && !talk.error && <p className="notice">{t(isPast ? "chat.wanted_later" : "chat.wanted_gone")}</p>}
       {shown.map((each) => (
-        <Turn key={each.id} thread={thread} message={each} quotes={each.id === wanted ? quotes : []} isWanted={each.id === wanted} brought={brought.get(each.id) ?? []} changed={changed}>
+        <Turn key={each.id} thread={thread} message={each} quotes={each.id === wanted ? quotes : []} isWanted={each.id === wanted} brought={brought.get(each.id) ?? []} isPast={isPast} changed={changed}>
           {each.unsent && <NotSent unsent={each.unsent} isBusy={talk.isAnswering} again={talk.sayAgain} edit={edit} />}
         </Turn>
       ))}
@@ -57,12 +60,13 @@ export function Messages({ thread, talk, wanted, quotes, brought, changed, edit 
   );
 }
 
-function Turn({ thread, message, quotes, isWanted, brought, changed, children }: {
+function Turn({ thread, message, quotes, isWanted, brought, isPast, changed, children }: {
   thread: string;
   message: Shown;
   quotes: string[];
   isWanted: boolean;
   brought: Brought[];
+  isPast: boolean;
   changed: () => void;
   children: ReactNode;
 }) {
@@ -85,7 +89,7 @@ function Turn({ thread, message, quotes, isWanted, brought, changed, children }:
       {brought.length > 0 && (
         <ul className="marks" aria-label={t("chat.remembered")}>
           <li className="used-label" aria-hidden="true">{t("chat.learnt")}</li>
-          {brought.map((each) => <StoredMark key={`${each.memory.type}/${each.memory.key}/${each.memory.version}`} brought={each} thread={thread} message={message.id} changed={changed} />)}
+          {brought.map((each) => <StoredMark key={`${each.memory.type}/${each.memory.key}/${each.memory.version}`} brought={each} thread={thread} message={message.id} isPast={isPast} changed={changed} />)}
         </ul>
       )}
       {children}
@@ -95,7 +99,7 @@ function Turn({ thread, message, quotes, isWanted, brought, changed, children }:
 }
 
 /** What a message brought into memory, and the button that takes it back. */
-function StoredMark({ brought, thread, message, changed }: { brought: Brought; thread: string; message: string; changed: () => void }) {
+function StoredMark({ brought, thread, message, isPast, changed }: { brought: Brought; thread: string; message: string; isPast: boolean; changed: () => void }) {
   const { t } = useAround();
   const { scope, can } = useHere();
   const { memory, pointers, quotes } = brought;
@@ -109,7 +113,7 @@ function StoredMark({ brought, thread, message, changed }: { brought: Brought; t
     <li className="stored-mark">
       <TypeSign type={memory.type} isNamed={false} />
       <a href={memoryLink(memory, scope)} title={quotes[0] && `“${quotes[0]}”`}>{isDocument(memory) ? placesSaid(memory.value, pointers) || memory.sentence : memory.sentence}</a>
-      {can("write") && (
+      {can("write") && !isPast && (
         <button type="button" className="plain mark-undo" onClick={() => void takeBack()} aria-label={t("chat.undo_label", { type: memory.type })}>
           {t("undo")}
         </button>

@@ -62,14 +62,21 @@ export interface TalkShown {
 /** The answers that are being given, by the key of what they answer: they outlast a look at another screen. */
 const answering = new Map<string, AbortController>();
 
+export interface TalkPlace {
+  /** The message that a link leads to. */
+  wanted: string | null;
+  /** Messages that were said later are left out; "" is now. */
+  until: string;
+}
+
 /** Read a thread, again with each `round`, and talk in it; `changed` is called after each turn. */
-export function useTalk(thread: string, wanted: string | null, round: number, changed: () => void): TalkShown {
+export function useTalk(thread: string, at: TalkPlace, round: number, changed: () => void): TalkShown {
   const { me, scope } = useHere();
   const { t, tell } = useAround();
   const where = JSON.stringify([scope, thread]);
   const place = placeOf(me.prefix ?? me.scope, scope, thread);
   const waiting = useOutbox(place);
-  const read = useThread(scope, thread, wanted, round);
+  const read = useThread(scope, thread, at, round);
   const { known, add } = read;
   const [answer, setAnswer] = useState<Answering | null>(null);
   const [said, setSaid] = useState(0);
@@ -141,12 +148,13 @@ export function useTalk(thread: string, wanted: string | null, round: number, ch
   const shown = useMemo(() => {
     const byMessage = new Map(waiting.map((each) => [each.message, each]));
     const kept = known.map((each) => ({ ...shownOf(each), use: turns.of(place, each.id), unsent: failing(byMessage.get(each.id)) }));
+    if (at.until) return kept;
     const ids = new Set(known.map((each) => each.id));
     const drafts = waiting.filter((each) => each.message === null || !ids.has(each.message)).map((each) => ({ ...draft(each.key, "user", each.text), unsent: failing(each) }));
     const given = isKept(answer, waiting, known) ? null : (answer ?? (sending && { key: sending.key, text: "", isInterrupted: false }));
     const giving = given ? [{ ...draft(`answer-${given.key}`, "assistant", given.text), isInterrupted: given.isInterrupted }] : [];
     return [...kept, ...drafts, ...giving];
-  }, [known, waiting, answer, place, sending]);
+  }, [known, waiting, answer, place, sending, at.until]);
 
   return {
     shown,
@@ -210,7 +218,7 @@ interface ThreadRead {
 }
 
 /** The messages of a thread: the newest, those before them as far as was asked for, and the one that is wanted. */
-function useThread(scope: Scope, thread: string, wanted: string | null, round: number): ThreadRead {
+function useThread(scope: Scope, thread: string, { wanted, until }: TalkPlace, round: number): ThreadRead {
   const [known, setKnown] = useState<readonly Message[]>([]);
   /** The position of the first message of the thread, once it is known. */
   const [start, setStart] = useState(1);
@@ -223,11 +231,11 @@ function useThread(scope: Scope, thread: string, wanted: string | null, round: n
 
   const last = useCallback(
     async (before?: number): Promise<Message[]> => {
-      const { messages } = await api.messages(scope, thread, { last: PAGE, before });
+      const { messages } = await api.messages(scope, thread, { last: PAGE, before, until });
       if (messages.length < PAGE) setStart(messages[0]?.position ?? before ?? 1);
       return messages;
     },
-    [where],
+    [where, until],
   );
 
   useEffect(() => {

@@ -5,7 +5,6 @@ import { api } from "../api/client";
 import type { Memory } from "../api/shapes";
 import { useAsked, useChanges, useLater } from "../lib/asking";
 import { nameOf } from "../lib/bulk";
-import { dayOf, earliestOf } from "../lib/days";
 import { useListing, type ListedPart } from "../lib/listing";
 import { ORDERS, orderIn, type Order } from "../lib/orders";
 import { speakerOf, timeOf } from "../lib/past";
@@ -19,7 +18,6 @@ import { BulkBar, useChosen, type Choosing } from "../parts/bulk_bar";
 import { Icon } from "../parts/icons";
 import { Said, TypeName, TypeSign } from "../parts/said";
 import { Empty, Failure, Loading } from "../parts/states";
-import { TimeBar } from "../parts/time_bar";
 import { VirtualRows } from "../parts/virtual_rows";
 import { AddMemory } from "./memory_add";
 import { MemoryView } from "./memory";
@@ -89,7 +87,6 @@ export default function Memories() {
           <input type="search" id="search" value={typed} placeholder={t("memories.search")} aria-label={t("memories.search")} onChange={(event) => setTyped(event.target.value)} />
           <Filtering filters={filters} set={set} counts={listing.counts} known={types.value?.types.map((each) => each.name) ?? []} />
         </search>
-        <TimeOf filters={filters} set={set} />
         <Failure error={types.error} again={types.again} />
         {!listing.counts && <Failure error={listing.error} again={listing.again} isBusy={listing.isLoading} />}
         {!listing.counts && !listing.error && <Loading rows={6} />}
@@ -157,16 +154,6 @@ function Filtering({ filters, set, counts, known }: { filters: Filters; set: (ch
       )}
     </>
   );
-}
-
-/** The slider over the days, from the first that a memory of the scope tells of. */
-function TimeOf({ filters, set }: { filters: Filters; set: (changed: Partial<Filters>) => void }) {
-  const { scope } = useHere();
-  const oldest = useAsked(() => api.memories(scope, { order: "oldest", limit: 1, below: filters.below === "1" }), [scope, filters.below]);
-  const memory = oldest.value?.memories[0];
-  const first = earliestOf(memory ? [memory] : [], undefined);
-  if (!first || (first >= dayOf(Date.now()) && isToday(filters))) return null;
-  return <TimeBar first={first} days={filters} change={set} />;
 }
 
 function Total({ filters, total }: { filters: Filters; total: number }) {

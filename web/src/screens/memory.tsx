@@ -137,8 +137,10 @@ function RejectField({ memory, pointer, name, changed }: { memory: Memory; point
   );
 }
 
-function trustWord(trust: string): "trust.user" | "trust.assistant" | "trust.external" {
-  return trust === "user" ? "trust.user" : trust === "assistant" ? "trust.assistant" : "trust.external";
+const trusts = { user: "trust.user", assistant: "trust.assistant", agent: "trust.agent" } as const;
+
+function trustWord(trust: string): "trust.user" | "trust.assistant" | "trust.external" | "trust.agent" {
+  return trust in trusts ? trusts[trust as keyof typeof trusts] : "trust.external";
 }
 
 function Block({ title, count, link, children }: { title: string; count?: number; link?: ReactNode; children: ReactNode }) {

@@ -8,13 +8,16 @@ import { changesBetween } from "../lib/diff";
 import { changeOf, knownNow } from "../lib/overview";
 import { timeOf } from "../lib/past";
 import { shown, spoken } from "../lib/pointer";
-import { go, linkTo } from "../lib/route";
+import { endOf } from "../lib/days";
+import { go, linkTo, useRoute } from "../lib/route";
 import { isDocument, pairsOf, personIn } from "../lib/sentences";
-import { useAround, useHere } from "../lib/session";
+import { useAround, useHere, useWording } from "../lib/session";
+import { daysIn, isToday, momentOf, momentsOf, type Days } from "../lib/time";
 import { Badge, memoryLink, StateBadge, When } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { Said, TypeName, TypeSign } from "../parts/said";
-import { Failure, Loading } from "../parts/states";
+import { Empty, Failure, Loading } from "../parts/states";
+import { ToToday } from "../parts/time_bar";
 import { FormationHealth, OverTime } from "./overview_health";
 
 const KNOWN = 8;
@@ -22,23 +25,30 @@ const CHANGED = 6;
 
 export default function Overview() {
   const { t } = useAround();
+  const { query } = useRoute();
   const { scope } = useHere();
-  const glance = useAsked(() => api.overview(scope), [scope]);
+  const days = daysIn(query);
+  const glance = useAsked(() => api.overview(scope, momentsOf(days)), [scope, days]);
   useChanges(scope, glance.again);
   return (
     <div className="page overview">
       {!glance.value && <h1 className="unseen" tabIndex={-1}>{t("overview")}</h1>}
       <Failure error={glance.error} again={glance.again} isBusy={glance.isLoading} />
       {!glance.value && !glance.error && <Loading rows={5} />}
-      {glance.value && (glance.value.newest.length || glance.value.profiles.length ? <Filled glance={glance.value} /> : <Nothing below={glance.value.below} />)}
+      {glance.value && (glance.value.newest.length || glance.value.profiles.length
+        ? <Filled key={momentOf(days)} glance={glance.value} days={days} />
+        : isToday(days) ? <Nothing below={glance.value.below} /> : <Empty icon="time" title={t("overview.nothing_then")}><ToToday /></Empty>)}
     </div>
   );
 }
 
-function Filled({ glance }: { glance: Glance }) {
+function Filled({ glance, days }: { glance: Glance; days: Days }) {
   const { t } = useAround();
   const { scope } = useHere();
-  const [now] = useState(() => Date.now());
+  const wording = useWording();
+  const isNow = isToday(days);
+  const day = days.known || days.on;
+  const [now] = useState(() => (isNow ? Date.now() : Date.parse(endOf(days.on || days.known))));
   const person = personIn(glance.profiles) ?? scope[scope.length - 1];
   const rest = [...glance.profiles.filter((each) => !isDocument(each)), ...knownNow(glance.newest, glance.profiles, now, KNOWN)];
   return (
@@ -47,7 +57,7 @@ function Filled({ glance }: { glance: Glance }) {
         <span className="face" aria-hidden="true">{[...(person ?? "R")][0]?.toUpperCase()}</span>
         <div>
           <h1 tabIndex={-1}>{person ?? t("overview")}</h1>
-          <p className="about">{t("overview.about")}</p>
+          <p className="about">{isNow ? t("overview.about") : t(days.known ? "overview.about_then" : "overview.true_then", { day: wording.day(day) })}</p>
         </div>
         <Ask />
       </header>
@@ -56,18 +66,19 @@ function Filled({ glance }: { glance: Glance }) {
           <section className="block">
             <h2>{t("overview.known")}<a className="block-link" href={linkTo(["memories"], scope)}>{t("overview.all")}</a></h2>
             {glance.profiles.filter(isDocument).map((each) => <ProfileCard key={`${each.type}/${each.key}`} memory={each} />)}
-            {rest.length > 0 && <ul className="sentences">{rest.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} />)}</ul>}
+            {rest.length > 0 && <ul className="sentences">{rest.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} now={now} />)}</ul>}
           </section>
           <section className="block">
-            <h2>{t("overview.lately")}</h2>
+            <h2>{t(isNow ? "overview.lately" : "overview.lately_then")}</h2>
             <ol className="changed">{glance.newest.slice(0, CHANGED).map((each) => <Changed key={`${each.memory.type}/${each.memory.key}`} newest={each} now={now} />)}</ol>
           </section>
         </div>
         <div className="overview-side">
-          <Waiting glance={glance} />
-          <FormationHealth />
-          <Recalled glance={glance} />
-          <OverTime />
+          {(isNow || days.known || glance.waiting.length > 0) && <Waiting glance={glance} isNow={!days.known} now={now} />}
+          {isNow && <FormationHealth />}
+          {isNow && <Recalled glance={glance} />}
+          <OverTime until={now} isNow={isNow} />
+          {!isNow && <p className="hint">{t("overview.today_only")}</p>}
         </div>
       </div>
     </>
@@ -98,14 +109,14 @@ function ProfileCard({ memory }: { memory: Memory }) {
   );
 }
 
-function Sentence({ memory }: { memory: Memory }) {
+function Sentence({ memory, now }: { memory: Memory; now: number }) {
   const { scope } = useHere();
   return (
     <li>
       <a className="sentence" href={memoryLink(memory, scope)}>
         <TypeSign type={memory.type} isNamed={false} />
         <Said memory={memory} />
-        <span className="row-when"><StateBadge memory={memory} /> <When at={timeOf(memory)} /></span>
+        <span className="row-when"><StateBadge memory={memory} now={now} /> <When at={timeOf(memory)} /></span>
       </a>
     </li>
   );
@@ -147,15 +158,15 @@ function FormerAndNow({ former, now }: { former: JsonObject; now: JsonObject }) 
   );
 }
 
-function Waiting({ glance }: { glance: Glance }) {
+function Waiting({ glance, isNow, now }: { glance: Glance; isNow: boolean; now: number }) {
   const { t } = useAround();
   const { scope } = useHere();
   const { waiting, more_waiting: hasMore } = glance;
-  if (!waiting.length) return <section className="block calm"><h2><Icon name="done" />{t("review.none")}</h2></section>;
+  if (!waiting.length) return <section className="block calm"><h2><Icon name="done" />{t(isNow ? "review.none" : "overview.waiting_none_then")}</h2></section>;
   return (
     <section className="block waits">
-      <h2>{t("overview.waiting")}<a className="block-link" href={linkTo(["review"], scope)}>{t(hasMore ? "overview.review_all" : "overview.review")}</a></h2>
-      <ul className="sentences">{waiting.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} />)}</ul>
+      <h2>{t(isNow ? "overview.waiting" : "overview.waiting_then")}<a className="block-link" href={linkTo(["review"], scope)}>{t(hasMore ? "overview.review_all" : "overview.review")}</a></h2>
+      <ul className="sentences">{waiting.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} now={now} />)}</ul>
     </section>
   );
 }

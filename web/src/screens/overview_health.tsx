@@ -38,19 +38,22 @@ export function FormationHealth() {
   );
 }
 
-export function OverTime() {
+/** What was used in the days up to a moment. */
+export function OverTime({ until, isNow }: { until: number; isNow: boolean }) {
   const { t } = useAround();
   const { scope } = useHere();
   const usage = useAsked(() => api.usage(scope), [scope]);
   const days = usage.value ? daysIn(usage.value) : [];
-  const used = COUNTED.filter((name) => days.some((each) => each.counts[name]));
+  const used = COUNTED.filter((name) => lastDays(days, name, DAYS, until).some((each) => each.value));
+  // Nothing is told of days of which nothing was counted.
+  if (!isNow && usage.value && !used.length) return null;
   return (
     <section className="block">
       <h2>{t("overview.time")}<span className="faint"> {t("overview.days", { count: DAYS })}</span></h2>
       <Failure error={usage.error} again={usage.again} />
       {!usage.value && !usage.error && <Loading rows={2} />}
       {usage.value && !used.length && <p className="faint">{t("usage.none")}</p>}
-      {used.length > 0 && <div className="plots">{used.map((name) => <Plot key={name} name={name} days={days} />)}</div>}
+      {used.length > 0 && <div className="plots">{used.map((name) => <Plot key={name} name={name} days={days} until={until} />)}</div>}
     </section>
   );
 }
@@ -58,10 +61,10 @@ export function OverTime() {
 const WIDTH = 140;
 const HEIGHT = 36;
 
-function Plot({ name, days }: { name: (typeof COUNTED)[number]; days: readonly Day[] }) {
+function Plot({ name, days, until }: { name: (typeof COUNTED)[number]; days: readonly Day[]; until: number }) {
   const { t } = useAround();
   const wording = useWording();
-  const values = lastDays(days, name, DAYS, Date.now());
+  const values = lastDays(days, name, DAYS, until);
   const sum = values.reduce((total, each) => total + each.value, 0);
   const { line, area } = plotOf(values.map((each) => each.value), WIDTH, HEIGHT);
   const most = values.reduce((best, each) => (each.value > best.value ? each : best));

@@ -4,17 +4,19 @@ import { useState } from "react";
 import { api } from "../api/client";
 import type { Memory, Revision } from "../api/shapes";
 import { useAsked } from "../lib/asking";
-import { believedAt, daysOf, lanesOf, spanDays, speakerOf } from "../lib/past";
+import { believedAt, daysOf, lanesOf, scaleEnd, spanDays, speakerOf } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
+import { daysIn, momentOf } from "../lib/time";
 import { memoryLink, PageHead } from "../parts/basics";
 import { Empty, Failure, Loading } from "../parts/states";
 import { Changes, Quotes, Value } from "../parts/value";
 
 export default function Profile() {
   const { t } = useAround();
-  const { parts } = useRoute();
+  const { parts, query } = useRoute();
   const { scope } = useHere();
+  const until = momentOf(daysIn(query));
   const profiles = useAsked(async () => {
     const known = (await api.types(scope)).types.filter((each) => each.update_mode === "patch");
     const found = await Promise.all(known.map((each) => api.memories(scope, { type: each.name, limit: 20 })));
@@ -36,35 +38,38 @@ export default function Profile() {
       <Failure error={profiles.error} again={profiles.again} />
       {profiles.isLoading && !chosen && <Loading />}
       {!profiles.isLoading && !chosen && !profiles.error && <Empty icon="time" title={t("profile.none")}><p>{t("profile.none_about")}</p><a className="button" href={linkTo(["chat"], scope)}>{t("memories.to_chat")}</a></Empty>}
-      {chosen && <Timeline key={`${chosen.type} ${chosen.key}`} type={chosen.type} name={chosen.key} />}
+      {chosen && <Timeline key={`${chosen.type} ${chosen.key} ${until}`} type={chosen.type} name={chosen.key} until={until} />}
     </div>
   );
 }
 
-function Timeline({ type, name }: Pick<Memory, "type"> & { name: string }) {
+function Timeline({ type, name, until }: Pick<Memory, "type"> & { name: string; until: string }) {
   const { scope } = useHere();
   const history = useAsked(() => api.history(scope, type, name), [scope, type, name]);
   if (history.error) return <Failure error={history.error} again={history.again} />;
   if (!history.value) return <Loading />;
-  return <Days revisions={history.value.revisions} address={{ type, key: name }} />;
+  return <Past revisions={history.value.revisions} address={{ type, key: name }} until={until} />;
 }
 
-function Days({ revisions, address }: { revisions: Revision[]; address: { type: string; key: string } }) {
+/** The versions on a slider, which begins where the day that is looked at is. */
+function Past({ revisions, address, until }: { revisions: Revision[]; address: { type: string; key: string }; until: string }) {
   const { t } = useAround();
   const { scope } = useHere();
   const wording = useWording();
   const [now] = useState(() => Date.now());
-  const days = daysOf(revisions, now);
+  const end = scaleEnd(revisions, now);
+  const days = [...daysOf(revisions, end).slice(0, -1), ...(until ? [Date.parse(until) + 999] : []), now].sort((one, other) => one - other);
   const oldestFirst = [...revisions].sort((one, other) => one.version - other.version);
   /* Where all happened within a day or two, the versions themselves are the steps. */
   const stops = days.length > 3 ? days : [...oldestFirst.map((each) => Date.parse(each.believed_from)), now];
   const isByDay = days.length > 3;
-  const [place, setPlace] = useState(stops.length - 1);
-  const moment = stops[place] ?? now;
+  const [place, setPlace] = useState(() => (until ? stops.filter((each) => each <= Date.parse(until) + 999).length - 1 : stops.length - 1));
+  // Before the first version is no stop: the day itself.
+  const moment = stops[place] ?? (place < 0 ? Date.parse(until) : now);
   const revision = believedAt(revisions, moment) ?? (place === stops.length - 1 ? oldestFirst[oldestFirst.length - 1] : undefined);
   const before = revision && oldestFirst.find((each) => each.version === revision.version - 1);
   const from = Date.parse(oldestFirst[0]?.believed_from ?? new Date(now).toISOString());
-  const whole = Math.max(now - from, 1);
+  const whole = Math.max(end - from, 1);
   const label = place === stops.length - 1 ? t("profile.today") : isByDay ? wording.day(moment) : wording.moment(new Date(moment).toISOString());
   const share = (at: number) => `${(Math.min(Math.max(at - from, 0), whole) / whole) * 100}%`;
   return (
@@ -75,7 +80,7 @@ function Days({ revisions, address }: { revisions: Revision[]; address: { type: 
           {revision && <span className="faint">{t("memory.version", { version: revision.version })} · {revision.cause}</span>}
           <a className="block-link" href={memoryLink(address, scope)}>{t("panel.open")}</a>
         </div>
-        <input id="day" type="range" min={0} max={stops.length - 1} value={place} aria-valuetext={label} onChange={(event) => setPlace(Number(event.target.value))} />
+        <input id="day" type="range" min={0} max={stops.length - 1} value={Math.max(0, place)} aria-valuetext={label} onChange={(event) => setPlace(Number(event.target.value))} />
         <div className="slider-ends"><span>{wording.day(from)}</span><span>{t("profile.today")}</span></div>
         <div className="lanes" role="table" aria-label={t("profile.lanes")}>
           {lanesOf(revisions, now).map((lane) => (

@@ -26,7 +26,7 @@ export default function Recall() {
   const answer = useRecall(one);
   const compared = useRecall(isCompared ? other : null);
   const link = (changed: RecallSettings, changedOther: RecallSettings | null) =>
-    linkTo(["recall"], scope, { ...addressOf(changed), ...(changedOther ? { side: "1", ...addressOf(changedOther, OTHER) } : {}) });
+    linkTo(["recall"], scope, { on: "", known: "", ...addressOf(changed), ...(changedOther ? { side: "1", ...addressOf(changedOther, OTHER) } : {}) });
   const follow = (to: string, again: () => void) => (to === location.hash ? again() : go(to));
   return (
     <div className={isCompared ? "page wide-page" : "page"}>
