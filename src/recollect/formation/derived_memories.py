@@ -96,10 +96,15 @@ def sources_of(memory: Memory) -> list[MemoryVersion]:
 
 
 def can_be_source(memory: Memory, now: datetime) -> bool:
-    """Return True if a memory is in force, without an end, and can be named as a source."""
+    """
+    Return True if a memory is in force, without an end, and can be named as a source.
+
+    What an agent found is none: merged with what a user said, it would stand in its place.
+    """
     name = version_name(memory.type, memory.key, memory.version + 1_000)
     return (
         memory.state == "active"
+        and memory.trust != "agent"
         and memory.valid_until is None
         and (memory.valid_from is None or memory.valid_from <= now)
         and len(name) <= ID_CHARACTERS_MAX

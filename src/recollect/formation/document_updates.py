@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.formation.attribution import document_evidence, schema_words
-from recollect.formation.evidence import TracedOperation, evidence_of, traced, within
+from recollect.formation.evidence import TracedOperation, traced, within
 from recollect.formation.grounding.grounds import Grounds, least
 from recollect.formation.operation_outcomes import (
     Grounded,
@@ -38,6 +38,7 @@ from recollect.formation.value_identity import (
 )
 from recollect.records import EvidenceMap, Json, JsonObject, Memory, Trust
 from recollect.stores.json_pointers import covers, is_list, join_pointer, leaves, value_at
+from recollect.stores.provenance import Founded, words_alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,8 +155,28 @@ def _taken(
         key = content_key(value)
         if how := present.refused(draft.type.name, key, citations_of(operation)):
             return draft, [*refused, refusal(draft.type.name, key, how)]
-    trust = least([draft.trust, each.grounds.trust])
+    if draft.trust == "agent" != each.grounds.trust:
+        evidence = words_alone(evidence)
+    trust = _trust_after(draft, each, value, evidence, present)
     return replace(draft, value=value, evidence=evidence, trust=trust), refused
+
+
+def _trust_after(
+    draft: _Draft, each: Grounded, value: JsonObject, evidence: EvidenceMap, present: Present
+) -> Trust:
+    """
+    Return the trust of a document after an operation: the least of both.
+
+    What an agent found is forgotten where all that is left rests on the words of the operation.
+    """
+    trust = least([draft.trust, each.grounds.trust])
+    if trust != "agent" or each.grounds.trust == "agent":
+        return trust
+    cited = present.evidence_of([replace(e, path="") for e in citations_of(each.operation)])
+    said = {(e.thread, e.message) for found in cited.values() for e in found}
+    founded = [found for _, _, found in Founded(value, evidence).leaves()]
+    is_said = all(found and {(e.thread, e.message) for e in found} <= said for found in founded)
+    return each.grounds.trust if is_said else trust
 
 
 def _checked(each: Grounded, draft: _Draft, taken: _Draft) -> _Draft:
@@ -164,13 +185,37 @@ def _checked(each: Grounded, draft: _Draft, taken: _Draft) -> _Draft:
 
     Pasted, quoted or tool text may add to a document. It may change one only if such text may
     create one: if the type's roles include a tool or the system, and no one else contributed.
+    What an agent found changes only what an agent found.
     """
+    if each.grounds.trust == "agent" and _loses_words(draft, taken):
+        raise _LessTrustedError("an agent found it, and more trusted words say otherwise")
+    if draft.trust != "agent" and not draft.is_new and _has_finding(taken.evidence):
+        raise _LessTrustedError("a part of it is what an agent found, and nobody said")
     is_theirs = {"tool", "system"} & set(draft.type.roles) and draft.trust == "external"
     if each.grounds.trust != "external" or draft.is_new or is_theirs:
         return taken
     if not _leaf_counts(draft.value) <= _leaf_counts(taken.value):
         raise _LessTrustedError("it would change what more trusted words say")
     return taken
+
+
+def _loses_words(draft: _Draft, taken: _Draft) -> bool:
+    """Return True if a finding would change or lower what does not rest on findings alone."""
+    if draft.memory is None:
+        return False
+    if draft.trust != "agent":
+        return True
+    said = Counter(
+        field_key(pointer, leaf)
+        for pointer, leaf, found in Founded(draft.value, draft.evidence).leaves()
+        if not any(each.is_finding for each in found)
+    )
+    # Without any evidence all of it is the agent's; beside findings, a person wrote what has none.
+    return bool(draft.evidence) and not said <= _leaf_counts(taken.value)
+
+
+def _has_finding(evidence: EvidenceMap) -> bool:
+    return any(each.is_finding for found in evidence.values() for each in found)
 
 
 def _leaf_counts(value: JsonObject) -> Counter[str]:
@@ -210,7 +255,7 @@ def _evidence_of(
     value: Json, cited: Sequence[Citation], draft: _Draft, present: Present
 ) -> EvidenceMap:
     """Return the evidence of each part of a value that is brought into a document."""
-    found = evidence_of(cited, present.window)
+    found = present.evidence_of(cited)
     schema = schema_words(draft.type.parameters)
     return document_evidence(value, found, present.exhibits.said, schema)
 

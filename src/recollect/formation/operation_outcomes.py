@@ -9,12 +9,14 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from recollect.formation.attribution import Exhibits
+from recollect.formation.evidence import evidence_of
 from recollect.formation.grounding.grounds import Grounds
 from recollect.formation.offer import Offer
 from recollect.formation.operations import Citation, Operation
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window
 from recollect.records import (
+    Evidence,
     EvidenceMap,
     FormationAction,
     JsonObject,
@@ -64,7 +66,8 @@ class Present:
     *at* holds what stands at the addresses of `addresses_of`, *forgotten* when what would stand
     there was erased; *rivals*, by call, the active
     memories that a single-valued new one may replace, see `rival_type`; *seen* are memories that
-    the model may have seen besides the offer.
+    the model may have seen besides the offer; *finding* is what the operations rest on where an
+    agent found it, and no message says it.
     """
 
     window: Window
@@ -75,6 +78,11 @@ class Present:
     forgotten: Mapping[MemoryAddress, datetime] = field(default_factory=dict)
     rivals: Mapping[str, Sequence[Memory]] = field(default_factory=dict)
     seen: Sequence[Memory] = ()
+    finding: Evidence | None = None
+
+    def evidence_of(self, because: Sequence[Citation]) -> EvidenceMap:
+        """Return what is cited, by pointer: the finding, or messages of the window."""
+        return {"": (self.finding,)} if self.finding else evidence_of(because, self.window)
 
     @cached_property
     def exhibits(self) -> Exhibits:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import get_args
 
 from recollect.formation.attribution import Exhibits, entry_evidence, schema_words
 from recollect.formation.document_updates import document_outcomes, keys_of
-from recollect.formation.evidence import evidence_of
 from recollect.formation.grounding.grounds import Grounds, least
 from recollect.formation.grounding.validity import end_of, moment_of
 from recollect.formation.offer import Offer
@@ -36,7 +36,7 @@ from recollect.formation.operations import (
 )
 from recollect.formation.patch import PatchError, apply_patch
 from recollect.formation.rivals import identity_of, is_single, succession_among
-from recollect.formation.succession import A_MOMENT
+from recollect.formation.succession import A_MOMENT, Succession
 from recollect.formation.types import MemoryType
 from recollect.formation.value_identity import (
     content_key,
@@ -46,7 +46,6 @@ from recollect.formation.value_identity import (
     same_in,
     same_text,
 )
-from recollect.formation.window import Window
 from recollect.records import (
     EndMemory,
     EvidenceMap,
@@ -54,6 +53,7 @@ from recollect.records import (
     Memory,
     MemoryAddress,
     PutMemory,
+    Trust,
 )
 from recollect.stores.provenance import merged_evidence
 
@@ -167,9 +167,7 @@ def _outcomes(group: Sequence[Grounded], present: Present) -> Iterator[Operation
 
 def _ended(operation: End, grounds: Grounds, present: Present) -> OperationOutcome:
     memory = present.offer.known[operation.target]
-    at = (moment_of(operation.at) if operation.at else None) or _said_at(
-        [operation], present.window
-    )
+    at = (moment_of(operation.at) if operation.at else None) or _said_at([operation], present)
     if memory.valid_from is not None and at <= memory.valid_from:
         reason = f"it would end at {at:%Y-%m-%d}, before it began"
         return OperationOutcome(action="refused", type=memory.type, key=memory.key, reason=reason)
@@ -221,10 +219,15 @@ def _new_entry(
     since = next((moment_of(each.since) for each in said if each.since), None)
     until = next((end_of(each.until) for each in said if each.until), None)
     if type_.single_valued and since is None:
-        since = _said_at(said, present.window)
+        since = _said_at(said, present)
     if since and not grounds.doubts:
         rivals = present.rivals.get(said[0].call, ())
-        found = succession_among(type_, operation.value, rivals, since=since, until=until)
+        found = succession_among(
+            type_, operation.value, rivals, since=since, until=until, trust=grounds.trust
+        )
+        if grounds.trust == "agent" and _ends_words(found.ends, rivals):
+            grounds = replace(grounds, doubts=("it would end what more trusted words say",))
+            found = Succession(ends=(), until=until)
         until = found.until
         for end in found.ends:
             reason = end.cause
@@ -247,13 +250,19 @@ def _new_entry(
     )
 
 
+def _ends_words(ends: Sequence[EndMemory], rivals: Sequence[Memory]) -> bool:
+    """Return True if one of *ends* is of a memory that rests on words, not on a finding."""
+    of_words = {(each.type, each.key) for each in rivals if each.trust != "agent"}
+    return any((each.type, each.key) in of_words for each in ends)
+
+
 def _evidence_of(said: Sequence[Insert], present: Present, equal: Memory | None) -> EvidenceMap:
     """Return the evidence of equal entries: each alone is sufficient."""
     known = [e for e in (*present.offer.known.values(), *present.seen) if e != equal]
     exhibits = Exhibits(present.window, known) if equal else present.exhibits
     words, found = schema_words(present.offer.types[said[0].type].parameters), list[EvidenceMap]()
     for each in said:
-        cited = evidence_of(each.because, present.window)
+        cited = present.evidence_of(each.because)
         found.append(entry_evidence(each.value, cited, exhibits, words))
     evidence, *others = found
     for other in others:
@@ -265,7 +274,7 @@ def _best_of(group: Sequence[Grounded]) -> list[Grounded]:
     """Return the certain ones of a group, if there are any, with the highest trust."""
     certain = [each for each in group if not each.grounds.doubts] or [group[0]]
     trusts = {each.grounds.trust for each in certain}
-    best = next(trust for trust in ("user", "assistant", "external") if trust in trusts)
+    best = next(trust for trust in get_args(Trust) if trust in trusts)
     return [each for each in certain if each.grounds.trust == best]
 
 
@@ -285,7 +294,11 @@ def _merged(
 ) -> OperationOutcome:
     """Return the outcome for a memory whose content is said again."""
     type_, name = present.offer.types[memory.type], memory.type
-    is_released = memory.state == "quarantined" and not grounds.doubts
+    is_finding = grounds.trust == "agent"
+    # What a user says takes the place of what an agent found: it rests on the words alone.
+    is_released = (memory.state == "quarantined" or memory.trust == "agent") and not (
+        grounds.doubts or is_finding
+    )
     is_weaker = least([memory.trust, grounds.trust]) != memory.trust or bool(grounds.doubts)
     said = present.exhibits.said
     joined = merged_evidence(memory.value, memory.evidence, evidence, said)
@@ -346,12 +359,12 @@ def _is_single(outcome: OperationOutcome, type_: MemoryType) -> bool:
     )
 
 
-def _said_at(operations: Sequence[Operation], window: Window) -> datetime:
-    """Return when the newest message that *operations* cite was said."""
+def _said_at(operations: Sequence[Operation], present: Present) -> datetime:
+    """Return when the newest message that *operations* cite was said; now if they cite none."""
     times = [
         line.message.time
         for operation in operations
         for each in citations_of(operation)
-        if (line := window.line(each.message)) is not None
+        if (line := present.window.line(each.message)) is not None
     ]
-    return max(times)
+    return max(times, default=present.now)

@@ -8,7 +8,7 @@ from datetime import datetime
 from recollect.formation.succession import Succession, holds_from, succession_of
 from recollect.formation.types import MemoryType
 from recollect.formation.value_identity import normalised, required_fields, same_text
-from recollect.records import JsonObject, Memory
+from recollect.records import JsonObject, Memory, Trust
 from recollect.text.searchable import memory_text
 
 
@@ -59,6 +59,7 @@ def succession_among(
     *,
     since: datetime,
     until: datetime | None,
+    trust: Trust = "user",
 ) -> Succession:
     """Return how *value*, valid from *since* to *until*, fits among *memories* in time."""
-    return succession_of(rivals_of(type_, value, since, memories), since, until)
+    return succession_of(rivals_of(type_, value, since, memories), since, until, trust)

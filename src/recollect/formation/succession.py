@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from recollect.records import EndMemory, Memory
+from recollect.records import EndMemory, Memory, Trust
 
 A_MOMENT: Final = timedelta(microseconds=1)
 NEWER_VALUE: Final = "a newer value"
@@ -27,15 +27,22 @@ def holds_from(memory: Memory, since: datetime) -> bool:
     return memory.state == "active" and (memory.valid_until is None or memory.valid_until > since)
 
 
-def succession_of(rivals: Iterable[Memory], since: datetime, until: datetime | None) -> Succession:
+def succession_of(
+    rivals: Iterable[Memory],
+    since: datetime,
+    until: datetime | None,
+    trust: Trust = "user",
+) -> Succession:
     """
-    Return how a value valid from *since* succeeds its *rivals*.
+    Return how a value of this *trust*, valid from *since*, succeeds its *rivals*.
 
-    A rival that began before ends at *since*; one that begins later ends the new value there.
+    A rival that began before ends at *since*; one that begins later ends the new value there,
+    unless only an agent found it: that ends in any case.
     """
     ends: list[EndMemory] = []
     for rival in rivals:
-        if rival.valid_from is not None and rival.valid_from > since:
+        gives_way = rival.trust == "agent" and trust != "agent"
+        if rival.valid_from is not None and rival.valid_from > since and not gives_way:
             until = min(filter(None, [until, rival.valid_from]))
         else:
             ends.append(_ended(rival, since))

@@ -197,5 +197,7 @@ def _in_place(
 ) -> list[Write]:
     """Return the write of a value, and of the ends of those it takes the place of."""
     since = memory.valid_from or memory.created_at
-    found = succession_among(type_, memory.value, rivals, since=since, until=memory.valid_until)
+    found = succession_among(
+        type_, memory.value, rivals, since=since, until=memory.valid_until, trust=memory.trust
+    )
     return [replace(approved, valid_until=found.until), *found.ends]

@@ -16,6 +16,7 @@ from recollect.text.chinese_scripts import simplified
 from recollect.text.number import Number
 from recollect.text.numerals_chinese import chinese_numbers
 from recollect.text.numerals_english import english_numbers
+from recollect.text.short_texts import kept_if_short
 
 DIGITS_MAX: Final = 40
 """A longer run of digits (a key, an encoded file) is no number; it is compared as it is written."""
@@ -33,6 +34,12 @@ _GROWTH_CHARACTERS: Final = 200
 _PIECE_CHARACTERS: Final = 20_000
 """One call of C holds the interpreter: a longer text is brought to its form piece by piece."""
 
+_SPACE_BEHIND: Final = re.compile(
+    # The end of a date or of a span ("05-19 半夜") counts nothing.
+    r"(?<=\d)(?<![-/:~]\d)(?<![-/:~]\d\d) (?=[万亿千百十点分秒时半年月日号天周个岁元块毛米斤公])"
+)
+_GROUPED: Final = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3}){1,4}(?=[万亿])")
+_SPACE_BEFORE: Final = re.compile(r"(?<=\d[万亿千百点月年]) (?=\d)")
 _DIGITS: Final = re.compile(
     r"(?<!\d)(?P<whole>\d{1,3}(?:,\d{3}){1,8}(?!\d)|\d++)(?P<rest>(?:\.\d++){0,6})"
 )
@@ -59,10 +66,11 @@ def plain(text: str) -> str:
     """
     Return *text* with one form of each letter, digit, dash and quotation mark.
 
-    Chinese is brought to its simplified form.
+    Chinese is brought to its simplified form, without the space that typographers leave between a
+    figure and the word that counts with it.
 
-    >>> plain("３½ “cups”")
-    '3 1/2 "cups"'
+    >>> plain("３½ “cups”"), plain("2 萬 5 千元")
+    ('3 1/2 "cups"', '2万5千元')
     """
     if text.isascii():
         return text.replace("`", "'")
@@ -74,9 +82,17 @@ def _plain_piece(text: str) -> str:
     usual = unicodedata.normalize("NFKC", text.translate(_VULGAR))
     # A single ligature can stand for 18 letters: no text may grow to many times its length.
     is_usual = len(usual) <= 2 * len(text) + _GROWTH_CHARACTERS
-    return simplified((usual if is_usual else text).translate(_MARKS))
+    return _without_spaces(simplified((usual if is_usual else text).translate(_MARKS)))
 
 
+def _without_spaces(text: str) -> str:
+    """Return *text* without the space or the commas between a figure and its Chinese word."""
+    if _SPACE_BEHIND.search(text):
+        text = _SPACE_BEFORE.sub("", _SPACE_BEHIND.sub("", text))
+    return _GROUPED.sub(lambda match: match.group().replace(",", ""), text)
+
+
+@kept_if_short
 def numbers_in(text: str) -> tuple[Number, ...]:
     """
     Return the numbers of *text* (in its `plain` form), in order.
@@ -86,7 +102,7 @@ def numbers_in(text: str) -> tuple[Number, ...]:
     """
     digits = list(_digit_numbers(text))
     spoken = [*english_numbers(text), *chinese_numbers(text)]
-    found = [*digits, *spoken]
+    found = [*spoken, *digits]
     # "2万3千" and "1.2 million" are read as a whole: what lies inside is not read again.
     found.sort(key=lambda each: (each.start, -each.end))
     kept: list[Number] = []

@@ -34,7 +34,20 @@ _IN_A_ROW: Final = re.compile(
     r"([二三四五六七八九]?十[一二三四五六七八九])([二三四五六七八九]十[一二三四五六七八九]?)"
 )
 """Two days or ages without a word between them: 六月二十五二十六."""
-_DIGIT_MONEY: Final = re.compile(r"(?<![\d.])(\d{1,12})[块元](\d)(?![\d.个只点年月号日])")
+_DIGIT_MONEY: Final = re.compile(
+    r"(?<![\d.])(\d{1,12})[块元](\d{1,2})(?![\d.个只点年月号日万千百人])"
+)
+_TENTH_BEHIND: Final = re.compile(
+    rf"(?<![\d.])(?P<whole>\d{{1,3}}|[{NUMERAL}]{{1,4}})(?:(?P<metres>米)|斤)"
+    r"(?P<tenth>[1-9一二三四五六七八九])(?(metres)|[两兩])(?![\d一二三四五六七八九十百千万亿个只点年月号日米人])"
+)
+"""四米二 is 4.2 of the unit that stands within it; 三斤六两 is 3.6."""
+_TWO_DIGITS: Final = re.compile(r"([一二三四五六七八九两])([一二三四五六七八九])(?=[十百千万亿])")
+_FIRST_OF_SPAN: Final = re.compile(
+    r"(?<![\d.])(?P<first>\d{1,4})(?=(?: ?[-~到至] ?|, ?)\d{1,4}(?P<scale>[百千万亿]))"
+)
+"""The 2 of 2-3万 is 20,000."""
+_MONTHS_OF_YEAR: Final = 12
 _HEIGHT: Final = re.compile(
     r"(?<![\d.])(?P<metres>[12一两])米(?P<rest>\d{1,2}|[一二三四五六七八九]{1,2})(?![\d米])"
 )
@@ -73,6 +86,16 @@ def chinese_numbers(text: str) -> Iterator[Number]:
         )
     for match in _DIGIT_MONEY.finditer(text):
         yield _number(match, Fraction(f"{match[1]}.{match[2]}"))
+    for match in _TENTH_BEHIND.finditer(text):
+        tenth = Fraction(_digit(match["tenth"]), 10)
+        whole = match["whole"]
+        wholes = {Fraction(whole)} if whole.isdecimal() else chinese_values(whole)
+        yield Number(
+            start=match.start(),
+            end=match.end(),
+            readings=frozenset(each + tenth for each in wholes),
+            parts=frozenset({*wholes, 10 * tenth}),
+        )
     for match in _HEIGHT.finditer(text):
         metres, rest = (_whole(match[name]) for name in ("metres", "rest"))
         centimetres = metres * 100 + (rest if rest >= 10 else rest * 10)
@@ -83,6 +106,9 @@ def chinese_numbers(text: str) -> Iterator[Number]:
         )
     for match in _TENTHS.finditer(text):
         yield _tenths(match)
+    for match in _FIRST_OF_SPAN.finditer(text):
+        scale = {**_SCALES, **_LARGE}[match["scale"]]
+        yield _number(match, Fraction(match["first"]) * scale)
     for match in _HALF_AFTER_DIGITS.finditer(text):
         yield _number(match, int(match[1]) + Fraction(1, 2))
     for match in _LOOSE_CHARACTER.finditer(text):
@@ -143,6 +169,8 @@ def _parts(match: re.Match[str]) -> set[Fraction]:
         return {each / 100 for each in values}
     if match["below"]:
         return values | chinese_values(match["above"])
+    if match["half"] and "年" in match["half"]:
+        return {_MONTHS_OF_YEAR * (each + Fraction(1, 2)) for each in values}
     in_a_row = _IN_A_ROW.fullmatch(match["run"])
     return (
         {each for run in in_a_row.groups() for each in chinese_values(run)} if in_a_row else set()
@@ -171,7 +199,9 @@ def chinese_values(run: str) -> set[Fraction]:
     if all(each in DIGITS for each in run):
         values = {Fraction("".join(str(DIGITS[each]) for each in run))}
         return values | ({Fraction(DIGITS[each]) for each in run} if len(run) == 2 else set())
-    return {_scaled(run)}
+    # 两三百 is two or three hundred.
+    ways = [_TWO_DIGITS.sub(way, run) for way in (r"\1", r"\2")]
+    return {_scaled(run), *map(_scaled, ways)}
 
 
 def _scaled(run: str) -> Fraction:

@@ -22,6 +22,7 @@ from recollect.formation.claims.sources import SaidText, SourceClaims
 from recollect.formation.grounding.chinese_names import HanName, han_names_in, is_heard
 from recollect.formation.grounding.known_places import IN_CHINESE
 from recollect.formation.grounding.latin_names import HeardNames, HeardWords, Name, names_in
+from recollect.formation.grounding.place_parts import has_part
 from recollect.formation.grounding.told_dates import Told, dates_of_value, is_weak, year_claim
 from recollect.formation.wording.pieces import pieces_of
 from recollect.records import Json
@@ -341,14 +342,21 @@ class Heard:
         is_translated = self._is_chinese and not any(map(_is_han, value.text))
         for name in value.names:
             missing = self._words.missing(name)
+            if missing and self._has_part_of(str(missing).casefold()):
+                continue
             if missing and not (is_translated and self._may_be_translated(missing)):
                 yield name.start, f"the name {_possessor(missing)!r}"
         for han in value.han_names:
             is_claim = self._is_chinese or han.is_known
+            if han.is_known and self._has_part_of(han.written):
+                continue
             if is_claim and not any(
                 is_heard(han, each.text, each.words.folded) for each in self._sources
             ):
                 yield han.start, f"the name {han.written!r}"
+
+    def _has_part_of(self, place: str) -> bool:
+        return any(has_part(place, each.words.folded, each.text) for each in self._sources)
 
     def _may_be_translated(self, name: Name) -> bool:
         """Return True if a name in Latin letters may be one that was said in Chinese."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, get_args
 
 from recollect.errors import UsageError
 from recollect.formation.grounding.implied_citations import completed
@@ -39,7 +39,7 @@ from recollect.stores.json_pointers import covers, leaves, shown, value_at
 
 CITATION_CHARACTERS: Final = 100
 """A shorter quote counts as one of this length: the sentences around it are read as well."""
-_TRUST: Final[tuple[Trust, ...]] = ("user", "assistant", "external")
+_TRUST: Final[tuple[Trust, ...]] = get_args(Trust)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from recollect.text.numerals import plain
+from recollect.text.short_texts import kept_if_short
 
 TEXT_CHARACTERS_MAX: Final = 10_000
 """So much of a sentence or a value is read for its doubts."""
@@ -46,6 +47,7 @@ _DOUBTS: Final = tuple(
             r"|no idea (?:if|whether)|i wonder (?:if|whether)|undecided|tentatively)\b"
         ),
         r"\b(?:not|n't|un)\s?(?:so |too |really |entirely |completely |quite )?(?:sure|certain)\b",
+        r"\bmight\b(?! as well\b)|\bonly if\b|[在都]猜",
         r"\bunsure\b|\bif i remember (?:right|correctly)\b|\bas far as i know\b|\bafaik\b|\biirc\b",
         r"\b(?:it|that|he|she|they|there) seems?\b|\bseems (?:like|to|that)\b|\blooks like\b",
         (
@@ -103,9 +105,12 @@ _KEPT: Final = re.compile(
     r"|says?|said"
     r"|claims?|claimed|according to|mentioned|reckons?|insists?|recommends?|recommended"
     r"|suggests?|suggested|advises?|advised|warns?|warned|orders?|ordered|asks?|asked|promised?"
+    r"|if|unless|provided|in case|whether|depend(?:s|ing|ent)"
+    r"|(?:not|n't|yet to) (?:yet )?(?:decided?|settled?)"
     r"|by \w+'s account|in the opinion)\b"
     r"|可能|也许|或许|大概|好像|似乎|估计|不确定|说不定|听说|据说|认为|觉得|猜|(?<!小)说(?![话明法])|称|告诉"
-    r"|以为|考虑|打算|未确认|不一定|没想好|应该|(?<![合续签契节制预特邀公违租])约(?![定会好了])|左右|上下|疑似|怀疑|疑|预计|估计|未定|待定"
+    r"|以为|考虑|打算|未确认|不一定|没想好|[没未]有?决定|多半|八成|倾向|未必|而定|如果"
+    r"|是否|要不要|若|要是|假如|应该|(?<![合续签契节制预特邀公违租])约(?![定会好了])|左右|上下|疑似|怀疑|疑|预计|估计|未定|待定"
     r"|或许|差不多|没准|恐怕|嘱|建议|要求|叮嘱|表示|提到|指出|告知|提醒|转述|传(?![统真家])|让",
     re.IGNORECASE,
 )
@@ -116,11 +121,33 @@ _INTENDED: Final = re.compile(
     r"|想|计划|有兴趣|感兴趣|有意|希望|愿|将来|未来|在看|纠结|犹豫",
     re.IGNORECASE,
 )
+_REPORTED_WISH: Final = re.compile(
+    r"\b(?:wants?|would like|'d like|hop(?:es?|ing)|wish(?:es)?|dreams?|keen|plans?)\b"
+    r"|想要|最想|希望|想|盼|打算",
+    re.IGNORECASE,
+)
+_TELLER: Final = re.compile(
+    r"(?P<kin>\b(?:sister|brother|husband|wife|mum|mom|dad|son|daughter|partner|boyfriend|girlfriend"
+    r"|friend|gran|nan|aunt|uncle|cousin)\b|[妈爸哥姐弟妹公婆]|老婆|老公|妻子|丈夫|朋友)"
+    r"|(?P<pronoun>\b(?:she|he)\b|[她他])",
+    re.IGNORECASE,
+)
+_OF_THEMSELVES: Final = re.compile(
+    r"[\s,:]*(?:that )?(?:she|he|they|it)(?:'\w+)?\b|(?![\x00-\x7f]|[^，。！？\s]{0,4}[我你])",
+    re.IGNORECASE,
+)
+"""The reported clause goes on with its teller: "she moved"; 她说太重, without another subject."""
+_RELATIVE: Final = re.compile(
+    r"\b(?:sister|brother|husband|wife|mother|father|mum|dad|son|daughter|partner|gran\w*)\b"
+    r"|[妈爸哥姐弟妹婆爷奶]|妻|夫|媳|先生|太太|儿子|女儿|女友|男友",
+    re.IGNORECASE,
+)
 _WORD: Final = re.compile(r"[^\W\d_\u3400-\u9fff]+(?:'[a-z]+)?|[\u3400-\u9fff]")
 _ROOM_WORDS_MIN: Final = 3
 _ROOM_CHARACTERS_MIN: Final = 7
 
 
+@kept_if_short
 def hedges_in(text: str) -> tuple[str, ...]:
     """
     Return the words of doubt and of hearsay in *text*, in order.
@@ -163,9 +190,44 @@ def keeps_hedge(value_text: str, quote: str) -> bool:
     if not hedges_in(quote) or not _has_room(value_text):
         return True
     value = _usual(value_text)
-    if _KEPT.search(value):
+    if _KEPT.search(value) or hedges_in(value):
         return True
-    return not _is_uncertain(quote) and bool(_INTENDED.search(value))
+    if _is_uncertain(quote) and not _reports_a_wish(quote):
+        return _is_of_its_teller(value, quote)
+    return bool(_INTENDED.search(value))
+
+
+def _is_of_its_teller(value: str, quote: str) -> bool:
+    """
+    Return True if a value tells of those who told it: "my sister says she moved".
+
+    >>> _is_of_its_teller("The user's sister moved to Bath", "my sister says she moved to Bath")
+    True
+    >>> _is_of_its_teller("The user moved to Bath", "my sister says I moved to Bath")
+    False
+    """
+    text = _usual(quote)
+    if any(pattern.search(text) for pattern in (*_DOUBTS, *_INTENTIONS)):
+        return False
+    tellers = [match for pattern in _HEARSAY for match in pattern.finditer(text)]
+    if not all(_OF_THEMSELVES.match(text, match.end()) for match in tellers):
+        return False
+    named = [_TELLER.search(match.group()) for match in tellers]
+    return bool(named) and all(each and _names_teller(each, value) for each in named)
+
+
+def _names_teller(teller: re.Match[str], value: str) -> bool:
+    name = teller.group()
+    if teller.lastgroup == "pronoun":
+        return _RELATIVE.search(value) is not None
+    return re.search(rf"\b{re.escape(name)}\b" if name.isascii() else name, value) is not None
+
+
+def _reports_a_wish(quote: str) -> bool:
+    """Return True if a quote tells what somebody wishes, which is theirs to say: 他说他想要…."""
+    text = _usual(quote)
+    doubts = [match for pattern in _DOUBTS for match in pattern.finditer(text)]
+    return not doubts and hearsay_in(quote) and _REPORTED_WISH.search(text) is not None
 
 
 def _is_uncertain(quote: str) -> bool:

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Final
 
 from recollect.text.calendar_dates import Dated, absolute_dates
+from recollect.text.date_ellipses import without_ellipses
 from recollect.text.days import Days, stretch
 from recollect.text.relative_dates import ages_in, lengths_in, relative_dates
 from recollect.text.year_parts import year_parts_in
@@ -41,7 +42,7 @@ _BARE_DAY: Final = re.compile(
 _DAYS: Final = "mon tue wed thu fri sat sun".split()
 _HAN_DAYS: Final = {day: at for at, day in enumerate("一二三四五六日")} | {"天": 6}
 _WEEKDAY: Final = re.compile(
-    rf"\b(?P<day>{'|'.join(_DAYS)})(?:day|sday|nesday|rsday|urday|s)?s?\b"
+    rf"\b(?P<day>{'|'.join(_DAYS)})(?:day|sday|nesday|rsday|urday|rs?|s)?s?\b"
     r"|(?:周|星期|礼拜)(?P<han>[一二三四五六日天])",
     re.IGNORECASE,
 )
@@ -106,7 +107,8 @@ class Told:
 
     def __init__(self, pieces: Sequence[str], said_on: date | None) -> None:
         """Prepare to be asked; nothing is read before it is needed."""
-        self._pieces = pieces
+        written_out = (without_ellipses(each) for each in pieces)
+        self._pieces = tuple(dict.fromkeys((*pieces, *written_out)))
         self._said_on = said_on
         self._answers: dict[object, bool] = {}
 

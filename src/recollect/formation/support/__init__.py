@@ -23,6 +23,7 @@ from recollect.formation.operations import (
     cited_by,
 )
 from recollect.formation.support.endings import ending_reasons
+from recollect.formation.support.former_words import former_reasons
 from recollect.formation.support.grave_words import is_grave_word
 from recollect.formation.support.heard import HeardWindow, Passage
 from recollect.formation.support.identity_fields import identity_reasons
@@ -137,6 +138,7 @@ def _retold_otherwise(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Itera
         whom_reasons(text, cited, heard),
         relation_reasons(text, cited, heard),
         correction_reasons(text, cited, heard),
+        former_reasons(text, cited),
     ):
         yield f"{place or '/'}: {reason}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -14,6 +14,7 @@ import Stemmer
 from recollect.formation.wording.pieces import piece_spans
 from recollect.text.analysis import MARKS, UNSPACED, fold
 from recollect.text.chinese_scripts import simplified
+from recollect.text.short_texts import CHARACTERS_MAX, kept_if_short
 
 WORD_CHARACTERS_MAX: Final = 64
 """A longer run of letters (a key, an encoded file) counts by its first characters only."""
@@ -43,13 +44,24 @@ class Token:
     is_number: bool = False
 
 
-def tokens_in(text: str) -> Iterator[Token]:
+def tokens_in(text: str) -> Iterable[Token]:
     """
-    Yield the words and numbers of *text*, in order; Chinese in its simplified form.
+    Return the words and numbers of *text*, in order; Chinese in its simplified form.
 
     >>> [each.key for each in tokens_in("Ada's cats moved 2 times to 臺北")]
     ['ada', 'cat', 'move', '2', 'time', 'to', '台北']
     """
+    if len(text) > CHARACTERS_MAX:
+        return _tokens_of(text)
+    return _kept_tokens(text)
+
+
+@kept_if_short
+def _kept_tokens(text: str) -> tuple[Token, ...]:
+    return tuple(_tokens_of(text))
+
+
+def _tokens_of(text: str) -> Iterator[Token]:
     text = simplified(text)
     for offset, stop in piece_spans(text):
         for match in _TOKEN.finditer(text[offset:stop]):

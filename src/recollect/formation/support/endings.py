@@ -45,8 +45,14 @@ _ENDS: Final = re.compile(
     re.IGNORECASE,
 )
 """Words of an end that say nothing of what ends; fewer than `_CUE`, which stands beside that."""
-_DONE: Final = re.compile(r"[^\W\d]{1,3}了[。！!~…]*")
-"""A sentence of one verb that is done: 分了, 卖掉了."""
+_DONE: Final = re.compile(
+    r"[\u3400-\u9fff](?:了|啦|喽|咯|惹)(?=[，。！!~…；\s]|$)|终于|总算|到手|搞定|[\u3400-\u9fff](?:掉|完|成)了"
+    r"|\b(?:passed|arrived|came|made it|did it|got (?:it|in|the)|installed|fitted|fixed|sorted"
+    r"|delivered|landed|picked up|finally|at last|all set|good to go|cleared"
+    r"|(?:is|are|'s) (?:in|here|mine|ready|up and running))\b",
+    re.IGNORECASE,
+)
+"""Something that has come about: what waited for it is over, 牵车啦, "the worktops are in"."""
 _OTHER: Final = re.compile("[\u0400-\u05ff\u0600-\u06ff\u0900-\u0e7f]")
 
 _AGAIN: Final = re.compile(
@@ -85,7 +91,7 @@ def ending_reasons(
 def _tells_end(said: str) -> bool:
     """Return True if *said* has a word of an end, or stands in a script without rules for that."""
     plain = simplified(said)
-    return bool(_ENDS.search(plain) or _OTHER.search(plain) or _DONE.fullmatch(plain.strip()))
+    return bool(_ENDS.search(plain) or _OTHER.search(plain) or _DONE.search(plain))
 
 
 def _shared(text: str, cited: Sequence[Passage], heard: HeardWindow) -> bool:

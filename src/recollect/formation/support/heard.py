@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from recollect.formation.claims import Heard, SaidText, SourceClaims, ValueTexts
 from recollect.formation.grounding.foreign_text import foreign_spans, instructs
@@ -27,6 +27,10 @@ from recollect.stores.json_pointers import is_list
 from recollect.text.chinese_scripts import simplified
 from recollect.text.searchable import memory_text
 
+SpokenTrust: TypeAlias = Literal["user", "assistant", "external"]
+"""The trusts of what is said in a talk."""
+OTHERS: Final[frozenset[Trust]] = frozenset({"external", "agent"})
+"""Memories of these trusts say nothing that a user, or the assistant in a talk, said."""
 ASKED_CHARACTERS_MAX: Final = 50_000
 """So much is read of the values and quotes of one formation, repairs and all."""
 LINE_CHARACTERS_MAX: Final = 50_000
@@ -51,7 +55,8 @@ OFFERED_CHARACTERS_MAX: Final = 4_000
 """So much of what the assistant offers is read for what the user takes of it."""
 _YES: Final = re.compile(
     r"\b(?:yes|yeah|yep|yup|yea|aye|sure|ok|okay|right|correct|exactly|indeed|great|perfect"
-    r"|sounds good"
+    r"|(?:much|far|so much|way) better|brilliant|lovely|excellent|fantastic|fab|spot on|that helps"
+    r"|that's it|sounds good"
     r"|deal|agreed|go (?:with|for|ahead)|let's|lets|do (?:it|that|the)|that one"
     r"|this one|the (?:first|second|third|last|other|former|latter)|i'll take|we'll take|both"
     r"|love it"
@@ -84,10 +89,10 @@ _NO: Final = re.compile(
 class Voice:
     """The words of one line that are its speaker's own, or those of others in it."""
 
-    def __init__(self, line: WindowLine, trust: Trust, text: str) -> None:
+    def __init__(self, line: WindowLine, trust: SpokenTrust, text: str) -> None:
         """Prepare to be asked; nothing is read before it is needed."""
         self.line = line
-        self.trust: Trust = trust
+        self.trust: SpokenTrust = trust
         self.text = text
 
     @cached_property
@@ -159,12 +164,12 @@ class HeardLine:
     @cached_property
     def voices(self) -> tuple[Voice, ...]:
         """Return the speaker's own words, then those of others, where there are any."""
-        own: Trust = "assistant" if self.line.message.role == "assistant" else "user"
+        own: SpokenTrust = "assistant" if self.line.message.role == "assistant" else "user"
         inside, outside = self._split(0, len(self._read))
-        texts: tuple[tuple[Trust, str], ...] = ((own, outside), ("external", inside))
+        texts: tuple[tuple[SpokenTrust, str], ...] = ((own, outside), ("external", inside))
         return tuple(Voice(self.line, trust, text) for trust, text in texts if text.strip())
 
-    def trust_at(self, span: tuple[int, int]) -> Trust:
+    def trust_at(self, span: tuple[int, int]) -> SpokenTrust:
         """Return the trust of the words of a span."""
         if any(start < span[1] and span[0] < end for start, end in self.foreign):
             return "external"
@@ -205,7 +210,7 @@ class Passage:
 
     citation: Citation
     line: WindowLine
-    trust: Trust
+    trust: SpokenTrust
     text: str
     question: str = ""
     offered: Voice | None = None
@@ -306,7 +311,7 @@ class HeardWindow:
         self.offer = offer
         self._passages: dict[tuple[int, str, bool], Passage | None] = {}
         self._known: dict[str, WordIndex] = {}
-        self._saying: dict[tuple[Trust, str, str], Voice | None] = {}
+        self._saying: dict[tuple[SpokenTrust, str, str], Voice | None] = {}
         self._texts = ValueTexts()
         self._cited: dict[tuple[int, ...], CitedWords] = {}
         self._frames: dict[str, WordIndex] = {}
@@ -338,20 +343,20 @@ class HeardWindow:
     @cached_property
     def by_trust(self) -> tuple[Voice, ...]:
         """Return all that was said: the users' words first, the newest of them first."""
-        order: tuple[Trust, ...] = ("user", "assistant", "external")
+        order: tuple[SpokenTrust, ...] = ("user", "assistant", "external")
         return tuple(
             voice for trust in order for voice in reversed(self.voices) if voice.trust == trust
         )
 
     @cached_property
-    def said(self) -> tuple[tuple[Trust, WordIndex], ...]:
+    def said(self) -> tuple[tuple[SpokenTrust, WordIndex], ...]:
         """Return the words of all users, of the assistant, and of others."""
-        indexes: dict[Trust, WordIndex] = {}
+        indexes: dict[SpokenTrust, WordIndex] = {}
         for voice in self.by_trust:
             indexes.setdefault(voice.trust, WordIndex()).add(voice.text)
         return tuple(indexes.items())
 
-    def voice_saying(self, trust: Trust, token: Token) -> Voice | None:
+    def voice_saying(self, trust: SpokenTrust, token: Token) -> Voice | None:
         """Return the voice that said a word, or a run of a script without spaces."""
         key = trust, token.key, token.folded
         if key not in self._saying:
@@ -365,7 +370,7 @@ class HeardWindow:
         """Whether words of others are in the window: a tool's, pasted or remembered ones."""
         known = self.offer.known.values()
         return any(voice.trust == "external" for voice in self.voices) or any(
-            memory.trust == "external" for memory in known
+            memory.trust in OTHERS for memory in known
         )
 
     def line(self, number: int) -> HeardLine | None:
@@ -406,7 +411,7 @@ class HeardWindow:
     @cached_property
     def remembered(self) -> tuple[SourceClaims, ...]:
         """Return the claims of known memories that do not rest on other people's words."""
-        known = [each for each in self.offer.known.values() if each.trust != "external"]
+        known = [each for each in self.offer.known.values() if each.trust not in OTHERS]
         return tuple(SourceClaims(_source_of(each)) for each in known)
 
     @cached_property
@@ -422,7 +427,7 @@ class HeardWindow:
         """Return the words of known memories that rest on words of others."""
         index = WordIndex()
         for each in self.offer.known.values():
-            if each.trust == "external":
+            if each.trust in OTHERS:
                 index.add(memory_text(each.value))
         return index
 

@@ -95,7 +95,10 @@ def unsupported_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Ite
     before = " ".join(each.leaf.before for each in contents)
     cited = dict.fromkeys(passage for each in contents for passage in each.leaf.sources.cited)
     place = contents[0].leaf.pointer if len(contents) == 1 else ""
-    for reason in contradiction(text, before, list(cited), is_exposed=heard.is_exposed):
+    spoken = [e.text for e in heard.voices if e.trust == "user" and not heard.is_exposed]
+    for reason in contradiction(
+        text, before, list(cited), is_exposed=heard.is_exposed, spoken=spoken
+    ):
         yield f"{place or '/'}: {reason}"
 
 

@@ -11,7 +11,12 @@ from typing import Final
 
 from recollect.formation.support.heard import SENTENCE_END, HeardWindow, Passage
 from recollect.formation.support.stances import is_negative
-from recollect.formation.support.told_clauses import TEXT_CHARACTERS_MAX, text_clauses
+from recollect.formation.support.told_clauses import (
+    TEXT_CHARACTERS_MAX,
+    OwnWords,
+    text_clauses,
+    words_of,
+)
 from recollect.text.chinese_scripts import simplified
 from recollect.text.numerals import numbers_in, plain
 
@@ -44,7 +49,16 @@ _FORMER: Final = re.compile(
     r"|上次|以前|原[来來本先定]|本[来來]|之前",
     re.IGNORECASE,
 )
-_FIRST_OF_TWO: Final = re.compile(r"\b(?P<what>[a-z]{4,20}) first\b", re.IGNORECASE)
+_FIRST_OF_TWO: Final = re.compile(
+    r"\b(?!(?:go|goe|come|wa|be|look|start|at|their|the|hi|her|my|our|your|it|this|that)s?\b)"
+    r"(?P<what>[a-z]{4,20}) first\b",
+    re.IGNORECASE,
+)
+_PREFERRED: Final = re.compile(
+    r"\bprefer(?:s|red|ring|ence for)? (?P<first>[^,.;!?\n]{2,60}?)"
+    r" (?:to|over|rather than|instead of|not) (?P<then>[^,.;!?\n]{2,60})",
+    re.IGNORECASE,
+)
 _UNIT_LETTERS: Final = 3
 _OPPOSITES: Final = tuple(
     (re.compile(one, re.IGNORECASE), re.compile(other, re.IGNORECASE))
@@ -72,6 +86,7 @@ def correction_reasons(text: str, cited: Sequence[Passage], heard: HeardWindow) 
     yield from _other_amount(text, own, heard)
     yield from _former_amount(text, own)
     yield from _other_first(text, own)
+    yield from _other_preferred(text, own)
 
 
 def _taken_back(text: str, cited: Sequence[Passage], heard: HeardWindow) -> Iterator[str]:
@@ -176,6 +191,18 @@ def _other_first(text: str, cited: Sequence[Passage]) -> Iterator[str]:
     told = {match["what"].lower() for match in _FIRST_OF_TWO.finditer(text)}
     if said and told and said.isdisjoint(told) and any(each in text.lower() for each in said):
         yield f"the cited words put {min(said)!r} first, and the value {min(told)!r}"
+
+
+def _other_preferred(text: str, cited: Sequence[Passage]) -> Iterator[str]:
+    """Yield a preference of two things that is told the other way round."""
+    said = [m for each in cited for m in islice(_PREFERRED.finditer(each.text), CORRECTIONS_MAX)]
+    for match in islice(_PREFERRED.finditer(text), CORRECTIONS_MAX) if said else ():
+        first = OwnWords(words_of(text_clauses(match["first"])))
+        for each in said:
+            liked, other = (list(words_of(text_clauses(each[name]))) for name in ("first", "then"))
+            if first.among(other) and not first.among(liked):
+                yield f"the cited words prefer {each['first'].strip()[:40]!r}"
+                return
 
 
 def _amounts_in(text: str) -> dict[str, set[Fraction]]:

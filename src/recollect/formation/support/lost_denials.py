@@ -19,8 +19,14 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?;；。！？])\s*|\n+")
 def lost_denial_reasons(text: str, cited: Sequence[Passage]) -> Iterator[str]:
     """Yield the first clause of *cited* words that denies what *text* affirms."""
     own = [each for each in cited if each.trust == "user"]
-    clauses = [e for p in own for s in SENTENCE_END.split(p.text) for e in text_clauses(s)]
-    denied = [(each, _denied_words(each)) for each in clauses]
+    clauses = [
+        (each, _is_quoted(each, passage))
+        for passage in own
+        for sentence in SENTENCE_END.split(passage.text)
+        for each in text_clauses(sentence)
+    ]
+    # What stands beside a quote may speak of somebody else: 她不能吃辣，我老公….
+    denied = [(each, _denied_words(each) if quoted else []) for each, quoted in clauses]
     affirmed = OwnWords(word for e, words in denied for word in e.words if word not in words)
     retold = (
         [OwnWords(each.words) for each in _affirming(text)] if any(w for _, w in denied) else []
@@ -31,6 +37,15 @@ def lost_denial_reasons(text: str, cited: Sequence[Passage]) -> Iterator[str]:
         if any(len(value.among(only)) >= needed for value in retold):
             yield f"the cited words deny it: {clause.text.strip()[:SHOWN_CHARACTERS]!r}"
             return
+
+
+def _is_quoted(clause: TextClause, passage: Passage) -> bool:
+    """Return True if a quote touches the clause, or stands elsewhere in other letters."""
+    quote = passage.citation.quote.strip()
+    start, at = passage.text.find(quote), passage.text.find(clause.text)
+    if start < 0 or at < 0 or passage.citation.implied:
+        return True
+    return start < at + len(clause.text.rstrip()) and at < start + len(quote)
 
 
 def _affirming(text: str) -> Iterator[TextClause]:

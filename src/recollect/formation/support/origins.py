@@ -15,14 +15,13 @@ from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
 from recollect.formation.support.content_words import Token, WordIndex, says_something, tokens_in
-from recollect.formation.support.heard import CitedWords, HeardWindow, Passage, Voice
+from recollect.formation.support.heard import CitedWords, HeardWindow, Passage, SpokenTrust, Voice
 from recollect.formation.support.vocabulary import (
-    group_at,
+    group_places,
     groups_of,
     is_neutral,
-    neutral_length,
+    neutral_places,
 )
-from recollect.records import Trust
 
 Origin: TypeAlias = Literal["cited", "user", "known", "neutral", "assistant", "external", "nowhere"]
 _FIGURES_MIN: Final = 2
@@ -156,9 +155,9 @@ class _RunTrace:
         return list(self._stretches())
 
     def _mark_neutral(self) -> None:
-        at = 0
+        at, lengths = 0, neutral_places(self._run)
         while at < len(self._run):
-            length = neutral_length(self._run, at) or (not says_something(self._run[at]))
+            length = lengths[at] or (not says_something(self._run[at]))
             for place in range(at, at + length):
                 self._neutral[place] = True
             at += max(1, length)
@@ -187,9 +186,8 @@ class _RunTrace:
 
     def _mark_synonyms(self) -> None:
         said = self._sources.words.groups
-        for at in range(len(self._run)):
-            length, groups = group_at(self._run, at)
-            if length and not said.isdisjoint(groups):
+        for at, length, groups in group_places(self._run):
+            if not said.isdisjoint(groups):
                 for place in range(at, at + length):
                     self._set(place, "cited")
 
@@ -217,7 +215,7 @@ class _RunTrace:
     def _voice_of(self, written: str, start: int, origin: Origin) -> Voice | None:
         if origin not in ("user", "assistant", "external"):
             return None
-        trust: Trust = origin
+        trust: SpokenTrust = origin
         for size in (len(written), 2):  # what is put together from several may be in none alone
             part = Token(written[:size], start, start + size, is_run=True)
             if voice := self._sources.heard.voice_saying(trust, part):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final
@@ -19,19 +20,36 @@ _NEAR_WORDS: Final = 3
 """A denial that a value may not drop stands so near to what it denies."""
 _DENIAL_BEHIND: Final = frozenset({"de", "nl"})
 """Languages in which a denial may stand behind the verb: "Ich rauche nie"."""
+_NOT_YET: Final = re.compile(
+    r"\byet\b|\bstill (?:to|has|have|needs?)\b|尚未|还没|还未|未", re.IGNORECASE
+)
+_DONE: Final = re.compile(
+    r"[了过已]|\b(?:have|has|had|'ve|just|already|did|done|was|were|\w{3,}ed)\b", re.IGNORECASE
+)
+_NOTHING_FOUND: Final = re.compile(
+    r"没有|没反应|没事|阴性|\b(?:nothing|none|negative|all clear|no reaction|not at all)\b",
+    re.IGNORECASE,
+)
+_OF_ALLERGY: Final = frozenset("过敏不没原检测耐受")
 _SIGNS_OF_ALLERGY: Final = frozenset(
     "hives swell swelling swells epipen anaphylaxis anaphylactic reaction intolerant react".split()
 )
 
 
 def contradiction(
-    text: str, before: str, cited: Sequence[Passage], *, is_exposed: bool
+    text: str,
+    before: str,
+    cited: Sequence[Passage],
+    *,
+    is_exposed: bool,
+    spoken: Sequence[str] = (),
 ) -> Iterator[str]:
     """
     Yield what *text* negates of what *cited* says; content of *before* may stay.
 
     A negation that was not said may follow from what was said ("coffee makes me ill"). It counts as
     a contradiction only if the window has words of others (*is_exposed*), which may have caused it.
+    *spoken* is all that users say, where what they deny in other words may stand.
     """
     clauses = clauses_in(text[:TEXT_CHARACTERS_MAX])
     stood = {
@@ -43,7 +61,11 @@ def contradiction(
     for attitude, denied in sorted(taken):
         if is_mixed and attitude != "allergic":
             continue  # one thing is liked, another is not: which of them is told clause by clause
-        if not said.allows(attitude, denied=denied):
+        tells_other = (
+            attitude == "allergic" and denied and said.denies_of(clauses, attitude, spoken)
+        )
+        tells_same = attitude == "allergic" and denied and said.affirms_of(clauses, attitude)
+        if tells_same or not (tells_other or said.allows(attitude, denied=denied)):
             what = "is not" if denied else "is"
             yield f"the cited words do not say that somebody {what} {_WORDS[attitude]}"
     for attitude in sorted({attitude for attitude, denied in taken if not denied}):
@@ -95,6 +117,38 @@ class _Said:
             return bool(good) or not bad
         return bool(bad) or not good or self.has_denial
 
+    def denies_of(
+        self, clauses: Sequence[Clause], attitude: Attitude, spoken: Sequence[str]
+    ) -> bool:
+        """
+        Return True if users tell the attitude, and deny it of what *clauses* deny it of.
+
+        "The test was for allergies: dust yes, cats nothing at all" says that cats are none.
+        """
+        said = [each for each, _ in self._clauses]
+        said += [each for text in spoken for each in clauses_in(text[:TEXT_CHARACTERS_MAX])]
+        if not any((attitude, False) in each.attitudes for each in said):
+            return False
+        denied = {key for each in said if _denies_all(each) for key in _own_keys(each)}
+        told = {
+            key for each in clauses if (attitude, True) in each.attitudes for key in _own_keys(each)
+        }
+        return bool(denied & told)
+
+    def affirms_of(self, clauses: Sequence[Clause], attitude: Attitude) -> bool:
+        """Return True if the sentences tell the attitude of all that *clauses* deny it of."""
+        told = {key for e in clauses if (attitude, True) in e.attitudes for key in _own_keys(e)}
+        having, lacking = (
+            {
+                key
+                for e, _ in self._clauses
+                if (attitude, is_denied) in e.attitudes
+                for key in _own_keys(e)
+            }
+            for is_denied in (False, True)
+        )
+        return bool(told & having - lacking) and not told & lacking - having
+
     def is_of_another(self, attitude: Attitude) -> bool:
         """Return True if only clauses about someone else have the attitude."""
         having = [each for each, _ in self._clauses if (attitude, False) in each.attitudes]
@@ -107,7 +161,7 @@ class _Said:
             if not is_exposed:
                 return ""
             for key, word in denied.items():
-                if key in self._words:
+                if key in self._words and not self._is_still_to_come(clauses, key):
                     return word.folded
             return self._turned_run(clauses)
         if any(clause.denials or clause.tells_end for clause in clauses) or _has_bad(clauses):
@@ -151,9 +205,17 @@ class _Said:
                 for at in range(token.end - token.start - 1):
                     pair = token.key[at : at + 2]
                     is_denied = clause.denies(token.start + at, is_run=True)
-                    if is_denied and any(pair in run for run in self._words) and _is_plain(pair):
+                    is_said = any(pair in run for run in self._words) and _is_plain(pair)
+                    if is_denied and is_said and not self._is_still_to_come([clause], pair):
                         return pair
         return ""
+
+    def _is_still_to_come(self, clauses: Sequence[Clause], key: str) -> bool:
+        """Return True if what is told as not done yet was said to be done later, or to be due."""
+        if not any(_NOT_YET.search(each.text) for each in clauses):
+            return False
+        said = [each.text for each, _ in self._clauses if key in each.text]
+        return bool(said) and not any(map(_DONE.search, said))
 
     def _is_denied(self, clause: Clause, word: Token) -> bool:
         if self._language in _DENIAL_BEHIND:
@@ -168,6 +230,21 @@ class _Said:
             for word in clause.words
             if word.key == wanted.key or is_form(word.folded, wanted.folded)
         ]
+
+
+def _denies_all(clause: Clause) -> bool:
+    """Return True if a clause says nothing but that something is not there: 貓完全沒有."""
+    return not clause.attitudes and _NOTHING_FOUND.search(clause.text) is not None
+
+
+def _own_keys(clause: Clause) -> Iterator[str]:
+    """Yield what a clause is about, but for the allergy itself; of Chinese, each character."""
+    for word in clause.words:
+        if word.is_run:
+            places = (at for at in range(len(word.key)) if not neutral_length(word.key, at))
+            yield from (word.key[at] for at in places if word.key[at] not in _OF_ALLERGY)
+        elif not is_neutral(word) and not word.key.startswith("allerg"):
+            yield word.key
 
 
 def _denied(clause: Clause) -> list[Token]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
+from recollect.formation.grounding.common_words import COMMON
 from recollect.formation.support.heard import SENTENCE_END, HeardWindow, Passage
 from recollect.formation.support.subjects import KIN, KIN_HAN
 from recollect.formation.support.told_clauses import (
@@ -16,6 +17,7 @@ from recollect.formation.support.told_clauses import (
     words_of,
 )
 from recollect.stores.json_pointers import leaves
+from recollect.text.analysis import fold
 from recollect.text.chinese_scripts import simplified
 
 PEOPLE_MAX: Final = 10
@@ -75,6 +77,8 @@ def _related(text: str, heard: HeardWindow) -> Iterator[str]:
     pairs = (match for pattern in _RELATED for match in pattern.finditer(text))
     for match in islice(pairs, PEOPLE_MAX):
         kin, name = match["kin"], match["name"]
+        if fold(name) in COMMON:  # "The" of "The user's sister"
+            continue
         said = _said(heard)
         with_name = [each for each in said if name in each]
         if not with_name or any(_has_kin(kin, each) for each in with_name):

@@ -14,6 +14,7 @@ from typing import Final, Literal, TypeAlias
 
 from recollect.formation.support.content_words import Token, tokens_in
 from recollect.text.chinese_scripts import simplified
+from recollect.text.short_texts import kept_if_short
 
 Attitude: TypeAlias = Literal["likes", "prefers", "dislikes", "allergic"]
 
@@ -40,12 +41,18 @@ _IDIOM: Final = re.compile(
     r"|worries|doubt|idea|need|way|wonder|rush)|why (?:don't|not)|never mind|nothing but|can't help"
     r"|not to mention|if not|or not|isn't it|aren't (?:they|you)|don't you|doesn't it"
     r"|no longer than"
+    r"|(?:can't|cannot|couldn't) (?:believe|resist|stop|get enough of|be (?:happier|prouder|better"
+    r"|more)|recommend \w+ enough)|(?:don't|won't|wouldn't) (?:forget|miss|get me wrong)"
+    r"|(?:didn't|hadn't|never) (?:expect\w*|realis\w*|realiz\w*|notic\w*|thought|imagin\w*)"
+    r"|never (?:been|felt) (?:happier|better|so|more)|no more than|not least|no thanks"
     r"|nothing (?:beats|better|like)|not (?:bad|sure|yet sure)|no,? (?:i|we|it|my|that|he|she"
     r"|they)|nicht nur|kein problem|no solo)\b"
     r"|不好意思|不错|不客气|没关系|没事|没问题|差不多|要不要|是不是|好不好|能不能|会不会|有没有"
     r"|不仅|不但"
     r"|不只|对不起|了不起|不用谢|不过(?!敏)|不然|不久|不管|不如|不同|不少|无论|别人|别的|特别"
-    r"|区别|分别|个别",
+    r"|区别|分别|个别|没想到|不料|不得不|不得已|忍不住|恨不得|巴不得|不愧|不光|不单|不止|离不开|少不了"
+    r"|免不了|没多久|没几[天年月]|不多久|不小心|不知不觉|无不|动不动|对不对|不一会|毫无疑问|不由得|要不是"
+    r"|不是(?=[\s，,、。.…~]+是)|不论|不妨|不免|不禁|不断|不停|不错过",
     re.IGNORECASE,
 )
 _DENIAL: Final = re.compile(
@@ -77,7 +84,8 @@ _PAST: Final = re.compile(
     r"|nonexistent|zero|nil|barely|rusty|out|away|vegan|vegetarian|teetotal|sober|banned|hopeless"
     r"|useless|bad at|terrible|fail(?:s|ed)?|tired of"
     r"|fruher|vorbei|antes|solo|avant|seulement|antes|apenas|so)\b"
-    r"|以前|曾经|原来|结束|分手|离|卖|换|改|只|仅|简短|少|单|素|全职|独|怕|难|差|太|受不了|吃不消",
+    r"|以前|曾经|原来|结束|分手|离(?=[开职婚异世去队])|卖|换|改(?!善)|(?<![\d一二三四五六七八九十两几每这那])只|仅|简短"
+    r"|少(?!年)|单[身独]|素(?![质材])|全职|独[自居]|怕|难|差(?!不多)|太(?![太阳原平极])|受不了|吃不消",
     re.IGNORECASE,
 )
 _ATTITUDES: Final[tuple[tuple[Attitude, re.Pattern[str]], ...]] = (
@@ -132,10 +140,16 @@ _WHO: Final = re.compile("[我你妳他她它]")
 """A pronoun behind a denial begins another clause: 可以不要两点吗我到一点半."""
 # Said with a character of denial, and denying nothing: 行不行, 免费.
 _CHOICE: Final = re.compile(r"([\u3400-\u9fff])[不唔没]\1|无[尘糖线人障]|免费|非常|停车")
+# Two denials that affirm: 无辣不欢, 非去不可, 没有一天不跑.
+_TWICE: Final = re.compile(
+    r"无[\u3400-\u9fff]{1,2}不[\u3400-\u9fff]|非[^，。！？\s]{1,6}不可|没有?[^，。！？\s]{1,4}不(?![好])"
+    r"|不[^，。！？\s]{1,3}不行"
+)
 # Denials of a verb, not of a noun ("no milk") or by another verb ("avoids").
 _VERBAL: Final = re.compile(
     r"\b(?:not|never|cannot|(?:ca|wo|do|does|did|is|are|was|were|have|has|had|should|would|could"
-    r"|must)n'?t|no longer)\b(?!,)|不(?![对假出到了进下起动完见好])|没|未|别|勿|唔|冇",
+    r"|must)n'?t|no longer)\b(?!,)|(?<!要)不(?!是[\s，,、。.…~]*是)(?![对假出到了进下起动"
+    r"完见好])|没|未|别|勿|唔|冇",
     re.IGNORECASE,
 )
 # What a denial does not reach beyond: who or what comes next.
@@ -172,6 +186,7 @@ class Clause:
         )
 
 
+@kept_if_short
 def clauses_in(text: str) -> tuple[Clause, ...]:
     """
     Return the clauses of a text of bounded length.
@@ -247,4 +262,4 @@ def is_negative(text: str) -> bool:
 
 
 def _without_idioms(text: str) -> str:
-    return _CHOICE.sub(_blank, _IDIOM.sub(_blank, _usual(text)))
+    return _CHOICE.sub(_blank, _TWICE.sub(_blank, _IDIOM.sub(_blank, _usual(text))))

@@ -63,8 +63,9 @@ GROUPS: Final = tuple(
     neighbour neighbor neighbours neighbors 邻居 隔壁 / landlord landlady rent rented tenancy
     lease rental renting 房东 房租 租金 租约 租房 月租 租赁 承租 / birth birthday born turn turned
     turning anniversary 生日 出生 过生日 周岁 / pregnant expecting pregnancy baby due 怀孕 孕妇
-    孕期 有孕 预产期 孕 / die died dead death passed funeral late deceased lost loss 去世 过世 死
-    离世 走了 葬礼 逝世 丧 / ill illness sick sickness disease unwell flu cold fever health 生病
+    保胎 安胎 产检 孕期 有孕 预产期 孕 / die died dead death passed funeral late deceased lost
+    loss 去世 过世 死 离世 走了 葬礼 逝世 丧 / ill illness sick sickness disease unwell flu
+    cold fever health 生病
     病 不舒服 感冒 发烧 流感 健康 患病 患 疾病 病情 身体 / diagnose diagnosed diagnosis confirmed
     确诊 诊断 查出 检查出 / injury injured hurt hurts broke broken fracture sprain sprained pulled
     受伤 骨折 扭伤 伤 摔伤 摔 / pain painful ache aches aching sore hurt hurts hurting 疼 痛 酸痛
@@ -178,8 +179,9 @@ GROUPS: Final = tuple(
     退伍 军人 兵役 / police court lawyer legal law sue solicitor 警察 律师 法院 法律 起诉 打官司 /
     fraud fraudulent scam scams swindle swindled swindler con conned 诈骗 欺诈 骗 诈欺 骗局 骗子 /
     steal steals stole stolen stealing theft thief rob robbed robbery burglary burgled mugged
-    nicked 偷 盗 偷窃 被盗 失窃 抢 小偷 / crime criminal convicted conviction guilty sentenced
-    prison jail arrested 犯罪 有罪 判刑 坐牢 入狱 逮捕 前科 定罪 被捕 / allergy allergic allergies
+    nicked 偷 盗 偷窃 被盗 失窃 窃 遭窃 抢 小偷 / crime criminal convicted conviction guilty
+    sentenced prison jail arrested 犯罪 有罪 判刑 坐牢 入狱 逮捕 前科 定罪 被捕 /
+    allergy allergic allergies
     allergen intolerant intolerance 过敏 不耐受 过敏原 过敏史 / anaphylaxis anaphylactic
     anaphalaxis shock epipen 过敏性休克 休克 / diabetes diabetic insulin sugar 糖尿病 血糖 胰岛素
     控糖 / pressure hypertension blood 高血压 血压 降压 / asthma inhaler breathing wheeze 哮喘

@@ -11,16 +11,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from recollect.formation.support.content_words import Token, is_form, tokens_in
 from recollect.formation.support.vocabulary import groups_of, is_neutral, neutral_length
+from recollect.text.short_texts import kept_if_short
 
 TEXT_CHARACTERS_MAX: Final = 4_000
 """So much of a value, and of the passages that it cites, is read clause by clause."""
-_REMEMBERED_CHARACTERS: Final = 600
-"""Of shorter texts, the sentences that several checks read, the last few are kept."""
 _DIGITS_MIN: Final = 2
 _PREFIX: Final = 4
 _CLAUSE_END: Final = re.compile(
@@ -73,6 +71,7 @@ class TextClause:
     words: tuple[OwnWord, ...]
 
 
+@kept_if_short
 def text_clauses(text: str) -> tuple[TextClause, ...]:
     """
     Return the clauses of the beginning of a text, without empty ones.
@@ -80,14 +79,7 @@ def text_clauses(text: str) -> tuple[TextClause, ...]:
     >>> [[word.key for word in each.words] for each in text_clauses("a whippet, from Leeds")]
     [['whippet'], ['leed']]
     """
-    if len(text) <= _REMEMBERED_CHARACTERS:
-        return _remembered_clauses(text)
     return _clauses_of(text[:TEXT_CHARACTERS_MAX])
-
-
-@lru_cache(maxsize=256)
-def _remembered_clauses(text: str) -> tuple[TextClause, ...]:
-    return _clauses_of(text)
 
 
 def _clauses_of(text: str) -> tuple[TextClause, ...]:

@@ -44,6 +44,10 @@ _THIRD: Final = re.compile(
     rf"|^[\W_]{{0,4}}(?:他|她|我们?的?(?:{KIN_HAN}))",
     re.IGNORECASE,
 )
+_NAMED_SUBJECT: Final = re.compile(
+    rf"{_LEAD}(?P<name>[A-Z][a-z]{{0,20}})(?:'s| (?:is|was|has|can(?:'t)?|cannot|will|won't|wants"
+    r"|needs|eats|likes|loves|hates|plays|works|lives|doesn't|does))\b"
+)
 _OF_USER: Final = re.compile(
     r"^[\W_]{0,4}(?:the )?(?:user|speaker)\b(?!'s| is called)"
     rf"|^[\W_]{{0,4}}(?:用户|使用者)(?!的|们?家|{KIN_HAN})",
@@ -181,7 +185,18 @@ def _told_by_subject(text: str) -> Iterator[tuple[Subject, TextClause]]:
                 subject = "other"
             elif _FIRST.search(said):
                 subject = "user"
+            elif _is_named(clause.text):
+                subject = "other"
             yield subject, clause
+
+
+def _is_named(text: str) -> bool:
+    """Return True if a clause begins with a name and a verb: "Tomasz is pescatarian"."""
+    found = _NAMED_SUBJECT.search(text)
+    if found is None:
+        return False
+    name = found["name"]
+    return fold(name) not in COMMON and name not in {"I", "A"}
 
 
 def _exchanged_names(text: str, cited: Sequence[Passage], heard: HeardWindow) -> Iterator[str]:

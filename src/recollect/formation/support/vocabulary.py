@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from functools import cache
 from itertools import chain
 from typing import Final
@@ -13,7 +12,9 @@ from recollect.formation.support.neutral_words import CHINESE, ENGLISH, OTHERS
 from recollect.formation.support.stances import tells_liking
 from recollect.formation.support.synonyms import GROUPS
 from recollect.text.analysis import fold
+from recollect.text.short_texts import kept_if_short
 
+_NO_GROUPS: Final[frozenset[int]] = frozenset()
 HAN_WORD_CHARACTERS_MAX: Final = 6
 """No word of the lists in a script without spaces is longer."""
 
@@ -48,11 +49,28 @@ def groups_said(index: WordIndex) -> frozenset[int]:
     return frozenset(chain(spaced, *map(_groups_in, index.runs)))
 
 
-def _groups_in(run: str) -> Iterator[int]:
+@kept_if_short
+def _groups_in(run: str) -> frozenset[int]:
     groups = _groups()
+    found: set[int] = set()
     for at in range(len(run)):
         for length in range(1, HAN_WORD_CHARACTERS_MAX + 1):
-            yield from groups.get(run[at : at + length], ())
+            found |= groups.get(run[at : at + length], _NO_GROUPS)
+    return frozenset(found)
+
+
+@kept_if_short
+def neutral_places(run: str) -> tuple[int, ...]:
+    """Return the length of the neutral word at each place of *run*; 0 where none begins."""
+    return tuple(_longest(run, at, CHINESE) for at in range(len(run)))
+
+
+@kept_if_short
+def group_places(run: str) -> tuple[tuple[int, int, frozenset[int]], ...]:
+    """Return where listed words begin in *run*: the place, the longest word's length and groups."""
+    groups = _groups()
+    lengths = ((at, _longest(run, at, groups)) for at in range(len(run)))
+    return tuple((at, n, groups[run[at : at + n]]) for at, n in lengths if n)
 
 
 def _longest(run: str, at: int, words: object) -> int:

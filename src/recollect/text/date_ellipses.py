@@ -1,0 +1,66 @@
+"""Dates that share a word: 六月二十五、二十六, 下周三到五, 四五月, "next wed to fri"."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+TEXT_CHARACTERS_MAX: Final = 4_000
+"""So much of a text is written out; a longer one is read as it stands."""
+_DIGITS: Final = "一二三四五六七八九"
+_NUMBER: Final = r"(?:\d{1,2}|[一二三四五六七八九十廿]{1,3})"
+_DAY: Final = rf"(?:[廿二]?十[{_DIGITS}]|二十|三十|[{_DIGITS}]|\d{{1,2}})"
+_AND: Final = r"(?: ?[、,，~/-] ?| ?(?:到|至|和|跟|与|或|及|还有) ?)"
+_WEEKDAYS: Final = "mon|tue|wed|thu|fri|sat|sun"
+_NO_DAY: Final = r"(?![\d一二三四五六七八九十点月年个人时分万百千块元岁米公%.:])"
+_DAYS_OF_MONTH: Final = re.compile(
+    rf"(?P<mark>(?<![\d一二三四五六七八九十]){_NUMBER}月份?)(?P<one>{_DAY})"
+    rf"(?:[日号]?{_AND}|(?<=十[{_DIGITS}])(?=[二三]?十))(?P<two>{_DAY})(?P<end>[日号]?){_NO_DAY}"
+)
+_DAYS_OF_WEEK: Final = re.compile(
+    r"(?P<mark>(?:[上下]{1,2}|这|本|每|毎)?个?(?:周|星期|礼拜))(?P<one>[一二三四五六日天])"
+    rf"{_AND}?(?P<two>[一二三四五六日天])(?P<end>){_NO_DAY}(?![次回节趟期种起])"
+)
+_MONTHS: Final = re.compile(
+    rf"(?<![\d一二三四五六七八九十年])(?P<one>{_NUMBER}){_AND}(?P<two>{_NUMBER}) ?月"
+)
+_MONTHS_BESIDE: Final = re.compile(
+    rf"(?<![\d一二三四五六七八九十])(?P<one>[{_DIGITS}])(?P<two>[{_DIGITS}])月"
+)
+_WEEKDAYS_ENGLISH: Final = re.compile(
+    rf"\b(?P<mark>(?:next|this|last|every|on) )(?P<one>(?:{_WEEKDAYS})[a-z]{{0,6}})"
+    rf" ?(?:-|/|&|,|and|to|till?|until|through|or) ?(?P<two>(?:{_WEEKDAYS})[a-z]{{0,6}})\b",
+    re.IGNORECASE,
+)
+_ORDINAL: Final = r"\d{1,2}(?:st|nd|rd|th)"
+_ORDINALS: Final = re.compile(
+    rf"(?<!the )\b(?P<one>{_ORDINAL}) ?(?:-|to|till?|until|through|and|&) ?(?:the )?"
+    rf"(?P<two>{_ORDINAL})\b"
+    r"(?! (?:of\b|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|birthday|grade|century|floor))",
+    re.IGNORECASE,
+)
+
+
+def without_ellipses(text: str) -> str:
+    """
+    Return *text* (in its `plain` form) with the word that two dates share before each of them.
+
+    >>> without_ellipses("期末考六月二十五二十六"), without_ellipses("下周三到五去")
+    ('期末考六月二十五日、六月二十六日', '下周三、下周五去')
+    >>> without_ellipses("四五月"), without_ellipses("next wed to fri")
+    ('四月、五月', 'next wed, next fri')
+    """
+    if len(text) > TEXT_CHARACTERS_MAX:
+        return text
+    text = _DAYS_OF_MONTH.sub(r"\g<mark>\g<one>日、\g<mark>\g<two>日", text)
+    text = _DAYS_OF_WEEK.sub(r"\g<mark>\g<one>、\g<mark>\g<two>", text)
+    text = _MONTHS.sub(r"\g<one>月、\g<two>月", text)
+    text = _MONTHS_BESIDE.sub(_two_months, text)
+    text = _ORDINALS.sub(r"the \g<one>, the \g<two>", text)
+    return _WEEKDAYS_ENGLISH.sub(r"\g<mark>\g<one>, \g<mark>\g<two>", text)
+
+
+def _two_months(match: re.Match[str]) -> str:
+    """Write out months that follow each other; "一二月" does, "五二月" is none."""
+    one, two = (_DIGITS.index(match[name]) for name in ("one", "two"))
+    return f"{match['one']}月、{match['two']}月" if two == one + 1 else match.group()
