@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
-from typing import TypeVar, cast
+from typing import TypeGuard, TypeVar
 
 from recollect.errors import UsageError
 from recollect.records import Json, JsonObject
@@ -103,7 +103,7 @@ class Table:
         found = self.any(name)
         if not _is_json(found):
             raise self.wrong(name, "holds a date or time, which JSON has not: write it as text")
-        return cast("Json", found)
+        return found
 
     def tables(self, name: str) -> Iterator[Table]:
         """Yield the tables of a list, each with its place."""
@@ -120,7 +120,7 @@ class Table:
             raise self.wrong(unknown[0], f"there is no such field; there are {listed(self._read)}")
 
 
-def _is_json(value: object) -> bool:
+def _is_json(value: object) -> TypeGuard[Json]:
     if isinstance(value, Mapping):
         return all(_is_json(each) for each in value.values())
     if isinstance(value, Sequence) and not isinstance(value, str):

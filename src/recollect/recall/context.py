@@ -24,7 +24,7 @@ from recollect.errors import NotFoundError
 from recollect.messages import AnyMessage, message_classes
 from recollect.recall.rendering import visible
 from recollect.recall.results import Recalled
-from recollect.recall.sentences import heading_of, is_chinese
+from recollect.recall.sentences import heading_of, is_chinese, label_with_origin
 from recollect.records import Memory, Message, Scope
 
 LeftOutReason = Literal["budget", "in the thread", "repeats", "score"]
@@ -226,7 +226,7 @@ def _profile_lines(profile: Sequence[ProfileDocument]) -> Iterator[str]:
 
 def profile_heading(handle: str, memory: Memory) -> str:
     """Return the line above a document's fields."""
-    return f"# {shown(memory.label)} [{handle}]"
+    return f"# {shown(label_with_origin(memory))} [{handle}]"
 
 
 def _entry_lines(entries: Sequence[ContextEntry]) -> Iterator[str]:

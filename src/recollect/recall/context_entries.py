@@ -24,7 +24,13 @@ from recollect.recall.context import (
 from recollect.recall.context_plan import ContextPlan, TokenRoom
 from recollect.recall.excerpts import excerpt_of
 from recollect.recall.results import Recalled
-from recollect.recall.sentences import is_chinese, memory_sentence, sentence_of, validity_of
+from recollect.recall.sentences import (
+    is_chinese,
+    memory_sentence,
+    origin_of,
+    sentence_of,
+    validity_of,
+)
 from recollect.records import Memory, Message, Scope
 from recollect.text.analysis import terms_of
 from recollect.text.passages import WHOLE_CHARACTERS_MAX
@@ -150,9 +156,10 @@ def _words(
 def _told_memory(memory: Memory) -> str:
     sentence = memory_sentence(memory.value, memory.text)
     chinese = is_chinese(sentence)
-    when = validity_of(memory, chinese=chinese)
+    notes = [validity_of(memory, chinese=chinese), origin_of(memory, chinese=chinese)]
+    told = "; ".join(filter(None, notes))
     who = f"{memory.speaker}: " if memory.speaker else ""
-    return f"{who}{sentence} ({when})" if when else f"{who}{sentence}"
+    return f"{who}{sentence} ({told})" if told else f"{who}{sentence}"
 
 
 class _Told:

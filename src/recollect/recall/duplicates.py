@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, get_args
 
 from recollect.formation.value_identity import normalised
 from recollect.recall.results import Recalled
@@ -18,7 +18,7 @@ from recollect.text.searchable import memory_text
 Said: TypeAlias = tuple[Scope, str, str]
 """A message: scope, thread, id."""
 
-_RANK: Final[dict[Trust, int]] = {"user": 0, "assistant": 1, "external": 2}
+_RANK: Final[dict[Trust, int]] = {trust: place for place, trust in enumerate(get_args(Trust))}
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
 _PLACE: Final = re.compile(r"/(?:0|[1-9][0-9]*)(?=/|$)")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from recollect.recall.candidates import Collection, Floats
 from recollect.recall.signals import Signal
+from recollect.recall.strength import STRENGTH
 
 WEIGHTS: Final = {
     "dense": 0.3,
@@ -48,6 +50,45 @@ WEIGHTS_WITHOUT_VECTOR: Final = {
 }
 """The same for an entry without: pending, of another embedder, or in an unknown language."""
 
+_BY_VECTOR: Final = ("dense", "session_dense")
+_BY_WORDS: Final = ("entry", "window", "session")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The weight of each signal, for entries that have a vector and for those *without* one."""
+
+    having: Mapping[str, float]
+    without: Mapping[str, float]
+
+
+@lru_cache(maxsize=64)
+def weights_at(strength: float) -> Weights:
+    """
+    Return the weights where what vectors say weighs *strength* times as much.
+
+    At 0 all entries are ranked as those without a vector. Between 0 and 1 words give way to
+    vectors step by step. Above 1 all weights are scaled down together, so that scores stay on the
+    scale that relevance and the packing of a context were fitted to.
+
+    >>> weights_at(1.0) == Weights(WEIGHTS, WEIGHTS_WITHOUT_VECTOR)
+    True
+    """
+    if strength == STRENGTH:
+        return Weights(WEIGHTS, WEIGHTS_WITHOUT_VECTOR)
+    share = min(strength, 1.0)
+    having = {
+        name: without + (WEIGHTS[name] - without) * share
+        for name, without in WEIGHTS_WITHOUT_VECTOR.items()
+    }
+    having |= {name: WEIGHTS[name] * strength for name in _BY_VECTOR}
+    if strength < STRENGTH:
+        return Weights(having, WEIGHTS_WITHOUT_VECTOR)
+    usual, now = (sum(each[name] for name in _BY_VECTOR + _BY_WORDS) for each in (WEIGHTS, having))
+    scaled = {name: weight * usual / now for name, weight in having.items()}
+    unscaled = {name: WEIGHTS_WITHOUT_VECTOR[name] for name in (*_BY_VECTOR, *_BY_WORDS, "outside")}
+    return Weights(scaled, scaled | unscaled)
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -58,28 +99,61 @@ class Ranking:
     parts: dict[str, Floats]
 
 
-def fused(collection: Collection, signals: Sequence[Signal], limit: int) -> Ranking:
+def fused(
+    collection: Collection, signals: Sequence[Signal], limit: int, *, strength: float = STRENGTH
+) -> Ranking:
     """
     Return the *limit* best entries of *collection*, best first.
 
     Ties are broken by time, newest first, then by the entry's id, so that equal stores give equal
     answers.
     """
-    by_name = {signal.name: signal.value for signal in signals}
-    without = by_name.pop("no_vector", None)
-    weights = WEIGHTS_WITHOUT_VECTOR if without is None else WEIGHTS
-    if without is not None and not without.any():
-        without = None
-    score = np.zeros(len(collection), np.float32)
-    for names, column in _columns(by_name):
-        score += _weight(names, weights, without) * column
+    fusion = _Fusion(signals, strength)
+    score = fusion.scores(len(collection))
     top = best_of(score, limit)
     order = top[np.lexsort((collection.uid[top], -collection.time[top], -score[top]))][:limit]
-    shown = None if without is None else without[order]
-    parts = {
-        name: _weight([name], weights, shown) * column[order] for name, column in by_name.items()
-    }
-    return Ranking(order=order, score=score[order], parts=parts)
+    return Ranking(order=order, score=score[order], parts=fusion.parts(order))
+
+
+def fused_scores(collection: Collection, signals: Sequence[Signal], strength: float) -> Floats:
+    """Return the score of every entry of *collection* at *strength*."""
+    return _Fusion(signals, strength).scores(len(collection))
+
+
+class _Fusion:
+    """The signals of one search with their weights."""
+
+    def __init__(self, signals: Sequence[Signal], strength: float) -> None:
+        self._by_name = {signal.name: signal.value for signal in signals}
+        without = self._by_name.pop("no_vector", None)
+        weights = weights_at(strength)
+        # A search by words alone has no vectors to be compared with.
+        self._weights = WEIGHTS_WITHOUT_VECTOR if without is None else weights.having
+        self._weights_without = weights.without
+        self._without = without if without is not None and without.any() else None
+
+    def scores(self, count: int) -> Floats:
+        """Return the weighted sum for each of the *count* entries."""
+        score = np.zeros(count, np.float32)
+        for names, column in _columns(self._by_name):
+            score += self._weight(names, self._without) * column
+        return score
+
+    def parts(self, order: NDArray[np.intp]) -> dict[str, Floats]:
+        """Return each signal's share of the scores of the entries at *order*."""
+        without = None if self._without is None else self._without[order]
+        return {
+            name: self._weight([name], without) * column[order]
+            for name, column in self._by_name.items()
+        }
+
+    def _weight(self, names: Sequence[str], without: Floats | None) -> np.float32 | Floats:
+        """Return the total weight of signals, per entry if some entries are *without* a vector."""
+        weight = sum(self._weights[name] for name in names)
+        if without is None:
+            return np.float32(weight)
+        difference = sum(self._weights_without[name] for name in names) - weight
+        return np.float32(weight) + np.float32(difference) * without
 
 
 def _columns(by_name: Mapping[str, Floats]) -> Iterable[tuple[list[str], Floats]]:
@@ -88,17 +162,6 @@ def _columns(by_name: Mapping[str, Floats]) -> Iterable[tuple[list[str], Floats]
     for name, column in by_name.items():
         found.setdefault(id(column), ([], column))[0].append(name)
     return found.values()
-
-
-def _weight(
-    names: Sequence[str], weights: Mapping[str, float], without: Floats | None
-) -> np.float32 | Floats:
-    """Return the total weight of signals, per entry if some entries are *without* a vector."""
-    weight = sum(weights[name] for name in names)
-    if without is None:
-        return np.float32(weight)
-    difference = sum(WEIGHTS_WITHOUT_VECTOR[name] for name in names) - weight
-    return np.float32(weight) + np.float32(difference) * without
 
 
 def best_of(score: Floats, limit: int) -> NDArray[np.intp]:

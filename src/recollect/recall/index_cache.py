@@ -232,6 +232,18 @@ class Indexes:
                 self._drop(scope)
             return len(idle)
 
+    def latest(self) -> list[ScopeIndex]:
+        """Return all cached indexes."""
+        with self._turn:
+            return list(self._indexes.values())
+
+    def exchange(self, index: ScopeIndex, generation: int) -> None:
+        """Replace the cached index by *index*, if it is of the same moment: it takes less room."""
+        with self._turn:
+            kept = self._indexes.get(index.scope)
+            if generation == self._generation and kept and kept.cursor == index.cursor:
+                self._put(index)
+
     def unmerged(self) -> list[ScopeIndex]:
         """Return the indexes that merging would make faster or smaller."""
         with self._turn:

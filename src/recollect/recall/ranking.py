@@ -20,6 +20,7 @@ from recollect.recall.query_analysis import (
 )
 from recollect.recall.relevance import QueryMatches, query_terms, relevance, term_weights
 from recollect.recall.signals import signals_of, word_signals
+from recollect.recall.strength import STRENGTH
 from recollect.records import Scope
 from recollect.stores.fast_records import maker_of
 from recollect.text.analysis import terms_of
@@ -55,17 +56,19 @@ def search(
     limit: int,
     *,
     outside: OutsideHits | None = None,
+    strength: float = STRENGTH,
 ) -> Hits:
     """
     Return the *limit* best entries of *collection*, best first.
 
-    *outside* holds the hits of the external vector store, if one was queried.
+    *outside* holds the hits of the external vector store, if one was queried. What vectors say
+    weighs *strength* times as much as that of MiniLM's.
     """
     if not len(collection):
         return Hits([], {})
     similar = None if vector is None else collection.similarity(vector)
     signals = signals_of(collection, question, similar, outside=outside)
-    ranking = fused(collection, signals, limit)
+    ranking = fused(collection, signals, limit, strength=strength)
     terms = query_terms(terms_of(question.text))
     places = [found.astype(np.intp) for found, _ in collection.postings(terms)]
     weights = term_weights(terms, len(collection), places)

@@ -5,7 +5,7 @@ Recall, from a query to its answer, in six steps.
 2. `read_collection`: bring the indexes of the scopes up to date, in a read transaction.
 3. `rank_entries`: find the entries that bear on the query, best first (pure).
 4. `StoreSnapshot.entries`: read the best of them, in the same transaction.
-5. `reranked`: if there is a reranker, put the best in its order.
+5. `rerank_order`: if there is a reranker, put the best in its order.
 6. `pack_answer`: keep what fits limit and budget (pure).
 
 `Recall.render` then shows the answer to a model.
@@ -28,6 +28,7 @@ from recollect.recall.duplicates import SaidAlready
 from recollect.recall.eligibility import eligible_in_each
 from recollect.recall.freed_memory import return_freed_memory
 from recollect.recall.index_cache import Indexes, TakenIndex
+from recollect.recall.index_persistence import from_file
 from recollect.recall.outside_vectors import Outside, OutsideHits
 from recollect.recall.packing import packed
 from recollect.recall.query import MATCHES_MAX, RecallQuery, Where, asked_on, check_ask
@@ -37,6 +38,7 @@ from recollect.recall.rerank_order import CANDIDATES, Reranking, reordered
 from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.recall.scope_listing import scopes_below
+from recollect.recall.strength import STRENGTH
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import Memory, Scope
 from recollect.stores.contract.base import Store
@@ -48,9 +50,9 @@ from recollect.stores.rows import Feed
 
 _RECALLED: Final = maker_of(Recalled)
 CONSIDERED_MIN: Final = 50
+"""Where entries may be passed over, at least so many of the best are tried for a place."""
 LARGE_BLOCKS: Final = 3
 """From so many blocks on, what the reading of them frees is given back."""
-"""Where entries may be passed over, at least so many of the best are tried for a place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +90,8 @@ class PreparedQuery:
     A query with everything that is learned of it before the store is read.
 
     *text* is what *vector* was made of: the query without participants' names. *outside* is what
-    an outside store of vectors found. A reranker is to see *candidates* entries.
+    an outside store of vectors found. A reranker is to see *candidates* entries. *strength* is the
+    embedder's.
     """
 
     query: RecallQuery
@@ -97,6 +100,7 @@ class PreparedQuery:
     embedder: str | None = None
     outside: OutsideHits | None = None
     candidates: int = 0
+    strength: float = STRENGTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,13 +108,15 @@ class RankedEntries:
     """
     The best entries of a collection, best first: *searched* of *eligible* were ranked.
 
-    *term_weights* says how much each term of the query tells, by its hash.
+    *term_weights* says how much each term of the query tells, by its hash. *strength* is that of
+    the vectors.
     """
 
     hits: Sequence[Hit]
     term_weights: Mapping[int, float]
     searched: int
     eligible: int
+    strength: float = STRENGTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +169,8 @@ def _candidates(parts: RecallParts, query: RecallQuery) -> int:
 def _recalled_entries(found: FoundEntries) -> list[Recalled]:
     """Return the entries that exist, best first, with what the ranking says of them."""
     hits = {(hit.scope, hit.uid): hit for hit in found.ranked.hits}
-    return [_recalled(hits[entry.scope, entry.uid], entry) for entry in found.entries]
+    strength = found.ranked.strength
+    return [_recalled(hits[entry.scope, entry.uid], entry, strength) for entry in found.entries]
 
 
 async def _search_now(
@@ -259,7 +266,8 @@ async def prepare_query(
         return prepared
     vector = await _query_vector(parts, taken.collection, query, text)
     identity = _identity_of(parts.embedding)
-    return replace(prepared, vector=vector, embedder=identity)
+    strength = parts.embedding.strength
+    return replace(prepared, vector=vector, embedder=identity, strength=strength)
 
 
 def _participants_of(taken: TakenIndex) -> list[str]:
@@ -344,6 +352,7 @@ def read_collection(
     kept = searched.taken.indexes
     if below is not None:
         kept = cache.take(snapshot.scopes(below)).indexes
+    kept = [from_file(snapshot, index, prepared.embedder) for index in kept]
     feeds = snapshot.feeds(
         [index.cursor for index in kept],
         embedder=prepared.embedder,
@@ -385,12 +394,20 @@ def rank_entries(collection: Collection, prepared: PreparedQuery, now: int) -> R
     query = prepared.query
     question = read_question(query.query, asked_on(query, now))
     limit = max(prepared.candidates, considered(query, may_repeat=collection.holds_both))
-    found = search(collection, question, prepared.vector, limit, outside=prepared.outside)
+    found = search(
+        collection,
+        question,
+        prepared.vector,
+        limit,
+        outside=prepared.outside,
+        strength=prepared.strength,
+    )
     return RankedEntries(
         hits=found.best,
         term_weights=found.term_weights,
         searched=len(collection),
         eligible=collection.eligible,
+        strength=prepared.strength,
     )
 
 
@@ -459,5 +476,5 @@ def pack_answer(
     )
 
 
-def _recalled(hit: Hit, entry: Entry) -> Recalled:
-    return _RECALLED((hit.scope, entry.content, hit.score, hit.signals, hit.relevance))
+def _recalled(hit: Hit, entry: Entry, strength: float) -> Recalled:
+    return _RECALLED((hit.scope, entry.content, hit.score, hit.signals, hit.relevance, strength))

@@ -57,6 +57,11 @@ class Recaller:
         """Whether there was a query; until then there is nothing to note, merge or forget."""
         return self._indexes is not None
 
+    @property
+    def vectors_by(self) -> str | None:
+        """The embedder of the vectors in its indexes; empty without one, ``None`` if not known."""
+        return self._embedding.known_identity if self._embedding else ""
+
     def hand_over(self, successor: Recaller) -> None:
         """Route new queries to *successor*; queries in progress finish here."""
         self._successor = successor

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from recollect.recall.packing import DropReason
 from recollect.recall.rendering import Record, render_block
+from recollect.recall.sentences import label_with_origin
 from recollect.records import Memory, Message, Scope
 from recollect.text.searchable import message_text
 
@@ -24,7 +25,8 @@ class Recalled:
 
     *signals* gives each signal's part, weight × standardised value; they sum to *score*, which
     compares the entries of one answer. *relevance* is how likely the entry bears on the query,
-    from 0 to 1 on one scale for all queries, scopes and embedders.
+    from 0 to 1 on one scale for all queries, scopes and embedders. *strength* says
+    how much the vectors counted (see `recollect.recall.strength`).
 
     >>> import recollect
     >>> with recollect.open_sync("memory:", embedder="none") as memory:
@@ -39,6 +41,7 @@ class Recalled:
     score: float
     signals: Mapping[str, float]
     relevance: float = 0.0
+    strength: float = field(default=1.0, repr=False, compare=False)
 
     @property
     def text(self) -> str:
@@ -150,6 +153,7 @@ def record_of(entry: Recalled) -> Record:
     if isinstance(content, Message):
         who, text = content.name or content.role, message_text(content.text, None, content.content)
     else:
-        who, text = content.label, content.text or json.dumps(content.value, ensure_ascii=False)
+        who = label_with_origin(content)
+        text = content.text or json.dumps(content.value, ensure_ascii=False)
     date = entry.time.strftime("%Y-%m-%d %H:%M")
     return Record(source=entry.source, date=date, who=who, text=text)

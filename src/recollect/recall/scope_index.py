@@ -25,6 +25,7 @@ from recollect.recall.segment import (
     build_segment,
     constant,
     is_constant,
+    is_mapped,
     places_by_uid,
 )
 from recollect.recall.segment_joins import joined_postings, joined_vectors
@@ -47,12 +48,12 @@ class Names:
     Numbers are only added, so that all successors of an index share one map.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, first: int = 1) -> None:
         self.sessions: dict[tuple[int, str], int] = {}
         self.speakers: dict[str, int] = {}
         self.kinds: dict[str, int] = {}
         # Drawing a number and entering it are one step each: two threads never share one.
-        self._numbers = count(1)
+        self._numbers = count(first)
 
     def session(self, thread: int, session: str) -> int:
         """Return the number of a session of the thread with this number."""
@@ -106,8 +107,9 @@ class ScopeIndex:
 
     @property
     def size_bytes(self) -> int:
-        """Size of its arrays in bytes."""
-        return sum(part.segment.size_bytes + part.is_live.nbytes for part in self.parts)
+        """Size of its arrays in bytes, without those that are pages of a file."""
+        masks = (part.is_live for part in self.parts if not is_mapped(part.is_live))
+        return sum(part.segment.size_bytes for part in self.parts) + sum(e.nbytes for e in masks)
 
 
 def refreshed(index: ScopeIndex, feed: Feed) -> ScopeIndex:

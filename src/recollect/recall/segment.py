@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from mmap import mmap
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -88,10 +89,19 @@ class Segment:
 
     @property
     def size_bytes(self) -> int:
-        """Size of its arrays in bytes."""
-        fields = (getattr(self, name) for name in self.__slots__)
-        arrays = (each for each in fields if isinstance(each, np.ndarray))
-        return sum(each.nbytes for each in arrays if not is_constant(each))
+        """Size of its arrays in bytes, without those that are pages of a file."""
+        return sum(each.nbytes for each in self.arrays if not is_mapped(each))
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether its arrays are pages of a file."""
+        return is_mapped(self.uid)
+
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """Its arrays that take room."""
+        found = (getattr(self, name) for name in self.__slots__)
+        return [each for each in found if isinstance(each, np.ndarray) and not is_constant(each)]
 
     def places_of(self, uids: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the positions of those *uids* that this segment contains."""
@@ -108,6 +118,11 @@ class Segment:
 def places_by_uid(uid: NDArray[np.int64]) -> NDArray[np.int32] | None:
     """Return the order of the entries by *uid*; ``None`` if they stand in it."""
     return None if bool((uid[1:] > uid[:-1]).all()) else np.argsort(uid).astype(np.int32)
+
+
+def is_mapped(column: NDArray[Any]) -> bool:
+    """Return True if *column* is pages of a mapped file, which take none of this process's room."""
+    return isinstance(column.base, mmap)
 
 
 def is_constant(column: NDArray[Any]) -> bool:

@@ -12,6 +12,8 @@ from recollect.text.analysis import terms_of
 from recollect.text.searchable import memory_text
 from recollect.text.terms import MONTHS
 
+PLACES_MAX: Final = 3
+"""So many files are named in which an agent found something; the evidence has all of them."""
 _CHINESE: Final = re.compile("[\u4e00-\u9fff]")
 _WEEKDAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 _FACT: Final = ("subject", "predicate", "object")
@@ -119,3 +121,34 @@ def validity_of(memory: Memory, *, chinese: bool = False) -> str:
     if memory.said_at is None:
         return ""
     return day_of(memory.said_at, chinese=chinese)
+
+
+def origin_of(memory: Memory, *, chinese: bool = False) -> str:
+    """
+    Return that an agent found it, and in which files; "" if it rests on anybody's words.
+
+    >>> from recollect import Evidence, FileLines, PutMemory, open_sync
+    >>> found = Evidence(
+    ...     thread="t", message="f1", kind="file", file=FileLines(path="Makefile", line=12)
+    ... )
+    >>> with open_sync("memory:", embedder="none") as memory:
+    ...     (note,) = memory.apply(
+    ...         "ada", [PutMemory(type="Note", key="n", value={}, evidence={"": [found]})]
+    ...     )
+    >>> origin_of(note), origin_of(note, chinese=True)
+    ('found by an agent in Makefile:12', '由智能体发现于 Makefile:12')
+    """
+    if memory.trust != "agent":
+        return ""
+    cited = (each for found in memory.evidence.values() for each in found)
+    every = list(dict.fromkeys(str(each.file) for each in cited if each.file is not None))
+    places = every if len(every) <= PLACES_MAX else [*every[:PLACES_MAX], "…"]
+    where = "、".join(places) if chinese else ", ".join(places)
+    if chinese:
+        return f"由智能体发现于 {where}" if where else "由智能体发现"
+    return f"found by an agent in {where}" if where else "found by an agent"
+
+
+def label_with_origin(memory: Memory) -> str:
+    """Return the label of a memory, and that an agent found it if one did."""
+    return ", ".join(filter(None, (memory.label, origin_of(memory))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from threading import Lock
 from typing import Final
 
@@ -14,6 +15,7 @@ from recollect.deferred_imports import load_modules
 from recollect.errors import EmbedderError, StoreError
 from recollect.observability.logs import package_logger
 from recollect.ports import Embedder, Vector
+from recollect.recall.strength import STRENGTH, KeptStrength, declared_strength, kept_strength
 from recollect.records import Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.in_place import has_loop
@@ -27,6 +29,8 @@ SWEEP_S: Final = 5.0
 """How often the store is asked for what other processes wrote without a vector."""
 RETRY_S: Final = 5.0
 QUERIES_MAX: Final = 1_024
+STRENGTH_S: Final = 60.0
+"""How often the strength that is kept with the store is read again: another process may tune it."""
 LOOK_AGAIN_S: Final = 0.003
 """How often a search that waits for vectors looks whether they came."""
 
@@ -53,6 +57,9 @@ class Embedding:
         self._is_running = True  # it is started with the memory, before anything is searched
         self._written = 0
         self._behind: dict[Scope, int] = {}
+        self._declared = declared_strength(embedder)
+        self._kept: KeptStrength | None = None
+        self._strength_read_s: float | None = None
         self.last_error: EmbedderError | StoreError | None = None
 
     @property
@@ -88,6 +95,30 @@ class Embedding:
 
     def _asked_identity(self) -> str:
         return self._embedder.identity
+
+    @property
+    def strength(self) -> float:
+        """How much its vectors weigh: as kept with the store, as it declares, or 1."""
+        if self._kept is not None:
+            return self._kept.strength
+        return STRENGTH if self._declared is None else self._declared
+
+    async def learn_strength(self) -> float:
+        """
+        Read the strength that the store keeps for this embedder, and return the one in force.
+
+        Raises:
+            EmbedderError: The embedder did not say its name.
+            StoreError: The store failed; the strength is the one of before.
+        """
+        self._kept = await kept_strength(self._store, await self.learn_identity())
+        self._strength_read_s = timer_s()
+        return self.strength
+
+    async def _keep_strength_fresh(self) -> None:
+        read_s = self._strength_read_s
+        if read_s is None or timer_s() - read_s >= STRENGTH_S:
+            await self.learn_strength()
 
     def wake(self) -> None:
         """Signal that something was written."""
@@ -139,6 +170,7 @@ class Embedding:
             written = self._written
             try:
                 failures, answered = self._query_failures, self._answered
+                await self._keep_strength_fresh()
                 worked = await self.work_once()
                 self._note_work(failures, answered)
             except (EmbedderError, StoreError) as error:
@@ -264,6 +296,8 @@ async def opened_embedding(store: Store, embedder: Embedder) -> Embedding:
     embedding = Embedding(store, embedder)
     try:
         await embedding.learn_identity()
+        with suppress(StoreError):  # the background task reads it again
+            await embedding.learn_strength()
     except EmbedderError as error:
         embedding.note_failure(error, query=False)
     return embedding

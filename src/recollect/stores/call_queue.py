@@ -6,10 +6,10 @@ import asyncio
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from threading import Lock
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 from recollect.errors import StoreClosedError
-from recollect.stores.thread_calls import CallInPlace, ThreadCall
+from recollect.stores.thread_calls import ThreadCall
 
 WorkT = TypeVar("WorkT")
 
@@ -31,7 +31,9 @@ class CallQueue(Generic[WorkT]):
         Raises:
             StoreClosedError: The queue is closed.
         """
-        call, loop = ThreadCall(work), asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        call = ThreadCall(work, future, loop)
         with self._turn:
             self._check_open()
             # Whoever comes in the same turn of an event loop crosses over together: a thread
@@ -42,7 +44,7 @@ class CallQueue(Generic[WorkT]):
             else:
                 self._arriving[loop] = [call]
                 loop.call_soon(self._cross, loop)
-        return cast("asyncio.Future[Any]", call.future)
+        return future
 
     def join_in_place(self, work: WorkT) -> Future[Any]:
         """
@@ -51,11 +53,12 @@ class CallQueue(Generic[WorkT]):
         Raises:
             StoreClosedError: The queue is closed.
         """
-        call = CallInPlace(work)
+        future: Future[Any] = Future()
+        call = ThreadCall(work, future)
         with self._turn:
             self._check_open()
             self._queue.put(call)
-        return cast("Future[Any]", call.future)
+        return future
 
     def _check_open(self) -> None:
         if self._is_closed:

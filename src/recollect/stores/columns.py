@@ -42,6 +42,6 @@ def scope_row(row: Sequence[Any]) -> ScopeRow:
     return _SCOPE((row[0], segments_of(row[1]), *row[2:]))
 
 
-def both_rows(row: Sequence[Any]) -> tuple[ScopeRow, ThreadRow]:
+def both_rows(row: Sequence[object]) -> tuple[ScopeRow, ThreadRow]:
     """Return a scope row and its thread row from the columns of both."""
     return scope_row(row[:_SCOPE_COLUMNS]), thread_row(row[_SCOPE_COLUMNS:])

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-MadeT = TypeVar("MadeT")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+MadeT = TypeVar("MadeT", bound="DataclassInstance")
 
 
 def maker_of(kind: type[MadeT]) -> Callable[[Sequence[Any]], MadeT]:
@@ -16,9 +19,9 @@ def maker_of(kind: type[MadeT]) -> Callable[[Sequence[Any]], MadeT]:
     It fills the slots of a frozen dataclass directly. The generated ``__init__`` takes three times
     as long, a third of the cost of reading a row.
     """
-    setters = tuple(getattr(kind, each.name).__set__ for each in fields(kind))  # type: ignore[arg-type]
+    setters = tuple(getattr(kind, each.name).__set__ for each in fields(kind))
 
-    def made(values: Sequence[Any]) -> MadeT:
+    def made(values: Sequence[object]) -> MadeT:
         found = object.__new__(kind)
         for set_value, value in zip(setters, values, strict=True):
             set_value(found, value)

@@ -14,14 +14,17 @@ FINDINGS_MAX: Final = 5
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileState:
     """
-    A store's file: its size with and without its companion files, its schema, its damage.
+    A store's file: its size, that of its companion files, its schema, its damage.
 
+    *index_files* counts the files of indexes among these, of *index_bytes* together.
     *mismatched* lists the pages that do not match their checksums; *damage* describes other damage.
     """
 
     path: Path
     size_bytes: int
     beside_bytes: int
+    index_files: int
+    index_bytes: int
     schema: int
     has_page_checksums: bool
     mismatched: tuple[int, ...]

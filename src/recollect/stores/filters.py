@@ -73,7 +73,7 @@ def read_filter(filter_: JsonObject) -> tuple[Condition, ...]:
     return tuple(conditions)
 
 
-def _bounded(given: Any, levels: int) -> Any:
+def _bounded(given: object, levels: int) -> Any:
     """Return *given* with infinite operands replaced by finite values, which JSON can express."""
     if isinstance(given, float):
         return 0.0 if isinf(given) else given

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 ResultT = TypeVar("ResultT")
 
@@ -40,7 +40,7 @@ def check_loop() -> None:
         raise NeedsLoopError
 
 
-def run_in_place(function: Callable[..., Awaitable[ResultT]], *given: Any) -> ResultT:
+def run_in_place(function: Callable[..., Awaitable[ResultT]], *given: object) -> ResultT:
     """
     Run an async *function* to completion on this thread, which has no event loop.
 

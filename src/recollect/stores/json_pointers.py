@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias, TypeGuard, cast
 
 from recollect.errors import NotFoundError, UsageError
-from recollect.records import Json
+from recollect.records import Json, JsonObject
 from recollect.stores.remainder import split_pointer
 
 Scalar: TypeAlias = bool | int | float | str | None
@@ -146,6 +146,16 @@ def covers(pointer: str, other: str) -> bool:
 def is_list(value: object) -> TypeGuard[Sequence[Json]]:
     """Return True if *value* is a JSON list: a sequence, but not text."""
     return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
+
+
+def texts_in(value: object) -> list[str]:
+    """Return the texts in a JSON list, and none of anything else."""
+    return [each for each in value if isinstance(each, str)] if is_list(value) else []
+
+
+def is_object_list(value: object) -> TypeGuard[Sequence[JsonObject]]:
+    """Return True for a JSON array of objects."""
+    return is_list(value) and all(isinstance(each, Mapping) for each in value)
 
 
 def is_number(value: object) -> TypeGuard[float]:

@@ -31,6 +31,7 @@ class _Wishes:
     clock: Clock | None
     ids: Ids | None
     durability: Durability
+    index_files: bool
 
 
 def open_store(
@@ -39,6 +40,7 @@ def open_store(
     clock: Clock | None = None,
     ids: Ids | None = None,
     durability: Durability = "full",
+    index_files: bool = True,
 ) -> Store:
     """
     Open the store at *url*; a missing file is created, a missing folder is not.
@@ -56,6 +58,8 @@ def open_store(
             the last ones. ``memory:`` survives neither; on PostgreSQL the server's
             ``synchronous_commit`` decides. On Redis ``"full"`` rejects a server configured so that
             it could lose an acknowledged write, and ``"relaxed"`` accepts any.
+        index_files: Whether the indexes of large scopes are kept in files beside a SQLite file;
+            other stores keep none.
 
     Raises:
         UsageError: The address names no known backend, or no file.
@@ -63,7 +67,8 @@ def open_store(
         StoreError: The store cannot be opened; the class tells why.
     """
     scheme, rest = _split(os.fspath(url))
-    return _BACKENDS[scheme](rest, _Wishes(clock=clock, ids=ids, durability=durability))
+    wishes = _Wishes(clock=clock, ids=ids, durability=durability, index_files=index_files)
+    return _BACKENDS[scheme](rest, wishes)
 
 
 def check_keeps_checkpoints(url: str) -> None:
@@ -259,7 +264,13 @@ def _open_sqlite(rest: str, wishes: _Wishes) -> Store:
     from recollect.stores.sqlite.store import SQLiteStore
 
     path = _path_of(rest)
-    return SQLiteStore(path, clock=wishes.clock, ids=wishes.ids, durability=wishes.durability)
+    return SQLiteStore(
+        path,
+        clock=wishes.clock,
+        ids=wishes.ids,
+        durability=wishes.durability,
+        index_files=wishes.index_files,
+    )
 
 
 def _path_of(rest: str) -> str:

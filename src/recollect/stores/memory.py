@@ -15,15 +15,13 @@ from recollect.errors import StoreClosedError
 from recollect.ports import Clock, Ids
 from recollect.records import FormationStatus, MemoryState, Scope
 from recollect.stores.contract.base import Store
-from recollect.stores.filters import Condition
+from recollect.stores.derived_reads import DerivedReads
 from recollect.stores.plans.changes import memory_entry, message_entry
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.formation import is_due, is_leased
 from recollect.stores.plans.key_transfer import TAKEN_OVER
-from recollect.stores.plans.newest import matching, updates_of
 from recollect.stores.plans.pending_messages import is_pending
 from recollect.stores.plans.receipts import place_of
-from recollect.stores.plans.scopes import scopes_holding
 from recollect.stores.rows import (
     NO_SCOPE,
     AuditRow,
@@ -32,8 +30,8 @@ from recollect.stores.rows import (
     IdempotencyRow,
     MemoryRow,
     MessageRow,
-    Place,
     ReadMoment,
+    ReceiptPlace,
     ReceiptRow,
     RevisionRow,
     ScopeRow,
@@ -42,7 +40,7 @@ from recollect.stores.rows import (
     ThreadRow,
     VectorRow,
 )
-from recollect.stores.unit_of_work import Effect, Plan, Query, memories_in_each
+from recollect.stores.unit_of_work import Effect, Plan, Query
 
 ResultT = TypeVar("ResultT")
 
@@ -109,7 +107,7 @@ class ScopeTable:
     """By message, the memories that rest on it, or did: more than do, but none too few."""
 
 
-class Tables:
+class Tables(DerivedReads):
     """The rows of the store: `Rows` for plans, and the target of their effects."""
 
     settings_stamp: int | None = None
@@ -147,11 +145,6 @@ class Tables:
         for segments in sorted(self._by_segments):
             if segments[: len(prefix)] == prefix and (after is None or segments > after):
                 yield self._scopes[self._by_segments[segments]].row
-
-    def scopes_holding(
-        self, type_: str, now: int, prefix: Scope, after: Scope | None
-    ) -> Iterator[Scope]:
-        return scopes_holding(self, type_, now, prefix, after)
 
     def thread(self, scope_id: int, thread_id: str) -> ThreadRow | None:
         return self._of(scope_id).threads.get(thread_id)
@@ -201,11 +194,6 @@ class Tables:
         uid = table.by_address.get((type_, key))
         return None if uid is None else table.memories[uid]
 
-    def setting(self, segments: Scope, kind: str, key: str) -> SideRow | None:
-        scope = self.scope(segments)
-        found = self.side_records_at(scope.id, [("", kind, key)]) if scope else ()
-        return next(iter(found), None)
-
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]
     ) -> Sequence[MemoryRow]:
@@ -226,14 +214,6 @@ class Tables:
                 found = table.memories[uid]
                 if state in (None, found.state):
                     yield found
-
-    def memories_matching(
-        self, scope_id: int, type_: str | None, conditions: Sequence[Condition]
-    ) -> Iterator[MemoryRow]:
-        return matching(self.memories(scope_id, type_, None), conditions)
-
-    def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
-        return updates_of(self.memories(scope_id, type_, None), now)
 
     def side_records_at(self, scope_id: int, places: Sequence[SidePlace]) -> Sequence[SideRow]:
         sides = self._of(scope_id).sides
@@ -288,6 +268,9 @@ class Tables:
     def feed_blocks(self, scope_id: int, embedder: str | None) -> None:
         """Return nothing: rows are not slower here."""
 
+    def memory_summaries(self, scope_id: int) -> None:
+        """Return nothing: rows are not slower here."""
+
     def removed(self, scope_id: int, after: int) -> Sequence[int]:
         return [uid for uid, seq in self._of(scope_id).tombstones.items() if seq > after]
 
@@ -298,9 +281,6 @@ class Tables:
     def memories_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MemoryRow]:
         table = self._of(scope_id)
         return [table.memories[uid] for uid in uids if uid in table.memories]
-
-    def memories_in(self, places: Sequence[Place]) -> Sequence[tuple[Scope, MemoryRow]]:
-        return memories_in_each(self, places)
 
     def all_messages(self, scope_id: int) -> Iterator[MessageRow]:
         table = self._of(scope_id)
@@ -336,11 +316,7 @@ class Tables:
         return self._of(scope_id).formations.get(formation_id)
 
     def formations(
-        self,
-        scope_id: int,
-        status: FormationStatus | None,
-        before: tuple[int, int, str] | None,
-        limit: int,
+        self, scope_id: int, status: FormationStatus | None, before: ReceiptPlace | None, limit: int
     ) -> Sequence[FormationRow]:
         rows = sorted(self._of(scope_id).formations.values(), key=place_of, reverse=True)
         found = [row for row in rows if status in (None, row.status)]

@@ -278,6 +278,24 @@ def either_of(*parts: Sequence[Evidence]) -> Found:
     )
 
 
+def words_alone(evidence: EvidenceMap) -> dict[str, Found]:
+    """
+    Return *evidence* without the findings of agents, wherever words suffice beside them.
+
+    >>> told = Evidence(thread="t", message="m")
+    >>> found = Evidence(thread="t", message="f", kind="agent")
+    >>> kept = words_alone({"/port": [found, told], "/host": [found]})
+    >>> [each.message for each in kept["/port"]], [each.message for each in kept["/host"]]
+    (['m'], ['f'])
+    """
+    kept: dict[str, Found] = {}
+    for pointer, cited in evidence.items():
+        broken = {each.group for each in cited if each.is_finding} - {0}
+        said = [e for e in cited if not e.is_finding and e.group not in broken]
+        kept[pointer] = tuple(said or cited)
+    return kept
+
+
 def evidence_at(pointer: str, evidence: EvidenceMap) -> Found:
     """Return the evidence of the whole value at *pointer*: its own and its containers'."""
     return all_of(found for place, found in evidence.items() if covers(place, pointer))

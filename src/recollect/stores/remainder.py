@@ -13,7 +13,7 @@ combines all of them, so it is removed as soon as one of them is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -27,8 +27,16 @@ _PLACE: Final = re.compile("0|[1-9][0-9]{0,8}")
 MEMORY_THREAD: Final = "memory:"
 """The thread in which evidence names versions of memories (`version_name`); no talk has its id."""
 
-Cited: TypeAlias = tuple[str, str, str | None] | tuple[str, str, str | None, int]
-"""Evidence as it is stored: thread, message, quote; and its group, if it is in one."""
+Cited: TypeAlias = (
+    tuple[str, str, str | None]
+    | tuple[str, str, str | None, int]
+    | tuple[str, str, str | None, int, str]
+    | tuple[str, str, str | None, int, str, Sequence[Json]]
+)
+"""
+Evidence as it is stored: thread, message, quote; its group, if it is in one; the kind of a finding;
+the lines of a file.
+"""
 Sources: TypeAlias = Mapping[str, tuple[Cited, ...]]
 """Evidence by JSON pointer."""
 
@@ -104,7 +112,7 @@ def bereft(evidence: Sources, erased: AbstractSet[tuple[str, str]]) -> set[tuple
 
 def group_of(cited: Cited) -> int:
     """Return the group of stored evidence, 0 if it is sufficient alone."""
-    return cited[3] if len(cited) == 4 else 0
+    return 0 if len(cited) == 3 else cited[3]
 
 
 def version_name(type_: str, key: str, version: int) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import BinaryIO, Final, Literal, NamedTuple, TypeAlias
 
 from recollect.records import FormationStatus, MemoryState, Role, Scope, Trust
 
@@ -157,6 +158,8 @@ class VectorRow:
     data: bytes
 
 
+ReceiptPlace: TypeAlias = tuple[int, int, str]
+"""Where a formation stands among those of its scope: (committed_at, fence, id)."""
 SidePlace: TypeAlias = tuple[str, str, str]
 """Where a side record stands in its scope: (thread, kind, key); the thread of none is ``""``."""
 
@@ -290,6 +293,25 @@ class FeedEntry(NamedTuple):
     vector: bytes | None
 
 
+class MemorySummaries(NamedTuple):
+    """
+    Live memories as listings sort, filter and count them: an element of each column for each.
+
+    The columns are those of `FeedEntry`. Rows of 100,000 memories would take several times as long.
+    """
+
+    uid: Sequence[int]
+    type: Sequence[str]
+    state: Sequence[MemoryState]
+    time: Sequence[int]
+    valid_from: Sequence[int | None]
+    valid_until: Sequence[int | None]
+    expires_at: Sequence[int | None]
+
+
+NO_SUMMARIES: Final = MemorySummaries((), (), (), (), (), (), ())
+
+
 class EntryBlock(NamedTuple):
     """
     Many entries of a scope, one value for each column of `FeedEntry`.
@@ -387,6 +409,49 @@ class ReadMoments:
 
     def __contains__(self, moment: ReadMoment) -> bool:
         return self._versions.get(moment.reader) == moment.version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexFileRow:
+    """
+    A file beside the store that holds the index of a scope as it was at *seq* of *epoch*.
+
+    *form* names its layout, *embedder* the embedder of its vectors (empty: without). *name* is
+    drawn by chance; *digest* is that of its content, empty while it is being written.
+    """
+
+    scope_id: int
+    name: str
+    epoch: int
+    seq: int
+    embedder: str
+    form: str
+    size_bytes: int
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexFile:
+    """A finished file of a scope's index: where it is, and what its row says of it."""
+
+    path: str
+    row: IndexFileRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexFileDraft:
+    """
+    An index to be written to a file beside the store.
+
+    The scope must not have changed since *cursor*. *write* writes the content, of about
+    *size_bytes*, and returns its digest; *embedder* and *form* are those of `IndexFileRow`.
+    """
+
+    cursor: Cursor
+    embedder: str
+    form: str
+    size_bytes: int
+    write: Callable[[BinaryIO], bytes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

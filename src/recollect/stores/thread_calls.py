@@ -41,20 +41,26 @@ class CallOutcome:
 
 class ThreadCall(CallOutcome, Generic[WorkT]):
     """
-    One piece of work that somebody awaits; made in the caller's event loop.
+    One piece of work that a caller waits for, and the future that it waits on.
 
-    The caller awaits a future of its own loop, which is told once, from any thread, when
+    A coroutine awaits a future of its own *loop*, which is told once, from any thread, when
     a whole group is done. AnyIO has no such thing: its way back from a thread makes that
-    thread wait for the loop, once for every call.
+    thread wait for the loop, once for every call. A thread without an event loop waits on a
+    future of `concurrent.futures`, and its call has no *loop*.
     """
 
     __slots__ = ("future", "loop", "work")
 
-    def __init__(self, work: WorkT) -> None:
+    def __init__(
+        self,
+        work: WorkT,
+        future: asyncio.Future[Any] | Future[Any],
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
         super().__init__()
         self.work = work
-        self.loop: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
-        self.future: asyncio.Future[Any] | Future[Any] = self.loop.create_future()
+        self.future = future
+        self.loop = loop
 
     def fail(self, error: BaseException) -> None:
         """Fail the waiting caller with *error*, even if its work succeeded."""
@@ -75,21 +81,9 @@ class ThreadCall(CallOutcome, Generic[WorkT]):
             self.future.set_exception(self.error)
 
 
-class CallInPlace(ThreadCall[WorkT]):
-    """One piece of work that a thread without an event loop waits for; answered from any other."""
-
-    __slots__ = ()
-
-    def __init__(self, work: WorkT) -> None:
-        CallOutcome.__init__(self)
-        self.work = work
-        self.loop = None
-        self.future = Future()
-
-
-def answer(calls: Iterable[ThreadCall[Any]]) -> None:
+def answer(calls: Iterable[ThreadCall[WorkT]]) -> None:
     """Answer *calls* from another thread, waking each event loop once."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[ThreadCall[Any]]] = {}
+    by_loop: dict[asyncio.AbstractEventLoop, list[ThreadCall[WorkT]]] = {}
     for call in calls:
         if call.loop is None:
             call.settle()
@@ -102,6 +96,6 @@ def answer(calls: Iterable[ThreadCall[Any]]) -> None:
             continue
 
 
-def _settle_all(calls: list[ThreadCall[Any]]) -> None:
+def _settle_all(calls: list[ThreadCall[WorkT]]) -> None:
     for call in calls:
         call.settle()

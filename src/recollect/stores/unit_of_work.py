@@ -21,9 +21,11 @@ from recollect.stores.rows import (
     FormationRow,
     IdempotencyRow,
     MemoryRow,
+    MemorySummaries,
     MessageRow,
     Place,
     ReadMoment,
+    ReceiptPlace,
     ReceiptRow,
     RevisionRow,
     ScopeRow,
@@ -213,6 +215,10 @@ class Rows(Protocol):
         """Return what ``changed(scope_id, 0, embedder)`` lists; ``None`` if that is no slower."""
         ...
 
+    def memory_summaries(self, scope_id: int) -> MemorySummaries | None:
+        """Return all live memories of a scope; ``None`` if ``changed`` lists them as quickly."""
+        ...
+
     def removed(self, scope_id: int, after: int) -> Sequence[int]:
         """Return the ids of the tombstones with a seq above *after*."""
         ...
@@ -256,11 +262,7 @@ class Rows(Protocol):
         ...
 
     def formations(
-        self,
-        scope_id: int,
-        status: FormationStatus | None,
-        before: tuple[int, int, str] | None,
-        limit: int,
+        self, scope_id: int, status: FormationStatus | None, before: ReceiptPlace | None, limit: int
     ) -> Sequence[FormationRow]:
         """Return formations before (committed_at, fence, id), in descending order of these."""
         ...
@@ -294,19 +296,6 @@ class Rows(Protocol):
     def audit(self, chain: bytes, after: int, limit: int) -> Sequence[AuditRow]:
         """Return the rows of a chain by their number, after the number *after*."""
         ...
-
-
-def memories_in_each(rows: Rows, places: Sequence[Place]) -> list[tuple[Scope, MemoryRow]]:
-    """Work like `Rows.memories_in`, scope by scope."""
-    by_scope: dict[Scope, list[int]] = {}
-    for scope, uid in places:
-        by_scope.setdefault(scope, []).append(uid)
-    return [
-        (scope, memory)
-        for scope, uids in by_scope.items()
-        if (row := rows.scope(scope))
-        for memory in rows.memories_by_uid(row.id, uids)
-    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

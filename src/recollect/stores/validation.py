@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, cast, get_args
+from typing import Any, Final, TypeGuard, get_args
 
 from recollect.errors import LimitError, UsageError
 from recollect.records import Json, NewMessage, Role, Scope
@@ -56,7 +56,7 @@ def check_scope(scope: Sequence[str | int]) -> Scope:
         LimitError: It has more than ``SEGMENTS_MAX`` segments, or a too long one.
     """
     if _is_known(scope):
-        return cast("Scope", scope)
+        return scope
     if isinstance(scope, str):
         scope = (scope,)
     if not isinstance(scope, tuple | list):
@@ -77,7 +77,7 @@ def check_scope(scope: Sequence[str | int]) -> Scope:
     return checked
 
 
-def _is_known(scope: object) -> bool:
+def _is_known(scope: object) -> TypeGuard[Scope]:
     """Return True for a scope that was validated before: only a tuple of texts equals one."""
     try:
         return type(scope) is tuple and scope in _KNOWN_SCOPES
@@ -158,11 +158,11 @@ def check_mapping(given: object, what: str) -> Mapping[Any, Any]:
 
 def check_position(position: object, what: str) -> int:
     """Return *position* if it is a whole number that every backend can compare."""
-    is_whole = isinstance(position, int) and not isinstance(position, bool)
-    if not is_whole or abs(cast("int", position)) > POSITION_MAX:
+    is_flag = isinstance(position, bool)
+    if is_flag or not isinstance(position, int) or abs(position) > POSITION_MAX:
         msg = f"{what} is a whole number of at most {POSITION_MAX} (POSITION_MAX), not {position!r}"
         raise UsageError(msg)
-    return cast("int", position)
+    return position
 
 
 def check_text(text: object, what: str) -> str:

@@ -12,6 +12,7 @@ from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.plans.idempotency import Idempotency, idempotency_of
 from recollect.stores.plans.key_transfer import read_secret
 from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
+from recollect.stores.rows import IndexFile, IndexFileDraft
 from recollect.stores.system_clock import SystemClock, SystemIds
 from recollect.stores.unit_of_work import Plan, Query
 from recollect.stores.validation import check_time
@@ -38,6 +39,9 @@ class Transactor(ABC):
 
     names_moments: bool = False
     """Whether its snapshots know their `ReadMoment`."""
+
+    keeps_index_files: bool = False
+    """Whether it keeps indexes of large scopes in files; see `keep_index_file`."""
 
     def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
         self._clock: Clock = clock or SystemClock()
@@ -92,6 +96,17 @@ class Transactor(ABC):
     async def _read_snapshot(self, query: SnapshotQuery[ResultT], now: int) -> ResultT:
         """Run *query* as `_read` does, on a snapshot at the time *now*."""
         return await self._read(lambda rows: query(StoreSnapshot(rows, now)))
+
+    def keep_index_file(self, draft: IndexFileDraft) -> IndexFile | None:
+        """
+        Write a file of a scope's index beside the store; blocks, on a thread of the caller's.
+
+        Returns:
+            The file; ``None`` if the store keeps none, if the scope changed since the index was
+            made, or if the file cannot be written, which is logged.
+        """
+        del draft
+        return None
 
     @abstractmethod
     async def _clean(self) -> None:

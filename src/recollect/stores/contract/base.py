@@ -36,6 +36,7 @@ from recollect.stores.plans.preconditions import plan_provided, plan_since, plan
 from recollect.stores.plans.snapshot import SnapshotQuery
 from recollect.stores.plans.undo import UndoLog, plan_noted
 from recollect.stores.requests import RequestStore
+from recollect.stores.rows import IndexFile, IndexFileDraft
 from recollect.stores.unit_of_work import NOTHING, Plan, PlannedWrite, Proviso, Query, Rows
 from recollect.stores.validation import check_id, check_position, check_scope
 
@@ -161,6 +162,7 @@ class StoreView(Store):
         self.tasks = store.tasks
         self.answers_in_place = store.answers_in_place
         self.names_moments = store.names_moments
+        self.keeps_index_files = store.keeps_index_files
         self.address = store.address
         self._companions = store._companions
 
@@ -190,6 +192,10 @@ class StoreView(Store):
 
     async def _read_snapshot(self, query: SnapshotQuery[ResultT], now: int) -> ResultT:
         return await self._store._read_snapshot(query, now)
+
+    def keep_index_file(self, draft: IndexFileDraft) -> IndexFile | None:
+        """Write an index file beside the underlying store."""
+        return self._store.keep_index_file(draft)
 
     async def _clean(self) -> None:
         await self._store._clean()

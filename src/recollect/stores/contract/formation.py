@@ -38,9 +38,10 @@ from recollect.stores.plans.formation import (
 )
 from recollect.stores.plans.memories import memories_of, prepare_write
 from recollect.stores.plans.pending_messages import check_wait, is_backlogged
-from recollect.stores.plans.receipts import Place, formation_of, plan_redrive
+from recollect.stores.plans.receipts import formation_of, plan_redrive
 from recollect.stores.plans.threads import existing_thread, thread_of
 from recollect.stores.plans.undo import plan_undoable
+from recollect.stores.rows import ReceiptPlace
 from recollect.stores.unit_of_work import PlannedWrite, Rows
 from recollect.stores.validation import (
     check_id,
@@ -380,7 +381,7 @@ def _cursor_of_formation(formation: Formation) -> str:
     return json.dumps([at, formation.fence, formation.id])
 
 
-def _read_place(cursor: str | None) -> Place | None:
+def _read_place(cursor: str | None) -> ReceiptPlace | None:
     if cursor is None:
         return None
     try:

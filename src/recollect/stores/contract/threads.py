@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 from typing import final
 
@@ -12,7 +13,7 @@ from recollect.stores.pages import page_of
 from recollect.stores.plans.formation import Debounce, check_debounce
 from recollect.stores.plans.memories import prepare_write
 from recollect.stores.plans.pending_messages import check_settings
-from recollect.stores.plans.positions import messages_after, messages_before
+from recollect.stores.plans.positions import messages_after, messages_before, messages_until
 from recollect.stores.plans.threads import (
     Append,
     Replacement,
@@ -38,6 +39,7 @@ from recollect.stores.validation import (
     check_page,
     check_position,
     check_scope,
+    check_time,
 )
 
 
@@ -169,20 +171,34 @@ class ThreadStore(Transactor):
 
     @final
     async def last_messages(
-        self, scope: Scope, thread: str, *, limit: int, before: int | None = None
+        self,
+        scope: Scope,
+        thread: str,
+        *,
+        limit: int,
+        before: int | None = None,
+        until: datetime | None = None,
     ) -> tuple[Message, ...]:
-        """Return the newest *limit* messages, optionally before a position, oldest first."""
+        """
+        Return the newest *limit* messages, optionally before a position, oldest first.
+
+        With *until* those said later are left out, in whichever order they were stored.
+        """
         scope, limit = check_scope(scope), check_page(limit)
         thread = check_id(thread, "a thread id")
         if before is not None:
             check_position(before, "before")
+        moment = None if until is None else check_time(until, "until")
 
         def query(rows: Rows) -> tuple[Message, ...]:
             row = rows.scope(scope)
             found = rows.thread(row.id, thread) if row else None
             if row is None or found is None:
                 return ()
-            newest = messages_before(rows, found, before, limit)
+            if moment is None:
+                newest = messages_before(rows, found, before, limit)
+            else:
+                newest = messages_until(rows, found, before, limit, until=moment)
             return tuple(message_of(each, thread) for each in reversed(newest))
 
         return await self._read(query)

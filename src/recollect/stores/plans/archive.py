@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 from recollect.errors import ConflictError, UsageError
 from recollect.ports import Ids
 from recollect.records import Json, JsonObject, Scope
 from recollect.stores.digests import text_hash
+from recollect.stores.json_pointers import is_object_list
 from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.formation import Debounce, signalled
@@ -451,11 +452,10 @@ def restored_revisions(given: Json, memory: MemoryRow) -> list[RevisionRow]:
     Raises:
         UsageError: A version is malformed, or not older than the current one.
     """
-    is_list = isinstance(given, Sequence) and not isinstance(given, str)
-    if not is_list or not all(isinstance(each, Mapping) for each in cast("Sequence[Json]", given)):
+    if not is_object_list(given):
         msg = f"the field 'revisions' must be a list of objects, not {given!r}"
         raise UsageError(msg)
-    past = [_revision(RecordFields(each), memory) for each in cast("Sequence[JsonObject]", given)]
+    past = [_revision(RecordFields(each), memory) for each in given]
     versions = [each.version for each in past]
     if len(set(versions)) < len(versions) or max(versions, default=0) >= memory.version:
         msg = f"{memory.type}/{memory.key} at {memory.version} has the past versions {versions}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from recollect.errors import UsageError
-from recollect.records import FormationStatus, JsonObject
-from recollect.stores.plans.evidence import decode_evidence, encode_evidence
+from recollect.records import FormationStatus, JsonObject, Trust
+from recollect.stores.plans.evidence import decode_evidence, encode_evidence, trust_with
 from recollect.stores.plans.memories import check_validity
 from recollect.stores.validation import (
     check_id,
@@ -106,14 +106,16 @@ class RecordFields:
             self.optional_moment("valid_until"),
         )
         check_validity(valid_from, valid_until, "a memory")
+        evidence, trust = self.evidence(), cast("Trust", self.one_of("trust", get_args(Trust)))
         return {
             "version": self.count("version", 1),
             "value": check_object(self.record["value"], "a memory's value"),
             "text": self.text("text"),
             "valid_from": valid_from,
             "valid_until": valid_until,
-            "evidence": self.evidence(),
-            "trust": self.one_of("trust", ("user", "assistant", "external")),
+            "evidence": evidence,
+            # As for any write: no record makes a user's words of what an agent found.
+            "trust": trust_with(evidence, trust),
             "state": self.one_of("state", ("active", "quarantined", "rejected")),
             "cause": self.text("cause"),
         }

@@ -187,7 +187,7 @@ _VALUES: Final = {
 
 def _part_of(effect: Effect, scope_id: int) -> _Part:
     """Return the part of an effect that concerns one scope."""
-    parts: dict[str, Sequence[Any]] = {}
+    parts: dict[str, Sequence[object]] = {}
     for name in _VALUES:
         if found := getattr(effect, name):
             parts[name] = [each for each in found if each.scope_id == scope_id]

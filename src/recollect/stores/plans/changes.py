@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from recollect.records import Memory, Message, Scope
 from recollect.stores.damage import lost_entries
@@ -16,11 +16,13 @@ from recollect.stores.plans.revisions import believed_at
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.threads import message_of
 from recollect.stores.rows import (
+    NO_SUMMARIES,
     Cursor,
     Feed,
     FeedBlocks,
     FeedEntry,
     MemoryRow,
+    MemorySummaries,
     MessageRow,
     Place,
     RevisionRow,
@@ -104,6 +106,26 @@ def read_feed(
         eligible=None if conditions is None else eligible_uids(rows, scope.id, conditions, now),
         blocks=blocks,
     )
+
+
+def read_summaries(rows: Rows, name: Scope) -> tuple[Cursor, MemorySummaries]:
+    """Return all memories of a scope for a listing, and the cursor up to which they are."""
+    scope = rows.scope(name)
+    if scope is None:
+        return Cursor(scope=name, seq=0, epoch=0), NO_SUMMARIES
+    found = rows.memory_summaries(scope.id)
+    if found is None:
+        listed = rows.changed(scope.id, 0, None)
+        found = summaries_of([each for each in listed if each.kind == "memory"])
+    return Cursor(scope=name, seq=scope.seq, epoch=scope.epoch), found
+
+
+def summaries_of(memories: Sequence[FeedEntry]) -> MemorySummaries:
+    """Return the columns of *memories* that listings need."""
+    columns: list[Any] = [
+        [getattr(each, name) for each in memories] for name in MemorySummaries._fields
+    ]
+    return MemorySummaries(*columns)
 
 
 def read_newest(rows: Rows, name: Scope, *, limit: int, now: int) -> list[Memory]:

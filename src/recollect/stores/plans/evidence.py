@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final, get_args
 
 from recollect.errors import UsageError
-from recollect.records import Evidence, EvidenceMap
+from recollect.records import Evidence, EvidenceKind, EvidenceMap, FileLines, Json, Trust
+from recollect.stores.file_lines import check_file_lines
+from recollect.stores.remainder import MEMORY_THREAD
 from recollect.stores.validation import check_id, check_object, check_position, check_text
 
 NO_EVIDENCE: Final = "{}"
+_KINDS: Final = get_args(EvidenceKind)
+_FINDINGS: Final = tuple(f'"{kind}"' for kind in _KINDS if kind != "message")
+_MESSAGE_FIELDS: Final = 4
+"""So many fields stored evidence has at most that names a message."""
 
 
 def encode_evidence(evidence: EvidenceMap) -> str:
-    """Return *evidence* as JSON: each pointer maps to a list of [thread, message, quote, group]."""
+    """
+    Return *evidence* as JSON: each pointer maps to a list of [thread, message, quote, group].
+
+    Behind them a finding has its kind, and one in a file [path, line, last line, digest].
+    """
     if not isinstance(evidence, Mapping):
         msg = f"evidence maps JSON pointers to lists of Evidence; it is not {evidence!r}"
         raise UsageError(msg)
@@ -42,7 +52,7 @@ def _check_pointer(pointer: str) -> str:
     return pointer
 
 
-def _check_evidence(each: Evidence) -> list[str | int | None]:
+def _check_evidence(each: Evidence) -> list[Json]:
     if not isinstance(each, Evidence):
         msg = f"evidence is an Evidence(thread=…, message=…), not {each!r}"
         raise UsageError(msg)
@@ -53,7 +63,28 @@ def _check_evidence(each: Evidence) -> list[str | int | None]:
     if group < 0:
         msg = f"the group of an evidence is {group}; groups begin at 1, 0 is none"
         raise UsageError(msg)
-    return [thread, message, quote, *([group] if group else [])]
+    if each.kind == "message" and each.file is None:
+        return [thread, message, quote, *([group] if group else [])]
+    return [thread, message, quote, group, *_check_finding(each)]
+
+
+def _check_finding(each: Evidence) -> list[Json]:
+    """Return the kind of a finding, with its place if it is in a file."""
+    if each.kind not in _KINDS:
+        msg = f"the kind of an evidence is {each.kind!r}: give one of {', '.join(_KINDS)}"
+        raise UsageError(msg)
+    if (each.kind == "file") != (each.file is not None):
+        msg = (
+            f"evidence of the kind {each.kind!r} has file={each.file!r}: give lines to 'file' only"
+        )
+        raise UsageError(msg)
+    if each.thread == MEMORY_THREAD:
+        msg = f"a finding is made in a talk, not in {MEMORY_THREAD!r}: name the thread it is from"
+        raise UsageError(msg)
+    if each.file is None:
+        return [each.kind]
+    file = check_file_lines(each.file)
+    return [each.kind, [file.path, file.line, file.last_line, file.digest]]
 
 
 def decode_evidence(text: str) -> dict[str, tuple[Evidence, ...]]:
@@ -61,12 +92,26 @@ def decode_evidence(text: str) -> dict[str, tuple[Evidence, ...]]:
     if text == NO_EVIDENCE:
         return {}
     return {
-        pointer: tuple(
-            Evidence(thread=t, message=m, quote=q, group=group[0] if group else 0)
-            for t, m, q, *group in found
-        )
+        pointer: tuple(_decoded(*each) for each in found)
         for pointer, found in json.loads(text).items()
     }
+
+
+def _decoded(  # noqa: PLR0917 (as it is stored)
+    thread: str,
+    message: str,
+    quote: str | None,
+    group: int = 0,
+    kind: EvidenceKind = "message",
+    file: Sequence[Any] | None = None,
+) -> Evidence:
+    if kind == "message" and file is None:
+        return Evidence(thread=thread, message=message, quote=quote, group=group)
+    lines = None
+    if file is not None:
+        path, line, last_line, digest = file
+        lines = FileLines(path=path, line=line, last_line=last_line, digest=digest)
+    return Evidence(thread=thread, message=message, quote=quote, group=group, kind=kind, file=lines)
 
 
 def evidence_messages(text: str) -> set[tuple[str, str]]:
@@ -74,3 +119,12 @@ def evidence_messages(text: str) -> set[tuple[str, str]]:
     if text == NO_EVIDENCE:
         return set()
     return {(each[0], each[1]) for found in json.loads(text).values() for each in found}
+
+
+def trust_with(text: str, trust: Trust) -> Trust:
+    """Return the trust of a memory that rests on stored evidence: of a finding, an agent's."""
+    # A quotation mark inside a text is escaped: without these no kind is named.
+    if not any(each in text for each in _FINDINGS):
+        return trust
+    found = (each for cited in json.loads(text).values() for each in cited)
+    return "agent" if any(len(each) > _MESSAGE_FIELDS for each in found) else trust

@@ -33,6 +33,7 @@ from recollect.stores.plans.evidence import (
     decode_evidence,
     encode_evidence,
     evidence_messages,
+    trust_with,
 )
 from recollect.stores.plans.idempotency import Idempotency, key_row, opened, uids_under_key
 from recollect.stores.plans.said_times import Cited, SaidTimes
@@ -264,7 +265,7 @@ class _Staged:
             return None
         if isinstance(write, PreparedPut):
             self._check_sources(write, current)
-            write = self._founded(write, current)
+            write = _as_trusted(self._founded(write, current))
         after = self._version_after(current, write)
         if current:
             self._revisions.append(revision_row(current, self._now))
@@ -456,6 +457,12 @@ class _Staged:
             removed=list(self._gone.values()),
             compacted=old,
         )
+
+
+def _as_trusted(write: PreparedPut) -> PreparedPut:
+    """Return *write* with the trust of an agent if it rests on what one found, by any door."""
+    trust = trust_with(write.evidence, write.trust)
+    return write if trust == write.trust else replace(write, trust=trust)
 
 
 def _present_name(row: MemoryRow) -> str:

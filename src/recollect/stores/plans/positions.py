@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Final
 
 from recollect.errors import StoreCorruptError
 from recollect.stores.rows import MessageRow, ThreadRow
 from recollect.stores.unit_of_work import Rows
+
+UNTIL_PAGE: Final = 200
+"""So many messages are read at once where those up to a moment are looked for."""
 
 
 def messages_after(
@@ -40,6 +44,25 @@ def messages_before(
     end = thread.last + 1 if before is None else min(before, thread.last + 1)
     _check(thread, found, range(1, end)[::-1], limit)
     return found
+
+
+def messages_until(
+    rows: Rows, thread: ThreadRow, before: int | None, limit: int, *, until: int
+) -> list[MessageRow]:
+    """
+    Return the newest messages of a thread said at or before *until* (µs), newest first.
+
+    Messages may be stored in another order than they were said, so the thread is read backwards,
+    a page at a time, until there are *limit* of them.
+    """
+    found = list[MessageRow]()
+    while len(found) < limit:
+        page = messages_before(rows, thread, before, UNTIL_PAGE)
+        found += [each for each in page if each.time <= until]
+        if len(page) < UNTIL_PAGE:
+            break
+        before = page[-1].position
+    return found[:limit]
 
 
 def all_messages_of(rows: Rows, thread: ThreadRow) -> Sequence[MessageRow]:

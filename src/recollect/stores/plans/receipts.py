@@ -12,7 +12,7 @@ from recollect.records import Formation, FormationAction, Json, JsonObject, Scop
 from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.lanes import LANES, redriven_lanes
 from recollect.stores.plans.pending_messages import again_of, due_at_once, with_again
-from recollect.stores.rows import FormationRow, ScopeRow, ThreadRow
+from recollect.stores.rows import FormationRow, ReceiptPlace, ScopeRow, ThreadRow
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.stores.validation import (
     POSITION_MAX,
@@ -24,9 +24,6 @@ from recollect.stores.validation import (
 
 _PAGE_ROWS: Final = 100
 """Receipts may be long: so many are held at a time."""
-
-Place = tuple[int, int, str]
-"""Where a formation stands among those of its scope: (committed_at, fence, id)."""
 
 
 def formation_of(row: FormationRow, scope: Scope) -> Formation:
@@ -46,14 +43,14 @@ def formation_of(row: FormationRow, scope: Scope) -> Formation:
     )
 
 
-def place_of(row: FormationRow) -> Place:
+def place_of(row: FormationRow) -> ReceiptPlace:
     """Return the sort key of a formation among those of its scope."""
     return row.committed_at, row.fence, row.id
 
 
 def each_formation(rows: Rows, scope_id: int) -> Iterator[FormationRow]:
     """Yield all formations of a scope, newest first."""
-    before: Place | None = None
+    before: ReceiptPlace | None = None
     while page := rows.formations(scope_id, None, before, _PAGE_ROWS):
         yield from page
         before = place_of(page[-1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -45,13 +45,15 @@ def believed_at(row: MemoryRow, past: Sequence[RevisionRow], at: int) -> MemoryR
         return row
     for revision in past:
         if revision.believed_from <= at < revision.believed_until:
-            fields: Mapping[str, object] = {
-                name: getattr(revision, name)
-                for name in ("version", "value", "text", "evidence", "trust", "state", "cause")
-            }
             return replace(
                 row,
-                **fields,  # type: ignore[arg-type]
+                version=revision.version,
+                value=revision.value,
+                text=revision.text,
+                evidence=revision.evidence,
+                trust=revision.trust,
+                state=revision.state,
+                cause=revision.cause,
                 valid_from=revision.valid_from,
                 valid_until=revision.valid_until,
                 updated_at=revision.believed_from,

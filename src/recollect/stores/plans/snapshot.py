@@ -14,9 +14,10 @@ from recollect.stores.plans.changes import (
     read_chosen,
     read_feed,
     read_newest,
+    read_summaries,
     scopes_of,
 )
-from recollect.stores.rows import Cursor, Feed, Place, ReadMoment
+from recollect.stores.rows import Cursor, Feed, IndexFile, MemorySummaries, Place, ReadMoment
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import check_id, check_scope
 
@@ -73,6 +74,19 @@ class StoreSnapshot:
             )
             for each in cursors
         ]
+
+    def index_files(self, scope: Scope) -> Sequence[IndexFile]:
+        """
+        Return the files that hold the index of *scope*, in any order, where the store keeps some.
+
+        They were right when they were written; what changed since is told by `feeds` from there.
+        """
+        del scope
+        return ()
+
+    def summaries(self, scope: Scope) -> tuple[Cursor, MemorySummaries]:
+        """Return all memories of *scope* for a listing, and the cursor up to which they are."""
+        return read_summaries(self._rows, check_scope(scope))
 
     def newest(self, scope: Scope, *, limit: int) -> list[Memory]:
         """Return the memories of *scope* that were written last; see `read_newest`."""

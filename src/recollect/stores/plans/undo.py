@@ -85,15 +85,16 @@ class Undo:
         Raises:
             UsageError: *record* is not an undo record.
         """
-        if not isinstance(record, Mapping) or not isinstance(record.get("changes"), list):
+        changes = record.get("changes") if isinstance(record, Mapping) else None
+        if not isinstance(record, Mapping) or not isinstance(changes, list):
             msg = f"an undo is what a change was noted in, not {str(record)[:80]!r}"
             raise UsageError(msg)
-        scope, epoch, changes = record.get("scope"), record.get("epoch"), record["changes"]
+        scope, epoch = record.get("scope"), record.get("epoch")
         return cls(
             # A list: a text would be taken for a scope of one segment.
             scope=check_scope(tuple(scope) if isinstance(scope, list) else ()),
             epoch=check_position(epoch, "an epoch"),
-            changes=tuple(each for each in changes if isinstance(each, Mapping)),  # type: ignore[union-attr]
+            changes=tuple(each for each in changes if isinstance(each, Mapping)),
         )
 
 

@@ -7,9 +7,8 @@ saver created them: in the first schema of this user's search path.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-import psycopg
 from psycopg import sql
 
 from recollect.errors import StoreReadOnlyError
@@ -17,6 +16,7 @@ from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.postgres.connections import connect, let_go
 from recollect.stores.postgres.driver_errors import store_errors
 from recollect.stores.postgres.location import PostgresLocation
+from recollect.stores.postgres.transaction import Connection
 
 # Others may have a table of one of these names; all of them together are the saver's.
 _TABLES: Final = (
@@ -66,7 +66,7 @@ def erase_checkpoints(location: PostgresLocation, threads: CheckpointThreads) ->
             let_go(connection)
 
 
-def rewrite_checkpoints(connection: psycopg.Connection[Any], location: PostgresLocation) -> None:
+def rewrite_checkpoints(connection: Connection, location: PostgresLocation) -> None:
     """
     Rewrite the checkpoint tables, if there are any.
 
@@ -88,7 +88,7 @@ def rewrite_checkpoints(connection: psycopg.Connection[Any], location: PostgresL
         connection.execute(_REWRITE + sql.Identifier(table))
 
 
-def _tables(connection: psycopg.Connection[Any]) -> list[str]:
+def _tables(connection: Connection) -> list[str]:
     """Return the tables that hold copies, if this database has the saver's."""
     found = [name for (name,) in connection.execute(_FIND, (list(_TABLES),)).fetchall()]
     return found[1:] if all(found) else []

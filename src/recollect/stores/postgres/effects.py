@@ -111,7 +111,7 @@ def _scope_of(each: Any) -> int:
             return int(each.scope_id)
 
 
-def _columns(rows: Iterable[Any], values_of: _Values, key_of: _Key) -> list[list[object]]:
+def _columns(rows: Iterable[object], values_of: _Values, key_of: _Key) -> list[list[object]]:
     """Return the values of rows by column; of rows with the same key the last one wins."""
     last = {key_of(row): values_of(row) for row in rows}
     return [list(column) for column in zip(*last.values(), strict=True)]
@@ -166,7 +166,7 @@ class _Puts:
         }
         self._put("put_evidence", sorted(links), tuple, tuple)
 
-    def _put(self, name: str, rows: Iterable[Any], values_of: _Values, key_of: _Key) -> None:
+    def _put(self, name: str, rows: Iterable[object], values_of: _Values, key_of: _Key) -> None:
         if columns := _columns(rows, values_of, key_of):
             self._transaction.tell(WRITES[name], columns, self._wall)
 

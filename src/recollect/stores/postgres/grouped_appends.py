@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from threading import Lock
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from recollect.errors import StoreClosedError
 from recollect.records import Scope
@@ -47,15 +47,17 @@ class GroupedAppends:
             StoreClosedError: The store was closed.
         """
         self._turns.check_open()
-        call = ThreadCall(ForeseenAppend(plan, reads, self._turns.late_at()))
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        call = ThreadCall(ForeseenAppend(plan, reads, self._turns.late_at()), future, loop)
         with self._turn:
             self._waiting.append(call)
             starts = self._runners < RUNNERS_MAX
             self._runners += starts
         if starts:
             # Whoever comes in the same turn of the event loop goes along.
-            asyncio.get_running_loop().call_soon(self._start)
-        return cast("asyncio.Future[Any]", call.future)
+            loop.call_soon(self._start)
+        return future
 
     def _start(self) -> None:
         if not self._is_passed_on():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -81,7 +82,7 @@ def location_of(url: str) -> PostgresLocation:
     return PostgresLocation(parameters=parameters, name=_name(given))
 
 
-def _name(given: dict[str, Any]) -> str:
+def _name(given: Mapping[str, object]) -> str:
     host, port = given.get("host") or "localhost", given.get("port")
     database = given.get("dbname") or given.get("user") or ""
     return f"postgresql://{host}{f':{port}' if port else ''}/{database}"

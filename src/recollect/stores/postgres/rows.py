@@ -21,10 +21,8 @@ from recollect.stores.columns import (
     side_row,
     thread_row,
 )
-from recollect.stores.filters import Condition
+from recollect.stores.derived_reads import DerivedReads
 from recollect.stores.plans.formation import DUE_THREADS_MAX
-from recollect.stores.plans.newest import matching
-from recollect.stores.plans.scopes import scopes_holding
 from recollect.stores.postgres.array_parameters import Bound
 from recollect.stores.postgres.row_security import (
     CLOSED,
@@ -44,13 +42,15 @@ from recollect.stores.postgres.transaction import (
     TransactionOverError,
 )
 from recollect.stores.rows import (
+    NO_SUMMARIES,
     AuditRow,
     FeedEntry,
     FormationRow,
     IdempotencyRow,
     MemoryRow,
+    MemorySummaries,
     MessageRow,
-    Place,
+    ReceiptPlace,
     ReceiptRow,
     RevisionRow,
     ScopeRow,
@@ -58,9 +58,8 @@ from recollect.stores.rows import (
     SideRow,
     ThreadRow,
 )
-from recollect.stores.scope_paths import range_below, stored_path
+from recollect.stores.scope_paths import range_below, range_of, stored_path
 from recollect.stores.side_places import side_bounds
-from recollect.stores.unit_of_work import memories_in_each
 
 RowT = TypeVar("RowT")
 
@@ -76,7 +75,7 @@ _LOCKED: Final[LiteralString] = " FOR UPDATE"
 _CLAIMED: Final[LiteralString] = " FOR UPDATE OF s SKIP LOCKED"
 
 
-class PostgresRows:
+class PostgresRows(DerivedReads):
     """
     The reads of one transaction; valid until it ends.
 
@@ -177,11 +176,6 @@ class PostgresRows:
 
         return _paged(scope_row, page)
 
-    def scopes_holding(
-        self, type_: str, now: int, prefix: Scope, after: Scope | None
-    ) -> Iterator[Scope]:
-        return scopes_holding(self, type_, now, prefix, after)
-
     def thread(self, scope_id: int, thread_id: str) -> ThreadRow | None:
         found = self._of("thread", scope_id, thread_id)
         return thread_row(found[0]) if found else None
@@ -264,11 +258,6 @@ class PostgresRows:
 
         return _paged(memory_row, page)
 
-    def memories_matching(
-        self, scope_id: int, type_: str | None, conditions: Sequence[Condition]
-    ) -> Iterator[MemoryRow]:
-        return matching(self.memories(scope_id, type_, None), conditions)
-
     def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
         return [(at, uid) for at, uid in self._of("updates", scope_id, type_, now)]
 
@@ -321,6 +310,10 @@ class PostgresRows:
     def feed_blocks(self, scope_id: int, embedder: str | None) -> None:
         """Return nothing: rows are not slower here."""
 
+    def memory_summaries(self, scope_id: int) -> MemorySummaries:
+        found = self._of("memory_summaries", scope_id)
+        return MemorySummaries(*zip(*found, strict=True)) if found else NO_SUMMARIES
+
     def removed(self, scope_id: int, after: int) -> Sequence[int]:
         return [uid for (uid,) in self._of("removed", scope_id, after)]
 
@@ -339,9 +332,6 @@ class PostgresRows:
             found = self._of("memories_by_uid", scope_id, unknown)
             self._keep_memories(scope_id, unknown, found)
         return [row for uid in left if (row := kept[scope_id, uid])]
-
-    def memories_in(self, places: Sequence[Place]) -> Sequence[tuple[Scope, MemoryRow]]:
-        return memories_in_each(self, places)
 
     def _keep_messages(self, scope_id: int, uids: Sequence[int], found: Sequence[Stored]) -> None:
         self._messages |= dict.fromkeys((scope_id, uid) for uid in uids)
@@ -402,9 +392,7 @@ class PostgresRows:
     def waiting_threads(
         self, prefix: Scope, *, below: bool, after: tuple[Scope, str] | None, limit: int
     ) -> Sequence[tuple[ScopeRow, ThreadRow]]:
-        first, end = range_below(prefix)
-        # No path lies between that of a scope and this one.
-        end = end if below else first + b"\0"
+        first, end = range_below(prefix) if below else range_of(prefix)
         path, id_ = (stored_path(after[0]), after[1]) if after else (b"", "")
         head = max(first, path)[:HEAD_BYTES]
         values = (head, first, end, path, id_, limit)
@@ -416,11 +404,7 @@ class PostgresRows:
         return formation_row(found[0]) if found else None
 
     def formations(
-        self,
-        scope_id: int,
-        status: FormationStatus | None,
-        before: tuple[int, int, str] | None,
-        limit: int,
+        self, scope_id: int, status: FormationStatus | None, before: ReceiptPlace | None, limit: int
     ) -> Sequence[FormationRow]:
         place = before or (_LAST, _LAST, "")
         found = self._of("formations", scope_id, *place, status, status, limit)

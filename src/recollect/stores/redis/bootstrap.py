@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any, Final
+from typing import Final
 
 from redis.exceptions import ResponseError
 
@@ -76,7 +76,7 @@ def setting_of(client: Client, setting: str) -> str | None:
         redis.RedisError: It does not answer.
     """
     try:
-        found: dict[Any, Any] = client.config_get(setting)
+        found: dict[object, object] = client.config_get(setting)
     except ResponseError:  # hosted servers have no CONFIG, or call it otherwise
         return None
     said = {_text(key): _text(value) for key, value in found.items()}

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import fields, replace
 from operator import attrgetter
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from recollect.stores.rows import (
     AuditRow,
@@ -58,7 +58,7 @@ class Codec(Generic[RowT]):
         text = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
         return b"".join((text, _END, *binary)) if self._binary else text
 
-    def decode(self, stored: bytes, **changed: Any) -> RowT:
+    def decode(self, stored: bytes, **changed: object) -> RowT:
         """
         Return the row encoded in *stored*, with some fields *changed*.
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias, cast, get_args
+from typing import Final, Literal, TypeAlias
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from recollect.errors import UsageError
 
 Durability: TypeAlias = Literal["full", "relaxed"]
+_DURABILITIES: Final[Mapping[str, Durability]] = {"full": "full", "relaxed": "relaxed"}
 """
 ``"full"``: a write is on the server's disk before its call returns; a server that is not set so
 is refused.
@@ -76,9 +78,9 @@ def location_of(url: str, durability: Durability = "full") -> RedisLocation:
         msg = f"{parts.path!r} is no database of a Redis server: they are numbers, as in redis://host:6379/0"
         raise UsageError(msg)
     options = parse_qsl(parts.query)
-    chosen = [value for name, value in options if name == _OPTION] or [durability]
-    if chosen[-1] not in get_args(Durability):
-        msg = f"{chosen[-1]!r} is no durability: write ?durability=full or ?durability=relaxed"
+    chosen = dict(options).get(_OPTION, durability)
+    if chosen not in _DURABILITIES:
+        msg = f"{chosen!r} is no durability: write ?durability=full or ?durability=relaxed"
         raise UsageError(msg)
     left = urlencode([pair for pair in options if pair[0] != _OPTION])
     host = parts.hostname or ""
@@ -86,5 +88,5 @@ def location_of(url: str, durability: Durability = "full") -> RedisLocation:
     return RedisLocation(
         url=f"{scheme}://{parts.netloc}{parts.path}{'?' if left else ''}{left}",
         name=f"{parts.scheme}://{place}{parts.path}",
-        durability=cast("Durability", chosen[-1]),
+        durability=_DURABILITIES[chosen],
     )

@@ -8,10 +8,8 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from recollect.records import FormationStatus, MemoryState, Scope
-from recollect.stores.filters import Condition
+from recollect.stores.derived_reads import DerivedReads
 from recollect.stores.plans.changes import memory_entry, message_entry
-from recollect.stores.plans.newest import matching, updates_of
-from recollect.stores.plans.scopes import scopes_holding
 from recollect.stores.redis import keys
 from recollect.stores.redis.codec import (
     FORMATIONS,
@@ -34,7 +32,7 @@ from recollect.stores.rows import (
     IdempotencyRow,
     MemoryRow,
     MessageRow,
-    Place,
+    ReceiptPlace,
     ReceiptRow,
     RevisionRow,
     ScopeRow,
@@ -43,7 +41,6 @@ from recollect.stores.rows import (
     ThreadRow,
 )
 from recollect.stores.scope_paths import range_below, stored_path
-from recollect.stores.unit_of_work import memories_in_each
 
 RowT = TypeVar("RowT")
 
@@ -52,7 +49,7 @@ _FIRST: Final = b"-"
 _LAST: Final = b"+"
 
 
-class RedisRows:
+class RedisRows(DerivedReads):
     """
     The reads of one unit of work; their consistency is checked at its end.
 
@@ -91,11 +88,6 @@ class RedisRows:
             if len(paths) < _PAGE:
                 return
             start = b"(" + paths[-1]
-
-    def scopes_holding(
-        self, type_: str, now: int, prefix: Scope, after: Scope | None
-    ) -> Iterator[Scope]:
-        return scopes_holding(self, type_, now, prefix, after)
 
     def _scopes_at(self, paths: Sequence[bytes]) -> list[ScopeRow]:
         if not paths:
@@ -180,11 +172,6 @@ class RedisRows:
         rows = self._memories_named(scope_id, found)
         return rows[0] if rows else None
 
-    def setting(self, segments: Scope, kind: str, key: str) -> SideRow | None:
-        scope = self.scope(segments)
-        found = self.side_records_at(scope.id, [("", kind, key)]) if scope else ()
-        return next(iter(found), None)
-
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]
     ) -> Sequence[MemoryRow]:
@@ -220,14 +207,6 @@ class RedisRows:
             if len(found) < limit:
                 return
             first, limit = b"(" + found[-1], _PAGE
-
-    def memories_matching(
-        self, scope_id: int, type_: str | None, conditions: Sequence[Condition]
-    ) -> Iterator[MemoryRow]:
-        return matching(self.memories(scope_id, type_, None), conditions)
-
-    def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
-        return updates_of(self.memories(scope_id, type_, None), now)
 
     def _memories_named(self, scope_id: int, members: Sequence[bytes]) -> Sequence[MemoryRow]:
         return self.memories_by_uid(scope_id, [keys.value_of(each[-8:]) for each in members])
@@ -326,6 +305,9 @@ class RedisRows:
     def feed_blocks(self, scope_id: int, embedder: str | None) -> None:
         """Return nothing: rows are not slower here."""
 
+    def memory_summaries(self, scope_id: int) -> None:
+        """Return nothing: whole rows are read for either."""
+
     def removed(self, scope_id: int, after: int) -> Sequence[int]:
         (found,) = self._of(scope_id, "ZRANGEBYSCORE", "tombstones", f"({after}", "+inf")
         return [keys.value_of(each) for each in found]
@@ -335,9 +317,6 @@ class RedisRows:
 
     def memories_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MemoryRow]:
         return self._by_uid(scope_id, "memories", uids, MEMORIES.decode)
-
-    def memories_in(self, places: Sequence[Place]) -> Sequence[tuple[Scope, MemoryRow]]:
-        return memories_in_each(self, places)
 
     def _by_uid(
         self, scope_id: int, kind: str, uids: Sequence[int], decode: Callable[..., RowT]
@@ -402,11 +381,7 @@ class RedisRows:
         return FORMATIONS.decode(found) if found else None
 
     def formations(
-        self,
-        scope_id: int,
-        status: FormationStatus | None,
-        before: tuple[int, int, str] | None,
-        limit: int,
+        self, scope_id: int, status: FormationStatus | None, before: ReceiptPlace | None, limit: int
     ) -> Sequence[FormationRow]:
         start = b"+"
         if before:

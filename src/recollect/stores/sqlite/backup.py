@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -37,7 +38,7 @@ def back_up_file(path: str, copy: Path) -> None:
             descriptor = os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY)
             os.close(descriptor)
             connection.execute("VACUUM INTO ?", (str(copy),))
-    _sync(copy)
+    _sync_file(copy)
 
 
 def put_back(backup: Path, copy: Path) -> None:
@@ -71,13 +72,19 @@ def put_in_place(copy: Path, path: Path) -> None:
     if path.exists():
         msg = f"{str(path)!r} exists: name a store that does not, and move it there afterwards"
         raise UsageError(msg)
-    _sync(copy)
+    _sync_file(copy)
     copy.replace(path)
-    _sync(path.parent)
+    if sys.platform != "win32":  # where no folder can be synced
+        _sync_folder(path.parent)
 
 
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+def _sync_file(path: Path) -> None:
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

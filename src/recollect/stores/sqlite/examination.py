@@ -37,7 +37,7 @@ Stored: TypeAlias = Sequence[Any]
 
 SCOPED_TABLES: Final = (
     "thread", "message", "memory", "revision", "evidence", "vector", "embedded", "tombstone",
-    "idempotency", "formation", "side_record",
+    "idempotency", "formation", "side_record", "index_file",
 )  # fmt: skip
 """The tables whose rows belong to a scope."""
 UNREADABLE: Final = (

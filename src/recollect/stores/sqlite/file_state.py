@@ -10,6 +10,7 @@ import apsw
 
 from recollect.stores.file_state import FINDINGS_MAX, FileState
 from recollect.stores.sqlite.examination import examine
+from recollect.stores.sqlite.index_files import size_beside
 from recollect.stores.sqlite.page_checksums import VERIFYING, checksum_layer
 from recollect.stores.sqlite.page_repairs import keeps_checksums, mismatching_pages
 
@@ -32,10 +33,13 @@ def read_file_state(path: Path) -> FileState:
         schema, damage = _examined(path, are_compared=not mismatched)
     except (apsw.Error, ValueError) as error:
         damage.append(f"{type(error).__name__}: {error}")
+    index_files, index_bytes = size_beside(path)
     return FileState(
         path=path,
         size_bytes=path.stat().st_size,
-        beside_bytes=sum(each.stat().st_size for each in beside if each.exists()),
+        beside_bytes=index_bytes + sum(each.stat().st_size for each in beside if each.exists()),
+        index_files=index_files,
+        index_bytes=index_bytes,
         schema=schema,
         has_page_checksums=has_page_checksums,
         mismatched=tuple(mismatched),

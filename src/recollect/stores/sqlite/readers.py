@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 from threading import Condition, Thread
 from time import sleep
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import apsw
 
@@ -25,6 +25,7 @@ from recollect.stores.unit_of_work import Query
 
 ResultT = TypeVar("ResultT")
 
+AnyQuery: TypeAlias = Query[Any]
 _NUMBERS: Final = count(1)
 _PAUSE_S: Final = 0.02
 READERS_MAX: Final = 4
@@ -69,7 +70,7 @@ class Readers:
         self._identity = identity
         self._threads_max = threads_max
         self._together = together
-        self._line: CallQueue[Query[Any]] = CallQueue(location.path)
+        self._line: CallQueue[AnyQuery] = CallQueue(location.path)
         self._threads: list[Thread] = []
         self._counting = Condition()
         self._unserved = 0
@@ -77,7 +78,7 @@ class Readers:
         self._in_place = 0
         self._is_closed = False
 
-    def run(self, query: Query[Any]) -> asyncio.Future[Any]:
+    def run(self, query: AnyQuery) -> asyncio.Future[Any]:
         """
         Queue *query*.
 
@@ -172,7 +173,7 @@ class Readers:
         if reader:
             let_go(reader.connection)
 
-    def _run(self, calls: list[ThreadCall[Query[Any]]], reader: _Reader | None) -> _Reader | None:
+    def _run(self, calls: list[ThreadCall[AnyQuery]], reader: _Reader | None) -> _Reader | None:
         """Run queries, which keep their outcomes; return the reader if it is good for others."""
         reader = self._run_once(calls, reader)
         again = [call for call in calls if is_mismatch(call.error)]
@@ -185,7 +186,7 @@ class Readers:
         return reader
 
     def _run_once(
-        self, calls: list[ThreadCall[Query[Any]]], reader: _Reader | None
+        self, calls: list[ThreadCall[AnyQuery]], reader: _Reader | None
     ) -> _Reader | None:
         group = CallOutcome()
         with group, store_errors(self._location.path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from types import MappingProxyType
@@ -20,6 +21,8 @@ from recollect.stores.columns import (
     receipt_row,
     thread_row,
 )
+from recollect.stores.derived_reads import DerivedReads
+from recollect.stores.fast_records import maker_of
 from recollect.stores.filters import Condition, matches
 from recollect.stores.rows import (
     AuditRow,
@@ -27,10 +30,13 @@ from recollect.stores.rows import (
     FeedEntry,
     FormationRow,
     IdempotencyRow,
+    IndexFileRow,
     MemoryRow,
+    MemorySummaries,
     MessageRow,
     Place,
     ReadMoment,
+    ReceiptPlace,
     ReceiptRow,
     RevisionRow,
     ScopeRow,
@@ -38,14 +44,13 @@ from recollect.stores.rows import (
     SideRow,
     ThreadRow,
 )
-from recollect.stores.scope_paths import range_below, segments_of, stored_path
+from recollect.stores.scope_paths import range_below, range_of, segments_of, stored_path
 from recollect.stores.side_places import side_bounds
-from recollect.stores.sqlite.checksums import DamagedRowError, checker_of
+from recollect.stores.sqlite.checksums import DamagedRowError, Stored, checker_of
 from recollect.stores.sqlite.feed_blocks import BLOCKS_FROM, entry_blocks, vector_blocks
 from recollect.stores.sqlite.statements import QUERIES
 from recollect.stores.validation import decode_json
 
-Stored: TypeAlias = tuple[Any, ...]
 """A row as the driver returns it."""
 
 Bound: TypeAlias = tuple[object, ...]
@@ -53,6 +58,7 @@ Bound: TypeAlias = tuple[object, ...]
 
 RowT = TypeVar("RowT")
 
+_index_file_row: Final = maker_of(IndexFileRow)
 _LAST: Final = (1 << 63) - 1
 _KIND: Final = FeedEntry._fields.index("kind")
 _COUNTS: Final = MappingProxyType(
@@ -110,7 +116,7 @@ def _blob(value: object) -> bytes:
     return value
 
 
-class SQLiteRows:
+class SQLiteRows(DerivedReads):
     """The reads of one transaction on a connection; valid until it ends."""
 
     def __init__(
@@ -215,11 +221,6 @@ class SQLiteRows:
         found = self._first("memory", (scope_id, type_, key))
         return memory_row(found) if found else None
 
-    def setting(self, segments: Scope, kind: str, key: str) -> SideRow | None:
-        scope = self.scope(segments)
-        found = self.side_records_at(scope.id, [("", kind, key)]) if scope else ()
-        return next(iter(found), None)
-
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]
     ) -> Sequence[MemoryRow]:
@@ -316,6 +317,24 @@ class SQLiteRows:
         vectors = vector_blocks(self._one, scope_id, embedder) if embedder else ()
         return FeedBlocks(entries=(*messages, *memories), vectors=tuple(vectors))
 
+    def index_files(self, scope_id: int) -> Sequence[IndexFileRow]:
+        """Return the rows of the index files of a scope, also of those not finished."""
+        return list(map(_index_file_row, self._all("index_files", (scope_id,))))
+
+    def all_index_files(self) -> Sequence[IndexFileRow]:
+        """Return the rows of the index files of all scopes."""
+        return list(map(_index_file_row, self._all("all_index_files", ())))
+
+    def has_index_file(self, scope_id: int) -> bool:
+        """Return True if a row of an index file of the scope is there."""
+        return self._first("has_index_file", (scope_id,)) is not None
+
+    def memory_summaries(self, scope_id: int) -> MemorySummaries:
+        count, *found = self._one("memory_summaries", (scope_id,))
+        self._check_count("memory", scope_id, count)
+        columns: list[list[Any]] = [json.loads(each) if each else [None] * count for each in found]
+        return MemorySummaries(*columns)
+
     def removed(self, scope_id: int, after: int) -> Sequence[int]:
         return [uid for (uid,) in self._all("removed", (scope_id, after))]
 
@@ -345,9 +364,7 @@ class SQLiteRows:
     def waiting_threads(
         self, prefix: Scope, *, below: bool, after: tuple[Scope, str] | None, limit: int
     ) -> Sequence[tuple[ScopeRow, ThreadRow]]:
-        first, end = range_below(prefix)
-        # No path lies between that of a scope and this one.
-        end = end if below else first + b"\0"
+        first, end = range_below(prefix) if below else range_of(prefix)
         path, id_ = (stored_path(after[0]), after[1]) if after else (b"", "")
         found = self._all("waiting_threads", (first, end, path, id_, limit))
         return [both_rows(row) for row in found]
@@ -357,11 +374,7 @@ class SQLiteRows:
         return formation_row(found) if found else None
 
     def formations(
-        self,
-        scope_id: int,
-        status: FormationStatus | None,
-        before: tuple[int, int, str] | None,
-        limit: int,
+        self, scope_id: int, status: FormationStatus | None, before: ReceiptPlace | None, limit: int
     ) -> Sequence[FormationRow]:
         place = before or (_LAST, _LAST, "")
         found = self._all("formations", (scope_id, *place, status, limit))

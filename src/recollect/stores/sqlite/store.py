@@ -19,6 +19,8 @@ from recollect.stores.contract.base import Store
 from recollect.stores.contract.durability import Durability
 from recollect.stores.exit_wait import waited_for
 from recollect.stores.in_place import has_loop
+from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
+from recollect.stores.rows import IndexFile, IndexFileDraft
 from recollect.stores.sqlite.bootstrap import open_file
 from recollect.stores.sqlite.checkpoints import (
     erase_checkpoints,
@@ -28,12 +30,13 @@ from recollect.stores.sqlite.checkpoints import (
 from recollect.stores.sqlite.connections import LOCK_WAIT_S, SqliteLocation
 from recollect.stores.sqlite.driver_errors import LOG, store_errors
 from recollect.stores.sqlite.file_identity import Identity
+from recollect.stores.sqlite.index_files import FiledSnapshot, IndexFiles
 from recollect.stores.sqlite.readers import BRIEF_TOGETHER_MAX, Readers
 from recollect.stores.sqlite.reserve import Reserve
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.vacuum import CLEAN_WAIT_S, remove_deleted_bytes
 from recollect.stores.sqlite.writer import Errand, Writer
-from recollect.stores.unit_of_work import Plan, Query
+from recollect.stores.unit_of_work import Plan, Query, Rows
 
 ResultT = TypeVar("ResultT")
 
@@ -45,9 +48,10 @@ class SQLiteStore(Store):
     What was acknowledged survives the death of the process, and with the default
     durability a power loss. Callers that write at the same time share a commit. Beside
     the file SQLite keeps a log (``-wal``) and its index (``-shm``) while it is open, and
-    the store some room for erasing on a full disk (``-reserve``); all are readable by
-    their owner alone. Where graphs keep checkpoints beside it (``-checkpoints``), an erase
-    and `clean` reach these as well. Copying the file while it is open gives no usable copy.
+    the store some room for erasing on a full disk (``-reserve``), and indexes of large scopes
+    (``-index``, a folder); all are readable by their owner alone. Where graphs keep checkpoints
+    beside it (``-checkpoints``), an erase and `clean` reach these as well. Copying the file while
+    it is open gives no usable copy.
 
     A store belongs to the process that opened it; after a fork the child opens its own.
     """
@@ -64,6 +68,7 @@ class SQLiteStore(Store):
         durability: Durability = "full",
         lock_wait_s: float = LOCK_WAIT_S,
         vfs: str | None = None,
+        index_files: bool = True,
     ) -> None:
         """
         Open the file at *path*; one that does not exist, or is empty, becomes a store.
@@ -73,6 +78,7 @@ class SQLiteStore(Store):
             lock_wait_s: How long a call waits for other processes before it raises
                 `StoreUnavailableError`.
             vfs: The name of the SQLite file layer to use, registered by the caller.
+            index_files: Whether indexes of large scopes are kept in files beside the store.
 
         Raises:
             StoreError: The file cannot be opened; the class tells why.
@@ -97,7 +103,10 @@ class SQLiteStore(Store):
         with store_errors(location.path):
             self._key = SQLiteRows(connection).secret()
         identity = Identity(location.path)
-        self._writer = Writer(location, connection, identity, reserve)
+        self._index_files = IndexFiles(location, is_enabled=index_files)
+        self.keeps_index_files = self._index_files.is_enabled
+        self._index_files.try_sweep()
+        self._writer = Writer(location, connection, identity, reserve, self._index_files)
         self._readers = Readers(location, identity)
         self._brief = Readers(location, identity, threads_max=1, together=BRIEF_TOGETHER_MAX)
         LOG.info("opened %s", self.address)
@@ -151,13 +160,28 @@ class SQLiteStore(Store):
         result: ResultT = await self._brief.run(query)
         return result
 
+    async def _read_snapshot(self, query: SnapshotQuery[ResultT], now: int) -> ResultT:
+        def read(rows: Rows) -> ResultT:
+            if not isinstance(rows, SQLiteRows):
+                return query(StoreSnapshot(rows, now))
+            return query(FiledSnapshot(rows, now, self._index_files))
+
+        return await self._read(read)
+
+    def keep_index_file(self, draft: IndexFileDraft) -> IndexFile | None:
+        """Write an index file; see `Transactor.keep_index_file`."""
+        self._check_process()
+        return self._index_files.keep(draft) if self.keeps_index_files else None
+
     async def _clean(self) -> None:
         self._check_process()
         errand = Errand(partial(remove_deleted_bytes, self._location))
         await self._writer.carry_out(errand)
         wait_s = min(CLEAN_WAIT_S, self._location.lock_wait_s)
+        in_thread = asyncio.get_running_loop().run_in_executor
+        await in_thread(None, self._index_files.sweep)
         work = partial(remove_erased_bytes, self._beside, lock_wait_s=wait_s)
-        await asyncio.get_running_loop().run_in_executor(None, work)
+        await in_thread(None, work)
 
     async def _erase_checkpoints(self, threads: CheckpointThreads) -> None:
         self._check_process()

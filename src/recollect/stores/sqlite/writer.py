@@ -24,6 +24,7 @@ from recollect.stores.sqlite.driver_errors import LOG, store_errors
 from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.sqlite.examination import decoding
 from recollect.stores.sqlite.file_identity import Identity
+from recollect.stores.sqlite.index_files import IndexFiles
 from recollect.stores.sqlite.reserve import Reserve
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.stamps import Stamps
@@ -64,8 +65,10 @@ class Writer:
         connection: apsw.Connection,
         identity: Identity,
         reserve: Reserve,
+        index_files: IndexFiles,
     ) -> None:
         self._location = location
+        self._index_files = index_files
         self._identity = identity
         self._reserve = reserve
         self._reserve_is_due = True
@@ -231,8 +234,10 @@ class Writer:
             try:
                 with decoding(connection):
                     planned = call.work(rows)  # type: ignore[operator]
+                    lost = self._index_files.forget_lost_words(connection, rows, planned.effect)
                 self._frees_room = _frees_room(planned.effect)
                 write_effect(connection, planned.effect)
+                self._index_files.unlink(lost)
                 self.stamps.note(planned.effect)
                 call.result = planned.result
             finally:

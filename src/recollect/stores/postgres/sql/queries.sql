@@ -181,6 +181,11 @@ LEFT JOIN recollect.vector AS v
 WHERE m.scope_id = %s AND m.seq > %s
 ORDER BY 2, 1;
 
+-- :name memory_summaries
+SELECT
+    uid, type, state, coalesce(valid_from, said_at, updated_at), valid_from, valid_until, expires_at
+FROM recollect.memory WHERE scope_id = %s;
+
 -- :name removed
 SELECT uid FROM recollect.tombstone WHERE scope_id = %s AND seq > %s;
 

@@ -105,7 +105,7 @@ CREATE TABLE memory (
     valid_until INTEGER,
     expires_at INTEGER,
     said_at INTEGER,
-    trust TEXT NOT NULL CHECK (trust IN ('user', 'assistant', 'external')),
+    trust TEXT NOT NULL CHECK (trust IN ('user', 'assistant', 'external', 'agent')),
     state TEXT NOT NULL CHECK (state IN ('active', 'quarantined', 'rejected')),
     cause TEXT NOT NULL,
     checksum INTEGER NOT NULL,
@@ -127,7 +127,7 @@ CREATE TABLE revision (
     version INTEGER NOT NULL,
     valid_from INTEGER,
     valid_until INTEGER,
-    trust TEXT NOT NULL CHECK (trust IN ('user', 'assistant', 'external')),
+    trust TEXT NOT NULL CHECK (trust IN ('user', 'assistant', 'external', 'agent')),
     state TEXT NOT NULL CHECK (state IN ('active', 'quarantined', 'rejected')),
     cause TEXT NOT NULL,
     believed_from INTEGER NOT NULL,
@@ -201,6 +201,20 @@ CREATE TABLE side_record (
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX side_record_uid ON side_record (scope_id, uid);
+
+-- Files beside the store that hold the index of a scope. A file counts only while its row is here
+-- and has its digest; the transaction that takes words of the scope away takes the row away too.
+CREATE TABLE index_file (
+    scope_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    embedder TEXT NOT NULL,
+    form TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    PRIMARY KEY (scope_id, name)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE formation (
     scope_id INTEGER NOT NULL,

@@ -162,6 +162,18 @@ LEFT JOIN vector AS v
 WHERE m.scope_id = ?1 AND m.seq > ?2
 ORDER BY 2, 1;
 
+-- :name memory_summaries
+SELECT count(*), json_group_array(uid), json_group_array(type),
+    json_group_array(state), json_group_array(time),
+    CASE WHEN count(valid_from) THEN json_group_array(valid_from) END,
+    CASE WHEN count(valid_until) THEN json_group_array(valid_until) END,
+    CASE WHEN count(expires_at) THEN json_group_array(expires_at) END
+FROM (
+    SELECT uid, type, state, coalesce(valid_from, said_at, updated_at) AS time, valid_from,
+        valid_until, expires_at
+    FROM memory WHERE scope_id = ?
+);
+
 -- :name has_many
 SELECT 1 FROM (
     SELECT uid FROM message INDEXED BY message_uid WHERE scope_id = ?1
@@ -303,3 +315,14 @@ SELECT n, hash FROM audit_head WHERE chain = ?;
 -- :name audit
 SELECT chain, n, at, actor, actor_key, action, subject, digest, previous, hash
 FROM audit WHERE chain = ? AND n > ? ORDER BY n LIMIT ?;
+
+-- :name index_files
+SELECT scope_id, name, epoch, seq, embedder, form, size_bytes, digest
+FROM index_file WHERE scope_id = ?;
+
+-- :name has_index_file
+SELECT 1 FROM index_file WHERE scope_id = ? LIMIT 1;
+
+-- :name all_index_files
+SELECT scope_id, name, epoch, seq, embedder, form, size_bytes, digest
+FROM index_file;

@@ -252,3 +252,16 @@ ON CONFLICT (chain) DO UPDATE SET n = excluded.n, hash = excluded.hash;
 
 -- :name unname_audit
 UPDATE audit SET actor = NULL WHERE chain = ?;
+
+-- :name begin_index_file
+INSERT INTO index_file (scope_id, name, epoch, seq, embedder, form, size_bytes, digest)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- :name finish_index_file
+UPDATE index_file SET size_bytes = ?, digest = ? WHERE scope_id = ? AND name = ?;
+
+-- :name drop_index_files
+DELETE FROM index_file WHERE scope_id = ?;
+
+-- :name drop_index_file
+DELETE FROM index_file WHERE scope_id = ? AND name = ?;

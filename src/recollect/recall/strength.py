@@ -1,0 +1,111 @@
+"""
+The strength of an embedder: how much its vectors weigh in the ranking, 1 for one like MiniLM.
+
+It is declared by the embedder as a class, or found by `Recollect.tune` and kept with the store, by
+the embedder's identity; what is kept goes before what is declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from recollect.errors import UsageError
+from recollect.records import PutSideRecord, Scope, SideRecord
+from recollect.stores.contract.base import Store
+from recollect.stores.pages import each_row
+
+STRENGTH: Final = 1.0
+"""The strength of MiniLM, with which the weights of the ranking were measured."""
+STRENGTHS: Final = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
+"""The strengths that are tried; at 0 entries are found by words alone."""
+STRENGTH_OF_CLASS: Final[Mapping[str, float]] = {"weak": 0.25, "medium": STRENGTH, "strong": 2.0}
+"""The strengths of the classes that an embedder may declare in its attribute ``strength``."""
+EMBEDDERS_SCOPE: Final[Scope] = ("recollect:embedders",)
+"""Where a store keeps what it knows of embedders; no import writes there, copies take it along."""
+KIND: Final = "EmbedderStrength"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptStrength:
+    """
+    The strength of an embedder that is kept with a store, and what it was found with.
+
+    *before* and *after* are the recall of the sample's questions at the strength of before, and
+    at those chosen without them.
+    """
+
+    embedder: str
+    strength: float
+    questions: int
+    before: float
+    after: float
+    at: datetime
+
+
+def declared_strength(embedder: object) -> float | None:
+    """
+    Return the strength of the class that *embedder* declares, ``None`` if it declares none.
+
+    >>> from recollect.testing import HashedEmbedder
+    >>> declared_strength(HashedEmbedder()) is None
+    True
+
+    Raises:
+        UsageError: It declares another class than those of ``STRENGTH_OF_CLASS``.
+    """
+    declared = getattr(embedder, "strength", None)
+    if declared is None:
+        return None
+    if not isinstance(declared, str) or declared not in STRENGTH_OF_CLASS:
+        msg = (
+            f"the embedder {type(embedder).__qualname__} declares the strength {declared!r:.80}: "
+            f"it is one of {', '.join(map(repr, STRENGTH_OF_CLASS))}, or None"
+        )
+        raise UsageError(msg)
+    return STRENGTH_OF_CLASS[declared]
+
+
+def strength_write(kept: KeptStrength) -> PutSideRecord:
+    """Return the write that keeps a strength in ``EMBEDDERS_SCOPE``."""
+    return PutSideRecord(
+        kind=KIND,
+        key=kept.embedder,
+        value={
+            "strength": kept.strength,
+            "questions": kept.questions,
+            "before": kept.before,
+            "after": kept.after,
+        },
+    )
+
+
+async def kept_strength(store: Store, embedder: str) -> KeptStrength | None:
+    """Return what is kept of the embedder with this identity, ``None`` if nothing is."""
+    found = await store.side_record(EMBEDDERS_SCOPE, KIND, embedder)
+    return None if found is None else _read(found)
+
+
+async def kept_strengths(store: Store) -> list[KeptStrength]:
+    """Return what is kept of all embedders, by their identities."""
+    records = each_row(lambda cursor: store.side_records(EMBEDDERS_SCOPE, KIND, cursor=cursor))
+    found = [_read(each) async for each in records]
+    return [each for each in found if each is not None]
+
+
+def _read(record: SideRecord) -> KeptStrength | None:
+    """Return the strength that a record keeps; ``None`` if it is none that was written here."""
+    figures = [record.value.get(each) for each in ("strength", "questions", "before", "after")]
+    numbers = [float(each) for each in figures if isinstance(each, int | float)]
+    if len(numbers) < len(figures) or numbers[0] not in STRENGTHS:
+        return None
+    return KeptStrength(
+        embedder=record.key,
+        strength=numbers[0],
+        questions=int(numbers[1]),
+        before=numbers[2],
+        after=numbers[3],
+        at=record.updated_at,
+    )

@@ -1,0 +1,54 @@
+"""Reads of a transaction that follow from others: for stores that have no faster way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from recollect.records import Scope
+from recollect.stores.filters import Condition
+from recollect.stores.plans.newest import matching, updates_of
+from recollect.stores.plans.scopes import scopes_holding
+from recollect.stores.rows import MemoryRow, Place, SideRow
+from recollect.stores.unit_of_work import Rows
+
+
+class DerivedReads:
+    """
+    The part of `Rows` that can be answered by its other reads.
+
+    A store overrides each that it has a statement of its own for.
+    """
+
+    def scopes_holding(
+        self: Rows, type_: str, now: int, prefix: Scope, after: Scope | None
+    ) -> Iterator[Scope]:
+        """Look into each scope; see `Rows.scopes_holding`."""
+        return scopes_holding(self, type_, now, prefix, after)
+
+    def setting(self: Rows, segments: Scope, kind: str, key: str) -> SideRow | None:
+        """Return the side record of a scope, looked up by the scope's id; see `Rows.setting`."""
+        scope = self.scope(segments)
+        found = self.side_records_at(scope.id, [("", kind, key)]) if scope else ()
+        return next(iter(found), None)
+
+    def memories_matching(
+        self: Rows, scope_id: int, type_: str | None, conditions: Sequence[Condition]
+    ) -> Iterator[MemoryRow]:
+        """Read every memory; see `Rows.memories_matching`."""
+        return matching(self.memories(scope_id, type_, None), conditions)
+
+    def updates(self: Rows, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
+        """Read every memory; see `Rows.updates`."""
+        return updates_of(self.memories(scope_id, type_, None), now)
+
+    def memories_in(self: Rows, places: Sequence[Place]) -> Sequence[tuple[Scope, MemoryRow]]:
+        """Read scope by scope; see `Rows.memories_in`."""
+        by_scope: dict[Scope, list[int]] = {}
+        for scope, uid in places:
+            by_scope.setdefault(scope, []).append(uid)
+        return [
+            (scope, memory)
+            for scope, uids in by_scope.items()
+            if (row := self.scope(scope))
+            for memory in self.memories_by_uid(row.id, uids)
+        ]

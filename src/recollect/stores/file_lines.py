@@ -1,0 +1,79 @@
+"""Validation of the lines of a file that evidence names: data, which no code here opens."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from recollect.errors import LimitError, UsageError
+from recollect.records import FileLines
+from recollect.stores.validation import check_position, check_text
+
+PATH_CHARACTERS_MAX: Final = 1_000
+_DIGEST: Final = re.compile("sha256:[0-9a-f]{64}")
+_DRIVE: Final = re.compile("[A-Za-z]:")
+
+
+def check_file_lines(lines: FileLines) -> FileLines:
+    """
+    Return *lines*.
+
+    Raises:
+        UsageError: The path leaves its project or hides a character, a line is not counted from 1,
+            or the digest has another form; the message says how it should be.
+        LimitError: The path has more than ``PATH_CHARACTERS_MAX`` characters.
+    """
+    if not isinstance(lines, FileLines):
+        msg = f"the lines of a file are a FileLines(path=…, line=…), not {lines!r}"
+        raise UsageError(msg)
+    check_path(lines.path)
+    first = check_position(lines.line, "the line of a file")
+    if first < 1:
+        msg = f"line {first} of a file: lines are counted from 1"
+        raise UsageError(msg)
+    if lines.last_line is not None and check_position(lines.last_line, "the last line") < first:
+        msg = f"the last line {lines.last_line} is before the line {first}: give them in order"
+        raise UsageError(msg)
+    if lines.digest is not None:
+        check_digest(lines.digest)
+    return lines
+
+
+def check_path(path: str) -> str:
+    """Return *path* if it is relative to a project, stays in it, and shows all that it holds."""
+    check_text(path, "a path")
+    if len(path) > PATH_CHARACTERS_MAX:
+        raise LimitError(
+            "characters of a path", len(path), PATH_CHARACTERS_MAX, "PATH_CHARACTERS_MAX"
+        )
+    if wrong := _path_fault(path):
+        msg = f"the path {path!r} {wrong}: give it relative to the project, such as src/app.py"
+        raise UsageError(msg)
+    return path
+
+
+def _path_fault(path: str) -> str:
+    """Return what is wrong with a path, ``""`` if nothing is."""
+    if not path.strip():
+        return "is empty"
+    if not path.isprintable():
+        return "has a hidden character"
+    if path.startswith(("/", "~")) or _DRIVE.match(path):
+        return "is absolute"
+    if "\\" in path:
+        return "has a backslash where '/' stands between names"
+    names = path.split("/")
+    if ".." in names:
+        return "leads out of the project"
+    return "has an empty name, or '.', in it" if {"", "."} & set(names) else ""
+
+
+def check_digest(digest: str) -> str:
+    """Return *digest* if it has the form of one."""
+    if not _DIGEST.fullmatch(check_text(digest, "a digest")):
+        msg = (
+            f"the digest {digest[:80]!r} is not one of lines: it is 'sha256:' and 64 "
+            "hexadecimal digits, or leave it out"
+        )
+        raise UsageError(msg)
+    return digest
