@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from recollect.formation.prompt_texts import FormationPrompts, PromptLanguage
     from recollect.formation.types import MemoryType, UpdateMode
     from recollect.lifecycle.record_intake import RecordCallback, RecordNote
+    from recollect.memory.embedder_strength import Tuning
     from recollect.memory.facade import Recollect, open  # noqa: A004 (users write recollect.open)
     from recollect.memory.scope_locks import ScopeLocks
     from recollect.memory.thread_state import AttachmentInfo
@@ -80,12 +81,15 @@ if TYPE_CHECKING:
     from recollect.recall.packing import DropReason
     from recollect.recall.query import Where
     from recollect.recall.results import DroppedEntry, Recall, Recalled
+    from recollect.recall.strength_sample import SampleLike, SampleQuestion
     from recollect.records import (
         Attachment,
         DeleteMemory,
         EndMemory,
         Evidence,
+        EvidenceKind,
         EvidenceMap,
+        FileLines,
         Formation,
         FormationAction,
         FormationStatus,
@@ -148,6 +152,7 @@ _HOMES: Final = {
     "recollect.formation.prompt_texts": "FormationPrompts PromptLanguage",
     "recollect.formation.types": "MemoryType UpdateMode",
     "recollect.lifecycle.record_intake": "RecordCallback RecordNote",
+    "recollect.memory.embedder_strength": "Tuning",
     "recollect.memory.facade": "Recollect open",
     "recollect.messages.new_message": "NewMessageLike",
     "recollect.memory.scope_locks": "ScopeLocks",
@@ -165,10 +170,12 @@ _HOMES: Final = {
     "recollect.recall.query": "Where",
     "recollect.recall.packing": "DropReason",
     "recollect.recall.results": "DroppedEntry Recall Recalled",
+    "recollect.recall.strength_sample": "SampleLike SampleQuestion",
     "recollect.records": (
-        "Attachment DeleteMemory EndMemory Evidence EvidenceMap Formation FormationAction"
-        " FormationStatus Json JsonObject Lane Memory MemoryAddress MemoryState Message"
-        " NewMessage Page PutMemory Revision Role Scope ScopeLike Thread Trust Write"
+        "Attachment DeleteMemory EndMemory Evidence EvidenceKind EvidenceMap FileLines"
+        " Formation FormationAction FormationStatus Json JsonObject Lane Memory MemoryAddress"
+        " MemoryState Message NewMessage Page PutMemory Revision Role Scope ScopeLike Thread"
+        " Trust Write"
     ),
     "recollect.stores.contract.base": "Store",
     "recollect.stores.contract.durability": "Durability",
@@ -222,7 +229,9 @@ __all__ = [
     "EraseTarget",
     "EraseThread",
     "Evidence",
+    "EvidenceKind",
     "EvidenceMap",
+    "FileLines",
     "Formation",
     "FormationAction",
     "FormationCallback",
@@ -274,6 +283,8 @@ __all__ = [
     "Reranker",
     "Revision",
     "Role",
+    "SampleLike",
+    "SampleQuestion",
     "Scope",
     "ScopeLike",
     "ScopeLocks",
@@ -294,6 +305,7 @@ __all__ = [
     "Thread",
     "TokenCounter",
     "Trust",
+    "Tuning",
     "TypeMigration",
     "Undo",
     "UndoLog",

@@ -60,6 +60,10 @@ class Embedder(Protocol):
     weights, their quantisation and how text is prepared. Vectors of different identities are never
     compared.
 
+    It may have an attribute ``strength``: ``"weak"`` (of spelling, or of another language),
+    ``"medium"`` (such as MiniLM, and as if it had none) or ``"strong"``. A strong one weighs more
+    in the ranking, and a weak one less; `Recollect.tune` finds out how much.
+
     >>> from recollect.testing import HashedEmbedder
     >>> isinstance(HashedEmbedder(), Embedder), HashedEmbedder().dimensions > 0
     (True, True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Iterator
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pytest
 
@@ -22,6 +22,10 @@ _NO_RUNNER: Final = (
     "recollect_memory is for tests that are coroutines, run by AnyIO or pytest-asyncio: mark the "
     "test with @pytest.mark.anyio or @pytest.mark.asyncio, or use recollect_sync_memory"
 )
+
+
+OpenOptions: TypeAlias = dict[str, Any]
+"""Arguments of `recollect.open`, by name."""
 
 
 @pytest.fixture
@@ -41,9 +45,7 @@ def recollect_model() -> ScriptedModel:
 
 
 @pytest.fixture
-def recollect_options(
-    recollect_clock: FrozenClock, recollect_model: ScriptedModel
-) -> dict[str, Any]:
+def recollect_options(recollect_clock: FrozenClock, recollect_model: ScriptedModel) -> OpenOptions:
     """
     Return the arguments of `recollect.open` for the memories of the other fixtures.
 
@@ -72,7 +74,7 @@ def recollect_memory(request: pytest.FixtureRequest) -> Recollect:
 
 
 @pytest.fixture
-def recollect_sync_memory(recollect_options: dict[str, Any]) -> Iterator[SyncRecollect]:
+def recollect_sync_memory(recollect_options: OpenOptions) -> Iterator[SyncRecollect]:
     """Return an open memory without ``await``; it is closed when the test ends."""
     import recollect
 
@@ -80,7 +82,7 @@ def recollect_sync_memory(recollect_options: dict[str, Any]) -> Iterator[SyncRec
         yield memory
 
 
-async def _opened(recollect_options: dict[str, Any]) -> AsyncIterator[Recollect]:
+async def _opened(recollect_options: OpenOptions) -> AsyncIterator[Recollect]:
     import recollect
 
     # A runner may enter and leave a fixture in two tasks, which a block of AnyIO does not allow.
@@ -101,11 +103,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def _asyncio_fixtures(plugin: Any) -> ModuleType:
     """Return a plugin with the memory for pytest-asyncio, which opens only fixtures of its own."""
 
-    async def opened(recollect_options: dict[str, Any]) -> AsyncIterator[Recollect]:
+    async def opened(recollect_options: OpenOptions) -> AsyncIterator[Recollect]:
         async for memory in _opened(recollect_options):
             yield memory
 
     # pytest looks for fixtures in modules and classes, not in the attributes of an object.
-    found: Any = ModuleType("recollect_asyncio_fixtures")
-    found.memory = plugin.fixture(name="_recollect_asyncio_memory")(opened)
-    return cast("ModuleType", found)
+    found = ModuleType("recollect_asyncio_fixtures")
+    vars(found)["memory"] = plugin.fixture(name="_recollect_asyncio_memory")(opened)
+    return found

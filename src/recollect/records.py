@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 from typing import Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 Scope: TypeAlias = tuple[str, ...]
@@ -15,8 +16,13 @@ ScopeLike: TypeAlias = "Scope | str"
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 JsonObject: TypeAlias = Mapping[str, Json]
 Role: TypeAlias = Literal["user", "assistant", "system", "tool"]
-Trust: TypeAlias = Literal["user", "assistant", "external"]
-"""The least trusted source that a memory rests on, most trusted first."""
+Trust: TypeAlias = Literal["user", "assistant", "external", "agent"]
+"""
+The least trusted source that a memory rests on, most trusted first: words of a user, of the
+assistant, of an outside source; what an agent found out itself, which no quote bears out.
+"""
+EvidenceKind: TypeAlias = Literal["message", "agent", "file"]
+"""A message of a thread; or a finding of an agent: its own, or one in a file."""
 MemoryState: TypeAlias = Literal["active", "quarantined", "rejected"]
 """Only active memories are recalled; the others wait for, or have had, a person's verdict."""
 FormationStatus: TypeAlias = Literal["formed", "failed", "dead", "redriven", "consolidated"]
@@ -86,23 +92,77 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileLines:
+    r"""
+    Lines of a file, as an agent read them: from *line*, counted from 1, to *last_line*.
+
+    *path* is relative to the project, with ``/`` between its names. *digest* is that of the lines
+    as they were then, ``sha256:`` and 64 hexadecimal digits; ``None`` if it is not known. Nothing
+    in Recollect opens the file: only who has it can compare the lines of today.
+
+    >>> lines = FileLines.quoting("Makefile", 12, "test:\n\tpytest -q\n")
+    >>> str(lines), lines.matches("test:\r\n\tpytest -q"), lines.matches("test: pytest")
+    ('Makefile:12-13', True, False)
+    """
+
+    path: str
+    line: int
+    last_line: int | None = None
+    digest: str | None = None
+
+    def __str__(self) -> str:
+        """Return path and lines as compilers write them: ``src/app.py:3-5``."""
+        is_one = self.last_line in {None, self.line}
+        return f"{self.path}:{self.line}" + ("" if is_one else f"-{self.last_line}")
+
+    @classmethod
+    def quoting(cls, path: str, line: int, text: str) -> FileLines:
+        """Return the lines that begin with *line* and say *text*, with their digest."""
+        last = line + max(1, len(text.splitlines())) - 1
+        return cls(path=path, line=line, last_line=last, digest=_lines_digest(text))
+
+    def matches(self, text: str) -> bool:
+        """Return True if *text*, the lines of today, has the digest; without one, False."""
+        return self.digest == _lines_digest(text)
+
+
+def _lines_digest(text: str) -> str:
+    """Return the digest of lines, however they end."""
+    return "sha256:" + sha256("\n".join(text.splitlines()).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """
-    A message, and the quote in it, that supports a field of a memory.
+    The support of a field of a memory: a message and the quote in it, or a finding of an agent.
 
     Evidence in *group* 0 supports the field alone. Evidence of one field with the same higher group
     number supports it only together: each of these messages supplied part of it.
+
+    A finding is of the *kind* ``agent``, or ``file`` with the lines of *file*. *thread* is the talk
+    in which it was made, and with which it is erased, *message* an id of its own there, and *quote*
+    the words that were found. A memory that rests on a finding has the trust ``agent``.
 
     >>> rests_on = Evidence(thread="chat", message="m1", quote="we moved to Oslo")
     >>> home = {"home": "Oslo"}
     >>> PutMemory(type="User", key="User", value=home, evidence={"/home": [rests_on]}).trust
     'user'
+    >>> lines = FileLines(path="Makefile", line=12)
+    >>> Evidence(thread="chat", message="f1", kind="file", file=lines).is_finding
+    True
     """
 
     thread: str
     message: str
     quote: str | None = None
     group: int = 0
+    kind: EvidenceKind = "message"
+    file: FileLines | None = None
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether an agent found it, and no message says it."""
+        return self.kind != "message"
 
 
 EvidenceMap: TypeAlias = Mapping[str, Sequence[Evidence]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 import click
 
@@ -24,6 +24,7 @@ from recollect.cli.layout import minute
 from recollect.cli.output import counted, print_table
 from recollect.errors import NotFoundError, UsageError
 from recollect.memory.pagination import each_memory
+from recollect.records import Formation
 
 if TYPE_CHECKING:
     from recollect.chat import Chatbot
@@ -151,7 +152,7 @@ class ChatCommands:
         page = self._call(lambda: self._memory.pending(self._bot.scope, limit=PENDING_THREADS))
         return page.rows
 
-    def _formations(self) -> Sequence[Any]:
+    def _formations(self) -> Sequence[Formation]:
         scope = self._bot.scope
         return self._call(lambda: self._memory.formations(scope, limit=FORMATIONS_LOOKED_AT)).rows
 

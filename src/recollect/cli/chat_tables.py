@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from recollect.cli.commands.recall import words_of
-from recollect.cli.layout import minute, who_of
+from recollect.cli.layout import minute, place_of_evidence, who_of
 from recollect.cli.output import INDENT, print_entry, print_line, short
 from recollect.records import Evidence, EvidenceMap, Memory, Message, Revision, Scope
 
@@ -71,7 +71,7 @@ def _cited(evidence: Evidence, words: Words) -> str:
     message = words.get((evidence.thread, evidence.message))
     quote = f"“{short(evidence.quote, _QUOTE_CHARACTERS)}” " if evidence.quote else ""
     if message is None:
-        return f"{quote}{evidence.thread}/{evidence.message}"
+        return f"{quote}{place_of_evidence(evidence)}"
     return f"{quote}{message.role}, {minute(message.time)}, {message.thread}/{message.position}"
 
 

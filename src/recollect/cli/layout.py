@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from recollect.records import Memory, Message
+from recollect.records import Evidence, Memory, Message
 
 Span: TypeAlias = tuple[int, int]
 """Where a piece of a text starts and ends."""
@@ -118,8 +118,17 @@ def minute(time: datetime | None) -> str:
     return "" if time is None else time.strftime("%Y-%m-%d %H:%M")
 
 
+def place_of_evidence(evidence: Evidence) -> str:
+    """Return where evidence stands: a message, lines of a file, or a finding of an agent."""
+    if evidence.file is not None:
+        return f"found by an agent in {evidence.file}"
+    return "found by an agent" if evidence.is_finding else f"{evidence.thread}/{evidence.message}"
+
+
 def who_of(content: Message | Memory) -> str:
-    """Return the speaker of a message, or the label of a memory."""
+    """Return the speaker of a message, or the label of a memory, with an agent that found it."""
     if isinstance(content, Message):
         return content.name or content.role
-    return content.label
+    from recollect.recall.sentences import label_with_origin
+
+    return label_with_origin(content)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from recollect.cli.formation_config import DEFAULT, FormationOptions, read_file
 from recollect.cli.options import Target
@@ -15,7 +15,6 @@ from recollect.errors import ModelError, UsageError
 if TYPE_CHECKING:
     from recollect.memory.facade import Recollect
     from recollect.ports import Model, ModelAnswer, ModelRequest, ToolCall
-    from recollect.records import JsonObject
     from recollect.worker.worker_options import FormationCallback
 
 _SCRIPT_KEYS: Final = ("answers", "formations")
@@ -81,7 +80,7 @@ def _call(said: object, path: Path) -> ToolCall:
     if not isinstance(said, Mapping) or not isinstance(said.get("name"), str):
         msg = f'{path}: formations: a call is {{"name": …, "arguments": {{…}}}}, not {said!r}'
         raise ModelError(msg)
-    return ToolCall(name=said["name"], arguments=cast("JsonObject", said.get("arguments", {})))
+    return ToolCall(name=said["name"], arguments=said.get("arguments", {}))
 
 
 @asynccontextmanager

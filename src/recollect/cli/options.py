@@ -225,7 +225,7 @@ class MomentOption(click.ParamType):  # type: ignore[type-arg] # generic in newe
         return "|".join(["TIME", *self._words])
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> datetime | str:
         """Return the moment that *value* names, or *value* where it is one of the words."""
         if isinstance(value, datetime):

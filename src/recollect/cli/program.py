@@ -31,6 +31,7 @@ _COMMANDS: Final = {
     "backup": "recollect.cli.commands.backup:backup",
     "restore": "recollect.cli.commands.backup:restore",
     "reembed": "recollect.cli.commands.switch_embedder:reembed",
+    "tune": "recollect.cli.commands.tune:tune",
     "erase": "recollect.cli.commands.erase:erase",
     "mcp": "recollect.cli.commands.mcp:mcp",
     "audit": "recollect.cli.commands.audit:audit",

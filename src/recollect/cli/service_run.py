@@ -61,7 +61,7 @@ def check_service_packages() -> None:
     Raises:
         MissingExtraError: One is not.
     """
-    for name in ("fastapi", "httptools", "platformdirs", "prometheus_client", "uvicorn", "uvloop"):
+    for name in ("fastapi", "httptools", "platformdirs", "prometheus_client", "uvicorn"):
         if find_spec(name) is None:
             raise MissingExtraError("service", name)
 

@@ -129,11 +129,18 @@ class Client(ServiceConnection):
         return Page(rows=rows, cursor=str(rows[-1].position) if is_more else None)
 
     async def last_messages(
-        self, scope: ScopeLike, thread: str, *, limit: int, before: int | None = None
+        self,
+        scope: ScopeLike,
+        thread: str,
+        *,
+        limit: int,
+        before: int | None = None,
+        until: datetime | None = None,
     ) -> tuple[Message, ...]:
         """See `Recollect.last_messages`."""
         path = ("threads", thread, "messages")
-        told = await self._found(scope, *path, last=limit, before=before)
+        moment = None if until is None else until.isoformat()
+        told = await self._found(scope, *path, last=limit, before=before, until=moment)
         return tuple(map(message_from_json, told["messages"])) if told else ()
 
     async def remove(self, scope: ScopeLike, thread: str, messages: Sequence[str]) -> int:

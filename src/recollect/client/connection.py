@@ -83,13 +83,13 @@ class ServiceConnection:
             raise StoreClosedError(msg)
         return self._asker
 
-    async def _read(self, scope: ScopeLike, *parts: str, **query: Any) -> Any:
+    async def _read(self, scope: ScopeLike, *parts: str, **query: object) -> Any:
         request = ServiceRequest(
             method="GET", path=path_of(*parts), scope=scope, query=query, is_repeatable=True
         )
         return (await self._opened().ask(request)).json
 
-    async def _found(self, scope: ScopeLike, *parts: str, **query: Any) -> Any:
+    async def _found(self, scope: ScopeLike, *parts: str, **query: object) -> Any:
         """Return the response; ``None`` for 404."""
         try:
             return await self._read(scope, *parts, **query)

@@ -42,7 +42,7 @@ class ServiceRequest:
     method: str
     path: str
     scope: ScopeLike = ()
-    query: Mapping[str, Any] = field(default_factory=dict)
+    query: Mapping[str, object] = field(default_factory=dict)
     json: object = None
     content: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -158,7 +158,7 @@ class Asker:
             raise UsageError(msg) from error
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
 from recollect.errors import AccessError, RecollectError, StoreUnavailableError, UsageError
 
@@ -36,7 +36,7 @@ def error_of(status: int, problem: object, headers: Mapping[str, str]) -> Recoll
     Exceptions with structured facts (`LimitError`, `VersionConflictError` …) get these again. If a
     problem has the code but not the facts, the nearest base class without facts is used.
     """
-    told: Mapping[str, Any] = problem if isinstance(problem, Mapping) else {}
+    told: Mapping[str, object] = problem if isinstance(problem, Mapping) else {}
     code, detail = str(told.get("code", "")), str(told.get("detail", f"status {status}"))
     class_ = classes().get(code) or _OURS.get(code) or _by_status(status)
     facts = told.get("facts")

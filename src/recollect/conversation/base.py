@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias, TypedDict, Unpack
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, TypedDict, TypeVar, Unpack
 
 from recollect.conversation.prompt_parts import Entry, PromptPart, as_messages, groups_of, part_of
 from recollect.conversation.thread_history import (
@@ -23,7 +23,10 @@ from recollect.records import Scope, ScopeLike
 from recollect.sync.method_pairs import method_pair, threaded
 from recollect.sync.object_home import AnyRecollect, Home
 
+OptionsT = TypeVar("OptionsT")
 Values: TypeAlias = Mapping[str, Any]
+Variables: TypeAlias = dict[str, Any]
+"""The variables of a prompt, by name."""
 """A chain's inputs or outputs by key."""
 
 
@@ -41,7 +44,7 @@ class BaseMemory(ABC):
         """The keys that `load_memory_variables` returns."""
 
     @abstractmethod
-    def load_memory_variables(self, inputs: Values) -> dict[str, Any]:
+    def load_memory_variables(self, inputs: Values) -> Variables:
         """Return the variables for the next prompt, by variable; *inputs* are the chain's."""
 
     @abstractmethod
@@ -71,7 +74,7 @@ class PolicyMemory(BaseMemory):
         """The bridge to the memory that stores it."""
 
     @abstractmethod
-    async def load(self, memory: Recollect, inputs: Values) -> dict[str, Any]:
+    async def load(self, memory: Recollect, inputs: Values) -> Variables:
         """Return the variables for the next prompt."""
 
     @abstractmethod
@@ -91,7 +94,7 @@ class PolicyMemory(BaseMemory):
         """Return what goes into the next prompt, for a budget that several memories share."""
         return await self.parts(memory, inputs)
 
-    async def _load_variables(self, memory: Recollect, inputs: Values) -> dict[str, Any]:
+    async def _load_variables(self, memory: Recollect, inputs: Values) -> Variables:
         """Return what goes into the next prompt, by variable; *inputs* are the chain's."""
         return await self.load(memory, inputs)
 
@@ -250,7 +253,7 @@ class TranscriptMemory(ChatMemory):
         """Return the same as a transcript."""
         return buffer_string(await self.chosen(memory), self.human_prefix, self.ai_prefix)
 
-    async def load(self, memory: Recollect, inputs: Values) -> dict[str, Any]:
+    async def load(self, memory: Recollect, inputs: Values) -> Variables:
         """Return the messages or the transcript, under the memory's key."""
         shown = self.chosen if self.return_messages else self.transcript
         return {self.memory_key: await shown(memory)}
@@ -324,6 +327,6 @@ def _outside_frames() -> int:
     return level
 
 
-def options_of(kind: type, options: Mapping[str, object]) -> dict[str, Any]:
-    """Return the *options* that are keywords of *kind*."""
-    return {name: each for name, each in options.items() if name in kind.__annotations__}
+def options_of(kind: Callable[..., OptionsT], options: Mapping[str, object]) -> OptionsT:
+    """Return the *options* that are keywords of *kind*, a `TypedDict`."""
+    return kind(**{name: each for name, each in options.items() if name in kind.__annotations__})

@@ -20,11 +20,11 @@ class ChainMemory(ABC):
     """
 
     @abstractmethod
-    def load_memory(self, key: str | None = None, default: Any = None) -> Any:
+    def load_memory(self, key: str | None = None, default: object = None) -> Any:
         """Return the value at *key*, or *default*; without a key, all values by key."""
 
     @abstractmethod
-    def save_memory(self, key: str, value: Any) -> None:
+    def save_memory(self, key: str, value: object) -> None:
         """Keep *value* at *key*, in the place of the one that is there."""
 
     @abstractmethod
@@ -47,7 +47,7 @@ class ChainMemory(ABC):
 
     # A memory that also searches returns only the value stored at the key here.
 
-    async def _load_value(self, call: PairCall, key: str, default: Any = None) -> Any:
+    async def _load_value(self, call: PairCall, key: str, default: object = None) -> Any:
         """Return the value that is kept at exactly *key*, or *default*; nothing is searched."""
         return await call(self.load_memory, self.aload_memory, key, default)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
+from recollect.conversation.base import Variables
 from recollect.conversation.chain_memory import ChainMemory
 from recollect.conversation.json_form import json_of
 from recollect.conversation.openai_messages import CONVERSATIONAL, MessageType
@@ -20,7 +21,7 @@ _OUTPUTS: Final = ("tool_output", "observation")
 """Names of the field in which an action holds its tool's result."""
 
 
-async def _chain_inputs(memory: ChainMemory, call: PairCall, user_message: str) -> dict[str, Any]:
+async def _chain_inputs(memory: ChainMemory, call: PairCall, user_message: str) -> Variables:
     """
     Keep what the person says, and return all memory as inputs of a chain.
 
@@ -33,7 +34,7 @@ async def _chain_inputs(memory: ChainMemory, call: PairCall, user_message: str) 
     return _inputs(values, await call(memory.load_conversation, memory.aload_conversation))
 
 
-async def _keep_outputs(memory: ChainMemory, call: PairCall, output: object) -> dict[str, Any]:
+async def _keep_outputs(memory: ChainMemory, call: PairCall, output: object) -> Variables:
     """
     Keep what the chain answers and the actions behind it; return both.
 
@@ -116,11 +117,11 @@ def _action(action: object) -> _Taken:
     )
 
 
-def _inputs(values: Mapping[str, Any], conversation: object) -> dict[str, Any]:
+def _inputs(values: Mapping[str, object], conversation: object) -> Variables:
     return {INTERMEDIATE_STEPS: [], **values, CONVERSATION_HISTORY: conversation}
 
 
-def _outputs(output: object) -> dict[str, Any]:
+def _outputs(output: object) -> Variables:
     message = output if isinstance(output, str) else _field(output, "message")
     if not isinstance(message, str):
         msg = f"a chain's output has the text of its answer at 'message'; this has not: {output!r}"

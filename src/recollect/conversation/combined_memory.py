@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from recollect.conversation.base import BaseMemory, ChatMemory, PolicyMemory, Values, pass_over
+from recollect.conversation.base import (
+    BaseMemory,
+    ChatMemory,
+    PolicyMemory,
+    Values,
+    Variables,
+    pass_over,
+)
 from recollect.conversation.prompt_parts import PromptPart, part_of, within
 from recollect.conversation.retriever import VectorStoreRetrieverMemory
 from recollect.conversation.thread_history import ChatHistory
@@ -64,7 +71,7 @@ class CombinedMemory(BaseMemory):
         """The variables of all."""
         return [name for each in self.memories for name in each.memory_variables]
 
-    async def _load_variables(self, call: PairCall, inputs: Values) -> dict[str, Any]:
+    async def _load_variables(self, call: PairCall, inputs: Values) -> Variables:
         """Return the variables of all, within the budget."""
         if self.max_token_limit is None:
             return _merged([await _variables_of(each, call, inputs) for each in self.memories])
@@ -86,7 +93,7 @@ class CombinedMemory(BaseMemory):
     save_context, asave_context = delegated_pair(_save_context)
     clear, aclear = delegated_pair(_clear)
 
-    def _within(self, parts: Sequence[Mapping[str, PromptPart]]) -> dict[str, Any]:
+    def _within(self, parts: Sequence[Mapping[str, PromptPart]]) -> dict[str, object]:
         limit = self.max_token_limit or 0
         return within(_merged(parts), limit, self.count_tokens, self.priority)
 
@@ -163,7 +170,7 @@ def _merged(found: Sequence[Mapping[str, ValueT]]) -> dict[str, ValueT]:
     return merged
 
 
-async def _variables_of(memory: BaseMemory, call: PairCall, inputs: Values) -> dict[str, Any]:
+async def _variables_of(memory: BaseMemory, call: PairCall, inputs: Values) -> dict[str, object]:
     return await call(memory.load_memory_variables, memory.aload_memory_variables, inputs)
 
 
@@ -204,7 +211,7 @@ class ReadOnlySharedMemory(_Unwritten):
         """The variables of the other."""
         return self.memory.memory_variables
 
-    async def _load_variables(self, call: PairCall, inputs: Values) -> dict[str, Any]:
+    async def _load_variables(self, call: PairCall, inputs: Values) -> Variables:
         """Return what the other returns."""
         return await _variables_of(self.memory, call, inputs)
 
@@ -216,7 +223,7 @@ class ReadOnlySharedMemory(_Unwritten):
 class SimpleMemory(_Unwritten):
     """Constants: the same variables for each prompt."""
 
-    def __init__(self, memories: Mapping[str, Any] | None = None, **unknown: object) -> None:
+    def __init__(self, memories: Mapping[str, object] | None = None, **unknown: object) -> None:
         pass_over(self, unknown)
         self.memories = dict(memories or {})
 
@@ -225,10 +232,10 @@ class SimpleMemory(_Unwritten):
         """The names of the constants."""
         return list(self.memories)
 
-    def load_memory_variables(self, inputs: Values) -> dict[str, Any]:
+    def load_memory_variables(self, inputs: Values) -> Variables:
         """Return the constants."""
         return dict(self.memories)
 
-    async def aload_memory_variables(self, inputs: Values) -> dict[str, Any]:
+    async def aload_memory_variables(self, inputs: Values) -> Variables:
         """Return the constants."""
         return dict(self.memories)

@@ -73,7 +73,7 @@ class DocumentSearch(ABC):
     def clear_index(self) -> None:
         """Remove all documents."""
 
-    async def _run(self, call: PairCall, tool_input: str | Mapping[str, Any]) -> str:
+    async def _run(self, call: PairCall, tool_input: str | Mapping[str, object]) -> str:
         r"""
         Return the texts found as lines ``Doc 0: …``, empty if there are none.
 

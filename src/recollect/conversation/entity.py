@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Unpack, cast
+from typing import Final, Unpack
 
 from anyio import to_thread
 
-from recollect.conversation.base import Conversation, Values, options_of, pass_over
+from recollect.conversation.base import Conversation, Values, Variables, options_of, pass_over
 from recollect.conversation.buffer_window import MESSAGES_PER_TURN
 from recollect.conversation.catch_up import ReadingMemory
 from recollect.conversation.document_sources import sources_in, telling
@@ -81,7 +81,7 @@ class ConversationEntityMemory(ReadingMemory):
                 *entity_store* uses another memory.
         """
         pass_over(self, options.keys() - EntityOptions.__annotations__.keys())
-        conversation = cast("Conversation", options_of(Conversation, options))
+        conversation = options_of(Conversation, options)
         super().__init__(memory, scope, thread, every_turns=every_turns, **conversation)
         self.human_prefix = options.get("human_prefix", "Human")
         self.ai_prefix = options.get("ai_prefix", "AI")
@@ -93,7 +93,7 @@ class ConversationEntityMemory(ReadingMemory):
             llm,
             one_call=one_call,
             normalised=normalised,
-            chosen=cast("EntityPrompts", options_of(EntityPrompts, options)),
+            chosen=options_of(EntityPrompts, options),
         )
 
     def _store_of(self, store: BaseEntityStore | None) -> BaseEntityStore:
@@ -131,7 +131,7 @@ class ConversationEntityMemory(ReadingMemory):
         """All messages."""
         return self.home.call(self.talk.all)
 
-    async def load(self, memory: Recollect, inputs: Values) -> dict[str, Any]:
+    async def load(self, memory: Recollect, inputs: Values) -> Variables:
         """
         Return the last turns, and what is known of the names in the new line.
 

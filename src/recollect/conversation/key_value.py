@@ -99,7 +99,7 @@ class KeyValueMemory(ChainMemory):
         said: list[AnyMessage] = [message_for(message, message_type, fields)]
         await self.chat_memory.talk.add(memory, said)
 
-    async def _load(self, memory: Recollect, key: str | None = None, default: Any = None) -> Any:
+    async def _load(self, memory: Recollect, key: str | None = None, default: object = None) -> Any:
         """Return the value at *key*, or *default*; without a key, all values by key."""
         if key is None:
             return {str(each.value["key"]): each.value["value"] for each in await self._all(memory)}
@@ -107,7 +107,7 @@ class KeyValueMemory(ChainMemory):
         return default if found is None else found.value["value"]
 
     async def _save(
-        self, memory: Recollect, key: str, value: Any, *, expire_s: float | None = None
+        self, memory: Recollect, key: str, value: object, *, expire_s: float | None = None
     ) -> None:
         """
         Keep *value* at *key*, in the place of the one that is there.
@@ -186,7 +186,7 @@ class BufferMemory(KeyValueMemory):
         thread: str | None = None,
         *,
         conversation_history: ChatMessageHistory | None = None,
-        kv_memory: Mapping[str, Any] | None = None,
+        kv_memory: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(memory, scope, thread)
         if conversation_history is not None:

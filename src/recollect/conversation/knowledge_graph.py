@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Unpack, cast
+from typing import Any, Final, Unpack
 
 from anyio import to_thread
 
 from recollect.conversation import prompts
-from recollect.conversation.base import ChatMemory, Conversation, Values, options_of, pass_over
+from recollect.conversation.base import (
+    ChatMemory,
+    Conversation,
+    Values,
+    Variables,
+    options_of,
+    pass_over,
+)
 from recollect.conversation.buffer_window import MESSAGES_PER_TURN
 from recollect.conversation.catch_up import ReadingMemory
 from recollect.conversation.document_sources import sources_in
@@ -97,7 +104,7 @@ class ConversationKGMemory(ReadingMemory):
             )
             raise UsageError(msg)
         pass_over(self, options.keys() - KnowledgeOptions.__annotations__.keys())
-        conversation = cast("Conversation", options_of(Conversation, options))
+        conversation = options_of(Conversation, options)
         super().__init__(memory, scope, thread, every_turns=every_turns, **conversation)
         self.human_prefix = options.get("human_prefix", "Human")
         self.ai_prefix = options.get("ai_prefix", "AI")
@@ -178,7 +185,7 @@ class ConversationKGMemory(ReadingMemory):
         stated = await self._stated(memory, lines, f"{self.human_prefix}: {said}")
         return list(dict.fromkeys(each.triple for each in stated if not each.is_denied))
 
-    async def load(self, memory: Recollect, inputs: Values) -> dict[str, Any]:
+    async def load(self, memory: Recollect, inputs: Values) -> Variables:
         """
         Return the facts about the names in the new line, and unread messages.
 

@@ -39,7 +39,7 @@ class LongTermMemory(BufferMemory):
         long_term_memory: DocumentSearch,
         similarity_min: float | None = None,
         conversation_history: ChatMessageHistory | None = None,
-        kv_memory: Mapping[str, Any] | None = None,
+        kv_memory: Mapping[str, object] | None = None,
     ) -> None:
         """
         Use a search for the documents, and a thread of *memory* for the rest.
@@ -59,7 +59,7 @@ class LongTermMemory(BufferMemory):
         self.similarity_min = similarity_min
 
     async def _load_memory(
-        self, call: PairCall, key: str | None = None, default: Any = None, *, top_k: int = 1
+        self, call: PairCall, key: str | None = None, default: object = None, *, top_k: int = 1
     ) -> Any:
         """
         Return the value at *key*, else the texts that *key* finds, else *default*.
@@ -75,7 +75,7 @@ class LongTermMemory(BufferMemory):
         search = self.long_term_memory
         return self._shown(await call(search.search, search.asearch, str(key), top_k)) or default
 
-    async def _load_value(self, call: PairCall, key: str, default: Any = None) -> Any:
+    async def _load_value(self, call: PairCall, key: str, default: object = None) -> Any:
         """Return the value that is kept at exactly *key*, or *default*; nothing is searched."""
         return await call(super().load_memory, super().aload_memory, key, default)
 

@@ -103,7 +103,7 @@ class RedisMemory(ChainMemory):
         self._names = f"{base}:names"
         self._values = f"{base}:value:"
 
-    def load_memory(self, key: str | None = None, default: Any = None) -> Any:
+    def load_memory(self, key: str | None = None, default: object = None) -> Any:
         """
         Return the value at *key*, or *default*; without a key, all values by key.
 
@@ -113,7 +113,7 @@ class RedisMemory(ChainMemory):
         """
         return self._asked(partial(self._load, key=key, default=default))
 
-    def save_memory(self, key: str, value: Any) -> None:
+    def save_memory(self, key: str, value: object) -> None:
         """
         Keep *value* at *key*, in the place of the one that is there.
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from anyio import to_thread
 
-from recollect.conversation.base import PolicyMemory, Values, pass_over
+from recollect.conversation.base import PolicyMemory, Values, Variables, pass_over
 from recollect.conversation.exchanges import (
     Document,
     exchange_around,
@@ -37,7 +37,7 @@ class Retriever(Protocol):
         """Return the documents that bear on a text, best first."""
         ...
 
-    def add_documents(self, documents: Sequence[Any], /) -> object:
+    def add_documents(self, documents: Sequence[object], /) -> object:
         """Keep documents."""
         ...
 
@@ -97,7 +97,7 @@ class VectorStoreRetrieverMemory(PolicyMemory):
         """The one variable."""
         return [self.memory_key]
 
-    async def load(self, memory: Recollect, inputs: Values) -> dict[str, Any]:
+    async def load(self, memory: Recollect, inputs: Values) -> Variables:
         """Return the exchanges that bear on the input, as one text or as documents."""
         found = await self._found(memory, inputs)
         if self.return_docs:

@@ -184,7 +184,7 @@ class SummarizingMemory(TranscriptMemory):
             entries = [*entries, [first]]
         return {self.memory_key: PromptPart(entries, partial(self._of_entries, first=first))}
 
-    def _of_entries(self, entries: Sequence[Entry], first: AnyMessage | None) -> Any:
+    def _of_entries(self, entries: Sequence[Entry], first: AnyMessage | None) -> object:
         messages = as_messages(entries)
         if first is None or not messages or messages[-1] is not first:
             return self.shown(None, messages)

@@ -113,7 +113,7 @@ class ThreadTalk(ThreadMessages):
         self.thread = thread
         self._view = ThreadView(scope, thread)
         self._messages = Made(self._view, partial(read_back, classes=message_classes()))
-        self._made: dict[Callable[[AnyMessage], Any], Made[Any]] = {}
+        self._made: dict[Callable[[AnyMessage], object], Made[Any]] = {}
 
     async def all(self, memory: Recollect) -> list[AnyMessage]:
         await self._view.refreshed(memory.store)

@@ -19,11 +19,13 @@ class CallableEmbedder:
 
     Its identity is the callable's ``identity`` attribute if it has one, else its module and
     name, with the number of dimensions that it is found to give. Name the model there: two
-    callables of one identity are taken to give comparable vectors.
+    callables of one identity are taken to give comparable vectors. Its strength is the callable's
+    ``strength`` attribute if it has one (see `Embedder`).
     """
 
     def __init__(self, embed: Embed, *, identity: str | None = None) -> None:
         self._embed = embed
+        self.strength: object = getattr(embed, "strength", None)
         self._name = identity or _identity_of(embed)
         self._dimensions: int | None = None
 
@@ -68,6 +70,7 @@ class CheckedEmbedder:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
+        self.strength: object = getattr(embedder, "strength", None)
 
     @property
     def identity(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 from recollect.exporters.export_lines import Exported, is_in_force
 from recollect.records import Json, JsonObject, Scope
+from recollect.stores.json_pointers import is_list
 from recollect.stores.validation import to_datetime
 
 ITEM = "Item"
@@ -47,8 +48,8 @@ async def items_of(
 
 
 def _namespace(record: JsonObject, scope: Scope) -> list[str]:
-    whole: list[str] = [str(each) for each in record["scope"]]  # type: ignore[union-attr]
-    below = whole[len(scope) :]
+    whole = record["scope"]
+    below = [str(each) for each in whole[len(scope) :]] if is_list(whole) else []
     return below if record["type"] == ITEM else [*below, str(record["type"])]
 
 

@@ -251,7 +251,7 @@ def _planned(proposal: ComparableFact, draft: GraphDraft) -> PlannedFact:
     doubted = any(least([rival.trust, new.trust]) != rival.trust for rival in rivals)
     ends: tuple[EndMemory, ...] = ()
     if not doubted and rivals:
-        succession = succession_of(rivals, moment, until)
+        succession = succession_of(rivals, moment, until, new.trust)
         ends, until = succession.ends, succession.until
     if since and until and until <= since:
         reason = f"it would end at {until.isoformat()}, before it began"

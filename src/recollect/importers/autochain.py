@@ -22,7 +22,6 @@ from recollect.importers.import_entries import (
 from recollect.importers.memory_records import FileMemory, remembered
 from recollect.importers.pickle_reader import PickledObject, read_pickle
 from recollect.messages import record_of
-from recollect.records import Json
 
 CONVERSATION: Final = "ChatMessageHistory"
 """The name under which AutoChain keeps the messages of a prefix."""
@@ -52,7 +51,7 @@ def read_conversation(content: bytes, place: str, reading: ImportOptions) -> Ite
             yield Refused(place=where, reason=str(error))
 
 
-def _messages(said: object) -> list[Any]:
+def _messages(said: object) -> list[object]:
     if isinstance(said, PickledObject):
         said = said.fields.get("messages")
     if not isinstance(said, list):
@@ -71,8 +70,8 @@ def _message(said: object, number: int, place: str, reading: ImportOptions) -> I
     if not isinstance(text, str) or not isinstance(extra, Mapping):
         msg = f"its content is {shown(text)} and its additional_kwargs {shown(extra)}"
         raise UsageError(msg)
-    fields: dict[str, Json] = {**extra}
-    fields |= {name: said.fields[name] for name in _BESIDE if said.fields.get(name)}
+    beside = {name: said.fields[name] for name in _BESIDE if said.fields.get(name)}
+    fields: dict[str, Any] = {**extra, **beside}
     record = record_of(message_for(text, kind, fields))
     id_ = made_id(reading, number, kind.name, text, fields)
     message = replace(record, id=id_)
@@ -106,7 +105,7 @@ def read_value(content: bytes, key: str, place: str, reading: ImportOptions) -> 
     yield remembered(place, found, reading.below)
 
 
-def _objects_in(value: Any) -> int:
+def _objects_in(value: object) -> int:
     if isinstance(value, PickledObject):
         return 1 + _objects_in(value.fields)
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

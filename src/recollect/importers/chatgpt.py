@@ -48,7 +48,9 @@ def is_conversation(value: JsonObject) -> bool:
 
 def read_conversation(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
     """Yield the messages of the current branch, oldest first, and what was left out."""
-    nodes: Mapping[str, JsonObject] = value["mapping"]  # type: ignore[assignment]
+    mapping = value["mapping"]
+    given = mapping if isinstance(mapping, Mapping) else {}
+    nodes = {name: each for name, each in given.items() if isinstance(each, Mapping)}
     changed: Counter[str] = Counter()
     try:
         thread = optional_text_in(value, "conversation_id") or optional_text_in(value, "id")

@@ -21,6 +21,7 @@ from recollect.importers.import_entries import (
 )
 from recollect.importers.memory_records import FileMemory, remembered
 from recollect.records import Json, JsonObject, NewMessage, Role
+from recollect.stores.json_pointers import is_list
 
 OTHER_BRANCHES: Final = "messages of other branches than the current one were left out"
 EMPTY: Final = "messages without words were left out"
@@ -53,7 +54,8 @@ def left_out(value: JsonObject) -> str | None:
 
 def read_conversation(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
     """Yield the messages of the current branch, oldest first, and what was left out."""
-    said: Sequence[Json] = value["chat_messages"]  # type: ignore[assignment]
+    given = value["chat_messages"]
+    said = given if is_list(given) else ()
     changed: Counter[str] = Counter()
     try:
         thread = text_in(value, "uuid")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypedDict
 
 from recollect.formation.value_identity import content_key
 from recollect.graph.name_equality import clean_name, name_key
@@ -61,7 +61,15 @@ def fact_key(said: JsonObject, *more: str) -> str:
     return content_key({"fact": [*words, str(said["object"]), *more]})
 
 
-def times_of(row: Mapping[str, Json], reading: ImportOptions) -> dict[str, int | None]:
+class EdgeTimes(TypedDict):
+    """When an edge was noted, and when it was true, in microseconds since 1970."""
+
+    created_at: int | None
+    valid_from: int | None
+    valid_until: int | None
+
+
+def times_of(row: Mapping[str, Json], reading: ImportOptions) -> EdgeTimes:
     """Return when an edge of Graphiti's was noted, and when it was true."""
     until = moment_in(row, "invalid_at", reading)
     return {

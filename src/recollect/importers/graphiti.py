@@ -198,7 +198,7 @@ class GraphitiGraph:
             value=said,
             text=text_in(value, "fact"),
             evidence={"": evidence} if evidence else {},
-            **times,  # type: ignore[arg-type]
+            **times,
         )
         return remembered(place, made)
 

@@ -149,9 +149,9 @@ def _peekable(stream: BinaryIO) -> io.BufferedReader:
 def _unpacked(packed: io.BufferedReader) -> BinaryIO:
     first = packed.peek(_PEEK_BYTES)[:_PEEK_BYTES]
     if first.startswith(_GZIP):
-        return guarded(cast("io.BufferedIOBase", gzip.open(packed, "rb")), packed)
+        return guarded(gzip.open(packed, "rb"), packed)
     if first.startswith(_XZ):
-        return guarded(cast("io.BufferedIOBase", lzma.open(packed, "rb")), packed)
+        return guarded(lzma.open(packed, "rb"), packed)
     return packed
 
 

@@ -47,7 +47,8 @@ def is_message(value: JsonObject) -> bool:
 
 def as_chat_message(value: JsonObject) -> JsonObject:
     """Return a LangChain message as a chat message."""
-    about: JsonObject = value["data"]  # type: ignore[assignment]
+    data = value["data"]
+    about = data if isinstance(data, Mapping) else {}
     kept: dict[str, Json] = {name: about[name] for name in _KEPT if about.get(name)}
     extra = about.get("additional_kwargs")
     if isinstance(extra, Mapping) and "tool_calls" not in kept and extra.get("function_call"):
@@ -73,7 +74,7 @@ def element_value(element: bytes) -> Json:
         UsageError: The element is not JSON, or nested too deeply.
     """
     try:
-        value = cast("Json", json.loads(element))
+        value: Json = json.loads(element)
     except (ValueError, RecursionError):
         msg = f"it is {shown(element.decode(errors='replace'))}, not JSON"
         raise UsageError(msg) from None

@@ -44,15 +44,20 @@ def is_history(value: JsonObject) -> bool:
 
 def is_document(value: JsonObject) -> bool:
     """Return True if *value* is a page of memories, possibly with history, or empty."""
-    rows = value.get("results", value.get("memories"))
-    return isinstance(rows, list) and (
+    rows = _rows_of(value)
+    return rows is not None and (
         not rows or any(isinstance(each, Mapping) and is_memory(each) for each in rows)
     )
 
 
+def _rows_of(value: JsonObject) -> list[Json] | None:
+    rows = value.get("results", value.get("memories"))
+    return rows if isinstance(rows, list) else None
+
+
 def read_document(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
     """Yield the memories of a page; its ``history`` gives them the versions before."""
-    rows: Sequence[Json] = value.get("results", value.get("memories"))  # type: ignore[assignment]
+    rows = _rows_of(value) or ()
     by_memory: dict[str, list[Json]] = {}
     history = value.get("history")
     for each in history if isinstance(history, list) else ():

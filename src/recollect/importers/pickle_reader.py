@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from pickletools import genops
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from recollect.errors import UsageError
 from recollect.importers.import_entries import shown
@@ -15,6 +15,7 @@ VALUES_MAX: Final = 100_000
 _FIRST: Final = b"\x80"
 _FIELDS: Final = "__dict__"
 
+KindT = TypeVar("KindT")
 _Class: TypeAlias = tuple[str, str]
 """The module and the name of a class, as the pickle names it."""
 
@@ -24,9 +25,9 @@ class PickledObject:
 
     def __init__(self, class_name: str) -> None:
         self.class_name: Final = class_name
-        self.fields: Final[dict[str, Any]] = {}
+        self.fields: Final[dict[str, object]] = {}
 
-    def dict(self) -> dict[str, Any]:
+    def dict(self) -> dict[str, object]:
         """Return the fields, as `recollect.conversation.json_form` asks for them."""
         return self.fields
 
@@ -36,7 +37,7 @@ def is_pickle(begins: bytes) -> bool:
     return begins.startswith(_FIRST)
 
 
-def read_pickle(content: bytes, classes: Collection[_Class]) -> Any:
+def read_pickle(content: bytes, classes: Collection[_Class]) -> object:
     """
     Return the content of a pickle: plain values, and a `PickledObject` per object of *classes*.
 
@@ -66,7 +67,7 @@ class _Mark:
     """The start of a collection on the stack."""
 
 
-class _Set(list[Any]):
+class _Set(list[object]):
     """A set, in the order in which it was written."""
 
 
@@ -74,8 +75,8 @@ class _Reader:
     """The stack and the memo of a pickle that is being read."""
 
     def __init__(self, classes: frozenset[_Class]) -> None:
-        self.values: list[Any] = []
-        self._memo: dict[int, Any] = {}
+        self.values: list[object] = []
+        self._memo: dict[int, object] = {}
         self._classes = classes
         self._steps: Final[dict[str, Callable[[Any], None]]] = {
             **dict.fromkeys(("PROTO", "FRAME", "STOP"), _pass),
@@ -105,7 +106,7 @@ class _Reader:
             "BUILD": lambda _: self._build(),
         }
 
-    def take(self, name: str, argument: Any) -> None:
+    def take(self, name: str, argument: object) -> None:
         """Carry one instruction out."""
         step = self._steps.get(name)
         if step is None:
@@ -116,7 +117,7 @@ class _Reader:
     def _constant(self, value: object) -> Callable[[Any], None]:
         return lambda _: self.values.append(value)
 
-    def _made(self, make: Callable[[], Any]) -> Callable[[Any], None]:
+    def _made(self, make: Callable[[], object]) -> Callable[[Any], None]:
         return lambda _: self.values.append(make())
 
     def _drop(self, _: object) -> None:
@@ -125,19 +126,19 @@ class _Reader:
     def _drop_to_mark(self, _: object) -> None:
         self._since_mark()
 
-    def _pop(self) -> Any:
+    def _pop(self) -> object:
         return self.values.pop()
 
-    def _since_mark(self) -> list[Any]:
-        found: list[Any] = []
+    def _since_mark(self) -> list[object]:
+        found: list[object] = []
         while not isinstance(value := self._pop(), _Mark):
             found.append(value)
         return found[::-1]
 
-    def _extend(self, more: list[Any]) -> None:
+    def _extend(self, more: list[object]) -> None:
         self._top(list).extend(more)
 
-    def _set_items(self, items: list[Any]) -> None:
+    def _set_items(self, items: list[object]) -> None:
         into = self._top(dict)
         for key, value in zip(items[::2], items[1::2], strict=True):
             if not isinstance(key, str):
@@ -145,7 +146,7 @@ class _Reader:
                 raise UsageError(msg)
             into[key] = value
 
-    def _top(self, kind: type) -> Any:
+    def _top(self, kind: type[KindT]) -> KindT:
         found = self.values[-1]
         if not isinstance(found, kind):
             msg = f"a {kind.__name__} was expected, not {shown(found)}"
@@ -178,7 +179,7 @@ class _Reader:
 
     def _build(self) -> None:
         state, made = self._pop(), self._top(PickledObject)
-        fields = state.get(_FIELDS, state)
+        fields = state.get(_FIELDS, state) if isinstance(state, dict) else state
         if not isinstance(fields, dict):
             msg = f"the fields of a {made.class_name} are {shown(fields)}"
             raise TypeError(msg)
@@ -196,7 +197,7 @@ _PLAIN: Final = (
 )
 """Instructions that put their argument on the stack."""
 _CONSTANTS: Final = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
-_EMPTY: Final[dict[str, Callable[[], Any]]] = {
+_EMPTY: Final[dict[str, Callable[[], object]]] = {
     "EMPTY_LIST": list,
     "EMPTY_TUPLE": list,
     "EMPTY_DICT": dict,
@@ -206,7 +207,8 @@ _EMPTY: Final[dict[str, Callable[[], Any]]] = {
 
 def _check_size(value: object) -> None:
     """Reject what refers to a value again and again, or to itself, or is nested too deeply."""
-    waiting, count = [(value, 0)], 0
+    waiting: list[tuple[object, int]] = [(value, 0)]
+    count = 0
     while waiting:
         count += 1
         each, depth = waiting.pop()

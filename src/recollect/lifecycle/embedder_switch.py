@@ -57,6 +57,7 @@ class EmbedderSwitch:
             msg = f"{identity!r} is the embedder in use: its vectors are made as entries come"
             raise UsageError(msg)
         await build_vectors(new)
+        await new.learn_strength()
         self.earlier, self.embedding = self.embedding, new
         self._switch()
         return identity

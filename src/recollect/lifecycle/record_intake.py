@@ -354,17 +354,17 @@ def _is_before(time: Json | None, forgotten: datetime) -> bool:
 
 
 def _cited_in(record: JsonObject) -> Iterator[Cited]:
-    """Yield what a memory names as evidence, but for what names a thread alone."""
+    """Yield what a memory names as evidence, but for what no message is to bear out."""
     if record.get("kind") != "memory":
         return
     for version in versions_in(record):
         for found in evidence_in(version).values():
-            yield from ((each.thread, each.message) for each in found if not _is_marker(each))
+            yield from ((each.thread, each.message) for each in found if not _stands_alone(each))
 
 
-def _is_marker(evidence: Evidence) -> bool:
-    """Return True if evidence names no message, but a thread: what stands there goes with it."""
-    return evidence.message.startswith("@") and evidence.quote is None
+def _stands_alone(evidence: Evidence) -> bool:
+    """Return True if evidence names no message: an agent's finding, or a thread to go with."""
+    return evidence.is_finding or (evidence.message.startswith("@") and evidence.quote is None)
 
 
 def _founded(record: JsonObject, unfounded: set[Cited]) -> JsonObject:
@@ -382,7 +382,8 @@ def _founded_version(version: JsonObject, unfounded: set[Cited]) -> dict[str, Js
     if left == {pointer: list(found) for pointer, found in written.items()}:
         return dict(version)
     kept = {pointer: found for pointer, found in left.items() if found}
-    return {**version, "evidence": cast("Json", kept), "trust": "external"}
+    trust = "agent" if version.get("trust") == "agent" else "external"
+    return {**version, "evidence": cast("Json", kept), "trust": trust}
 
 
 def _without(record: JsonObject, pointers: Sequence[str]) -> JsonObject | None:

@@ -12,6 +12,7 @@ from recollect.embedders import EmbedderChoice
 from recollect.errors import UsageError
 from recollect.memory.audit_access import AuditMethods
 from recollect.memory.context_calls import ContextCalls
+from recollect.memory.embedder_strength import EmbedderTuning
 from recollect.memory.formation_control import FormationMethods, opened
 from recollect.memory.health import LOG, Monitoring
 from recollect.memory.host_task import HostTask
@@ -80,6 +81,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     outside: OutsideVectors | None = None,
     rerank: RerankChoice = None,
     durability: Durability = "full",
+    index_files: bool = True,
     clock: Clock | None = None,
     ids: Ids | None = None,
 ) -> Recollect:
@@ -116,6 +118,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
             seconds, the order is that without.
         durability: With ``"full"``, acknowledged writes survive a power loss; with ``"relaxed"``,
             only the end of the process; see `open_store`.
+        index_files: Whether the indexes of large scopes are kept in files beside a SQLite file.
         clock: Source of the current time.
         ids: Source of identifiers.
 
@@ -123,7 +126,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
         UsageError: The URL, embedder or concurrency is invalid.
     """
     return Recollect(
-        store=open_store(url, clock=clock, ids=ids, durability=durability),
+        store=open_store(url, clock=clock, ids=ids, durability=durability, index_files=index_files),
         embedder=embedder,
         model=model,
         formation=formation,
@@ -144,6 +147,7 @@ class Recollect(
     ContextCalls,
     Restoration,
     Monitoring,
+    EmbedderTuning,
 ):
     """
     The memory of an application: message threads and memories, by scope.
@@ -308,11 +312,21 @@ class Recollect(
         return await self.store.messages(check_scope(scope), thread, after=after, limit=limit)
 
     async def last_messages(
-        self, scope: ScopeLike, thread: str, *, limit: int, before: int | None = None
+        self,
+        scope: ScopeLike,
+        thread: str,
+        *,
+        limit: int,
+        before: int | None = None,
+        until: datetime | None = None,
     ) -> tuple[Message, ...]:
-        """Return the newest messages of a thread, optionally before a position, oldest first."""
+        """
+        Return the newest messages of a thread, optionally before a position, oldest first.
+
+        With *until* those said later are left out, in whichever order they were stored.
+        """
         return await self.store.last_messages(
-            check_scope(scope), thread, limit=limit, before=before
+            check_scope(scope), thread, limit=limit, before=before, until=until
         )
 
     async def remove(self, scope: ScopeLike, thread: str, messages: Sequence[str]) -> int:

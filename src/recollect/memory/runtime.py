@@ -31,6 +31,7 @@ from recollect.worker.worker_options import FormationCallback
 if TYPE_CHECKING:  # formation is loaded when something is to be formed
     from recollect.formation.config import Assistants, FormationSettings
     from recollect.models import ModelChoice
+    from recollect.recall.index_persistence import IndexPersistence
     from recollect.worker.consolidation_run import Consolidator
     from recollect.worker.loop import Worker
 
@@ -72,6 +73,7 @@ class MemoryRuntime(EmbedderSwitch):
         self.turns = ScopeLocks()
         self.loop: asyncio.AbstractEventLoop | None = None
         self._exit = AsyncExitStack()
+        self._persistence: IndexPersistence | None = None
 
     async def open(self) -> None:
         """Open the store and the components over it, and start the background work."""
@@ -195,12 +197,24 @@ class MemoryRuntime(EmbedderSwitch):
         with monitor.running():
             while True:
                 await anyio.sleep(MERGE_EVERY_S)
-                if self.recaller and self.recaller.has_indexes:
-                    indexes = self.recaller.indexes
+                recaller = self.recaller
+                if recaller and recaller.has_indexes:
+                    indexes = recaller.indexes
                     indexes.drop_idle()
                     for index in indexes.unmerged():
                         await to_thread.run_sync(indexes.merge, index)
+                    await self._write_index_files(recaller)
                 monitor.succeeded()
+
+    async def _write_index_files(self, recaller: Recaller) -> None:
+        """Write the index files that are due; the embedder has to be there to say its name."""
+        if recaller.vectors_by is None:
+            return
+        if self._persistence is None:  # a search has loaded numpy
+            from recollect.recall.index_persistence import IndexPersistence
+
+            self._persistence = IndexPersistence(self.store)
+        await self._persistence.write_due(recaller.indexes, recaller.vectors_by)
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

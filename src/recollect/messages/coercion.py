@@ -53,7 +53,7 @@ def coerced(like: MessageLike, *, classes: MessageClasses | None = None) -> AnyM
     if isinstance(like, Mapping):
         return _of_mapping(like, classes)
     if is_message(like):
-        return cast("AnyMessage", like)
+        return like
     if isinstance(like, Sequence) and not isinstance(like, bytes | bytearray):
         return _of_pair(like, classes)
     msg = (

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from functools import cache
-from typing import Final, Literal, Protocol, TypeAlias, TypeVar
+from typing import Final, Literal, Protocol, TypeAlias, TypeGuard, TypeVar
 
 from recollect.records import Json, JsonObject
 
@@ -56,7 +56,7 @@ class AnyMessage(Protocol):
 MessageT = TypeVar("MessageT", bound=AnyMessage)
 
 
-def is_message(like: object) -> bool:
+def is_message(like: object) -> TypeGuard[AnyMessage]:
     """Return True if *like* is a message object, of either family or shaped as one."""
     return not isinstance(like, type) and all(
         hasattr(like, name) for name in ("type", "content", "id", "name")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import ClassVar, Final, Literal, cast
+from typing import ClassVar, Final, Literal
 
 from recollect.errors import UsageError
 from recollect.messages.message_fields import AnyMessage, Block, Content, Kind, text_of
@@ -225,5 +225,4 @@ def _call(call: JsonObject) -> JsonObject:
     if not isinstance(name, str) or not isinstance(args, Mapping):
         msg = f"a tool call is {{'name': …, 'args': {{…}}, 'id': …}}, not {call!r}"
         raise UsageError(msg)
-    whole = {"name": name, "args": args, "id": call.get("id"), "type": "tool_call"}
-    return cast("JsonObject", whole)
+    return {"name": name, "args": args, "id": call.get("id"), "type": "tool_call"}

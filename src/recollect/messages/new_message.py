@@ -76,7 +76,7 @@ def new_message(given: NewMessageLike) -> NewMessage:
     raise UsageError(msg)
 
 
-def _of_mapping(given: Mapping[str, Any]) -> NewMessage:
+def _of_mapping(given: Mapping[str, object]) -> NewMessage:
     if "text" in given and "content" in given and isinstance(given["content"], str):
         msg = f"the message {dict(given)!r} has text and content: give its words once, as content"
         raise UsageError(msg)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias, TypeVar, cast
+from typing import Final, TypeAlias, TypeGuard, TypeVar, cast
 
 from recollect.errors import UsageError
 from recollect.messages.coercion import MessageLike, coerced_all
@@ -95,6 +95,10 @@ class Keep:
     end: int | None = None
 
 
+def _is_place(given: object) -> TypeGuard[int | None]:
+    return given is None or type(given) is int
+
+
 def keep_range(
     existing: Sequence[ItemT], update: Sequence[ItemT] | Keep | Mapping[str, object]
 ) -> list[ItemT]:
@@ -113,9 +117,9 @@ def keep_range(
         return list(existing[update.start : update.end])
     if isinstance(update, Mapping):
         start, end = update.get("from"), update.get("to")
-        are_places = all(each is None or type(each) is int for each in (start, end))
-        if update.get("type") == "keep" and are_places and update.keys() <= {"type", "from", "to"}:
-            return list(existing[cast("int | None", start) : cast("int | None", end)])
+        is_keep = update.get("type") == "keep" and update.keys() <= {"type", "from", "to"}
+        if is_keep and _is_place(start) and _is_place(end):
+            return list(existing[start:end])
     elif not isinstance(update, str | bytes):
         return [*existing, *update]
     msg = (

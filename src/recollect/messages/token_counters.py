@@ -247,7 +247,7 @@ def _role(message: AnyMessage) -> str:
     kind = kind_of(message)
     role = _ROLES.get(kind)
     if kind == "system":
-        role = cast("str", mapping_of(message, "additional_kwargs").get("__openai_role__", kind))
+        role = str(mapping_of(message, "additional_kwargs").get("__openai_role__", kind))
     elif kind == "chat":
         role = getattr(message, "role", None)
     if not isinstance(role, str):

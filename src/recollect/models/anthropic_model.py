@@ -15,6 +15,7 @@ from recollect.models.anthropic_wire import (
 )
 from recollect.models.provider_client import ProviderModel, ToolMode
 from recollect.ports import ModelAnswer, ModelRequest
+from recollect.records import Json, JsonObject
 
 EXTRA: Final = "anthropic"
 
@@ -32,10 +33,10 @@ class AnthropicModel(ProviderModel):
             raise MissingExtraError(EXTRA, error.name or "anthropic") from error
         return AsyncAnthropic(**arguments)
 
-    async def _ask(self, body: Mapping[str, Any]) -> Any:
+    async def _ask(self, body: Mapping[str, object]) -> Any:
         return await self._client.messages.create(**body)
 
-    def _spoken(self, request: ModelRequest) -> dict[str, Any]:
+    def _spoken(self, request: ModelRequest) -> dict[str, Json]:
         system = system_in_wire(request)
         return {
             "model": self._model,
@@ -44,18 +45,18 @@ class AnthropicModel(ProviderModel):
             **({"system": system} if system else {}),
         }
 
-    def _tools(self, request: ModelRequest) -> dict[str, Any]:
+    def _tools(self, request: ModelRequest) -> dict[str, Json]:
         forced = {"tool_choice": {"type": "any"}} if request.must_call else {}
         return {"tools": [tool_in_wire(tool) for tool in request.tools], **forced}
 
-    def _schema(self, request: ModelRequest) -> dict[str, Any]:
+    def _schema(self, request: ModelRequest) -> dict[str, Json]:
         schema, _ = self._answer_schema(request)
         # In the body, so that older clients send it too.
-        form = {"format": {"type": "json_schema", "schema": schema}}
+        form: JsonObject = {"format": {"type": "json_schema", "schema": schema}}
         return {"extra_body": {"output_config": form}}
 
-    def _read(self, said: Mapping[str, Any], request: ModelRequest) -> ModelAnswer | None:
+    def _read(self, said: JsonObject, request: ModelRequest) -> ModelAnswer | None:
         return read_message(said, request)
 
-    def _read_piece(self, event: Mapping[str, Any]) -> tuple[str, bool]:
+    def _read_piece(self, event: JsonObject) -> tuple[str, bool]:
         return read_event(event)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from itertools import groupby
+from operator import itemgetter
 
 from recollect.models.provider_turns import (
     acceptable_turns,
@@ -15,34 +15,38 @@ from recollect.models.provider_turns import (
     token_count,
 )
 from recollect.ports import ModelAnswer, ModelRequest, Tool, Turn, Usage
+from recollect.records import Json, JsonObject
 
 
-def messages_in_wire(request: ModelRequest) -> list[dict[str, Any]]:
+def messages_in_wire(request: ModelRequest) -> list[dict[str, Json]]:
     """Return the turns of *request* as messages; the answers to all calls are in the next one."""
-    messages: list[dict[str, Any]] = []
-    for turn in acceptable_turns(request.turns):
-        role = "assistant" if turn.role == "assistant" else "user"
-        blocks = _blocks_of(turn)
-        if messages and messages[-1]["role"] == role:
-            messages[-1]["content"] += blocks
-        elif blocks:
-            messages.append({"role": role, "content": blocks})
-    return messages
+    said = [
+        (turn.role == "assistant", _blocks_of(turn)) for turn in acceptable_turns(request.turns)
+    ]
+    return [
+        {
+            "role": "assistant" if is_answer else "user",
+            "content": [block for _, blocks in together for block in blocks],
+        }
+        for is_answer, together in groupby((each for each in said if each[1]), key=itemgetter(0))
+    ]
 
 
-def _blocks_of(turn: Turn) -> list[dict[str, Any]]:
+def _blocks_of(turn: Turn) -> list[dict[str, Json]]:
     if turn.role == "tool":
         return [{"type": "tool_result", "tool_use_id": turn.answers, "content": turn.text}]
     # An empty text is refused.
-    text = [{"type": "text", "text": turn.text}] if turn.text.strip() else []
-    calls = [
+    blocks: list[dict[str, Json]] = []
+    if turn.text.strip():
+        blocks.append({"type": "text", "text": turn.text})
+    blocks += [
         {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
         for call in turn.calls
     ]
-    return [*text, *calls]
+    return blocks
 
 
-def system_in_wire(request: ModelRequest) -> list[dict[str, Any]]:
+def system_in_wire(request: ModelRequest) -> list[dict[str, Json]]:
     """Return the system text, marked for the provider's cache, which covers the tools too."""
     if not request.system:
         return []
@@ -50,13 +54,13 @@ def system_in_wire(request: ModelRequest) -> list[dict[str, Any]]:
     return [{"type": "text", "text": request.system, "cache_control": mark}]
 
 
-def tool_in_wire(tool: Tool) -> dict[str, Any]:
+def tool_in_wire(tool: Tool) -> dict[str, Json]:
     """Return *tool* as the provider describes one."""
     schema = json.loads(json.dumps(tool.parameters))
     return {"name": tool.name, "description": tool.description, "input_schema": schema}
 
 
-def read_message(message: Mapping[str, Any], request: ModelRequest) -> ModelAnswer | None:
+def read_message(message: JsonObject, request: ModelRequest) -> ModelAnswer | None:
     """Return the answer in a message, ``None`` without one; thoughts are left out."""
     if not isinstance(message.get("content"), list):
         return None
@@ -75,7 +79,7 @@ def read_message(message: Mapping[str, Any], request: ModelRequest) -> ModelAnsw
     )
 
 
-def _usage(counted: Mapping[str, Any]) -> Usage:
+def _usage(counted: JsonObject) -> Usage:
     read, written = "cache_read_input_tokens", "cache_creation_input_tokens"
     return Usage(
         input_tokens=token_count(counted, "input_tokens", read, written),
@@ -84,7 +88,7 @@ def _usage(counted: Mapping[str, Any]) -> Usage:
     )
 
 
-def read_event(event: Mapping[str, Any]) -> tuple[str, bool]:
+def read_event(event: JsonObject) -> tuple[str, bool]:
     """Return the text of a streamed event, and True if the answer ends with it."""
     text = mapping_in(event.get("delta")).get("text") or ""
     is_piece = event.get("type") == "content_block_delta"

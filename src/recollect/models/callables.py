@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from inspect import isawaitable
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from recollect.errors import ModelError, UsageError
 from recollect.models.structured_output import calls_before, read_calls
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
 from recollect.providers.provider_errors import asking
+from recollect.records import JsonObject
 
-Answered: TypeAlias = "ModelAnswer | str | Mapping[str, Any]"
+Answered: TypeAlias = "ModelAnswer | str | JsonObject"
 Ask: TypeAlias = "Callable[[ModelRequest], Awaitable[Answered]]"
 TIMEOUT_S: Final = 120.0
 
@@ -111,7 +112,7 @@ def _call(call: object, number: int) -> ToolCall:
     if isinstance(call, ToolCall):
         return call
     _check_keys(call, _CALL_FIELDS, f"call {number}")
-    found: Mapping[str, Any] = call if isinstance(call, Mapping) else {}
+    found: JsonObject = call if isinstance(call, Mapping) else {}
     name, arguments = found.get("name", found.get("tool", "")), found.get("arguments", "")
     if not isinstance(name, str) or not isinstance(arguments, str | Mapping):
         kinds = f"{type(name).__name__} and {type(arguments).__name__}"

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from recollect.models.provider_turns import acceptable_turns, identified_calls, stopped_by
+from recollect.models.provider_turns import (
+    acceptable_turns,
+    identified_calls,
+    mapping_in,
+    stopped_by,
+    token_count,
+)
 from recollect.ports import ModelAnswer, ModelRequest, Turn, Usage
 
 if TYPE_CHECKING:
@@ -92,10 +98,9 @@ def _refusal_in(message: AIMessage) -> str:
 
 
 def _usage(message: AIMessage) -> Usage:
-    counted: Mapping[str, Any] = message.usage_metadata or {}
-    details: Mapping[str, Any] = counted.get("input_token_details") or {}
+    counted = mapping_in(message.usage_metadata)
     return Usage(
-        input_tokens=counted.get("input_tokens") or 0,
-        output_tokens=counted.get("output_tokens") or 0,
-        cached_tokens=details.get("cache_read") or 0,
+        input_tokens=token_count(counted, "input_tokens"),
+        output_tokens=token_count(counted, "output_tokens"),
+        cached_tokens=token_count(mapping_in(counted.get("input_token_details")), "cache_read"),
     )

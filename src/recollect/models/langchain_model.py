@@ -54,12 +54,12 @@ class LangChainModel:
         if tools not in TOOL_MODES or not timeout_s > 0:
             msg = f"tools={tools!r}, timeout_s={timeout_s!r}: use one of {TOOL_MODES}, above 0 s"
             raise UsageError(msg)
-        self._model: Any = model
+        self._model: object = model
         self._identity = identity or identity_of(model)
         self._mode = _mode_of(model) if tools == "auto" else tools
         self._timeout_s = timeout_s
         self._secrets = frozenset({*secrets, *secrets_of(model)})
-        self._limited: dict[int, Any] = {}
+        self._limited: dict[int, object] = {}
 
     def __repr__(self) -> str:
         return f"LangChainModel({self._identity!r}, tools={self._mode!r})"

@@ -15,6 +15,7 @@ from recollect.models.openai_wire import (
 from recollect.models.provider_client import ProviderModel, ToolMode
 from recollect.models.structured_output import CALLS_TITLE
 from recollect.ports import ModelAnswer, ModelRequest
+from recollect.records import Json, JsonObject
 
 EXTRA: Final = "openai"
 _LIMITS: Final = ("max_completion_tokens", "max_tokens")
@@ -38,28 +39,30 @@ class OpenAIModel(ProviderModel):
             raise MissingExtraError(EXTRA, error.name or "openai") from error
         return AsyncOpenAI(**arguments)
 
-    async def _ask(self, body: Mapping[str, Any]) -> Any:
+    async def _ask(self, body: Mapping[str, object]) -> Any:
         return await self._client.chat.completions.create(**body)
 
-    def _spoken(self, request: ModelRequest) -> dict[str, Any]:
-        fields: dict[str, Any] = {"model": self._model, "messages": messages_in_wire(request)}
+    def _spoken(self, request: ModelRequest) -> dict[str, Json]:
+        fields: dict[str, Json] = {"model": self._model, "messages": messages_in_wire(request)}
         if self._fields.keys().isdisjoint(_LIMITS):
             # The newer name is OpenAI's own; the older one is what all other servers know.
             name = _LIMITS[self._endpoint.is_elsewhere]
             fields[name] = request.output_tokens_max
         return fields
 
-    def _tools(self, request: ModelRequest) -> dict[str, Any]:
+    def _tools(self, request: ModelRequest) -> dict[str, Json]:
         forced = {"tool_choice": "required"} if request.must_call else {}
         return {"tools": [function_of(tool) for tool in request.tools], **forced}
 
-    def _schema(self, request: ModelRequest) -> dict[str, Any]:
+    def _schema(self, request: ModelRequest) -> dict[str, Json]:
         schema, is_strict = self._answer_schema(request)
-        form = {"name": CALLS_TITLE, "schema": schema, **({"strict": True} if is_strict else {})}
+        form: dict[str, Json] = {"name": CALLS_TITLE, "schema": schema}
+        if is_strict:
+            form["strict"] = True
         return {"response_format": {"type": "json_schema", "json_schema": form}}
 
-    def _read(self, said: Mapping[str, Any], request: ModelRequest) -> ModelAnswer | None:
+    def _read(self, said: JsonObject, request: ModelRequest) -> ModelAnswer | None:
         return read_completion(said, request)
 
-    def _read_piece(self, event: Mapping[str, Any]) -> tuple[str, bool]:
+    def _read_piece(self, event: JsonObject) -> tuple[str, bool]:
         return read_chunk(event)

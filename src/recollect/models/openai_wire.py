@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from recollect.models.provider_turns import (
     acceptable_turns,
@@ -15,20 +14,23 @@ from recollect.models.provider_turns import (
     token_count,
 )
 from recollect.ports import ModelAnswer, ModelRequest, Tool, Turn, Usage
+from recollect.records import Json, JsonObject
 
 
-def messages_in_wire(request: ModelRequest) -> list[dict[str, Any]]:
+def messages_in_wire(request: ModelRequest) -> list[dict[str, Json]]:
     """Return the turns of *request* as messages, its system text first."""
-    system = [{"role": "system", "content": request.system}] if request.system else []
+    system: list[dict[str, Json]] = []
+    if request.system:
+        system.append({"role": "system", "content": request.system})
     return [*system, *(_message_of(turn) for turn in acceptable_turns(request.turns))]
 
 
-def _message_of(turn: Turn) -> dict[str, Any]:
+def _message_of(turn: Turn) -> dict[str, Json]:
     if turn.role == "tool":
         return {"role": "tool", "tool_call_id": turn.answers, "content": turn.text}
     if not turn.calls:
         return {"role": turn.role, "content": turn.text}
-    calls = [
+    calls: list[Json] = [
         {
             "id": call.id,
             "type": "function",
@@ -42,7 +44,7 @@ def _message_of(turn: Turn) -> dict[str, Any]:
     return {"role": turn.role, "content": turn.text or None, "tool_calls": calls}
 
 
-def function_of(tool: Tool) -> dict[str, Any]:
+def function_of(tool: Tool) -> dict[str, Json]:
     """Return *tool* as a function that the model may call."""
     # Through JSON, because clients look for dicts and lists, not for mappings and sequences.
     parameters = json.loads(json.dumps(tool.parameters))
@@ -50,12 +52,12 @@ def function_of(tool: Tool) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def read_completion(completion: Mapping[str, Any], request: ModelRequest) -> ModelAnswer | None:
+def read_completion(completion: JsonObject, request: ModelRequest) -> ModelAnswer | None:
     """Return the answer in a chat completion, with arguments as written; ``None`` without one."""
-    choice = next(iter(mappings_in(completion.get("choices"))), None)
-    if choice is None or not isinstance(choice.get("message"), Mapping):
+    choice = next(iter(mappings_in(completion.get("choices"))), {})
+    message = choice.get("message")
+    if not isinstance(message, Mapping):
         return None
-    message = choice["message"]
     functions = [
         (mapping_in(each.get("function")), each.get("id"))
         for each in mappings_in(message.get("tool_calls"))
@@ -70,7 +72,7 @@ def read_completion(completion: Mapping[str, Any], request: ModelRequest) -> Mod
     )
 
 
-def _usage(counted: Mapping[str, Any]) -> Usage:
+def _usage(counted: JsonObject) -> Usage:
     details = mapping_in(counted.get("prompt_tokens_details"))
     return Usage(
         input_tokens=token_count(counted, "prompt_tokens"),
@@ -79,7 +81,7 @@ def _usage(counted: Mapping[str, Any]) -> Usage:
     )
 
 
-def read_chunk(chunk: Mapping[str, Any]) -> tuple[str, bool]:
+def read_chunk(chunk: JsonObject) -> tuple[str, bool]:
     """Return the text of a streamed piece, and True if the answer ends with it."""
     choice = next(iter(mappings_in(chunk.get("choices"))), {})
     text = mapping_in(choice.get("delta")).get("content")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from recollect.errors import ModelError, ModelUnavailableError
 from recollect.providers.provider_errors import page_title
+from recollect.records import JsonObject
 
 
-def plain_answer(said: object, identity: str) -> Mapping[str, Any]:
+def plain_answer(said: object, identity: str) -> JsonObject:
     """
     Return the JSON object that a client made *said* from, with the fields that were sent.
 

@@ -10,12 +10,13 @@ from typing import Any, Final, Literal, TypeAlias
 
 from recollect.errors import ModelError, UsageError
 from recollect.models.provider_answers import broken_off, check_stream, plain_answer
+from recollect.models.provider_turns import mapping_in
 from recollect.models.strict_schema import strict_schema, without_added_nulls
 from recollect.models.structured_output import calls_schema, in_words, with_calls
 from recollect.ports import ModelAnswer, ModelRequest
 from recollect.providers.endpoints import Endpoint
 from recollect.providers.provider_errors import asking, pieces_within
-from recollect.records import JsonObject
+from recollect.records import Json, JsonObject
 
 ToolMode: TypeAlias = Literal["auto", "native", "json_schema", "prompt"]
 """How a model is given tools: as tools, as the schema of its answer, or in words."""
@@ -121,7 +122,7 @@ class ProviderModel(ABC):
         if not is_complete:
             raise broken_off(self._identity)
 
-    def _body(self, request: ModelRequest) -> dict[str, Any]:
+    def _body(self, request: ModelRequest) -> dict[str, object]:
         """Return the fields of a request; those of the settings win."""
         if not request.tools:
             body = self._spoken(request)
@@ -131,7 +132,7 @@ class ProviderModel(ABC):
             body = self._spoken(in_words(request, describe=self._mode == "prompt"))
             if self._mode == "json_schema":
                 body |= self._schema(request)
-        return {**body, "extra_body": {**body.get("extra_body", {}), **self._fields}}
+        return {**body, "extra_body": {**mapping_in(body.get("extra_body")), **self._fields}}
 
     def _answer_schema(self, request: ModelRequest) -> tuple[JsonObject, bool]:
         """Return the schema of an answer, and True if it is in the strict form."""
@@ -157,29 +158,29 @@ class ProviderModel(ABC):
         """Return how it is given tools unless it is said."""
 
     @abstractmethod
-    def _opened(self, **arguments: Any) -> Any:
+    def _opened(self, **arguments: object) -> Any:
         """Return the provider's client."""
 
     @abstractmethod
-    async def _ask(self, body: Mapping[str, Any]) -> Any:
+    async def _ask(self, body: Mapping[str, object]) -> Any:
         """Send a request, and return what the client makes of the answer."""
 
     @abstractmethod
-    def _spoken(self, request: ModelRequest) -> dict[str, Any]:
+    def _spoken(self, request: ModelRequest) -> dict[str, Json]:
         """Return the fields of a request without tools."""
 
     @abstractmethod
-    def _tools(self, request: ModelRequest) -> dict[str, Any]:
+    def _tools(self, request: ModelRequest) -> dict[str, Json]:
         """Return the fields that offer tools."""
 
     @abstractmethod
-    def _schema(self, request: ModelRequest) -> dict[str, Any]:
+    def _schema(self, request: ModelRequest) -> dict[str, Json]:
         """Return the fields that ask for calls as the form of the answer."""
 
     @abstractmethod
-    def _read(self, said: Mapping[str, Any], request: ModelRequest) -> ModelAnswer | None:
+    def _read(self, said: JsonObject, request: ModelRequest) -> ModelAnswer | None:
         """Return the answer in *said*, ``None`` if there is none."""
 
     @abstractmethod
-    def _read_piece(self, event: Mapping[str, Any]) -> tuple[str, bool]:
+    def _read_piece(self, event: JsonObject) -> tuple[str, bool]:
         """Return the text of a streamed event, and True if the answer ends with it."""

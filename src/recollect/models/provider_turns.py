@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from recollect.models.structured_output import calls_before
 from recollect.ports import ModelRequest, ToolCall, Turn
+from recollect.records import JsonObject
 
 RECEIVED: Final = "Received."
 
@@ -71,7 +72,7 @@ def _spoken(turn: Turn, place: int) -> Turn:
     return replace(turn, text="\n".join(said), calls=tuple(whole))
 
 
-def _object_in(arguments: object) -> Mapping[str, Any] | None:
+def _object_in(arguments: object) -> JsonObject | None:
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
@@ -94,7 +95,7 @@ def identified_calls(
     return tuple(calls)
 
 
-def stopped_by(metadata: Mapping[str, Any]) -> Literal["end", "length", "refusal"]:
+def stopped_by(metadata: Mapping[str, object]) -> Literal["end", "length", "refusal"]:
     """
     Return why a model stopped, from what its provider says.
 
@@ -107,25 +108,25 @@ def stopped_by(metadata: Mapping[str, Any]) -> Literal["end", "length", "refusal
     return "length" if reasons & _LENGTH else "end"
 
 
-def _reasons(metadata: Mapping[str, Any]) -> Iterator[str]:
+def _reasons(metadata: Mapping[str, object]) -> Iterator[str]:
     details = metadata.get("incomplete_details")
     found = [metadata.get(name) for name in _STOP_FIELDS]
     found.append(details.get("reason") if isinstance(details, Mapping) else None)
     return (each.lower() for each in found if isinstance(each, str))
 
 
-def token_count(counted: Mapping[str, Any], *names: str) -> int:
+def token_count(counted: JsonObject, *names: str) -> int:
     """Return the sum of the counts *names*; what is no whole number counts as 0."""
     found = (counted.get(name) for name in names)
     return sum(each for each in found if isinstance(each, int) and each > 0)
 
 
-def mapping_in(value: object) -> Mapping[str, Any]:
+def mapping_in(value: object) -> JsonObject:
     """Return *value* if it is a mapping, else an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
-def mappings_in(value: object) -> list[Mapping[str, Any]]:
+def mappings_in(value: object) -> list[JsonObject]:
     """Return the mappings of a list, and none of what is no list."""
     listed = value if isinstance(value, list | tuple) else ()
     return [each for each in listed if isinstance(each, Mapping)]

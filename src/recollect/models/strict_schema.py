@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from recollect.records import Json, JsonObject
 
@@ -33,7 +33,7 @@ def strict_schema(schema: JsonObject) -> JsonObject | None:
     left to the reader of the answer. An object with free keys has no strict form.
     """
     try:
-        return cast("JsonObject", _strict(schema, 0))
+        return _strict(schema, 0)
     except _NoStrictFormError:
         return None
 
@@ -89,12 +89,12 @@ def _takes_null(schema: Mapping[str, Any]) -> bool:
     return any(_takes_null(each) for each in kinds if isinstance(each, Mapping))
 
 
-def _is_kind(schema: Mapping[str, Any], kind: str) -> bool:
+def _is_kind(schema: Mapping[str, object], kind: str) -> bool:
     named = schema.get("type")
     return kind == named or (isinstance(named, list | tuple) and kind in named)
 
 
-def _required(schema: Mapping[str, Any]) -> frozenset[str]:
+def _required(schema: Mapping[str, object]) -> frozenset[str]:
     required = schema.get("required", ())
     return frozenset(required) if isinstance(required, list | tuple) else frozenset()
 

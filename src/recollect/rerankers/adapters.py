@@ -62,8 +62,8 @@ def adapted_reranker(choice: Any) -> Reranker | None:
 
 
 def _predicting(encoder: Any) -> Scoring:
-    def score(query: str, texts: list[str]) -> Iterable[Any]:
-        found: Iterable[Any] = encoder.predict([(query, text) for text in texts])
+    def score(query: str, texts: list[str]) -> Iterable[object]:
+        found: Iterable[object] = encoder.predict([(query, text) for text in texts])
         return found
 
     return score
@@ -72,7 +72,7 @@ def _predicting(encoder: Any) -> Scoring:
 def _compressing(compressor: Any) -> Scoring:
     """Score by the documents that a compressor of LangChain keeps, in its order or by its score."""
 
-    def score(query: str, texts: list[str]) -> Iterable[Any]:
+    def score(query: str, texts: list[str]) -> Iterable[object]:
         from langchain_core.documents import Document
 
         given = [

@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Final, Literal, TypeAlias, cast, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from recollect.errors import (
     ForbiddenError,
@@ -32,6 +32,7 @@ from recollect.records import (
     SideRecord,
 )
 from recollect.stores.contract.base import Store
+from recollect.stores.json_pointers import texts_in
 from recollect.stores.pages import each_row
 from recollect.stores.validation import check_id, check_scope, check_time, to_datetime
 
@@ -197,7 +198,7 @@ def check_permissions(permissions: Collection[str]) -> frozenset[Permission]:
     if unknown or not permissions:
         msg = f"a key has permissions among {', '.join(PERMISSIONS)}; not {sorted(permissions)!r}"
         raise UsageError(msg)
-    return frozenset(cast("Collection[Permission]", permissions))
+    return frozenset(each for each in PERMISSIONS if each in permissions)
 
 
 SecretSource: TypeAlias = Callable[[str, str, int], bytes]
@@ -469,8 +470,8 @@ def key_from(id_: str, value: Mapping[str, Json], version: int) -> Key:
     return Key(
         id=id_,
         name=str(value["name"]),
-        scope=check_scope(cast("Sequence[str]", value["scope"])),
-        permissions=check_permissions(cast("Sequence[str]", value["permissions"])),
+        scope=check_scope(texts_in(value["scope"])),
+        permissions=check_permissions(texts_in(value["permissions"])),
         created_at=datetime.fromisoformat(str(value["created_at"])),
         expires_at=time("expires_at"),
         last_used_at=None,

@@ -14,8 +14,10 @@ from recollect.server.http.scope_access import Reach
 from recollect.server.memory_order import (
     ColumnCache,
     ListingFilter,
+    MemoryColumns,
     MemoryListing,
     MemoryOrder,
+    columns_of,
     followed,
     listed,
     no_memories,
@@ -54,6 +56,15 @@ async def read_listing(reach: Reach, asked: ListingRequest) -> ListedMemories:
     """Return the part of a listing that is asked for."""
     if asked.order == "recalled":
         return await _read_recalled(reach, asked)
+    at = None if asked.known_at is None else check_time(asked.known_at, "known_at")
+    if reach.service.columns.has(reach.scope, at):
+        return await _read(reach, asked)
+    # A page that opens asks for several listings at once: one of them reads the scope for all.
+    async with reach.service.first_listings.alone((reach.scope, at)):
+        return await _read(reach, asked)
+
+
+async def _read(reach: Reach, asked: ListingRequest) -> ListedMemories:
     if asked.known_at is not None:
         return await _read_past(reach, asked, asked.known_at)
     query = partial(_read_now, scope=reach.scope, asked=asked, cache=reach.service.columns)
@@ -70,7 +81,7 @@ def _read_now(
 ) -> tuple[MemoryListing, list[Entry]]:
     """Bring the columns up to date in one read transaction, and read the memories listed."""
     scopes = snapshot.scopes(Below((scope,))) if asked.below else [scope]
-    kept = [cache.take(each) for each in scopes]
+    kept = [_kept(snapshot, each, cache) for each in scopes]
     feeds = snapshot.feeds([each.cursor for each in kept], filter_=asked.filter)
     columns = [followed(each, feed) for each, feed in zip(kept, feeds, strict=True)]
     for each in columns:
@@ -80,6 +91,11 @@ def _read_now(
         columns, asked.wanted, asked.order, offset=asked.offset, limit=asked.limit, uids=uids
     )
     return listing, snapshot.entries(listing.places, are_memories=True, are_indexed=True)
+
+
+def _kept(snapshot: StoreSnapshot, scope: Scope, cache: ColumnCache) -> MemoryColumns:
+    """Return the columns kept of a scope, or those that the snapshot has."""
+    return cache.take(scope) if cache.has(scope) else columns_of(*snapshot.summaries(scope))
 
 
 async def _read_past(reach: Reach, asked: ListingRequest, known_at: datetime) -> ListedMemories:

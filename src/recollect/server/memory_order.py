@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.records import MemoryState, Scope
-from recollect.stores.rows import Cursor, Feed, FeedEntry, Place
+from recollect.stores.plans.changes import summaries_of
+from recollect.stores.rows import NO_SUMMARIES, Cursor, Feed, MemorySummaries, Place
 
 MemoryOrder: TypeAlias = Literal["newest", "oldest", "type", "recalled"]
 STATES: Final[tuple[MemoryState, ...]] = ("active", "quarantined", "rejected")
@@ -26,6 +27,7 @@ ROWS_MAX: Final = 2_000_000
 """The columns of so many memories are kept; those of the scope listed longest ago go first."""
 _NEVER: Final = np.iinfo(np.int64).max
 _ALWAYS: Final = np.iinfo(np.int64).min
+_STATE_PLACES: Final = {state: place for place, state in enumerate(STATES)}
 _COLUMNS: Final = ("uid", "time", "kind", "state", "valid_from", "valid_until", "expires_at")
 
 
@@ -53,23 +55,25 @@ class MemoryColumns:
 
 def no_memories(scope: Scope) -> MemoryColumns:
     """Return the columns of a scope whose feed was not read yet."""
-    return _columns(Cursor(scope=scope, seq=0, epoch=-1), (), ())
+    return columns_of(Cursor(scope=scope, seq=0, epoch=-1), NO_SUMMARIES)
 
 
-def _columns(cursor: Cursor, entries: Sequence[FeedEntry], known: tuple[str, ...]) -> MemoryColumns:
-    """Return the columns of *entries*; new types are numbered after the *known* ones."""
+def columns_of(
+    cursor: Cursor, found: MemorySummaries, known: tuple[str, ...] = ()
+) -> MemoryColumns:
+    """Return memories read up to *cursor*; new types are numbered after the *known* ones."""
     numbers = {name: number for number, name in enumerate(known)}
-    kinds = [numbers.setdefault(str(each.type), len(numbers)) for each in entries]
+    kinds = [numbers.setdefault(str(each), len(numbers)) for each in found.type]
     return MemoryColumns(
         cursor=cursor,
         types=tuple(numbers),
-        uid=np.array([each.uid for each in entries], np.int64),
-        time=np.array([each.time for each in entries], np.int64),
+        uid=np.array(found.uid, np.int64),
+        time=np.array(found.time, np.int64),
         kind=np.array(kinds, np.int32),
-        state=np.array([STATES.index(each.state) for each in entries], np.int8),
-        valid_from=_times([each.valid_from for each in entries], _ALWAYS),
-        valid_until=_times([each.valid_until for each in entries], _NEVER),
-        expires_at=_times([each.expires_at for each in entries], _NEVER),
+        state=np.array([_STATE_PLACES[each] for each in found.state], np.int8),
+        valid_from=_times(found.valid_from, _ALWAYS),
+        valid_until=_times(found.valid_until, _NEVER),
+        expires_at=_times(found.expires_at, _NEVER),
     )
 
 
@@ -85,7 +89,7 @@ def followed(known: MemoryColumns, feed: Feed) -> MemoryColumns:
     changed = [each for each in feed.entries if each.kind == "memory"]
     if not changed and not feed.removed:
         return known if known.cursor == cursor else replace(known, cursor=cursor)
-    added = _columns(cursor, changed, known.types)
+    added = columns_of(cursor, summaries_of(changed), known.types)
     if not len(known):
         return added
     stays = ~_gone(known.uid, [*(each.uid for each in changed), *feed.removed])
@@ -105,13 +109,14 @@ class ListingFilter:
     """
     Which memories a listing has: of a type, in a state, true in the world at a moment (µs).
 
-    Expired ones, by *now*, are in none.
+    With *until* those of a later `Memory.time` are left out. Expired ones, by *now*, are in none.
     """
 
     now: int
     type: str | None = None
     state: MemoryState | None = None
     valid_at: int | None = None
+    until: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +152,8 @@ def listed(
     is_there = (whole.expires_at > wanted.now) & _among(columns, uids)
     if wanted.valid_at is not None:
         is_there &= (whole.valid_from <= wanted.valid_at) & (wanted.valid_at < whole.valid_until)
+    if wanted.until is not None:
+        is_there &= whole.time <= wanted.until
     number = _number_of(whole.types, wanted.type)
     of_type = np.ones(len(whole), np.bool_) if wanted.type is None else whole.kind == number
     in_state = np.ones(len(whole), np.bool_)
@@ -222,6 +229,11 @@ class ColumnCache:
         self._rows_max = rows_max
         self._turn = Lock()
         self._kept: OrderedDict[tuple[Scope, int | None], MemoryColumns] = OrderedDict()
+
+    def has(self, scope: Scope, known_at: int | None = None) -> bool:
+        """Return True if the columns of a scope are kept."""
+        with self._turn:
+            return (scope, known_at) in self._kept
 
     def take(self, scope: Scope, known_at: int | None = None) -> MemoryColumns:
         """Return the columns of a scope, empty ones if none are kept."""

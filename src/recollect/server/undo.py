@@ -12,6 +12,7 @@ from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
 from recollect.records import Json, Scope
 from recollect.server.http.scope_access import Reach
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.plans.undo import Undo, UndoLog
 from recollect.stores.rows import MICROSECONDS
 
@@ -68,7 +69,7 @@ class Undoable:
         told: dict[str, Json] = {"at": self._now(), "undo": undo.as_json()}
         return self.reach.service.signer.token(told, _PURPOSE, *_holder(self.reach))
 
-    def told(self, answer: dict[str, Any]) -> dict[str, Any]:
+    def told(self, answer: JsonAnswer) -> JsonAnswer:
         """Return *answer*, with the token if one is wanted."""
         return {**answer, "undo": self.token} if self.is_wanted else answer
 

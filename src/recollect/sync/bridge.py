@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future, wait
 from contextlib import AbstractAsyncContextManager, ExitStack
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from anyio.from_thread import BlockingPortal
 
@@ -17,6 +17,8 @@ from recollect.sync.portal import PortalThread
 
 OpenedT = TypeVar("OpenedT", bound=AbstractAsyncContextManager[Any])
 ResultT = TypeVar("ResultT")
+Awaited: TypeAlias = Coroutine[Any, Any, ResultT]
+"""A call of an async function, not begun yet."""
 
 
 class AsyncBridge(Generic[OpenedT]):

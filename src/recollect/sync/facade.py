@@ -104,6 +104,11 @@ class SyncRecollect(SyncFace[Recollect]):
         return self._open().embedder
 
     @property
+    def strength(self) -> float | None:
+        """See `Recollect.strength`."""
+        return self._open().strength
+
+    @property
     def tasks(self) -> BackgroundTasks:
         """See `Recollect.tasks`."""
         return self._open().tasks
@@ -155,6 +160,8 @@ class SyncRecollect(SyncFace[Recollect]):
     settled = sync_method(Recollect.settled)
     reembed = sync_method(Recollect.reembed)
     undo_reembed = sync_method(Recollect.undo_reembed)
+    tune = sync_method(Recollect.tune)
+    forget_strength = sync_method(Recollect.forget_strength)
 
     # Formation
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
 from functools import wraps
 from inspect import signature
@@ -10,7 +10,7 @@ from operator import methodcaller
 from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
 from recollect.errors import StoreClosedError
-from recollect.sync.bridge import AsyncBridge
+from recollect.sync.bridge import AsyncBridge, Awaited
 
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
@@ -67,7 +67,7 @@ class SyncFace(Generic[BehindT_co]):
 
 
 def sync_method(
-    method: Callable[Concatenate[BehindT, P], Coroutine[Any, Any, ResultT]],
+    method: Callable[Concatenate[BehindT, P], Awaited[ResultT]],
     *,
     in_place: bool = False,
 ) -> Callable[Concatenate[SyncFace[BehindT], P], ResultT]:
@@ -117,7 +117,7 @@ def sync_iterator(
 
 
 def sync_open(
-    method: Callable[[BehindT], Coroutine[Any, Any, BehindT]],
+    method: Callable[[BehindT], Awaited[BehindT]],
 ) -> Callable[[FaceT], FaceT]:
     """Return *method*, which opens the asynchronous object, as one that enters its face."""
 
@@ -129,7 +129,7 @@ def sync_open(
 
 
 def sync_close(
-    method: Callable[[BehindT], Coroutine[Any, Any, None]],
+    method: Callable[[BehindT], Awaited[None]],
 ) -> Callable[[SyncFace[BehindT]], None]:
     """Return *method*, which closes the asynchronous object, as one that leaves its face."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar
 
@@ -18,6 +18,7 @@ from anyio import to_thread
 
 from recollect.memory.facade import Recollect
 from recollect.stores.in_place import run_in_place
+from recollect.sync.bridge import Awaited
 from recollect.sync.object_home import Home
 
 P = ParamSpec("P")
@@ -38,7 +39,7 @@ class Housed(Protocol):
 HousedT = TypeVar("HousedT", bound=Housed)
 MethodPair: TypeAlias = tuple[
     Callable[Concatenate[OwnerT, P], ResultT],
-    Callable[Concatenate[OwnerT, P], Coroutine[Any, Any, ResultT]],
+    Callable[Concatenate[OwnerT, P], Awaited[ResultT]],
 ]
 """The method that waits, and the one to await."""
 
@@ -111,7 +112,7 @@ def prepared_pair(
 
 
 def delegated_pair(
-    work: Callable[Concatenate[OwnerT, PairCall, P], Coroutine[Any, Any, ResultT]],
+    work: Callable[Concatenate[OwnerT, PairCall, P], Awaited[ResultT]],
     name: str | None = None,
 ) -> MethodPair[OwnerT, P, ResultT]:
     """
@@ -136,7 +137,7 @@ def delegated_pair(
 
 def threaded(
     method: Callable[Concatenate[Any, P], ResultT],
-) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, ResultT]]:
+) -> Callable[Concatenate[Any, P], Awaited[ResultT]]:
     """Return the awaited twin of a *method* that blocks: it runs that on a thread."""
     name = method.__name__
 

@@ -13,7 +13,7 @@ from recollect.records import DeleteMemory, Memory, Message, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.changes import Below, Entry
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.rows import Cursor, Feed, ReadMoment
+from recollect.stores.rows import NO_SUMMARIES, Cursor, Feed, MemorySummaries, ReadMoment
 from recollect.stores.validation import to_datetime
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
@@ -60,6 +60,26 @@ class SnapshotContract(Contract):
         listed = (await store.messages(ADA, TALK)).rows
         assert (last.uid, ADA) == (entry.uid, entry.scope)
         assert entry.content in listed
+
+    async def test_summaries_are_those_of_the_feed(self, store: Store, clock: FrozenClock) -> None:
+        """Return all memories of *scope* for a listing, and the cursor up to which they are."""
+        await tell(store, "m1")
+        until = clock.now() + timedelta(hours=2)
+        home = replace(fact("home"), valid_from=clock.now(), valid_until=until, expires_at=until)
+        await store.apply(ADA, [home, replace(fact("doubtful"), state="quarantined")])
+        await store.apply(ADA, [fact("gone")])
+        await store.apply(ADA, [DeleteMemory(type="Fact", key="gone")])
+
+        cursor, found = await store.read(lambda snapshot: snapshot.summaries(ADA))
+
+        feed = await feed_from_start(store)
+        listed = [each for each in feed.entries if each.kind == "memory"]
+        fed = [tuple(getattr(each, name) for name in MemorySummaries._fields) for each in listed]
+        assert 2 == len(fed)
+        assert sorted(fed) == sorted(zip(*found, strict=True))
+        assert Cursor(scope=ADA, seq=feed.seq, epoch=feed.epoch) == cursor
+        nothing = await store.read(lambda snapshot: snapshot.summaries(NOBODY))
+        assert (Cursor(scope=NOBODY, seq=0, epoch=0), NO_SUMMARIES) == nothing
 
     async def test_a_query_sees_every_write(self, store: Store) -> None:
         """It sees every write acknowledged before."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from recollect.errors import UsageError
 from recollect.stores.contract.base import Store
+from recollect.stores.plans import positions
 from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.validation import PAGE_ROWS_MAX
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, BOB, SOON, TALK, ids_in, said, seconds, tell
 from recollect.testing.frozen_clock import FrozenClock
+from recollect.testing.truth_tables import hour
 
 
 class ThreadContract(Contract):
@@ -106,6 +110,32 @@ class ThreadContract(Contract):
         assert () == await store.last_messages(ADA, TALK, limit=2, before=1)
         assert () == await store.last_messages(ADA, "other", limit=2)
         assert () == await store.last_messages(BOB, TALK, limit=2)
+
+    async def test_a_thread_is_read_up_to_a_moment(self, store: Store) -> None:
+        """With *until* those said later are left out, in whichever order they were stored."""
+        times = {"m1": 1, "m2": 5, "m3": 2, "m4": 3, "m5": 9}
+        for name, at in times.items():
+            await store.append(ADA, TALK, [replace(said(name), time=hour(at))])
+
+        then = await store.last_messages(ADA, TALK, limit=2, until=hour(3))
+        earlier = await store.last_messages(ADA, TALK, limit=9, before=3, until=hour(3))
+
+        assert ["m3", "m4"] == [each.id for each in then]
+        assert ["m1"] == [each.id for each in earlier]
+        assert () == await store.last_messages(ADA, TALK, limit=9, until=hour(0))
+
+    async def test_far_back_in_a_long_thread(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The thread is read backwards page by page until there are enough, or it has begun."""
+        monkeypatch.setattr(positions, "UNTIL_PAGE", 2)
+        await store.append(ADA, TALK, [replace(said(f"m{n}"), time=hour(n / 10)) for n in range(9)])
+
+        then = await store.last_messages(ADA, TALK, limit=2, until=hour(0.3))
+        first = await store.last_messages(ADA, TALK, limit=5, until=hour(0.1))
+
+        assert ["m2", "m3"] == [each.id for each in then]
+        assert ["m0", "m1"] == [each.id for each in first]
 
     async def test_changes_of_a_thread_are_read(self, store: Store) -> None:
         """Return the changes of a thread since change *seq* of its scope's *epoch*."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,7 @@ from recollect.records import (
     Scope,
     Write,
 )
+from recollect.stores.plans.evidence import decode_evidence, encode_evidence
 from recollect.stores.provenance import Founded, Said, Words, kept_evidence
 from recollect.stores.remainder import remainder_of
 from recollect.testing.thread_model import NUMBERS
@@ -58,20 +60,12 @@ class ModelVersion:
 
     def without(self, erased: AbstractSet[tuple[str, str]]) -> ModelVersion | None:
         """Return what remains of it without *erased*, ``None`` if nothing."""
-        quoted = {
-            pointer: tuple((e.thread, e.message, e.quote, e.group) for e in found)
-            for pointer, found in self.memory.evidence.items()
-        }
-        left = remainder_of(self.memory.value, quoted, erased)
+        stored = json.loads(encode_evidence(self.memory.evidence))
+        sources = {pointer: tuple(map(tuple, found)) for pointer, found in stored.items()}
+        left = remainder_of(self.memory.value, sources, erased)
         if left is None:
             return None
-        evidence = {
-            pointer: tuple(
-                Evidence(thread=t, message=m, quote=q, group=group[0] if group else 0)
-                for t, m, q, *group in found
-            )
-            for pointer, found in left.evidence.items()
-        }
+        evidence = decode_evidence(json.dumps(left.evidence))
         text = memory_text(left.value)
         return replace(
             self, memory=replace(self.memory, value=left.value, evidence=evidence, text=text)
@@ -142,7 +136,12 @@ class PredictedMemories:
             after = _made(scope, write, version + 1, now)
             past = self.versions.get(address, [])
             after = _following(past, after, here.said) if current else after
-            after = replace(after, said_at=here.said_at(ModelVersion(after, "").messages))
+            rests_on = (each for found in after.evidence.values() for each in found)
+            after = replace(
+                after,
+                trust="agent" if any(each.is_finding for each in rests_on) else after.trust,
+                said_at=here.said_at(ModelVersion(after, "").messages),
+            )
         past = self.versions.setdefault(address, [])
         self.numbers.setdefault(address, next(NUMBERS))
         if past:

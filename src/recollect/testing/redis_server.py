@@ -155,7 +155,7 @@ def borrowed_database(url: str) -> Iterator[str]:
     location = location_of(url)
     with redis.Redis.from_url(location.url) as client:
         with store_errors(location.name):
-            kept: Any = client.dbsize()
+            kept: object = client.dbsize()
         if kept:
             msg = f"{location.name} holds {kept} keys: name a database that is empty"
             raise UsageError(msg)

@@ -13,6 +13,7 @@ from recollect.testing.contract_erasure import EraseContract
 from recollect.testing.contract_evidence import EvidenceContract
 from recollect.testing.contract_expiry import ProlongContract
 from recollect.testing.contract_feed import FeedContract
+from recollect.testing.contract_findings import FindingContract
 from recollect.testing.contract_formation import FormationContract
 from recollect.testing.contract_history import HistoryContract
 from recollect.testing.contract_ids import IdentityContract
@@ -74,6 +75,7 @@ class StoreContract(
     EraseContract,
     TargetContract,
     EvidenceContract,
+    FindingContract,
     SaidTimeContract,
     DerivedContract,
     UndoContract,

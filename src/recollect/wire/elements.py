@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from recollect.records import Evidence, EvidenceMap, Json, Scope
+from recollect.records import Evidence, EvidenceMap, FileLines, Json, Scope
 
 Fields: TypeAlias = Mapping[str, Any]
 """A JSON object that was read."""
@@ -41,15 +42,29 @@ def scope_to_json(scope: Scope) -> list[Json]:
 
 
 def evidence_to_json(evidence: EvidenceMap) -> dict[str, Json]:
-    """Return evidence by JSON pointer; a group of 0, which most evidence has, is left out."""
+    """
+    Return evidence by JSON pointer.
+
+    A group of 0, which most evidence has, and the kind of a message are left out.
+    """
     return {
-        pointer: [
-            {"thread": each.thread, "message": each.message, "quote": each.quote}
-            | ({"group": each.group} if each.group else {})
-            for each in found
-        ]
-        for pointer, found in evidence.items()
+        pointer: [_cited_to_json(each) for each in found] for pointer, found in evidence.items()
     }
+
+
+def _cited_to_json(evidence: Evidence) -> dict[str, Json]:
+    written: dict[str, Json] = {
+        "thread": evidence.thread,
+        "message": evidence.message,
+        "quote": evidence.quote,
+    }
+    if evidence.group:
+        written["group"] = evidence.group
+    if evidence.kind != "message":
+        written["kind"] = evidence.kind
+    if evidence.file is not None:
+        written["file"] = asdict(evidence.file)
+    return written
 
 
 def evidence_from_json(fields: Fields) -> EvidenceMap:
@@ -61,6 +76,8 @@ def evidence_from_json(fields: Fields) -> EvidenceMap:
                 message=each["message"],
                 quote=each.get("quote"),
                 group=each.get("group", 0),
+                kind=each.get("kind", "message"),
+                file=None if each.get("file") is None else FileLines(**each["file"]),
             )
             for each in found
         )

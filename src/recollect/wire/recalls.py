@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from recollect.recall.fusion import WEIGHTS, WEIGHTS_WITHOUT_VECTOR
+from recollect.recall.fusion import weights_at
 from recollect.recall.query import Where
 from recollect.recall.rerank_order import RERANK
 from recollect.recall.results import DroppedEntry, Recall, Recalled
@@ -106,7 +106,8 @@ def recalled_from_json(fields: Fields) -> Recalled:
 
 def _signals_to_json(entry: Recalled, *, whole: bool) -> list[Json]:
     """Return each signal as its standardised value z, its weight, and their product, its part."""
-    weights = WEIGHTS if "dense" in entry.signals else WEIGHTS_WITHOUT_VECTOR
+    at = weights_at(entry.strength)
+    weights = at.having if "dense" in entry.signals else at.without
     written: list[Json] = []
     for name, each in entry.signals.items():
         weight, part = 1.0 if name == RERANK else weights.get(name, 0.0), float(each)

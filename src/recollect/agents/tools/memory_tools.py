@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Final, ParamSpec
 
 from anyio import to_thread
@@ -14,6 +14,7 @@ from recollect.agents.tools.confirmation_tokens import position_of, token_for
 from recollect.agents.tools.tool_answers import (
     arguments_of,
     id_of,
+    moment_in,
     outdated,
     receipt_of,
     refused,
@@ -28,6 +29,16 @@ from recollect.agents.tools.tool_definitions import (
     UPDATE,
     shape_of,
     tools_of,
+)
+from recollect.agents.tools.tool_findings import (
+    UNCITED,
+    CallSource,
+    Finding,
+    as_patch,
+    changed_type,
+    grounds_of_finding,
+    is_known,
+    source_of,
 )
 from recollect.agents.tools.tool_quotes import (
     Hearing,
@@ -56,6 +67,7 @@ from recollect.ports import ModelAnswer, Tool, ToolCall
 from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
 from recollect.records import (
     UNRECALLED_TYPES,
+    Evidence,
     Json,
     JsonObject,
     Memory,
@@ -110,9 +122,14 @@ class MemoryTools:
     model with ``status``, result and reason. Invalid calls are reported there and change nothing;
     only failures of the memory raise.
 
-    A memory must quote messages of the thread, and is grounded and reconciled like one formed in
-    the background: duplicates are merged, rejected values stay rejected, and doubtful ones are
+    A memory quotes messages of the thread, and is grounded and reconciled like one formed in the
+    background: duplicates are merged, rejected values stay rejected, and doubtful ones are
     quarantined. So store a message before the agent answers it.
+
+    What the agent found out itself needs no quote: *found_in* names the lines of a file, as in
+    ``{"path": "Makefile", "line": 12, "text": "test:"}``, which nothing here opens;
+    *found_by_agent* says that it stands in none. It has the trust ``agent``, is never taken for a
+    user's words, and changes or ends nothing that rests on them: such a change waits for a person.
 
     Args:
         types: What may be remembered; *parameters* of a type are part of the tool's schema.
@@ -159,12 +176,16 @@ class MemoryTools:
         memory: Recollect,
         type: str,  # noqa: A002 (as the model calls it)
         value: JsonObject,
-        quotes: Sequence[str],
+        quotes: Sequence[str] = (),
+        *,
+        found_in: Mapping[str, Json] | None = None,
+        found_by_agent: bool = False,
     ) -> JsonObject:
-        """Keep a memory of *type*, which rests on *quotes* of the thread."""
+        """Keep a memory of *type*, which rests on *quotes* of the thread, or was found."""
         if check_text(type, "a type") not in self.types:
             return refused(f"there is no type {type[:80]!r}; there are {', '.join(self.types)}")
-        return await self._done(memory, type, {"value": value}, quotes)
+        source = source_of(quotes, found_in, found_by_agent=found_by_agent)
+        return await self._done(memory, type, {"value": value}, source)
 
     save_memory, asave_memory = method_pair(_save_memory)
 
@@ -173,23 +194,31 @@ class MemoryTools:
         self,
         memory: Recollect,
         id: str,  # noqa: A002 (as the model calls it)
-        changes: Sequence[JsonObject],
-        quotes: Sequence[str],
+        changes: Sequence[JsonObject] | None = None,
+        quotes: Sequence[str] = (),
         version: int | None = None,
+        *,
+        value: JsonObject | None = None,
+        found_in: Mapping[str, Json] | None = None,
+        found_by_agent: bool = False,
     ) -> JsonObject:
         """
-        Change the memory with this *id* by JSON Patch, supported by *quotes*.
+        Change the memory with this *id*: to the whole new *value*, or by JSON Patch.
 
-        With *version*, as shown by a search, the change applies to that version only. Changes to
-        list elements require it, as positions may have shifted.
+        It rests on *quotes* of the thread, or was found. With *version*, as shown by a search, the
+        change applies to that version only. Changes to list elements require it, as positions may
+        have shifted.
         """
+        if (changes is None) == (value is None):
+            return refused("give 'value', the whole new value, or 'changes', a JSON Patch: one")
+        source = source_of(quotes, found_in, found_by_agent=found_by_agent)
         found = await self._found(memory, id)
         if found is None:
             return refused(unknown(id))
         if found.type not in self._known:
             return refused(f"no type {found.type!r} says what {id!r} may become")
-        patch: JsonObject = {"changes": changes, "version": version}
-        return await self._done(memory, PATCH, patch, quotes, found)
+        change: JsonObject = {"changes": changes, "value": value, "version": version}
+        return await self._done(memory, PATCH, change, source, found)
 
     update_memory, aupdate_memory = method_pair(_update_memory)
 
@@ -200,8 +229,16 @@ class MemoryTools:
         query: str,
         type: str | None = None,  # noqa: A002 (as the model calls it)
         limit: int = DEFAULT_RESULTS,
+        *,
+        since: str | None = None,
+        until: str | None = None,
     ) -> JsonObject:
-        """Return the memories relevant to *query*, best first."""
+        """
+        Return the memories relevant to *query*, best first, and the types that there are.
+
+        With *since* or *until* (ISO 8601, UTC without an offset), those that were true then, also
+        if they are no more.
+        """
         if not check_text(query, "the query").strip():
             return refused("the query is empty: say what to look for")
         known = type is None or check_text(type, "a type") in self.types
@@ -211,12 +248,19 @@ class MemoryTools:
             return refused(f"limit {limit} is no whole number from 1 to {RESULTS_MAX}")
         every = None if self._finds_all else tuple(self.types)
         types = every if type is None else (type,)
-        where = Where(messages=False, types=types)
+        first, last = moment_in(since, "since"), moment_in(until, "until")
+        where = Where(
+            messages=False,
+            types=types,
+            since=first,
+            until=last,
+            valid_at="ever" if first or last else "now",
+        )
         recall = await memory.recall(self.scope, query, limit=int(limit), where=where)
         found = [each.content for each in recall.entries if isinstance(each.content, Memory)]
         shown = shown_of(found, FOUND_TOKENS_MAX)
         more = len(found) - len(shown)
-        told: JsonObject = {"status": "found", "memories": shown}
+        told: JsonObject = {"status": "found", "memories": shown, "types": list(self.types)}
         return {**told, "left_out": more} if more else told
 
     search_memory, asearch_memory = method_pair(_search_memory)
@@ -292,7 +336,7 @@ class MemoryTools:
         memory: Recollect,
         tool: str,
         arguments: Mapping[str, Json],
-        quotes: Sequence[str],
+        source: CallSource,
         target: Memory | None = None,
     ) -> JsonObject:
         """
@@ -300,13 +344,13 @@ class MemoryTools:
 
         Where others write or erase meanwhile, it is done anew on what is there then.
         """
-        if wrong := quotes_wrong(quotes):
+        if source.finding is None and (wrong := quotes_wrong(source.quotes)):
             return refused(wrong)
         left = TRIES_MAX
         async with memory.turns.of(self.scope):
             while True:
                 try:
-                    return await self._tried(memory, tool, arguments, quotes, target)
+                    return await self._tried(memory, tool, arguments, source, target)
                 except (VersionConflictError, StaleReadError):
                     left -= 1
                     if not left:
@@ -322,7 +366,7 @@ class MemoryTools:
         memory: Recollect,
         tool: str,
         arguments: Mapping[str, Json],
-        quotes: Sequence[str],
+        source: CallSource,
         target: Memory | None,
     ) -> JsonObject:
         """
@@ -333,20 +377,30 @@ class MemoryTools:
             StaleReadError: Somebody erased something meanwhile; the same.
         """
         memory = await guarded(memory, self.scope)
-        words = list(dict.fromkeys(quotes))
+        words, finding = list(dict.fromkeys(source.quotes)), source.finding
         said = self._said(memory, words) if self._hearing else []
         window = await self._window(memory, said)
-        cited, wrong = citations(words, window)
+        cited, wrong = ([UNCITED], "") if finding else citations(words, window)
         if not wrong and target is not None:
             wrong = outdated(target, arguments)
-        if wrong:
-            return refused(wrong)
-        offer = await self._offer(memory, window, target)
+            arguments = as_patch(arguments, target, source)
+        if wrong or not arguments:
+            return receipt_of(()) if not wrong else refused(wrong)
+        seen = await self._seen(memory, arguments)
+        offer = await self._offer(memory, window, target, seen if finding else None)
         call = ToolCall(name=tool, arguments=arguments_of(arguments, cited, target), id=_CALL)
-        outcomes, wrong = await self._outcomes(memory, window, offer, call)
-        if wrong:
-            return refused(wrong)
-        outcomes = await self._anew(memory, outcomes, words)
+        decided = partial(_decided_finding, finding=finding) if finding else _decided
+        # Deciding is CPU-bound: run it on a thread so that the loop is not blocked.
+        grounded, faults = await to_thread.run_sync(decided, window, offer, call)
+        if faults:
+            return refused("; ".join(faults))
+        present = await read_present(
+            memory.store, window, offer, [each.operation for each in grounded]
+        )
+        evidence = finding.evidence(self.thread, memory.store.new_name()) if finding else None
+        present = replace(present, seen=seen, finding=evidence)
+        outcomes = await to_thread.run_sync(reconcile, grounded, present)
+        outcomes = await self._anew(memory, outcomes, words, evidence)
         if writes := [each.write for each in outcomes if each.write is not None]:
             await self._keep(memory, said, writes)
         return receipt_of(outcomes)
@@ -356,16 +410,25 @@ class MemoryTools:
         return said_now(words, [store.new_name() for _ in words], to_datetime(store.now()))
 
     async def _anew(
-        self, memory: Recollect, outcomes: Sequence[OperationOutcome], words: Sequence[str]
+        self,
+        memory: Recollect,
+        outcomes: Sequence[OperationOutcome],
+        words: Sequence[str],
+        found: Evidence | None,
     ) -> list[OperationOutcome]:
-        """Return the outcomes; what only has the same words again, heard by us, writes nothing."""
-        write = outcomes[0].write if self._hearing and len(outcomes) == 1 else None
+        """Return the outcomes; what only has the same words again, or is found, writes nothing."""
+        is_kept_here = self._hearing is not None or found is not None
+        write = outcomes[0].write if is_kept_here and len(outcomes) == 1 else None
         if not isinstance(write, PutMemory):
             return list(outcomes)
         standing = await memory.get(self.scope, write.type, write.key)
-        if standing is None or not rests_already(standing, write, self.thread, words):
+        if standing is None:
             return list(outcomes)
-        reason = "it is remembered already, from the same words"
+        if found is None and not rests_already(standing, write, self.thread, words):
+            return list(outcomes)
+        if found is not None and not is_known(standing, write, found):
+            return list(outcomes)
+        reason = "it is remembered already, from the same place"
         return [replace(outcomes[0], action="unchanged", reason=reason, write=None)]
 
     async def _keep(
@@ -377,23 +440,9 @@ class MemoryTools:
         else:
             await memory.apply(self.scope, writes)
 
-    async def _outcomes(
-        self, memory: Recollect, window: Window, offer: Offer, call: ToolCall
-    ) -> tuple[list[OperationOutcome], str]:
-        """Return the outcomes of a call, or what is wrong with it."""
-        # Deciding is CPU-bound: run it on a thread so that the loop is not blocked.
-        grounded, faults = await to_thread.run_sync(_decided, window, offer, call)
-        if faults:
-            return [], "; ".join(faults)
-        present = await read_present(
-            memory.store, window, offer, [each.operation for each in grounded]
-        )
-        present = replace(present, seen=await self._seen(memory, call))
-        return await to_thread.run_sync(reconcile, grounded, present), ""
-
-    async def _seen(self, memory: Recollect, call: ToolCall) -> list[Memory]:
+    async def _seen(self, memory: Recollect, arguments: Mapping[str, Json]) -> list[Memory]:
         """Return the memories that have words of a call: a search may have shown them before."""
-        said = memory_text({"call": call.arguments})[:QUERY_CHARACTERS_MAX]
+        said = memory_text({"call": arguments})[:QUERY_CHARACTERS_MAX]
         if not said.strip():
             return []
         where = Where(messages=False, valid_at="ever")
@@ -420,12 +469,23 @@ class MemoryTools:
             count=estimated_tokens,
         )
 
-    async def _offer(self, memory: Recollect, window: Window, target: Memory | None) -> Offer:
+    async def _offer(
+        self,
+        memory: Recollect,
+        window: Window,
+        target: Memory | None,
+        seen: Sequence[Memory] | None,
+    ) -> Offer:
+        """Return the memory to change, or those that may say the same: of a finding, the *seen*."""
         types = tuple(self.types.values())
         if target is not None:
             known = {**self.types, target.type: self._known[target.type]}
             whose = await read_speakers(memory.store, window, [known[target.type]])
             return offer_of(tuple(known.values()), [target], "", whose)
+
+        if seen is not None:
+            entries = [e for e in seen if e.type in self.types and not e.is_document]
+            return offer_of(types, entries, "")
 
         async def search(
             scope: Scope, query: str, names: Sequence[str], limit: int
@@ -466,3 +526,17 @@ def _decided(window: Window, offer: Offer, call: ToolCall) -> tuple[list[Grounde
         faults += [each.reason for each in grounds.faults]
         grounded.append(Grounded(operation=operation, grounds=grounds))
     return grounded, faults
+
+
+def _decided_finding(
+    _window: Window, offer: Offer, call: ToolCall, *, finding: Finding
+) -> tuple[list[Grounded], list[str]]:
+    """Return the operations of a call that rests on a finding, and the call's faults."""
+    reading = read_answer(ModelAnswer(calls=(call,)), offer)
+    grounded = [
+        Grounded(
+            operation=each, grounds=grounds_of_finding(each, changed_type(each, offer), finding)
+        )
+        for each in reading.operations
+    ]
+    return grounded, [each.reason for each in reading.faults]

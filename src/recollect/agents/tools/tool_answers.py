@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
+from recollect.errors import UsageError
 from recollect.formation.operation_outcomes import OperationOutcome
+from recollect.recall.sentences import origin_of
 from recollect.records import Json, JsonObject, Memory
 from recollect.stores.json_pointers import is_list
 from recollect.stores.remainder import split_pointer
-from recollect.stores.validation import encode_json
+from recollect.stores.validation import check_text, encode_json
 from recollect.text.token_estimate import estimated_tokens
 
 
@@ -34,7 +37,7 @@ def outdated(memory: Memory, patch: Mapping[str, Json]) -> str:
     if version is not None:
         is_seen = version == memory.version
         return "" if is_seen else f"{id_of(memory)} was changed since: search for it again"
-    changes = patch["changes"]
+    changes = patch.get("changes")
     pointers = [
         each[name]
         for each in (changes if is_list(changes) else ())
@@ -66,15 +69,42 @@ def shown_of(found: Sequence[Memory], tokens_max: int) -> list[Json]:
         if shown and cost > left:
             continue
         left -= cost
-        shown.append(
-            {
-                "id": id_of(each),
-                "value": each.value,
-                "since": each.time.isoformat(),
-                "version": each.version,
-            }
-        )
+        shown.append(_row(each))
     return shown
+
+
+def _row(memory: Memory) -> dict[str, Json]:
+    row: dict[str, Json] = {
+        "id": id_of(memory),
+        "value": memory.value,
+        "since": memory.time.isoformat(),
+        "version": memory.version,
+        "trust": memory.trust,
+    }
+    if memory.valid_until is not None:
+        row["until"] = memory.valid_until.isoformat()
+    if memory.trust == "agent":
+        row["found"] = origin_of(memory)
+    return row
+
+
+def moment_in(written: str | None, name: str) -> datetime | None:
+    """
+    Return a time as a model writes it, in UTC if it names no zone; ``None`` for none.
+
+    Raises:
+        UsageError: It is no time.
+    """
+    if written is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(check_text(written, name))
+    except ValueError as error:
+        if isinstance(error, UsageError):
+            raise
+        msg = f"{name} {written[:80]!r} is no time: give 2026-05-01, or 2026-05-01T12:00:00Z"
+        raise UsageError(msg) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def receipt_of(outcomes: Sequence[OperationOutcome]) -> JsonObject:

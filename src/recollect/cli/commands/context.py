@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +16,7 @@ from recollect.cli.store_choice import opened, run
 from recollect.recall.context_defaults import CONTEXT_TOKENS, RECENT_MESSAGES
 
 if TYPE_CHECKING:
+    from recollect.memory.facade import Recollect
     from recollect.recall.context import Context
 
 _EXAMPLE: Final = """
@@ -83,27 +84,31 @@ def context(
     That is the profile, and the memories and messages that bear on QUERY, as text with sources;
     nothing that the thread shows already. No model is called.
     """
-    options = {
-        "thread": thread,
-        "recent": recent,
-        "history_tokens": history,
-        "budget_tokens": budget,
-        "min_score": min_score,
-        "profile": profile,
-        "below": below,
-        "asked_at": asked_at,
-    }
-    run(lambda: _context(target, query, options, render=render))
+
+    def ask(memory: Recollect) -> Awaitable[Context]:
+        return memory.context(
+            target.scope,
+            query,
+            thread=thread,
+            recent=recent,
+            history_tokens=history,
+            budget_tokens=budget,
+            min_score=min_score,
+            profile=profile,
+            below=below,
+            asked_at=asked_at,
+        )
+
+    run(lambda: _context(target, ask, below=below, render=render))
 
 
 async def _context(
-    target: Target, query: str, options: Mapping[str, object], *, render: bool
+    target: Target, ask: Callable[[Recollect], Awaitable[Context]], *, below: bool, render: bool
 ) -> None:
     from recollect.wire.contexts import context_to_json
 
     async with opened(target) as memory:
-        found = await memory.context(target.scope, query, **options)  # type: ignore[arg-type]
-        below = bool(options["below"])
+        found = await ask(memory)
         hint = "" if found.text else await read_hint(memory, target.scope, below=below)
     if render:
         click.echo(found.text)

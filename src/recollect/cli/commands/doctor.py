@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from recollect import __version__
-from recollect.cli.commands.embedder import embedder_record
+from recollect.cli.commands.embedder import embedder_record, told_strength
 from recollect.cli.commands.import_files import settle
 from recollect.cli.options import DEFAULT_STORE, Target, memory_options, written_scope
 from recollect.cli.output import cell, counted, print_json, print_table, progress_bar, visible
@@ -180,6 +180,8 @@ def _examine_file(findings: Findings, section: dict[str, Json], state: FileState
     section["file"] = str(state.path.resolve())
     section["bytes"] = state.size_bytes
     section["bytes_beside"] = state.beside_bytes
+    section["index_files"] = state.index_files
+    section["index_bytes"] = state.index_bytes
     section["schema"] = state.schema
     section["page_checksums"] = state.has_page_checksums
     section["integrity"] = "damaged" if state.damage or state.mismatched else "ok"
@@ -226,9 +228,19 @@ async def _examine_contents(findings: Findings, target: Target, *, clean: bool) 
             )
         if clean:
             await _clean(findings, memory)
+        await _examine_strengths(findings, memory)
         await _examine_receipts(findings, memory)
         await _examine_settings(findings, memory)
         await _examine_health(findings, memory)
+
+
+async def _examine_strengths(findings: Findings, memory: Recollect) -> None:
+    """Add what tuning found of embedders, if anything is kept."""
+    from recollect.recall.strength import kept_strengths
+
+    kept = await kept_strengths(memory.store)
+    if kept:
+        findings.sections["strengths"] = {each.embedder: told_strength(each) for each in kept}
 
 
 async def _examine_health(findings: Findings, memory: Recollect) -> None:

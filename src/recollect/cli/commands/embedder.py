@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -10,6 +10,9 @@ from recollect.cli.options import json_option, wants_json
 from recollect.cli.output import cell, note, print_json, print_table
 from recollect.errors import EmbedderError, MissingExtraError, UsageError
 from recollect.records import Json
+
+if TYPE_CHECKING:
+    from recollect.recall.strength import KeptStrength
 
 DEFAULT_NAME: Final = "minilm"
 _INSTALL_EXAMPLE: Final = """
@@ -28,6 +31,7 @@ _SHOW_EXAMPLE: Final = """
 Example:
   recollect embedder show --json
   recollect embedder show openai/text-embedding-3-small
+  recollect embedder show --store memory.db
 """
 
 
@@ -75,14 +79,55 @@ def verify() -> None:
 
 @embedder.command(epilog=_SHOW_EXAMPLE, short_help="Show its languages, and whether it can run.")
 @click.argument("name", default=DEFAULT_NAME)
+@click.option(
+    "--store",
+    metavar="URL",
+    envvar="RECOLLECT_STORE",
+    help="Show the strength that this store keeps for it as well.  [env: RECOLLECT_STORE]",
+)
 @json_option()
-def show(name: str, as_json: bool | None) -> None:  # noqa: FBT001
+def show(name: str, store: str | None, as_json: bool | None) -> None:  # noqa: FBT001
     """Show which languages an embedder reads, where it is and whether it can run."""
     found = embedder_record() if name == DEFAULT_NAME else named_record(name)
+    if store is not None:
+        found["strength"] = _strength_in(store, str(found.get("identity", name)))
     if wants_json(as_json):
         print_json(found)
     else:
         print_table(("embedder", ""), [(name, cell(value)) for name, value in found.items()])
+
+
+def _strength_in(store: str, name: str) -> Json:
+    """
+    Return what the store keeps of an embedder, or of all for one of your own.
+
+    An identity begins with the name that it is chosen by, but only your own code knows its own.
+    """
+    from recollect.cli.store_choice import check_exists, run
+    from recollect.providers.object_names import is_object_name
+
+    async def kept() -> list[KeptStrength]:
+        from recollect.recall.strength import kept_strengths
+        from recollect.stores.locator import open_store
+
+        async with open_store(store) as opened:
+            return await kept_strengths(opened)
+
+    check_exists(store, "`recollect import FILE`")
+    found = run(kept)
+    if is_object_name(name):
+        told = [f"{each.embedder}: {told_strength(each)}" for each in found]
+    else:
+        told = [told_strength(each) for each in found if f"{each.embedder}/".startswith(f"{name}/")]
+    return "; ".join(told) or "as declared, or 1"
+
+
+def told_strength(kept: KeptStrength) -> str:
+    """Return in a few words the strength that a store keeps of an embedder."""
+    return (
+        f"{kept.strength:g}, tuned on {kept.questions} questions on {kept.at:%Y-%m-%d} "
+        f"(recall {kept.before:.3f}, then {kept.after:.3f})"
+    )
 
 
 def embedder_record() -> dict[str, Json]:

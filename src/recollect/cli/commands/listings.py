@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from recollect.cli.layout import minute
+from recollect.cli.layout import minute, place_of_evidence
 from recollect.cli.options import MomentOption, Target, memory_options, split_address, written_scope
 from recollect.cli.output import counted, note, print_entry, print_json, print_table
 from recollect.cli.scope_hints import read_hint
@@ -197,11 +197,13 @@ async def _memories(
 
         print_json({"memories": [memory_to_json(each) for each in found], "is_more": is_more})
         return
+    from recollect.recall.sentences import origin_of
+
     for each in found:
         address = (f"{each.type}/{each.key}", "bold cyan")
         state = "" if each.state == "active" else each.state
         head = [address, (f"version {each.version}", ""), (state, "bold"), (_validity(each), "dim")]
-        print_entry(head, each.text, [])
+        print_entry(head, each.text, [(origin_of(each), "dim")])
     _note_end(hint, len(found), "memory", "memories", is_more=is_more)
 
 
@@ -236,7 +238,7 @@ async def _history(target: Target, type_: str, key: str) -> None:
 
 def _quotes(revision: Revision) -> str:
     found = [
-        f"{each.thread}/{each.message}" + (f" “{each.quote}”" if each.quote else "")
+        place_of_evidence(each) + (f" “{each.quote}”" if each.quote else "")
         for evidence in revision.evidence.values()
         for each in evidence
     ]

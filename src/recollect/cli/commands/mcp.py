@@ -138,10 +138,9 @@ def _serve_http(target: Target, config: Path | None, flags: dict[str, object], t
         import httptools
         import prometheus_client
         import uvicorn
-        import uvloop
     except ImportError as error:
         raise MissingExtraError("service", error.name or "fastapi") from error
-    del fastapi, httptools, prometheus_client, uvicorn, uvloop
+    del fastapi, httptools, prometheus_client, uvicorn
     from recollect.server.http.process import bound_socket, log_to, run_server, url_of
     from recollect.server.mcp.streamable_http import PATH, create_mcp_app
     from recollect.server.settings import read_settings

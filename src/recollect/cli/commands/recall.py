@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal
 
 import click
 
@@ -19,7 +19,6 @@ from recollect.text.searchable import message_text
 
 if TYPE_CHECKING:
     from recollect.memory.facade import Recollect
-    from recollect.recall.query import Where
     from recollect.recall.results import Recall, Recalled
 
 SHOWN_PART_MIN: Final = 0.005
@@ -79,7 +78,7 @@ def recall(
     since: datetime | None,
     until: datetime | None,
     asked_at: datetime | None,
-    valid_at: datetime | str,
+    valid_at: datetime | Literal["now", "ever"],
     known_at: datetime | None,
     render: bool,  # noqa: FBT001
 ) -> None:
@@ -88,42 +87,42 @@ def recall(
 
     --type searches memories, --thread messages; without either, both. No model is called.
     """
-    where = {
-        "messages": bool(threads) or not types,
-        "types": types or (() if threads else None),
-        "threads": threads or None,
-        "since": since,
-        "until": until,
-        "valid_at": cast("datetime | Literal['now', 'ever']", valid_at),
-        "known_at": known_at,
-    }
-    options = {
-        "limit": limit,
-        "budget_tokens": budget,
-        "min_score": min_score,
-        "below": below,
-        "asked_at": asked_at,
-    }
-    run(lambda: _recall(target, query, where, options, render=render))
+
+    def ask(memory: Recollect) -> Awaitable[Recall]:
+        from recollect.recall.query import Where
+
+        return memory.recall(
+            target.scope,
+            query,
+            where=Where(
+                messages=bool(threads) or not types,
+                types=types or (() if threads else None),
+                threads=threads or None,
+                since=since,
+                until=until,
+                valid_at=valid_at,
+                known_at=known_at,
+            ),
+            limit=limit,
+            budget_tokens=budget,
+            min_score=min_score,
+            below=below,
+            asked_at=asked_at,
+        )
+
+    run(lambda: _recall(target, ask, below=below, render=render))
 
 
 async def _recall(
-    target: Target,
-    query: str,
-    where: Mapping[str, object],
-    options: Mapping[str, object],
-    *,
-    render: bool,
+    target: Target, ask: Callable[[Recollect], Awaitable[Recall]], *, below: bool, render: bool
 ) -> None:
-    from recollect.recall.query import Where
     from recollect.wire.recalls import recall_to_json
 
     async with opened(target) as memory:
-        asked = Where(**where)  # type: ignore[arg-type]
-        found, first_ms = await _timed(memory, target, query, asked, options)
-        again, again_ms = await _timed(memory, target, query, asked, options)
+        found, first_ms = await _timed(ask(memory))
+        again, again_ms = await _timed(ask(memory))
         if not again.eligible:
-            note(await read_hint(memory, target.scope, below=bool(options["below"])) or _NOTHING)
+            note(await read_hint(memory, target.scope, below=below) or _NOTHING)
     if render:
         click.echo(found.render())
     elif target.is_json:
@@ -133,15 +132,9 @@ async def _recall(
         _print(found, first_ms, again_ms)
 
 
-async def _timed(
-    memory: Recollect,
-    target: Target,
-    query: str,
-    where: Where,
-    options: Mapping[str, object],
-) -> tuple[Recall, float]:
+async def _timed(asked: Awaitable[Recall]) -> tuple[Recall, float]:
     began = time.perf_counter()
-    found = await memory.recall(target.scope, query, where=where, **options)  # type: ignore[arg-type]
+    found = await asked
     return found, (time.perf_counter() - began) * 1_000
 
 

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import signal
+import sys
 from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
@@ -146,7 +147,9 @@ async def _work(
         working = opened_part(memory.worker).made_as(EndingWorker)
         async with anyio.create_task_group() as group:
             scope = group.cancel_scope
-            await group.start(ended_by, (signal.SIGTERM, signal.SIGINT), working, scope, GRACE_S)
+            if sys.platform != "win32":  # where no event loop hears signals
+                signals = (signal.SIGTERM, signal.SIGINT)
+                await group.start(ended_by, signals, working, scope, GRACE_S)
             if once:
                 await working.drain()
                 scope.cancel()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from agent_framework import (
     AgentSession,
@@ -57,7 +57,7 @@ class RecollectHistoryProvider(HistoryProvider):
         self._limit = limit
 
     async def get_messages(
-        self, session_id: str | None, *, state: dict[str, Any] | None = None, **kwargs: Any
+        self, session_id: str | None, *, state: dict[str, Any] | None = None, **kwargs: object
     ) -> list[Message]:
         """Return the messages of a session, oldest first."""
 
@@ -72,7 +72,7 @@ class RecollectHistoryProvider(HistoryProvider):
         messages: Sequence[Message],
         *,
         state: dict[str, Any] | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         """
         Append messages, all of them or none.
@@ -133,12 +133,14 @@ class RecollectContextProvider(ContextProvider):
             context.extend_instructions(self.source_id, told)
 
 
+_ROLES: Final[Mapping[str, Role]] = {"user": "user", "system": "system", "tool": "tool"}
+
+
 def _item_of(message: Message) -> tuple[Role, str, Json]:
     """Return role, text and JSON of a message; of a tool the text is what it returned."""
-    role = message.role if message.role in {"user", "system", "tool"} else "assistant"
     returned = (getattr(each, "result", None) for each in message.contents)
     text = message.text or "\n".join(each for each in returned if isinstance(each, str))
-    return cast("Role", role), text, cast("Json", message.to_dict())
+    return _ROLES.get(message.role, "assistant"), text, message.to_dict()
 
 
 def _message_of(message: KeptMessage, kept: Json) -> Message:

@@ -204,7 +204,7 @@ def _write_of(record: MemoryRecord) -> PutMemory:
 def _record_of(memory: Memory) -> MemoryRecord:
     """Return a memory as a record; what a person made of it by hand counts where it fits."""
     since = memory.valid_from or memory.created_at
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         name: value
         for name, value in memory.value.items()
         if name in MemoryRecord.model_fields and name not in _BESIDE
@@ -222,7 +222,7 @@ def _fits(
     record: MemoryRecord,
     prefix: str | None = None,
     categories: Sequence[str] | None = None,
-    metadata: Mapping[str, Any] | None = None,
+    metadata: Mapping[str, object] | None = None,
 ) -> bool:
     path = (prefix or "").strip("/")
     return (

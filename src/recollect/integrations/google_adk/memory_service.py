@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, cast
+from typing import Final
 from urllib.parse import quote, unquote
 
 from google.adk.events import Event
@@ -79,7 +79,7 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
         user_id: str,
         events: Sequence[Event],
         session_id: str | None = None,
-        custom_metadata: Mapping[str, object] | None = None,
+        custom_metadata: JsonObject | None = None,
     ) -> None:
         """
         Append the texts of events; what stands before an event that is known is not added again.
@@ -87,7 +87,7 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
         *custom_metadata*, which is JSON, is kept with each message.
         """
         scope, thread = check_scope(self._scope(app_name, user_id)), session_id or NO_SESSION
-        beside = cast("JsonObject", dict(custom_metadata or {}))
+        beside = dict(custom_metadata or {})
         said = [each for event in events if (each := _message_of(event, beside)) is not None]
 
         async def append(memory: Recollect) -> None:
@@ -103,7 +103,7 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
         app_name: str,
         user_id: str,
         memories: Sequence[MemoryEntry],
-        custom_metadata: Mapping[str, object] | None = None,
+        custom_metadata: JsonObject | None = None,
     ) -> None:
         """Remember the text of each entry as a note; the same text is one note."""
         scope = check_scope(self._scope(app_name, user_id))
@@ -172,14 +172,14 @@ def _text_in(content: Content | None) -> str:
         if part.text and not part.thought:
             texts.append(part.text)
         if part.function_response and part.function_response.response:
-            texts.append(memory_text(cast("JsonObject", part.function_response.response)))
+            texts.append(memory_text(part.function_response.response))
     return "\n".join(texts)
 
 
 def _entry_of(found: Recalled) -> MemoryEntry:
     said = found.content
     if isinstance(said, Message):
-        kept: Any = said.metadata.get(KIND)
+        kept: object = said.metadata.get(KIND)
         author = kept["author"] if isinstance(kept, Mapping) and "author" in kept else said.role
         address = ("message", said.thread, said.id)
     else:

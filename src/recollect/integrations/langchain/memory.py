@@ -67,14 +67,14 @@ class ClassicMemory(BaseMemory):
             return super().__getattr__(name)  # type: ignore[misc]  # pydantic's, for private names
         return getattr(self._behind, name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if name.startswith("_"):
             super().__setattr__(name, value)
         else:
             setattr(self._behind, name, behind_of(value))
 
 
-def behind_of(value: Any) -> Any:
+def behind_of(value: object) -> Any:
     """Return *value* with every wrapper replaced by its memory, in lists as well."""
     if isinstance(value, ClassicMemory):
         return value.behind
@@ -86,7 +86,7 @@ class _Named(ClassicMemory):
 
     kind: ClassVar[type[conversation.BaseMemory]]
 
-    def __init__(self, *args: Any, **parameters: Any) -> None:
+    def __init__(self, *args: object, **parameters: object) -> None:
         given = [behind_of(each) for each in args]
         named = {name: behind_of(each) for name, each in parameters.items()}
         super().__init__(self.kind(*given, **named))

@@ -37,8 +37,8 @@ class OutsideVectorStore:
         vectorstore: VectorStore,
         *,
         name: str,
-        filter_of: Callable[[str], Any] | None = None,
-        **options: Any,
+        filter_of: Callable[[str], object] | None = None,
+        **options: object,
     ) -> None:
         """
         Wrap a vector store.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from langchain_core.tools import BaseTool, StructuredTool
@@ -11,6 +11,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from recollect.ports import Tool
 from recollect.recall.rendering import visible
 from recollect.records import JsonObject
+from recollect.sync.bridge import Awaited
 
 
 class Offered(Protocol):
@@ -48,7 +49,7 @@ def _tool(tools: Offered, offered: Tool) -> BaseTool:
         return _text_of(await tools.acall(offered.name, arguments))
 
     function: Callable[..., str] = work
-    coroutine: Callable[..., Coroutine[Any, Any, str]] = awaited
+    coroutine: Callable[..., Awaited[str]] = awaited
     return StructuredTool.from_function(
         func=function,
         coroutine=coroutine,

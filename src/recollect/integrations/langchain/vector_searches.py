@@ -107,7 +107,7 @@ class VectorSearches(VectorStore):
         query: str | Sequence[float],
         k: int,
         filter: Filter | None = None,  # noqa: A002 (LangChain's name)
-        **_: Any,
+        **_: object,
     ) -> list[tuple[Document, Neighbour]]:
         if k < 1 or (isinstance(query, str) and not query.strip()):
             return []

@@ -52,7 +52,7 @@ class RecollectVectorStore(VectorSearches):
         metadatas: list[dict[str, Any]] | None = None,
         *,
         ids: list[str] | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> Callable[[Recollect], Awaitable[list[str]]]:
         """
         Keep *texts* as documents, all or none (of each ``WRITES_MAX``); return their ids.
@@ -80,7 +80,7 @@ class RecollectVectorStore(VectorSearches):
         return ids
 
     async def _delete(
-        self, memory: Recollect, /, ids: list[str] | None = None, **kwargs: Any
+        self, memory: Recollect, /, ids: list[str] | None = None, **kwargs: object
     ) -> bool:
         """Remove the documents with these ids, those that there are; ``None`` removes nothing."""
         for batch in _batches([DeleteMemory(type=self.type_, key=each) for each in ids or []]):
@@ -106,7 +106,7 @@ class RecollectVectorStore(VectorSearches):
         k: int = DEFAULT_K,
         *,
         filter: Filter | None = None,  # noqa: A002 (LangChain's name)
-        **kwargs: Any,
+        **kwargs: object,
     ) -> list[tuple[Document, float]]:
         """Return documents with their scores; a higher one is better, and they have no bounds."""
         if not query.strip() or k < 1:
@@ -155,7 +155,7 @@ class RecollectVectorStore(VectorSearches):
 
 def _documents(
     texts: Sequence[str],
-    metadatas: Sequence[Mapping[str, Any]] | None,
+    metadatas: Sequence[Mapping[str, object]] | None,
     ids: Sequence[str | None] | None,
 ) -> list[Document]:
     about = metadatas or [{} for _ in texts]

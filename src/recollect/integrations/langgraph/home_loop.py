@@ -108,7 +108,7 @@ def forwarded(owner: OwnerT) -> OwnerT:
 
     It shares all attributes with *owner*, except for its home.
     """
-    view: Any = object.__new__(_view_class(type(owner)))
+    view: object = object.__new__(_view_class(type(owner)))
     object.__setattr__(view, "_owner", owner)
     object.__setattr__(view, "home", HomeLoop(owner.home.memory))
     return cast("OwnerT", view)
@@ -118,10 +118,10 @@ def forwarded(owner: OwnerT) -> OwnerT:
 def _view_class(kind: type) -> type:
     """Return a class with the methods of *kind* whose attributes are those of another object."""
 
-    def get(view: Any, name: str) -> Any:  # called for what the view lacks: all but its home
+    def get(view: object, name: str) -> Any:  # called for what the view lacks: all but its home
         return getattr(object.__getattribute__(view, "_owner"), name)
 
-    def change(view: Any, name: str, value: Any) -> None:
+    def change(view: object, name: str, value: object) -> None:
         setattr(object.__getattribute__(view, "_owner"), name, value)
 
     return type(kind.__name__, (kind,), {"__getattr__": get, "__setattr__": change})

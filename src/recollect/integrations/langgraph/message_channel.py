@@ -12,6 +12,9 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from recollect.messages import REMOVE_ALL_MESSAGES, AnyMessage, changed, coerced_all
 from recollect.sync.method_pairs import PairCall, delegated_pair
 
+AnySaver: TypeAlias = BaseCheckpointSaver[Any]
+
+
 _CHANGES: Final = "counters_since_delta_snapshot"
 """Names, in a checkpoint's metadata, the channels of which it keeps changes alone."""
 
@@ -40,7 +43,7 @@ def has_messages(found: CheckpointTuple, channel: str) -> bool:
 
 
 async def _completed(
-    saver: BaseCheckpointSaver[Any], call: PairCall, found: CheckpointTuple, channel: str
+    saver: AnySaver, call: PairCall, found: CheckpointTuple, channel: str
 ) -> CheckpointTuple:
     """Return a checkpoint with the messages of *channel*, also where it has their changes alone."""
     if not _has_changes(found, channel):

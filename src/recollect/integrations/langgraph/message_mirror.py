@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
-    BaseCheckpointSaver,
     ChannelVersions,
     CheckpointTuple,
 )
@@ -20,6 +19,7 @@ from recollect.conversation.thread_history import ThreadTalk
 from recollect.errors import ConflictError, UsageError
 from recollect.integrations.langgraph.home_loop import HomeLoop
 from recollect.integrations.langgraph.message_channel import (
+    AnySaver,
     State,
     acompleted,
     completed,
@@ -116,9 +116,7 @@ class MessageMirror:
 
     mirror, amirror = prepared_pair(_mirror)
 
-    async def _replay(
-        self, call: PairCall, saver: BaseCheckpointSaver[Any], thread_id: str
-    ) -> None:
+    async def _replay(self, call: PairCall, saver: AnySaver, thread_id: str) -> None:
         """
         Mirror what all checkpoints of a thread say, as if it had been mirrored from the first.
 
@@ -135,7 +133,7 @@ class MessageMirror:
 
     def saved(
         self,
-        saver: BaseCheckpointSaver[Any],
+        saver: AnySaver,
         kept: CheckpointTuple,
         new_versions: ChannelVersions,
     ) -> None:
@@ -165,15 +163,13 @@ class MessageMirror:
             self.home.call(partial(_changed_thread, place=place, change=step))
         self._remember(thread_id, kept.checkpoint["id"], after)
 
-    def _state_at(
-        self, saver: BaseCheckpointSaver[Any], thread_id: str, checkpoint_id: str | None
-    ) -> State:
+    def _state_at(self, saver: AnySaver, thread_id: str, checkpoint_id: str | None) -> State:
         if checkpoint_id is None:
             return {}
         found = saver.get_tuple(_config(thread_id, checkpoint_id=checkpoint_id))
         return self._state_in(saver, found) if found else {}
 
-    def _state_in(self, saver: BaseCheckpointSaver[Any], found: CheckpointTuple) -> State:
+    def _state_in(self, saver: AnySaver, found: CheckpointTuple) -> State:
         values = completed(saver, found, self.channel).checkpoint["channel_values"]
         return state_of(values[self.channel]) if self.channel in values else {}
 
@@ -185,11 +181,11 @@ class MessageMirror:
                 self._last.popitem(last=False)
 
 
-def _listed(saver: BaseCheckpointSaver[Any], thread_id: str) -> list[CheckpointTuple]:
+def _listed(saver: AnySaver, thread_id: str) -> list[CheckpointTuple]:
     return list(saver.list(_config(thread_id)))
 
 
-async def _alisted(saver: BaseCheckpointSaver[Any], thread_id: str) -> list[CheckpointTuple]:
+async def _alisted(saver: AnySaver, thread_id: str) -> list[CheckpointTuple]:
     return [each async for each in saver.alist(_config(thread_id))]
 
 

@@ -13,6 +13,7 @@ from recollect.errors import UsageError
 from recollect.integrations.langgraph.sync_wait import waited
 from recollect.messages import (
     REMOVE_ALL_MESSAGES,
+    AnyMessage,
     filter_messages,
     summarize_conversation,
     trim_messages,
@@ -21,6 +22,7 @@ from recollect.messages import (
 from recollect.messages.summarization import SummarizedMessages
 
 MESSAGES: Final = "messages"
+GraphState: TypeAlias = Mapping[str, Any]
 Node: TypeAlias = Runnable[Any, dict[str, Any]]
 """A node of a graph whose state has messages: the state comes in, its update goes out."""
 
@@ -33,7 +35,7 @@ def trim_node(*, max_tokens: int, token_counter: Any, key: str = MESSAGES, **opt
     """
     settled = {"whole_pairs": True, "in_order": True, **options}
 
-    def trim(state: Mapping[str, Any]) -> dict[str, Any]:
+    def trim(state: GraphState) -> dict[str, list[BaseMessage]]:
         messages = _messages_in(state, key)
         kept: Any = trim_messages(
             messages, max_tokens=max_tokens, token_counter=token_counter, **settled
@@ -60,7 +62,7 @@ def remove_node(*, keep: int | None = None, key: str = MESSAGES, **filters: Any)
         msg = f"keep={keep}: a conversation keeps 0 messages or more"
         raise UsageError(msg)
 
-    def remove(state: Mapping[str, Any]) -> dict[str, Any]:
+    def remove(state: GraphState) -> dict[str, list[BaseMessage]]:
         messages = _messages_in(state, key)
         kept: Any = filter_messages(messages, **filters) if filters else messages
         if keep is not None:
@@ -83,17 +85,17 @@ def summarise_node(model: object, *, key: str = MESSAGES, **options: Any) -> Nod
     """
     asking = MemoryModel(model, "model")
 
-    async def asummarise(state: Mapping[str, Any]) -> dict[str, Any]:
+    async def asummarise(state: GraphState) -> dict[str, list[AnyMessage]]:
         messages = _messages_in(state, key)
         return {key: _summarised(await summarize_conversation(messages, asking.model, **options))}
 
-    def summarise(state: Mapping[str, Any]) -> dict[str, Any]:
+    def summarise(state: GraphState) -> dict[str, list[AnyMessage]]:
         return waited(lambda: asummarise(state))
 
     return RunnableLambda(summarise, afunc=asummarise, name="summarise")
 
 
-def _messages_in(state: Mapping[str, Any], key: str) -> list[BaseMessage]:
+def _messages_in(state: GraphState, key: str) -> list[BaseMessage]:
     if key not in state:
         msg = f"the graph's state has no {key!r}; it has {', '.join(sorted(state)) or 'nothing'}"
         raise UsageError(msg)
@@ -108,12 +110,12 @@ def _changes(messages: Sequence[BaseMessage], kept: Sequence[BaseMessage]) -> li
     return [*_removals(messages, kept), *cut]
 
 
-def _removals(messages: Sequence[BaseMessage], kept: Sequence[Any]) -> list[BaseMessage]:
+def _removals(messages: Sequence[BaseMessage], kept: Sequence[BaseMessage]) -> list[BaseMessage]:
     ids = {each.id for each in kept}
     return [RemoveMessage(id=each.id) for each in messages if each.id and each.id not in ids]
 
 
-def _summarised(done: SummarizedMessages | None) -> list[Any]:
+def _summarised(done: SummarizedMessages | None) -> list[AnyMessage]:
     if done is None:
         return []
     return [RemoveMessage(id=REMOVE_ALL_MESSAGES), *done.messages]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 import psycopg
 from langgraph.checkpoint.postgres import PostgresSaver
@@ -76,7 +76,7 @@ _HAS_ANY: Final = "SELECT 1 FROM checkpoints WHERE thread_id = %s LIMIT 1"
 class PostgresCheckpoints(CompleteSaver, PostgresSaver):
     """LangGraph's `PostgresSaver` with its own pool, completed."""
 
-    def __init__(self, parameters: Mapping[str, Any], serde: SerializerProtocol) -> None:
+    def __init__(self, parameters: Mapping[str, object], serde: SerializerProtocol) -> None:
         """
         Open the database, and bring LangGraph's tables up to date.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from langchain_core.messages import BaseMessage
@@ -14,8 +14,8 @@ from recollect.errors import ProposalRefusedError, UsageError, VersionConflictEr
 from recollect.formation.grounding.foreign_text import without_recalled
 from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
 from recollect.integrations.langgraph.home_loop import forwarded
-from recollect.integrations.langgraph.nodes import MESSAGES, Node
-from recollect.messages import is_summary, kind_of, text_of
+from recollect.integrations.langgraph.nodes import MESSAGES, GraphState, Node
+from recollect.messages import AnyMessage, is_summary, kind_of, text_of
 from recollect.records import Scope
 from recollect.sync.method_pairs import PairCall, delegated_pair
 
@@ -52,7 +52,7 @@ def update_instructions(
     whose = None if user is None else check_whose(user)
     at_home = forwarded(instructions)
 
-    async def work(state: Mapping[str, Any], call: PairCall) -> dict[str, Any]:
+    async def work(state: GraphState, call: PairCall) -> dict[str, object]:
         talk = _talk_in(state, key, feedback_key)
         if talk is None:
             return {}
@@ -84,7 +84,7 @@ def call_model(
     whose = None if user is None else check_whose(user)
     at_home = forwarded(instructions)
 
-    async def work(state: Mapping[str, Any], call: PairCall) -> dict[str, Any]:
+    async def work(state: GraphState, call: PairCall) -> dict[str, object]:
         prompt = await call(at_home.read, at_home.aread, _scope(whose))
         return {key: [await call(model.invoke, model.ainvoke, _request(prompt, state[key]))]}
 
@@ -118,7 +118,7 @@ def _scope(whose: Whose | None) -> Scope | None:
     return None if whose is None else scope_of(whose, present_caller())
 
 
-def _talk_in(state: Mapping[str, Any], key: str, feedback_key: str) -> Trajectory | None:
+def _talk_in(state: GraphState, key: str, feedback_key: str) -> Trajectory | None:
     feedback = state.get(feedback_key) or ""
     if not isinstance(feedback, str):
         msg = f"the feedback in {feedback_key!r} is text, not {str(feedback)[:80]!r}"
@@ -133,12 +133,12 @@ def _talk_in(state: Mapping[str, Any], key: str, feedback_key: str) -> Trajector
     return Trajectory(lines=tuple(lines), feedback=feedback)
 
 
-def _request(prompt: Prompt, messages: Sequence[BaseMessage]) -> list[Any]:
+def _request(prompt: Prompt, messages: Sequence[BaseMessage]) -> list[AnyMessage]:
     if not prompt.text:
         return list(messages)
     if messages and messages[0].type == "system":
         own = messages[0].content
-        both: Any = (
+        both: object = (
             f"{own}\n\n{prompt.text}"
             if isinstance(own, str)
             else [*own, {"type": "text", "text": prompt.text}]

@@ -10,23 +10,23 @@ from functools import wraps
 from typing import Any, Final, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 from weakref import WeakKeyDictionary
 
-from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
 from langgraph.pregel import Pregel
 from pydantic import BaseModel
 from pydantic.v1 import BaseModel as OldBaseModel
 from typing_extensions import is_typeddict
 
+from recollect.integrations.langgraph.message_channel import AnySaver
+
 TypeName: TypeAlias = tuple[str, str]
 """The module and the name of a class."""
 
 _HOOK: Final = "_apply_checkpointer_allowlist"
-_names: Final[WeakKeyDictionary[Pregel[Any, Any, Any, Any], frozenset[TypeName]]] = (
-    WeakKeyDictionary()
-)
+CompiledGraph: TypeAlias = Pregel[Any, Any, Any, Any]
+_names: Final[WeakKeyDictionary[CompiledGraph, frozenset[TypeName]]] = WeakKeyDictionary()
 
 
-def type_names_of(graph: Pregel[Any, Any, Any, Any]) -> frozenset[TypeName]:
+def type_names_of(graph: CompiledGraph) -> frozenset[TypeName]:
     """
     Return the data types that the state of *graph* may hold, by its schemas and channels.
 
@@ -55,7 +55,7 @@ def type_names_in(schemas: Iterable[object]) -> frozenset[TypeName]:
     return frozenset(found)
 
 
-def derive_for(kind: type[BaseCheckpointSaver[Any]]) -> None:
+def derive_for(kind: type[AnySaver]) -> None:
     """
     Register the types of every graph's state with savers of *kind*.
 
@@ -67,7 +67,7 @@ def derive_for(kind: type[BaseCheckpointSaver[Any]]) -> None:
         return
 
     @wraps(own)
-    def tell(graph: Pregel[Any, Any, Any, Any], saver: Any) -> Any:
+    def tell(graph: CompiledGraph, saver: object) -> Any:
         if isinstance(saver, kind):
             saver = saver.with_allowlist(_remembered_names_of(graph))
         return own(graph, saver)
@@ -75,7 +75,7 @@ def derive_for(kind: type[BaseCheckpointSaver[Any]]) -> None:
     setattr(Pregel, _HOOK, tell)
 
 
-def _remembered_names_of(graph: Pregel[Any, Any, Any, Any]) -> frozenset[TypeName]:
+def _remembered_names_of(graph: CompiledGraph) -> frozenset[TypeName]:
     """Return `type_names_of`, looked up once a graph."""
     found = _names.get(graph)
     if found is None:
@@ -83,7 +83,7 @@ def _remembered_names_of(graph: Pregel[Any, Any, Any, Any]) -> frozenset[TypeNam
     return found
 
 
-def _schemas_of(graph: Pregel[Any, Any, Any, Any]) -> Iterator[object]:
+def _schemas_of(graph: CompiledGraph) -> Iterator[object]:
     builder = getattr(graph, "builder", None)
     if builder is None:  # of the functional API: its channels alone
         return
@@ -95,7 +95,7 @@ def _schemas_of(graph: Pregel[Any, Any, Any, Any]) -> Iterator[object]:
             yield branch.input_schema
 
 
-def _channel_types_of(graph: Pregel[Any, Any, Any, Any]) -> Iterator[object]:
+def _channel_types_of(graph: CompiledGraph) -> Iterator[object]:
     for channel in graph.channels.values():
         yield getattr(channel, "ValueType", None)
         yield getattr(channel, "UpdateType", None)
@@ -121,7 +121,7 @@ def _within(given: object) -> list[object]:
     return [each for each in inner if each is not None]
 
 
-def _field_types(given: Any) -> list[object]:
+def _field_types(given: object) -> list[object]:
     found: list[object] = []
     if isinstance(given, type) and issubclass(given, BaseModel):
         # Of a generic model the hints name the parameter, and the fields what stands for it.

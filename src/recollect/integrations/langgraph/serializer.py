@@ -79,7 +79,7 @@ class StrictSerializer(JsonPlusSerializer):
                 vars(self).update(vars(wider))
         return self
 
-    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+    def dumps_typed(self, obj: object) -> tuple[str, bytes]:
         """
         Serialise *obj*.
 

@@ -79,7 +79,7 @@ def _shown(message: AnyMessage) -> Iterator[AnyMessage]:
     yield message_of(shown)
 
 
-def _all_readable(value: Any) -> Any:
+def _all_readable(value: object) -> Any:
     if isinstance(value, str):
         return readable(value)
     if isinstance(value, Mapping):

@@ -119,7 +119,7 @@ def check_ttl(ttl: object, what: str) -> float | None:
     return float(ttl)
 
 
-def check_keys(config: Mapping[str, Any], known: type, what: str) -> None:
+def check_keys(config: Mapping[str, object], known: type, what: str) -> None:
     """Reject a configuration with a key that is none of a *known* TypedDict: it does nothing."""
     keys = sorted(get_type_hints(known))
     if unknown := sorted(str(each) for each in config if each not in keys):

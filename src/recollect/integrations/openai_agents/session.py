@@ -83,17 +83,23 @@ class RecollectSession:
         return instruct
 
 
-def _message_of(item: object) -> tuple[Role, str, Json]:
+_ROLES: Final[Mapping[str, Role]] = {
+    "user": "user",
+    "assistant": "assistant",
+    "system": "system",
+    "developer": "system",
+}
+
+
+def _message_of(item: TResponseInputItem) -> tuple[Role, str, Json]:
     """Return role, text and JSON of an item; one that only a provider reads has no text."""
-    fields: Mapping[str, Any] = item if isinstance(item, Mapping) else {}
-    role = fields.get("role")
-    if role in ("user", "assistant", "system"):
-        return cast("Role", role), _text_in(fields.get("content")), cast("Json", item)
-    if role == "developer":
-        return "system", _text_in(fields.get("content")), cast("Json", item)
-    if fields.get("type") == "function_call_output":
-        return "tool", _text_in(fields.get("output")), cast("Json", item)
-    return "assistant", "", cast("Json", item)
+    kept: dict[str, Any] = {**item}
+    role = _ROLES.get(str(kept.get("role")))
+    if role is not None:
+        return role, _text_in(kept.get("content")), kept
+    if kept.get("type") == "function_call_output":
+        return "tool", _text_in(kept.get("output")), kept
+    return "assistant", "", kept
 
 
 def _text_in(content: object) -> str:

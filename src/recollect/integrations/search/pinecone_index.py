@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from recollect.conversation.document_search import FoundDocument, SearchDocument, new_id
 from recollect.embedders import EmbedderChoice
@@ -22,6 +22,8 @@ from recollect.stores.validation import encode_json
 if TYPE_CHECKING:
     from pinecone import Pinecone
 
+StoredVector: TypeAlias = dict[str, Any]
+"""A vector with its metadata, as Pinecone's client takes it."""
 METADATA_BYTES_MAX: Final = 40_000
 """Pinecone's limit of 40 kB for what it keeps beside a vector, the text included."""
 _TEXT: Final = "text"
@@ -56,7 +58,7 @@ class PineconeSearch(VectorSearch):
         encoder: EmbedderChoice = "auto",
         client: Pinecone | None = None,
         namespace: str = "",
-        spec: Any = None,
+        spec: object = None,
         name: str | None = None,
     ) -> None:
         """
@@ -183,9 +185,9 @@ class PineconeSearch(VectorSearch):
             raise UsageError(msg)
 
 
-def _batches(rows: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+def _batches(rows: Sequence[StoredVector]) -> Iterator[list[StoredVector]]:
     """Yield *rows* in requests of a size that Pinecone takes."""
-    batch: list[dict[str, Any]] = []
+    batch: list[StoredVector] = []
     size = 0
     for row in rows:
         text = encode_json(row["metadata"], "a document")
@@ -199,7 +201,7 @@ def _batches(rows: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
         yield batch
 
 
-def _beside(doc: SearchDocument) -> dict[str, Any]:
+def _beside(doc: SearchDocument) -> StoredVector:
     if _TEXT in doc.metadata:
         msg = f"the metadata of {doc.id!r} have the key {_TEXT!r}, where its text is kept"
         raise UsageError(msg)

@@ -11,9 +11,11 @@ import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 FILE: Final = Path(__file__).with_suffix(".json")
+ApiPart: TypeAlias = dict[str, Any]
+"""A part of the OpenAPI document, as FastAPI makes it."""
 Examples = Mapping[str, Mapping[str, Any]]
 """Of each operation, by its id: the names in its path, its query and body, status and answer."""
 _UNDO: Final = {"undo": "eyJhdCI6MTc3NzYyOTYwMDAwMDAwMH0.Xk2…"}
@@ -35,7 +37,7 @@ def read_examples() -> Examples:
     return found
 
 
-def add_example(operation: dict[str, Any], examples: Examples) -> None:
+def add_example(operation: ApiPart, examples: Examples) -> None:
     """Add an operation's example to its parameters, its body and its answers."""
     example = examples.get(operation["operationId"])
     if example is None:
@@ -53,7 +55,7 @@ def add_example(operation: dict[str, Any], examples: Examples) -> None:
             content["example"] = _UNDO if is_undo else example["answer"]
 
 
-def refusal_example(code: int) -> dict[str, Any]:
+def refusal_example(code: int) -> ApiPart:
     """Return what a refusal with a status says."""
     phrase = HTTPStatus(code).phrase
     name = phrase.lower().replace(" ", "_")

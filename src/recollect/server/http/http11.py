@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Final, cast
 
 import httptools
@@ -44,7 +45,7 @@ class _Protocol(HttpToolsProtocol):
     @property
     def is_receiving(self) -> bool:
         """Whether a request has begun to come, and not all of it is there."""
-        cycle = cast("RequestResponseCycle | None", self.cycle)
+        cycle: RequestResponseCycle | None = self.cycle
         return self._is_in_head or (cycle is not None and cycle.more_body)
 
     def connection_made(self, transport: Any) -> None:
@@ -147,7 +148,7 @@ class _Lingering:
     until the loop's next turn: the head of an answer goes out with its body.
     """
 
-    def __init__(self, transport: Any, protocol: _Protocol) -> None:
+    def __init__(self, transport: asyncio.Transport, protocol: _Protocol) -> None:
         self._transport = transport
         self._protocol = protocol
         self._is_closing = False

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from pydantic import TypeAdapter
 
 from recollect.server.http.api_examples import (
+    ApiPart,
     Examples,
     add_example,
     read_examples,
@@ -42,7 +43,7 @@ def add_documents(app: FastAPI) -> None:
     """Add responses, errors and keys to an application's ``openapi()``."""
     described, examples = app.openapi, read_examples()
 
-    def openapi() -> dict[str, Any]:
+    def openapi() -> ApiPart:
         if app.openapi_schema is None:
             app.openapi_schema = completed(described(), examples)
         return app.openapi_schema
@@ -50,7 +51,7 @@ def add_documents(app: FastAPI) -> None:
     app.openapi = openapi  # type: ignore[method-assign]
 
 
-def completed(document: dict[str, Any], examples: Examples) -> dict[str, Any]:
+def completed(document: ApiPart, examples: Examples) -> ApiPart:
     """Return the document of the routes with all that is known of their answers, and examples."""
     answers = {each.answer for each in OPERATIONS.values() if each.answer is not None}
     schemas, defined = _schemas_of([*answers, UndoResponse, ProblemResponse])
@@ -78,7 +79,7 @@ def completed(document: dict[str, Any], examples: Examples) -> dict[str, Any]:
     return titled(document)
 
 
-def _schemas_of(answers: Sequence[Any]) -> tuple[dict[Any, Any], dict[str, Any]]:
+def _schemas_of(answers: Sequence[Any]) -> tuple[dict[Any, Any], ApiPart]:
     """Return the schema of each answer, and the definitions that they refer to."""
     found, defined = TypeAdapter.json_schemas(
         [(each, "validation", TypeAdapter(each)) for each in sorted(answers, key=str)],
@@ -87,7 +88,7 @@ def _schemas_of(answers: Sequence[Any]) -> tuple[dict[Any, Any], dict[str, Any]]
     return {each: schema for (each, _), schema in found.items()}, defined["$defs"]
 
 
-def titled(document: dict[str, Any]) -> dict[str, Any]:
+def titled(document: ApiPart) -> ApiPart:
     """
     Return *document* with each schema under its title, which is its name for other programs.
 
@@ -100,11 +101,11 @@ def titled(document: dict[str, Any]) -> dict[str, Any]:
         msg = f"schemas share a title: {sorted(names.values())}"
         raise ValueError(msg)
     document["components"]["schemas"] = {names[name]: schemas[name] for name in schemas}
-    renamed: dict[str, Any] = _renamed(document, names)
+    renamed: ApiPart = _renamed(document, names)
     return renamed
 
 
-def _renamed(part: Any, names: Mapping[str, str]) -> Any:
+def _renamed(part: object, names: Mapping[str, str]) -> Any:
     """Return a part of a document in which every reference names a schema by its new name."""
     if isinstance(part, list):
         return [_renamed(each, names) for each in part]
@@ -115,7 +116,7 @@ def _renamed(part: Any, names: Mapping[str, str]) -> Any:
     return part
 
 
-def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, ApiPart]]:
     """Yield method, path and description of each operation."""
     for path, item in document["paths"].items():
         for method, operation in item.items():
@@ -144,9 +145,7 @@ def refusals_of(method: str, path: str) -> Iterator[int]:
         yield from (409, 410, 412, 502, 507)
 
 
-def _tell_answer(
-    method: str, path: str, operation: dict[str, Any], schemas: Mapping[Any, Any]
-) -> None:
+def _tell_answer(method: str, path: str, operation: ApiPart, schemas: Mapping[Any, Any]) -> None:
     documented = OPERATIONS.get((method, path), Documented(operation["operationId"]))
     operation["operationId"] = documented.id
     responses = operation["responses"]
@@ -166,7 +165,7 @@ def _tell_answer(
         responses["201"] = {**responses[given], "description": "Created"}
 
 
-def _refusal(code: int, problem: Mapping[str, Any]) -> dict[str, Any]:
+def _refusal(code: int, problem: Mapping[str, object]) -> ApiPart:
     told = {"headers": _told(_HEADERS[code])} if code in _HEADERS else {}
     return {
         "description": HTTPStatus(code).phrase,
@@ -175,7 +174,7 @@ def _refusal(code: int, problem: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _told(headers: Mapping[str, str]) -> dict[str, Any]:
+def _told(headers: Mapping[str, str]) -> ApiPart:
     return {
         name: {"description": each, "schema": {"type": "string"}} for name, each in headers.items()
     }

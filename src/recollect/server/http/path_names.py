@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
-from typing import Any, Final
+from typing import Final
 from urllib.parse import unquote
 
 from fastapi.routing import APIRoute
 from starlette.routing import Match
+from starlette.types import Scope
 
 _SLASH: Final = "\udc2f"
 """Stands for a slash inside a name while routes are compared: no path is decoded to it."""
@@ -24,7 +24,7 @@ def path_by_names(raw_path: bytes) -> str:
     return "/".join(unquote(each).replace("/", _SLASH) for each in parts)
 
 
-def has_written_slash(scope: Mapping[str, Any]) -> bool:
+def has_written_slash(scope: Scope) -> bool:
     """Return True if a name in the path of a request holds a slash."""
     raw_path: bytes = scope.get("raw_path") or b""
     return b"%2f" in raw_path.lower()
@@ -38,7 +38,7 @@ class NamedRoute(APIRoute):
     a slash. It is compared as it was sent where it holds one.
     """
 
-    def matches(self, scope: MutableMapping[str, Any]) -> tuple[Match, MutableMapping[str, Any]]:
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Return whether the route matches a request, with the names in its path."""
         if not has_written_slash(scope):
             return super().matches(scope)

@@ -6,7 +6,7 @@ import logging
 import socket
 import sys
 from types import FrameType
-from typing import Any, Final, cast
+from typing import Any, Final, TextIO, cast
 
 import uvicorn
 from fastapi import FastAPI
@@ -70,7 +70,7 @@ def server_of(app: FastAPI, settings: Settings) -> GracefulServer:
         app,
         http=cast("Any", protocol_of(settings)),
         ws="none",
-        loop="uvloop",
+        loop="auto",  # uvloop, but on Windows, where it does not run
         lifespan="on",
         log_config=None,
         access_log=False,
@@ -121,7 +121,7 @@ def url_of(listening: socket.socket) -> str:
     return f"http://{shown}:{port}"
 
 
-def log_to(stream: Any = None, *, level: str = "info") -> None:
+def log_to(stream: TextIO | None = None, *, level: str = "info") -> None:
     """
     Write the service's log as JSON lines; what libraries log below a warning is left out.
 

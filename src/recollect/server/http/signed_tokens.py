@@ -8,7 +8,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Sequence
-from typing import Final, cast
+from typing import Final
 
 from recollect.errors import UsageError
 from recollect.records import Json
@@ -52,7 +52,8 @@ class Signer:
             what = purpose[0]
             msg = f"this is no {what} of this request and scope: pass on what the answer gave you"
             raise UsageError(msg)
-        return cast("Json", json.loads(body))
+        found: Json = json.loads(body)
+        return found
 
     def derived(self, *purpose: str) -> bytes:
         """Return 32 bytes that are always the same for a *purpose*, and tell nothing of it."""

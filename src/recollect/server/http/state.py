@@ -79,6 +79,8 @@ class Service:
     """How many streams each tenant has open."""
     answers: SingleFlight = field(default_factory=SingleFlight)
     """The answers that are being given, by the message that is answered."""
+    first_listings: SingleFlight = field(default_factory=SingleFlight)
+    """The listings that read all of a scope, by the scope and the moment that they are about."""
 
     def now(self) -> datetime:
         """Return the store's present moment."""

@@ -49,11 +49,13 @@ def read_files(folder: Path) -> Mapping[str, File]:
     """Return the files of a built page by their path; none if it is not built."""
     if not is_built(folder):
         return {}
+    # Python's own table: what Windows keeps of types may call a script plain text.
+    types = mimetypes.MimeTypes()
     found: dict[str, File] = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             content = path.read_bytes()
-            kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+            kind = types.guess_type(path.name)[0] or "application/octet-stream"
             tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
             name = path.relative_to(folder).as_posix()
             found[name] = File(content=content, media_type=kind, tag=tag)

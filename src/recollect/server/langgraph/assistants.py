@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID, uuid5
 
 from fastapi import APIRouter
@@ -13,6 +13,7 @@ from recollect.errors import NotFoundError
 from recollect.formation.config import Assistants
 from recollect.server.langgraph.request_context import UNPROCESSABLE, Reading
 from recollect.server.langgraph.request_schemas import LIMIT, AssistantsRequest
+from recollect.server.schemas.elements import JsonAnswer
 
 router: Final = APIRouter(prefix="/assistants", tags=["langgraph"])
 GRAPH: Final = "memory_graph"
@@ -48,7 +49,10 @@ def assistant_named(assistants: Assistants, asked: str) -> str | None:
     raise HTTPException(UNPROCESSABLE, f"Assistant {asked[:100]!r} not found; there are: {known}")
 
 
-def shown_assistant(name: str | None) -> dict[str, Any]:
+_METADATA: Final = {"created_by": "system"}
+
+
+def shown_assistant(name: str | None) -> JsonAnswer:
     """Return an assistant as LangGraph's clients know it."""
     return {
         "assistant_id": assistant_uuid(name or GRAPH),
@@ -57,7 +61,7 @@ def shown_assistant(name: str | None) -> dict[str, Any]:
         "description": None,
         "config": {},
         "context": {},
-        "metadata": {"created_by": "system"},
+        "metadata": dict(_METADATA),
         "version": 1,
         "created_at": _SINCE,
         "updated_at": _SINCE,
@@ -65,21 +69,21 @@ def shown_assistant(name: str | None) -> dict[str, Any]:
 
 
 @router.post("/search", summary="The assistants")
-async def search(reach: Reading, asked: AssistantsRequest) -> list[dict[str, Any]]:
+async def search(reach: Reading, asked: AssistantsRequest) -> list[JsonAnswer]:
     """Return the assistants: the default one first, the others by name."""
-    found = [shown_assistant(each) for each in (None, *sorted(reach.service.assistants.named))]
+    is_wanted = asked.graph_id in {None, GRAPH} and all(
+        _METADATA.get(key) == value for key, value in (asked.metadata or {}).items()
+    )
     fitting = [
-        each
-        for each in found
-        if asked.graph_id in {None, each["graph_id"]}
-        and (asked.name or "").casefold() in each["name"].casefold()
-        and all(each["metadata"].get(key) == value for key, value in (asked.metadata or {}).items())
+        shown_assistant(each)
+        for each in (None, *sorted(reach.service.assistants.named))
+        if is_wanted and (asked.name or "").casefold() in (each or GRAPH).casefold()
     ]
     return fitting[asked.offset :][: asked.limit or LIMIT]
 
 
 @router.get("/{assistant_id}", summary="One assistant")
-async def get(reach: Reading, assistant_id: str) -> dict[str, Any]:
+async def get(reach: Reading, assistant_id: str) -> JsonAnswer:
     """Return an assistant by its name or id."""
     try:
         return shown_assistant(assistant_named(reach.service.assistants, assistant_id))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, cast
+from typing import Final
 
 from starlette.exceptions import HTTPException
 
@@ -18,6 +18,8 @@ from recollect.server.langgraph.assistants import assistant_named
 from recollect.server.langgraph.request_context import UNPROCESSABLE, reach_below
 from recollect.server.langgraph.request_schemas import RunRequest
 from recollect.server.langgraph.run_records import KeptThread
+from recollect.server.schemas.elements import JsonAnswer
+from recollect.stores.json_pointers import is_object_list
 from recollect.stores.plans.formation import Debounce
 
 SHOWN: Final = ("user_id", "namespace", "model")
@@ -74,7 +76,7 @@ async def configured(reach: Reach, asked: RunRequest, thread: KeptThread | None)
 
 def _configurable(asked: RunRequest) -> dict[str, Json]:
     within = (asked.config or {}).get("configurable")
-    found: dict[str, Any] = dict(within) if isinstance(within, Mapping) else {}
+    found: JsonAnswer = dict(within) if isinstance(within, Mapping) else {}
     return found | dict(asked.context or {})
 
 
@@ -112,11 +114,11 @@ def _types(given: Json) -> list[JsonObject]:
     """Return memory types as a client's configuration has them, in our own form."""
     if not given:
         return []
-    if not isinstance(given, list | tuple) or not all(isinstance(e, Mapping) for e in given):
+    if not is_object_list(given):
         msg = "memory_types is a list of memory types"
         raise UsageError(msg)
     plain: list[Mapping[str, object]] = []
-    for each in cast("Sequence[JsonObject]", given):
+    for each in given:
         fields = {name: value for name, value in each.items() if name != "system_prompt"}
         if prompt := each.get("system_prompt"):
             fields["description"] = f"{each.get('description', '')}\n{prompt}".strip()

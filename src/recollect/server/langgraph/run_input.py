@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from recollect.errors import UsageError
 from recollect.messages import OWN_CLASSES, coerced
@@ -17,7 +17,7 @@ _OVERLAP_MIN: Final = 2
 _REMOVAL: Final = "remove"
 
 
-def messages_of(given: Mapping[str, Any] | Sequence[Any] | None) -> list[NewMessage]:
+def messages_of(given: Mapping[str, object] | Sequence[object] | None) -> list[NewMessage]:
     """
     Return the messages of a run's input: a list of them, or an object that holds it.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias, cast
 
@@ -20,7 +20,7 @@ from recollect.records import (
 from recollect.server.authorization import RESERVED
 from recollect.server.quotas import DOCUMENTS
 from recollect.stores.pages import each_row
-from recollect.stores.validation import PAGE_ROWS_MAX
+from recollect.stores.validation import PAGE_ROWS_MAX, check_position
 
 THREAD: Final = "LangGraphThread"
 RUN: Final = "LangGraphRun"
@@ -202,11 +202,6 @@ async def forget_thread(memory: Recollect, root: Scope, thread: str) -> None:
         await memory.store.apply(place_of(root, thread), writes[start : start + PAGE_ROWS_MAX])
 
 
-def changed(thread: KeptThread, now: datetime, **fields: Json | Mapping[str, Json]) -> KeptThread:
-    """Return *thread* with other fields, changed now."""
-    return replace(thread, updated_at=now, **fields)  # type: ignore[arg-type]
-
-
 def _thread_of(found: SideRecord, id_: str) -> KeptThread:
     value = found.value
     scope = value.get("scope")
@@ -230,8 +225,8 @@ def _run_of(found: SideRecord) -> KeptRun:
         strategy=str(value["strategy"]),
         created_at=datetime.fromisoformat(str(value["created_at"])),
         updated_at=datetime.fromisoformat(str(value["updated_at"])),
-        since=int(cast("int", value["since"])),
-        upto=int(cast("int", value["upto"])),
+        since=check_position(value["since"], "the start of a run"),
+        upto=check_position(value["upto"], "the end of a run"),
         status=cast("RunStatus", value["status"]),
         metadata=_object(value.get("metadata")),
         configurable=_object(value.get("configurable")),

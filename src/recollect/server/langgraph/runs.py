@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 from uuid import uuid4
 
 import anyio
@@ -23,7 +23,6 @@ from recollect.server.langgraph.run_input import MESSAGES_MAX, messages_of, new_
 from recollect.server.langgraph.run_records import (
     KeptRun,
     KeptThread,
-    changed,
     delete_run,
     existing,
     kept_thread,
@@ -34,6 +33,7 @@ from recollect.server.langgraph.run_records import (
 )
 from recollect.server.langgraph.run_status import IN_FLIGHT
 from recollect.server.langgraph.threads import made_thread, scope_of, standing_runs, values_of
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.validation import to_datetime
 
 router: Final = APIRouter(tags=["langgraph"])
@@ -57,7 +57,7 @@ _BUSY: Final = (
 
 
 @router.post("/runs", summary="Form messages of a thread of their own")
-async def create_alone(reach: Writing, asked: RunRequest, response: Response) -> dict[str, Any]:
+async def create_alone(reach: Writing, asked: RunRequest, response: Response) -> JsonAnswer:
     """Keep the messages of a run in a new thread, to be formed when the delay has passed."""
     asked = asked.model_copy(update={"if_not_exists": "create"})
     return await _posted(reach, str(uuid4()), asked, response)
@@ -66,7 +66,7 @@ async def create_alone(reach: Writing, asked: RunRequest, response: Response) ->
 @router.post("/threads/{thread_id}/runs", summary="Form messages of a thread")
 async def create(
     reach: Writing, thread_id: ThreadId, asked: RunRequest, response: Response
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """
     Keep the messages of a run in its thread, to be formed when the delay has passed.
 
@@ -78,7 +78,7 @@ async def create(
 @router.post("/runs/wait", summary="Form messages of a thread of their own, and wait")
 async def wait_alone(
     reach: Writing, request: Request, asked: RunRequest, response: Response
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """Keep the messages of a run in a new thread, and return what it holds once it is formed."""
     asked = asked.model_copy(update={"if_not_exists": "create"})
     return await _waited(reach, request, str(uuid4()), asked, response)
@@ -87,7 +87,7 @@ async def wait_alone(
 @router.post("/threads/{thread_id}/runs/wait", summary="Form messages of a thread, and wait")
 async def wait(
     reach: Writing, request: Request, thread_id: ThreadId, asked: RunRequest, response: Response
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """
     Store the messages of a run, and return the thread's content once they are formed.
 
@@ -98,16 +98,16 @@ async def wait(
 
 async def _waited(
     reach: Reach, request: Request, thread_id: str, asked: RunRequest, response: Response
-) -> dict[str, Any]:
+) -> JsonAnswer:
     reach.may("read")
     asked = asked.model_copy(update={"after_seconds": asked.after_seconds or 0.0})
     run = await _posted(reach, thread_id, asked, response)
-    return await join(reach, request, thread_id, run["run_id"])
+    return await join(reach, request, thread_id, str(run["run_id"]))
 
 
 async def _posted(
     reach: Reach, thread_id: str, asked: RunRequest, response: Response
-) -> dict[str, Any]:
+) -> JsonAnswer:
     memory = reach.memory
     thread = await kept_thread(memory, reach.scope, thread_id)
     if thread is None and asked.if_not_exists == "reject":
@@ -196,7 +196,7 @@ async def _noted(reach: Reach, how: Configured, asked: RunRequest, span: Span) -
             configurable=how.shown,
         )
         writes: list[SideWrite] = [
-            put_thread(replace(changed(thread, now), scope=how.segments, held=False)),
+            put_thread(replace(thread, updated_at=now, scope=how.segments, held=False)),
             put_run(run),
         ]
         for each in await _in_flight(reach, thread):
@@ -223,7 +223,7 @@ async def runs(
     limit: Annotated[int, Query(ge=0, le=ITEMS_MAX)] = LIMIT,
     offset: Annotated[int, Query(ge=0)] = 0,
     status: str | None = None,
-) -> list[dict[str, Any]]:
+) -> list[JsonAnswer]:
     """Return the runs of a thread, the newest first."""
     thread = await existing(reach.memory, reach.scope, thread_id)
     found = [each for each in await standing_runs(reach, thread) if status in {None, each.status}]
@@ -231,7 +231,7 @@ async def runs(
 
 
 @router.get("/threads/{thread_id}/runs/{run_id}", summary="One run")
-async def get(reach: Reading, thread_id: ThreadId, run_id: RunId) -> dict[str, Any]:
+async def get(reach: Reading, thread_id: ThreadId, run_id: RunId) -> JsonAnswer:
     """Return a run as it stands now."""
     return _shown(await _existing(reach, thread_id, run_id))
 
@@ -270,7 +270,7 @@ async def cancel(
         now = to_datetime(memory.store.now())
         stopped = replace(found, status="interrupted", updated_at=now, reason="cancelled")
         writes: list[SideWrite] = [
-            put_thread(replace(changed(thread, now), held=not others)),
+            put_thread(replace(thread, updated_at=now, held=not others)),
             delete_run(found) if action == "rollback" else put_run(stopped),
         ]
         try:
@@ -286,9 +286,7 @@ async def cancel(
 
 
 @router.get("/threads/{thread_id}/runs/{run_id}/join", summary="Wait for a run")
-async def join(
-    reach: Reading, request: Request, thread_id: ThreadId, run_id: RunId
-) -> dict[str, Any]:
+async def join(reach: Reading, request: Request, thread_id: ThreadId, run_id: RunId) -> JsonAnswer:
     """Return the thread's content once the run has ended, within the request's time limit."""
     while True:
         found = await _existing(reach, thread_id, run_id)
@@ -317,9 +315,9 @@ async def _existing(reach: Reach, thread_id: str, run_id: str) -> KeptRun:
     raise NotFoundError(msg)
 
 
-def _shown(run: KeptRun) -> dict[str, Any]:
+def _shown(run: KeptRun) -> JsonAnswer:
     configurable = {**run.configurable, "thread_id": run.thread, "run_id": run.id}
-    found = {
+    found: JsonAnswer = {
         "run_id": run.id,
         "thread_id": run.thread,
         "assistant_id": assistant_uuid(run.assistant),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from fastapi import APIRouter, Query, Response
 from starlette.exceptions import HTTPException
@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from recollect.errors import MissingExtraError, UsageError
 from recollect.formation.types import load_types
 from recollect.memory.scope_types import types_below
+from recollect.records import JsonObject
 from recollect.server.http.scope_access import Reach
 from recollect.server.http.type_registry import types_of
 from recollect.server.langgraph.request_context import BAD_REQUEST, UNPROCESSABLE, Reading, Writing
@@ -24,6 +25,7 @@ from recollect.server.langgraph.request_schemas import (
     SearchRequest,
 )
 from recollect.server.langgraph.run_records import noted_types
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.filters import read_filter
 
 if TYPE_CHECKING:
@@ -80,7 +82,7 @@ async def get_item(
     namespace: Annotated[str, Query(max_length=20_000)] = "",
     key: str | None = None,
     refresh_ttl: Refresh = None,
-) -> dict[str, Any] | None:
+) -> JsonAnswer | None:
     """Return an item, null if there is none; its labels are joined by periods."""
     labels = namespace.split(".")
     key = _checked(labels, key)
@@ -101,7 +103,7 @@ async def delete_item(reach: Writing, asked: ItemAddressRequest) -> Response:
 
 
 @router.post("/items/search", summary="Find items")
-async def search_items(reach: Reading, asked: SearchRequest) -> dict[str, Any]:
+async def search_items(reach: Reading, asked: SearchRequest) -> JsonAnswer:
     """Return items of a namespace and all below it, which needs the permission `below`."""
     reach.may("read", below=True)
     prefix = tuple(asked.namespace_prefix or ())
@@ -120,7 +122,7 @@ async def search_items(reach: Reading, asked: SearchRequest) -> dict[str, Any]:
 
 
 @router.post("/namespaces", summary="The namespaces that hold items")
-async def list_namespaces(reach: Reading, asked: NamespacesRequest) -> dict[str, Any]:
+async def list_namespaces(reach: Reading, asked: NamespacesRequest) -> JsonAnswer:
     """Return namespaces in order, which needs the permission `below`."""
     reach.may("read", below=True)
     with _told():
@@ -148,7 +150,7 @@ def _check_labels(namespace: tuple[str, ...] | list[str]) -> None:
             raise HTTPException(UNPROCESSABLE, msg)
 
 
-def _check_filter(filter_: dict[str, Any] | None) -> None:
+def _check_filter(filter_: JsonObject | None) -> None:
     """Reject an unknown operator as LangGraph's server does."""
     try:
         read_filter(filter_ or {})
@@ -167,7 +169,7 @@ def _told() -> Iterator[None]:
         raise HTTPException(BAD_REQUEST, str(error)) from None
 
 
-def _shown(item: Item) -> dict[str, Any]:
+def _shown(item: Item) -> JsonAnswer:
     return {
         "namespace": list(item.namespace),
         "key": item.key,

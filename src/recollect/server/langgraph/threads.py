@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 from uuid import uuid4
 
 from fastapi import APIRouter, Response
@@ -21,7 +22,6 @@ from recollect.server.langgraph.request_schemas import (
 from recollect.server.langgraph.run_records import (
     KeptRun,
     KeptThread,
-    changed,
     existing,
     forget_thread,
     kept_runs,
@@ -31,6 +31,7 @@ from recollect.server.langgraph.run_records import (
     put_thread,
 )
 from recollect.server.langgraph.run_status import IN_FLIGHT, ground_of, standing
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.validation import PAGE_ROWS_MAX, to_datetime
 
 router: Final = APIRouter(prefix="/threads", tags=["langgraph"])
@@ -59,7 +60,7 @@ async def standing_runs(reach: Reach, thread: KeptThread) -> list[KeptRun]:
     return [standing(each, ground) for each in runs]
 
 
-async def values_of(reach: Reach, thread: KeptThread) -> dict[str, Any]:
+async def values_of(reach: Reach, thread: KeptThread) -> JsonAnswer:
     """Return the content of a thread: its last messages, oldest first."""
     scope = scope_of(reach, thread)
     memory = reach.memory
@@ -70,7 +71,7 @@ async def values_of(reach: Reach, thread: KeptThread) -> dict[str, Any]:
     return {"messages": [_shown_message(each) for each in last]}
 
 
-async def _shown(reach: Reach, thread: KeptThread, *, whole: bool = True) -> dict[str, Any]:
+async def _shown(reach: Reach, thread: KeptThread, *, whole: bool = True) -> JsonAnswer:
     runs = await standing_runs(reach, thread)
     status = "idle"
     if any(each.status in IN_FLIGHT for each in runs):
@@ -92,7 +93,7 @@ async def _shown(reach: Reach, thread: KeptThread, *, whole: bool = True) -> dic
 
 
 @router.post("", summary="Make a thread")
-async def create(reach: Writing, asked: ThreadMadeRequest) -> dict[str, Any]:
+async def create(reach: Writing, asked: ThreadMadeRequest) -> JsonAnswer:
     """Create a thread; with `if_exists`, return an existing one unchanged."""
     id_ = str(uuid4()) if asked.thread_id is None else check_uuid(asked.thread_id, "thread")
     found = await kept_thread(reach.memory, reach.scope, id_)
@@ -103,7 +104,7 @@ async def create(reach: Writing, asked: ThreadMadeRequest) -> dict[str, Any]:
 
 
 @router.post("/search", summary="Find threads")
-async def search(reach: Reading, asked: ThreadSearchRequest) -> list[dict[str, Any]]:
+async def search(reach: Reading, asked: ThreadSearchRequest) -> list[JsonAnswer]:
     """Return threads, the last changed first, without their messages."""
     wanted = asked.metadata or {}
     fitting = [
@@ -112,7 +113,7 @@ async def search(reach: Reading, asked: ThreadSearchRequest) -> list[dict[str, A
         if all(each.metadata.get(name) == value for name, value in wanted.items())
         and (asked.ids is None or each.id in asked.ids)
     ]
-    shown: list[dict[str, Any]] = []
+    shown: list[JsonAnswer] = []
     for each in fitting:
         one = await _shown(reach, each, whole=False)
         if asked.status in {None, one["status"]}:
@@ -123,18 +124,18 @@ async def search(reach: Reading, asked: ThreadSearchRequest) -> list[dict[str, A
 
 
 @router.get("/{thread_id}", summary="One thread")
-async def get(reach: Reading, thread_id: ThreadId) -> dict[str, Any]:
+async def get(reach: Reading, thread_id: ThreadId) -> JsonAnswer:
     """Return a thread with its messages."""
     return await _shown(reach, await existing(reach.memory, reach.scope, thread_id))
 
 
 @router.patch("/{thread_id}", summary="Change a thread's metadata")
-async def update(reach: Writing, thread_id: ThreadId, asked: ThreadChangeRequest) -> dict[str, Any]:
+async def update(reach: Writing, thread_id: ThreadId, asked: ThreadChangeRequest) -> JsonAnswer:
     """Write fields into a thread's metadata; the others stay."""
     memory = reach.memory
     found = await existing(memory, reach.scope, thread_id)
     now = to_datetime(memory.store.now())
-    put = put_thread(changed(found, now, metadata={**found.metadata, **asked.metadata}))
+    put = put_thread(replace(found, updated_at=now, metadata={**found.metadata, **asked.metadata}))
     await memory.store.apply(place_of(reach.scope, thread_id), [put])
     return await _shown(reach, await existing(memory, reach.scope, thread_id))
 
@@ -153,7 +154,7 @@ async def delete(reach: Writing, thread_id: ThreadId) -> Response:
 
 
 @router.get("/{thread_id}/state", summary="What a thread holds")
-async def state(reach: Reading, thread_id: ThreadId) -> dict[str, Any]:
+async def state(reach: Reading, thread_id: ThreadId) -> JsonAnswer:
     """Return the messages of a thread, and whether a formation of them is to come."""
     found = await existing(reach.memory, reach.scope, thread_id)
     runs = await standing_runs(reach, found)
@@ -170,10 +171,10 @@ async def state(reach: Reading, thread_id: ThreadId) -> dict[str, Any]:
     }
 
 
-def _shown_message(message: Message) -> dict[str, Any]:
+def _shown_message(message: Message) -> JsonAnswer:
     """Return a message as LangChain's clients read it."""
     kept = message.metadata.get("message")
-    fields: dict[str, Any] = dict(kept) if isinstance(kept, Mapping) else {}
+    fields: JsonAnswer = dict(kept) if isinstance(kept, Mapping) else {}
     blocks = message.content
     return {
         "type": _TYPE_OF_ROLE[message.role],

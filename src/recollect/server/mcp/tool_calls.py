@@ -131,10 +131,17 @@ def _wrong(types: Sequence[MemoryType], name: str, arguments: JsonObject) -> str
 
 
 async def _quoted_for(caller: McpCaller, scope: Scope, id_: str) -> list[str]:
-    """Return the messages of our thread that any version of a memory rests on."""
+    """
+    Return the messages of our thread that any version of a memory rests on.
+
+    A finding was kept with no quotes: the messages beside it are those of other memories.
+    """
     type_, _, key = id_.partition("/")
     if not type_ or not key:
         return []
     versions = await caller.memory.history(scope, type_, key)
-    cited = [each for version in versions for each in version.evidence.values()]
-    return sorted({each.message for found in cited for each in found if each.thread == THREAD})
+    cited = [
+        [each for found in version.evidence.values() for each in found] for version in versions
+    ]
+    quoted = [found for found in cited if not any(each.is_finding for each in found)]
+    return sorted({each.message for found in quoted for each in found if each.thread == THREAD})

@@ -11,8 +11,10 @@ from recollect.errors import LimitError, UsageError
 from recollect.records import Json, JsonObject
 from recollect.server.mem0.owners import OWNER_FIELDS
 from recollect.stores.filters import CONDITIONS_MAX, equal
-from recollect.stores.json_pointers import is_number
+from recollect.stores.json_pointers import is_list, is_number
 
+Join: TypeAlias = Literal["AND", "OR", "NOT"]
+_JOINS: Final[Mapping[str, Join]] = {"AND": "AND", "OR": "OR", "NOT": "NOT"}
 DEPTH_MAX: Final = 8
 ANY: Final = "*"
 _TIMES: Final = ("created_at", "updated_at")
@@ -24,7 +26,7 @@ _OPERATORS: Final = ("eq", "ne", "in", "nin", "gt", "gte", "lt", "lte", "contain
 class JoinedConditions:
     """A combination of conditions: all must hold, one of them, or none."""
 
-    join: Literal["AND", "OR", "NOT"]
+    join: Join
     parts: Sequence[FilterPart]
 
 
@@ -63,8 +65,8 @@ def _all_of(given: JsonObject, depth: int) -> JoinedConditions:
         raise LimitError("levels of a filter", depth, DEPTH_MAX, "DEPTH_MAX")
     parts: list[FilterPart] = []
     for name, wanted in given.items():
-        if name in {"AND", "OR", "NOT"}:
-            parts.append(_joined(name, wanted, depth))
+        if name in _JOINS:
+            parts.append(_joined(_JOINS[name], wanted, depth))
         elif name == "metadata":
             parts += _metadata(wanted)
         else:
@@ -72,7 +74,7 @@ def _all_of(given: JsonObject, depth: int) -> JoinedConditions:
     return JoinedConditions(join="AND", parts=tuple(parts))
 
 
-def _joined(join: str, given: Json, depth: int) -> JoinedConditions:
+def _joined(join: Join, given: Json, depth: int) -> JoinedConditions:
     several = [given] if isinstance(given, Mapping) and join == "NOT" else given
     if isinstance(several, str) or not isinstance(several, Sequence):
         msg = f"{join} takes a list of conditions, not {given!r}"
@@ -83,7 +85,7 @@ def _joined(join: str, given: Json, depth: int) -> JoinedConditions:
             msg = f"{join} takes conditions such as {{'user_id': 'ada'}}, not {each!r}"
             raise UsageError(msg)
         parts.append(_all_of(each, depth + 1))
-    return JoinedConditions(join=join, parts=tuple(parts))  # type: ignore[arg-type]  # one of three
+    return JoinedConditions(join=join, parts=tuple(parts))
 
 
 def _metadata(wanted: Json) -> list[FieldCondition]:
@@ -172,18 +174,17 @@ def _holds(condition: FieldCondition, row: JsonObject) -> bool:
         return field not in (None, "", [], ())
     if operator in _ORDERS:
         return _ordered(condition, field)
-    is_list = isinstance(field, list | tuple)
-    values: Sequence[Json] = field if is_list else [field]  # type: ignore[assignment]
+    values = field if is_list(field) else [field]
     if operator in {"eq", "ne"}:
         return (operator == "eq") == _equals(condition, field, operand)
     if operator in {"in", "nin"}:
-        options: Sequence[Json] = operand  # type: ignore[assignment]  # checked as it was read
+        options = operand if is_list(operand) else ()  # checked as it was read
         is_in = any(_equals(condition, each, option) for each in values for option in options)
         return is_in == (operator == "in")
     if isinstance(field, str) and isinstance(operand, str):
         folds = operator == "icontains"
         return operand.casefold() in field.casefold() if folds else operand in field
-    return is_list and any(equal(each, operand) for each in values)
+    return is_list(field) and any(equal(each, operand) for each in values)
 
 
 def _equals(condition: FieldCondition, field: Json, operand: Json) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Depends, Path
 
@@ -20,6 +20,7 @@ from recollect.server.mem0.memory_rows import evidence_of, rows_of
 from recollect.server.mem0.memory_search import listed_rows, owned_scopes
 from recollect.server.mem0.owners import OWNER_FIELDS, SEGMENT_OF, owners_of, parts_of
 from recollect.server.routes.erase import erase_target, note_receipt
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.plans.erasure import EraseScope
 from recollect.stores.validation import ID_CHARACTERS_MAX, POSITION_MAX, to_datetime
 
@@ -40,15 +41,15 @@ _STATUS: Final = {
 
 
 @router.get("/v1/ping/")
-async def ping() -> dict[str, Any]:
+async def ping() -> JsonAnswer:
     """Answer a client whose key is good, with the organisation and project that it insists on."""
     return {"status": "ok", "org_id": PLACE, "project_id": PLACE, "user_email": None}
 
 
 @router.get("/v1/entities/")
-async def entities(reach: Reading) -> dict[str, Any]:
+async def entities(reach: Reading) -> JsonAnswer:
     """Return the users, agents, apps and runs of which something is kept."""
-    rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    rows: dict[tuple[str, str], list[JsonAnswer]] = {}
     reach.may("read", below=True)
     for scope in await owned_scopes(reach, reach.scope):
         for owner in (owners_of(scope[len(reach.scope) :]) or {}).items():
@@ -61,19 +62,19 @@ async def entities(reach: Reading) -> dict[str, Any]:
     return {"count": len(results), "next": None, "previous": None, "results": results}
 
 
-def _entity(field: str, name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _entity(field: str, name: str, rows: list[JsonAnswer]) -> JsonAnswer:
     return {
         "id": f"{field.removesuffix('_id')}:{name}",
         "name": name,
         "type": field.removesuffix("_id"),
         "total_memories": len(rows),
-        "created_at": min((each["created_at"] for each in rows), default=None),
-        "updated_at": max((each["updated_at"] for each in rows), default=None),
+        "created_at": min((str(each["created_at"]) for each in rows), default=None),
+        "updated_at": max((str(each["updated_at"]) for each in rows), default=None),
     }
 
 
 @router.delete("/v2/entities/{kind}/{name}/")
-async def delete_entity(reach: Erasing, kind: Kind, name: Name) -> dict[str, Any]:
+async def delete_entity(reach: Erasing, kind: Kind, name: Name) -> JsonAnswer:
     """
     Erase an owner: memories, messages, and all that is kept below.
 
@@ -98,7 +99,7 @@ def _top(scope: Scope, depth: int, pair: tuple[str, str]) -> Scope | None:
 
 
 @router.get("/v1/event/{event_id}/")
-async def event(reach: Reading, event_id: str) -> dict[str, Any]:
+async def event(reach: Reading, event_id: str) -> JsonAnswer:
     """Return how far the messages of an add are formed, and the memories that rest on them."""
     segments, thread, since, upto = _event_of(event_id)
     inner = reach_below(reach, segments, "read")

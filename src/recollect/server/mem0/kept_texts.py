@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from recollect.errors import UsageError
 from recollect.formation.value_identity import normalised
@@ -16,14 +16,13 @@ from recollect.server.mem0.request_schemas import (
     UpdateMemoryRequest,
     end_of_day,
 )
+from recollect.server.schemas.elements import JsonAnswer
 
 CAUSE: Final = "mem0's client"
 _TRUST: Final[dict[str, Trust]] = {"user": "user", "assistant": "assistant"}
 
 
-async def keep_texts(
-    reach: Reach, segments: Scope, asked: AddMemoriesRequest
-) -> list[dict[str, Any]]:
+async def keep_texts(reach: Reach, segments: Scope, asked: AddMemoriesRequest) -> list[JsonAnswer]:
     """
     Keep each message as a memory of its own; the same text is one memory of its owners.
 
@@ -70,7 +69,7 @@ def _says(standing: Memory | None, write: PutMemory) -> bool:
 
 def _told(
     segments: Scope, write: PutMemory, standing: Memory | None, *, is_new: bool
-) -> dict[str, Any]:
+) -> JsonAnswer:
     event = ("ADD" if standing is None else "UPDATE") if is_new else "NONE"
     text = text_of_value(write.value, "")
     id_ = written_id(*segments, write.type, write.key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
 
@@ -34,6 +34,7 @@ from recollect.server.mem0.request_schemas import (
     SearchMemoriesRequest,
     UpdateMemoryRequest,
 )
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.validation import ID_CHARACTERS_MAX, WRITES_MAX
 
 PREFIX: Final = "/compat/mem0"
@@ -49,7 +50,7 @@ _QUEUED: Final = "the messages are kept, and memories are formed of them in the 
 
 
 @router.post("/v3/memories/add/")
-async def add(reach: Writing, asked: AddMemoriesRequest) -> dict[str, Any]:
+async def add(reach: Writing, asked: AddMemoriesRequest) -> JsonAnswer:
     """Append messages to the thread of their owners; with ``infer=False`` keep them as memories."""
     owners = asked.owners()
     if not owners:
@@ -73,7 +74,7 @@ async def add(reach: Writing, asked: AddMemoriesRequest) -> dict[str, Any]:
 
 
 @router.post("/v3/memories/search/")
-async def search(reach: Reading, asked: SearchMemoriesRequest) -> dict[str, Any]:
+async def search(reach: Reading, asked: SearchMemoriesRequest) -> JsonAnswer:
     """Return the memories that bear on a query, best first."""
     return {"results": await ranked_rows(reach, asked)}
 
@@ -84,7 +85,7 @@ async def get_all(
     asked: FilteredBody,
     page: Page = 1,
     page_size: PageSize = PAGE_SIZE,
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """Return a page of memories, the last changed first."""
     rows = await listed_rows(reach, asked.conditions())
     return page_of_rows(rows, page, page_size, f"{PREFIX}/v3/memories/")
@@ -97,7 +98,7 @@ async def delete_all(
     agent_id: Owner = None,
     app_id: Owner = None,
     run_id: Owner = None,
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """Delete all memories of owners; the messages of which they were formed stay."""
     given = zip(OWNER_FIELDS, (user_id, agent_id, app_id, run_id), strict=True)
     owners = {name: owner for name, owner in given if owner is not None}
@@ -110,7 +111,7 @@ async def delete_all(
 
 
 @router.put("/v1/batch/")
-async def batch_update(reach: Writing, asked: BatchUpdateRequest) -> dict[str, Any]:
+async def batch_update(reach: Writing, asked: BatchUpdateRequest) -> JsonAnswer:
     """Change memories together, all or none."""
     writes: dict[Scope, list[Write]] = {}
     for each in asked.memories:
@@ -124,7 +125,7 @@ async def batch_update(reach: Writing, asked: BatchUpdateRequest) -> dict[str, A
 
 
 @router.delete("/v1/batch/")
-async def batch_delete(reach: Writing, asked: BatchDeletionRequest) -> dict[str, Any]:
+async def batch_delete(reach: Writing, asked: BatchDeletionRequest) -> JsonAnswer:
     """Delete memories together, all or none."""
     ids = [each.memory_id for each in asked.memories]
     for each in ids:
@@ -134,14 +135,14 @@ async def batch_delete(reach: Writing, asked: BatchDeletionRequest) -> dict[str,
 
 
 @router.get("/v1/memories/{memory_id}/")
-async def get(reach: Reading, memory_id: str) -> dict[str, Any]:
+async def get(reach: Reading, memory_id: str) -> JsonAnswer:
     """Return a memory."""
     _, standing = await _standing(reach, memory_id, "read")
     return await _shown(reach, standing)
 
 
 @router.put("/v1/memories/{memory_id}/")
-async def update(reach: Writing, memory_id: str, asked: UpdateMemoryRequest) -> dict[str, Any]:
+async def update(reach: Writing, memory_id: str, asked: UpdateMemoryRequest) -> JsonAnswer:
     """Write a memory's next version."""
     inner, standing = await _standing(reach, memory_id, "write")
     write = rewritten(standing, asked)
@@ -152,7 +153,7 @@ async def update(reach: Writing, memory_id: str, asked: UpdateMemoryRequest) -> 
 
 
 @router.delete("/v1/memories/{memory_id}/")
-async def delete(reach: Writing, memory_id: str) -> dict[str, Any]:
+async def delete(reach: Writing, memory_id: str) -> JsonAnswer:
     """Delete a memory with its history."""
     _ = await _standing(reach, memory_id, "write")
     await _delete(reach, [memory_id])
@@ -160,7 +161,7 @@ async def delete(reach: Writing, memory_id: str) -> dict[str, Any]:
 
 
 @router.get("/v1/memories/{memory_id}/history/")
-async def history(reach: Reading, memory_id: str) -> list[dict[str, Any]]:
+async def history(reach: Reading, memory_id: str) -> list[JsonAnswer]:
     """Return the versions of a memory, oldest first."""
     inner, standing = await _standing(reach, memory_id, "read")
     revisions = await inner.memory.history(inner.scope, standing.type, standing.key)
@@ -182,7 +183,7 @@ async def _standing(reach: Reach, id_: str, needs: Permission) -> tuple[Reach, M
     return inner, found
 
 
-async def _shown(reach: Reach, memory: Memory) -> dict[str, Any]:
+async def _shown(reach: Reach, memory: Memory) -> JsonAnswer:
     (row,) = await rows_of(reach.memory, reach.scope, [memory])
     return row
 

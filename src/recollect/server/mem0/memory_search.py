@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from recollect.errors import LimitError
 from recollect.memory.pagination import each_memory, scopes_of
@@ -18,6 +18,7 @@ from recollect.server.mem0.memory_rows import rows_of
 from recollect.server.mem0.owners import OWNER_FIELDS, SEGMENT_OF, owners_of
 from recollect.server.mem0.request_schemas import SearchMemoriesRequest
 from recollect.server.routes.recall import note
+from recollect.server.schemas.elements import JsonAnswer
 
 SCANNED_MAX: Final = 50_000
 """So many memories are looked through for one listing."""
@@ -120,7 +121,7 @@ async def _scored(reach: Reach, found: Recall) -> list[FoundRow]:
     ]
 
 
-def page_of_rows(rows: Sequence[FoundRow], page: int, size: int, address: str) -> dict[str, Any]:
+def page_of_rows(rows: Sequence[FoundRow], page: int, size: int, address: str) -> JsonAnswer:
     """Return one page of rows, from page 1, with the addresses of those beside it."""
     end = page * size
 

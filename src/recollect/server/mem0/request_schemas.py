@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field, JsonValue
 
 from recollect.errors import UsageError
 from recollect.messages.new_message import new_message
 from recollect.recall.query import QUERY_CHARACTERS_MAX
-from recollect.records import JsonObject, NewMessage
+from recollect.records import Json, JsonObject, NewMessage
 from recollect.server.langgraph.request_schemas import Passed
 from recollect.server.mem0.owners import OWNER_FIELDS
 from recollect.server.schemas.requests import Id, Object
@@ -65,12 +64,12 @@ class AddMemoriesRequest(OwnedBody):
         Raises:
             UsageError: One is no message.
         """
-        given: Sequence[Any] = self.messages if isinstance(self.messages, list) else [self.messages]
+        given = self.messages if isinstance(self.messages, list) else [self.messages]
         said = [
             new_message(each if isinstance(each, str) else _known_fields(each)) for each in given
         ]
         time = None if self.timestamp is None else datetime.fromtimestamp(self.timestamp, UTC)
-        about = cast("JsonObject", self.metadata or {})
+        about = self.metadata or {}
         return [
             replace(
                 each, time=time, metadata={**each.metadata, **about} if about else each.metadata
@@ -91,11 +90,10 @@ class FilteredBody(OwnedBody):
 
     def conditions(self) -> JsonObject:
         """Return the filters, with what is named beside them."""
-        beside: list[Any] = [{name: owner} for name, owner in self.owners().items()]
+        beside: list[Json] = [{name: owner} for name, owner in self.owners().items()]
         if self.metadata:
             beside.append({"metadata": self.metadata})
-        whole = {"AND": [*beside, self.filters]} if beside else self.filters
-        return cast("JsonObject", whole)
+        return {"AND": [*beside, self.filters]} if beside else self.filters
 
 
 class SearchMemoriesRequest(FilteredBody):
@@ -111,7 +109,7 @@ class SearchMemoriesRequest(FilteredBody):
         found = super().conditions()
         if self.categories is None:
             return found
-        return cast("JsonObject", {"AND": [found, {"categories": {"in": self.categories}}]})
+        return {"AND": [found, {"categories": {"in": self.categories}}]}
 
 
 class UpdateMemoryRequest(Passed):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
 
 from recollect.errors import UsageError
 from recollect.server.http.scope_access import LIMIT, Administering, CursorParameter, Limit
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.wire.audits import audit_entry_to_json, verdict_to_json
 
 router: Final = APIRouter(prefix="/v1/audit", tags=["audit"])
@@ -18,7 +19,7 @@ _HASH: Final = r"^[0-9a-f]{64}$"
 @router.get("", summary="Who changed what")
 async def audit(
     reach: Administering, cursor: CursorParameter = None, limit: Limit = LIMIT
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """
     Return the audited changes of exactly this scope, the newest first; each is a row of a chain.
 
@@ -41,7 +42,7 @@ async def verify(
         int | None, Query(ge=1, le=2**53, description="The number of a row that was noted before.")
     ] = None,
     hash: Annotated[str | None, Query(pattern=_HASH, description="The hash of that row.")] = None,
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """
     Follow the scope's chain, and say where it first is not as it was written.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Final
+from typing import Final
 
 from fastapi import APIRouter
 
 from recollect.observability.spans import memory_span
 from recollect.server.http.scope_access import Reading
 from recollect.server.routes.recall import note
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import ContextRequest
 from recollect.wire.contexts import context_to_json
 
@@ -17,7 +18,7 @@ router: Final = APIRouter(prefix="/v1", tags=["recall"])
 
 
 @router.post("/context", summary="What a prompt should be told")
-async def context(reach: Reading, asked: ContextRequest) -> dict[str, Any]:
+async def context(reach: Reading, asked: ContextRequest) -> JsonAnswer:
     """
     Return the profile, and the memories and messages that bear on a query, as text with sources.
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
+from pydantic import BaseModel
 
 from recollect.cli.commands.erase import Preview, preview_of
 from recollect.errors import ConflictError, RepeatedRequestError, UsageError
 from recollect.memory.facade import Recollect
 from recollect.observability.spans import memory_span
-from recollect.records import Json, JsonObject, PutSideRecord, Scope
+from recollect.records import JsonObject, PutSideRecord, Scope
 from recollect.server.authorization import RESERVED
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import Below, Erasing, IdempotencyKey, Reach
 from recollect.server.langgraph.run_records import forget_erased
-from recollect.server.schemas.requests import ConfirmationRequest, EraseRequest
+from recollect.server.schemas.elements import JsonAnswer
+from recollect.server.schemas.requests import ConfirmationRequest, EraseRequest, TargetInput
+from recollect.stores.json_pointers import texts_in
 from recollect.stores.pages import each_row
 from recollect.stores.plans.erasure import (
     EraseReceipt,
@@ -29,6 +32,15 @@ from recollect.stores.plans.erasure import (
 from recollect.stores.validation import to_datetime
 from recollect.wire.erasures import ErasePreview, preview_to_json, receipt_to_json
 
+
+class _ShownErase(BaseModel):
+    """The erase that a token confirms: its target, the counts that were shown, and until when."""
+
+    target: TargetInput
+    counts: Preview
+    until: datetime
+
+
 router: Final = APIRouter(prefix="/v1/erase", tags=["erase"])
 CONFIRM_S: Final = 600.0
 """So long what was previewed can be confirmed."""
@@ -39,27 +51,23 @@ _PAGE: Final = 500
 
 
 @router.post("/preview", summary="What an erase would take")
-async def preview(reach: Erasing, asked: EraseRequest) -> dict[str, Any]:
+async def preview(reach: Erasing, asked: EraseRequest) -> JsonAnswer:
     """Count what would go, and give a token that confirms exactly this for ten minutes."""
     target = asked.target.target()
     if isinstance(target, EraseScope) and target.below:
         reach.may("erase", below=True)
     counts = await preview_of(reach.memory, reach.scope, check_target(target))
     expires_at = to_datetime(reach.memory.store.now()) + timedelta(seconds=CONFIRM_S)
-    held: Json = {
-        "target": cast("Json", asked.target.model_dump(exclude_none=True)),
-        "counts": asdict(counts),
-        "until": expires_at.isoformat(),
-    }
+    shown = _ShownErase(target=asked.target, counts=counts, until=expires_at)
+    held = shown.model_dump(mode="json", exclude_none=True)
     token = reach.service.signer.token(held, _CONFIRMATION, reach.principal.key_id, reach.scope)
-    shown = ErasePreview(**asdict(counts), confirm=token, expires_at=expires_at)
-    return preview_to_json(shown)
+    return preview_to_json(ErasePreview(**asdict(counts), confirm=token, expires_at=expires_at))
 
 
 @router.post("", summary="Erase what was previewed")
 async def erase(
     reach: Erasing, asked: ConfirmationRequest, idempotency_key: IdempotencyKey = None
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """
     Erase what the token confirms, with what rests on it alone, from values, history and files.
 
@@ -69,13 +77,13 @@ async def erase(
     # Unique: the confirmation expires long before its key is forgotten and may be used again.
     name = idempotency_key and await store.keyed("erase", idempotency_key, asked.confirm)
 
-    async def act(memory: Recollect) -> dict[str, Any]:
+    async def act(memory: Recollect) -> JsonAnswer:
         receipt = await _erase(reach, asked.confirm)
         # Noting the receipt is what has the key: the scope may be gone with all that it held.
         await note_receipt(reach, receipt, name or receipt.id, memory)
         return receipt_to_json(receipt)
 
-    async def again(_: RepeatedRequestError) -> dict[str, Any]:
+    async def again(_: RepeatedRequestError) -> JsonAnswer:
         note = await store.side_record(noted_in, ERASURE, str(name))
         id_ = note and note.value["receipt"]
         receipts = await reach.memory.receipts()
@@ -125,13 +133,12 @@ def _confirmed(reach: Reach, token: str) -> tuple[EraseTarget, Preview]:
         UsageError: The token belongs to another key or scope, or has expired.
     """
     service = reach.service
-    held = service.signer.value(token, _CONFIRMATION, reach.principal.key_id, reach.scope)
-    fields = cast("dict[str, Any]", held)
-    if datetime.fromisoformat(fields["until"]) <= to_datetime(service.memory.store.now()):
+    told = service.signer.value(token, _CONFIRMATION, reach.principal.key_id, reach.scope)
+    held = _ShownErase.model_validate(told)
+    if held.until <= to_datetime(service.memory.store.now()):
         msg = f"the confirmation is older than {CONFIRM_S:g} s (CONFIRM_S): preview it again"
         raise UsageError(msg)
-    asked = EraseRequest.model_validate({"target": fields["target"]})
-    return asked.target.target(), Preview(**fields["counts"])
+    return held.target.target(), held.counts
 
 
 def receipts_scope(tenant: str) -> Scope:
@@ -162,7 +169,7 @@ async def receipts(
     unclean: Annotated[
         bool, Query(description="Only those whose bytes are not gone from the files yet.")
     ] = False,
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """Return the receipts of what was erased through this service, the newest first."""
     if below:
         reach.may("erase", below=True)
@@ -174,7 +181,7 @@ async def receipts(
             receipts_scope(reach.principal.tenant), ERASURE, cursor=cursor, limit=_PAGE
         )
     ):
-        marks = cast("list[str]", each.value["marks"])
+        marks = texts_in(each.value["marks"])
         if mark in marks if below else mark == marks[-1]:
             ours.add(str(each.value["receipt"]))
     found = [each for each in await memory.receipts(unclean=unclean) if each.id in ours]

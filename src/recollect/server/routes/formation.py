@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Awaitable, Callable
+from typing import Final
 
 from fastapi import APIRouter
 
@@ -22,6 +23,7 @@ from recollect.server.http.scope_access import (
     Writing,
 )
 from recollect.server.routes.threads import existing_thread
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import RetryRequest, ThreadRequest
 from recollect.stores.validation import to_datetime
 from recollect.wire.elements import time_to_json
@@ -38,7 +40,7 @@ _PAGE: Final = 200
 @router.get("/formation/pending", summary="What waits to be formed")
 async def pending(
     reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """Return the threads with pending formation, with countdowns, and the model's state."""
     memory = reach.memory
 
@@ -55,7 +57,7 @@ async def pending(
     }
 
 
-def _breaker(reach: Reach) -> dict[str, Any] | None:
+def _breaker(reach: Reach) -> JsonAnswer | None:
     """Return the model's state; its error text only for administrators."""
     worker = reach.memory.worker
     if worker is None:
@@ -71,7 +73,7 @@ def _breaker(reach: Reach) -> dict[str, Any] | None:
 
 
 @router.post("/form", summary="Form now what waits")
-async def form(reach: Writing, asked: ThreadRequest | None = None) -> dict[str, Any]:
+async def form(reach: Writing, asked: ThreadRequest | None = None) -> JsonAnswer:
     """
     Form what waits in a thread, or in the scope; the answer comes when it has ended.
 
@@ -92,7 +94,7 @@ async def form(reach: Writing, asked: ThreadRequest | None = None) -> dict[str, 
     }
 
 
-def _result(reach: Reach, result: FormationResult) -> dict[str, Any]:
+def _result(reach: Reach, result: FormationResult) -> JsonAnswer:
     """Return how a formation ended; the words of a provider only to who administers the service."""
     is_told = result.outage is None or _is_admin(reach)
     return {"end": result.end, "reason": result.reason if is_told else ""}
@@ -104,34 +106,31 @@ def _is_admin(reach: Reach) -> bool:
 
 @router.post("/formation/pause", summary="Pause formation")
 async def pause(
-    reach: Writing,
-    asked: ThreadRequest | None = None,
-    idempotency_key: IdempotencyKey = None,
-) -> dict[str, Any]:
+    reach: Writing, asked: ThreadRequest | None = None, idempotency_key: IdempotencyKey = None
+) -> JsonAnswer:
     """Pause formation of a thread, or of all threads that the scope has now; return how many."""
-    thread = asked.thread if asked else None
-
-    async def act(memory: Recollect) -> int:
-        return await memory.pause(reach.scope, thread)
-
-    request = RepeatableRequest(reach, idempotency_key, "pause", thread)
-    return {"threads": await request.answer(act, _count_of)}
+    return await _steered(reach, asked, idempotency_key, "pause", Recollect.pause)
 
 
 @router.post("/formation/resume", summary="Resume formation")
 async def resume(
-    reach: Writing,
-    asked: ThreadRequest | None = None,
-    idempotency_key: IdempotencyKey = None,
-) -> dict[str, Any]:
+    reach: Writing, asked: ThreadRequest | None = None, idempotency_key: IdempotencyKey = None
+) -> JsonAnswer:
     """Resume formation of a thread, or of all threads of the scope; return how many."""
+    return await _steered(reach, asked, idempotency_key, "resume", Recollect.resume)
+
+
+async def _steered(
+    reach: Reach,
+    asked: ThreadRequest | None,
+    key: str | None,
+    name: str,
+    steer: Callable[[Recollect, Scope, str | None], Awaitable[int]],
+) -> JsonAnswer:
     thread = asked.thread if asked else None
-
-    async def act(memory: Recollect) -> int:
-        return await memory.resume(reach.scope, thread)
-
-    request = RepeatableRequest(reach, idempotency_key, "resume", thread)
-    return {"threads": await request.answer(act, _count_of)}
+    request = RepeatableRequest(reach, key, name, thread)
+    count = await request.answer(lambda memory: steer(memory, reach.scope, thread), _count_of)
+    return {"threads": count}
 
 
 async def _count_of(repeated: RepeatedRequestError) -> int:
@@ -141,7 +140,7 @@ async def _count_of(repeated: RepeatedRequestError) -> int:
 @router.post("/formation/retry", summary="Retry what was given up")
 async def retry(
     reach: Writing, asked: RetryRequest | None = None, idempotency_key: IdempotencyKey = None
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """
     Let messages that were given up wait again, due at once; say how many.
 
@@ -171,7 +170,7 @@ async def formations(
     below: Below = False,
     cursor: CursorParameter = None,
     limit: Limit = LIMIT,
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """Return the receipts of formations, the newest of each scope first."""
     memory = reach.memory
 
@@ -186,7 +185,7 @@ async def formations(
 
 
 @router.get("/formations/{formation}", summary="What one formation did")
-async def formation(reach: Reading, formation: str) -> dict[str, Any]:
+async def formation(reach: Reading, formation: str) -> JsonAnswer:
     """Return the whole receipt of a formation: what became of each message, why, and its cost."""
     found = await reach.memory.formation(reach.scope, formation)
     if found is None:

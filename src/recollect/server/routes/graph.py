@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
 
@@ -11,6 +11,7 @@ from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, holds
 from recollect.graph.neighbourhood import neighbourhood
 from recollect.records import Json
 from recollect.server.http.scope_access import Name, Reading
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import Time
 from recollect.wire.elements import time_to_json
 
@@ -28,7 +29,7 @@ async def graph(
     limit: Annotated[int, Query(ge=1, le=NODES_MAX)] = NODES,
     valid_at: Time | None = None,
     known_at: Annotated[Time | None, Query(description="As it was believed at this time.")] = None,
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """
     Return the entities within *depth* steps of one, nearest first, or those with most facts.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from fastapi import APIRouter, Request, Response
 from starlette.datastructures import Headers
@@ -18,6 +18,7 @@ from recollect.server.http.problems import Problem
 from recollect.server.http.request_log import LOG
 from recollect.server.http.scope_access import Administering
 from recollect.server.http.state import Service
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.validation import to_datetime
 from recollect.wire.health import health_to_json
 
@@ -34,13 +35,13 @@ def service_of(request: Request) -> Service:
 
 
 @router.get("/health/live", summary="Whether the process answers")
-async def live() -> dict[str, Any]:
+async def live() -> JsonAnswer:
     """Report that the process responds."""
     return {"status": "ok"}
 
 
 @router.get("/health/ready", summary="Whether it can keep and recall", response_model=None)
-async def ready(request: Request) -> Response | dict[str, Any]:
+async def ready(request: Request) -> Response | JsonAnswer:
     """
     Report whether the store responds, and whether background work fails (``degraded``).
 
@@ -71,7 +72,7 @@ async def _may_see_details(service: Service, request: Request) -> bool:
     return True
 
 
-async def answer_health(service: Service) -> dict[str, Any]:
+async def answer_health(service: Service) -> JsonAnswer:
     """Return the health of the memory, with the backlog of each background task."""
     told = health_to_json(await service.memory.health())
     embedder, model = _embedder_of(service), service.memory.worker is not None
@@ -86,7 +87,7 @@ def _embedder_of(service: Service) -> str:
 
 
 @guarded.get("", summary="How the memory and its background work are")
-async def health(reach: Administering) -> dict[str, Any]:
+async def health(reach: Administering) -> JsonAnswer:
     """
     Return status, latency of the store, and of each background task its last success and error.
 
@@ -111,12 +112,12 @@ async def metrics(request: Request) -> Response:
 
 
 @router.get("/ok", summary="Whether the process answers")
-async def ok() -> dict[str, Any]:
+async def ok() -> JsonAnswer:
     """Report that the process responds."""
     return {"ok": True}
 
 
 @router.get("/info", summary="What this is")
-async def info() -> dict[str, Any]:
+async def info() -> JsonAnswer:
     """Return the version."""
     return {"version": __version__, "name": "recollect", "flags": {"store": True}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Request, Response
 
@@ -21,6 +21,7 @@ from recollect.server.http.authentication import key_in
 from recollect.server.http.path_names import NamedRoute
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import Administering, IdempotencyKey, Reach
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import KeyRequest, RotationRequest
 from recollect.wire.administration import key_to_json
 
@@ -35,7 +36,7 @@ router: Final = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=NamedRou
 
 
 @router.get("", summary="The keys of a scope and below it")
-async def keys(reach: Administering) -> dict[str, Any]:
+async def keys(reach: Administering) -> JsonAnswer:
     """Return the keys that are bound to the scope or below it, oldest first."""
     found = await reach.service.keys.all(reach.scope)
     return {"keys": [key_to_json(each, reach.relative) for each in found], "cursor": None}
@@ -47,19 +48,19 @@ async def create(
     asked: KeyRequest,
     caller: CallerKey,
     idempotency_key: IdempotencyKey = None,
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """Create a key with at most the caller's permissions; only this response contains it."""
     bound = check_bound((*reach.scope, *asked.scope))
     permissions = check_giving(reach.principal, asked.permissions)
     source = _source(reach, caller, idempotency_key, "create")
 
-    async def act(memory: Recollect) -> dict[str, Any]:
+    async def act(memory: Recollect) -> JsonAnswer:
         key, secret = await reach.keys_in(memory, source).create(
             asked.name, bound, permissions, expires_at=asked.expires_at
         )
         return key_to_json(key, reach.relative) | {"key": secret}
 
-    async def again(_: object) -> dict[str, Any]:
+    async def again(_: object) -> JsonAnswer:
         return await _shown_again(reach, source("id", "", 0).hex()[:ID_CHARACTERS], source)
 
     keyed = RepeatableRequest(reach, idempotency_key, "create", asked.model_dump(mode="json"))
@@ -84,7 +85,7 @@ def _source(reach: Reach, caller: str, idempotency_key: str | None, operation: s
     return derived
 
 
-async def _shown_again(reach: Reach, id_: str, source: SecretSource) -> dict[str, Any]:
+async def _shown_again(reach: Reach, id_: str, source: SecretSource) -> JsonAnswer:
     """
     Return a key that was made, or rotated, with secrets of a source.
 
@@ -140,17 +141,17 @@ async def rotate(
     caller: CallerKey,
     asked: RotationRequest | None = None,
     idempotency_key: IdempotencyKey = None,
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """Give a key a new secret, shown only in this response; the old one stays valid for a while."""
     overlap_s = asked.overlap_s if asked else 0.0
     source = _source(reach, caller, idempotency_key, "rotate")
 
-    async def act(memory: Recollect) -> dict[str, Any]:
+    async def act(memory: Recollect) -> JsonAnswer:
         await _administered(reach, id)
         key, secret = await reach.keys_in(memory, source).rotate(id, overlap_s=overlap_s)
         return key_to_json(key, reach.relative) | {"key": secret}
 
-    async def again(_: object) -> dict[str, Any]:
+    async def again(_: object) -> JsonAnswer:
         return await _shown_again(reach, id, source)
 
     keyed = RepeatableRequest(reach, idempotency_key, "rotate", id, overlap_s)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from fastapi import APIRouter
 
@@ -17,6 +17,7 @@ from recollect.server.http.scope_access import (
     Limit,
     Reading,
 )
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.settings import Settings
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validation import JSON_DEPTH_MAX
@@ -27,7 +28,7 @@ _SCOPES: Final = "scopes"
 
 
 @router.get("/me", summary="Who the key is, and what the service can do")
-async def me(reach: Reading) -> dict[str, Any]:
+async def me(reach: Reading) -> JsonAnswer:
     """Return the key's permissions and scope, and the service's configuration."""
     service = reach.service
     settings = service.settings
@@ -69,7 +70,7 @@ def _limits(settings: Settings) -> JsonObject:
 @router.get("/scopes", summary="Scopes that hold something")
 async def scopes(
     reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """Return the scope that is meant, or it and all below it that hold something, in order."""
     if not below:
         return {"scopes": [reach.relative(reach.scope)], "cursor": None}

@@ -1,9 +1,9 @@
-"""Memories: listed, read, written, deleted; their history, and what people decide about them."""
+"""Memories: listed, read, written, deleted, and their history."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal, cast
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import JSONResponse
@@ -15,12 +15,10 @@ from recollect.observability.spans import memory_span
 from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
 from recollect.records import (
     DeleteMemory,
-    EndMemory,
     Json,
     JsonObject,
     Memory,
     Page,
-    PutMemory,
     Scope,
 )
 from recollect.server.http.etags import IfMatch, IfNoneMatch, etag_of, expected_version
@@ -39,17 +37,14 @@ from recollect.server.http.scope_access import (
 from recollect.server.http.type_registry import check_value
 from recollect.server.memory_listings import ListingRequest, read_listing
 from recollect.server.memory_order import ListingFilter, MemoryOrder
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import (
-    EndRequest,
     MemoryRequest,
-    RejectRequest,
     RememberRequest,
-    RestoreRequest,
     Time,
 )
 from recollect.server.undo import Undoable, WantsUndo
 from recollect.stores.validation import ID_CHARACTERS_MAX, check_time
-from recollect.wire.elements import time_to_json
 from recollect.wire.memories import memory_to_json, revision_to_json
 
 router: Final = APIRouter(prefix="/v1", tags=["memories"], route_class=NamedRoute)
@@ -63,7 +58,7 @@ ORDER: Final = (
     "each since the service started."
 )
 OFFSET: Final = "With `order`: after so many."
-_ADDRESS: Final = "/memories/{type}/{key}"
+ADDRESS: Final = "/memories/{type}/{key}"
 
 
 @router.get("/memories", summary="The memories of a scope")
@@ -85,7 +80,7 @@ async def memories(
     below: Below = False,
     cursor: CursorParameter = None,
     limit: Limit = LIMIT,
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """
     Return memories by scope, type and key; or with *q* those that bear on it, best first.
 
@@ -172,12 +167,12 @@ def _listing_filter(
     return ListingFilter(now=now, type=type_, state=state, valid_at=at)
 
 
-async def _listed(reach: Reach, asked: ListingRequest) -> dict[str, Any]:
+async def _listed(reach: Reach, asked: ListingRequest) -> JsonAnswer:
     """Return a part of a listing in an order, with the counts of the whole."""
     if asked.below:
         reach.may("read", below=True)
     found = await read_listing(reach, asked)
-    counts = {
+    counts: JsonObject = {
         "total": found.listing.total,
         "types": dict(found.listing.types),
         "states": dict(found.listing.states),
@@ -204,12 +199,12 @@ def read_filter_json(written: str | None) -> JsonObject | None:
     if not isinstance(found, dict):
         msg = 'filter is a JSON object of conditions, such as {"subject": "Ada"}'
         raise UsageError(msg)
-    return cast("JsonObject", found)
+    return found
 
 
 async def _ranked(
     reach: Reach, query: str, where: Where, state: State | None, *, below: bool, limit: int
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """Return the active memories that bear on a query, as recall ranks them."""
     if below:
         reach.may("read", below=True)
@@ -241,13 +236,13 @@ def answered(reach: Reach, memory: Memory, response: Response) -> dict[str, Json
     return memory_to_json(memory, reach.relative)
 
 
-@router.get(_ADDRESS, summary="One memory")
-async def memory(reach: Reading, type: TypeName, key: Key, response: Response) -> dict[str, Any]:
+@router.get(ADDRESS, summary="One memory")
+async def memory(reach: Reading, type: TypeName, key: Key, response: Response) -> JsonAnswer:
     """Return a memory in its present version, which is its ETag."""
     return answered(reach, await existing_memory(reach, type, key), response)
 
 
-@router.put(_ADDRESS, summary="Write a memory")
+@router.put(ADDRESS, summary="Write a memory")
 async def put(
     reach: Writing,
     type: TypeName,
@@ -258,7 +253,7 @@ async def put(
     if_none_match: IfNoneMatch = None,
     idempotency_key: IdempotencyKey = None,
     undo: WantsUndo = False,
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """
     Create a memory (201), or write its next version (200); every field becomes the new one's.
 
@@ -281,7 +276,7 @@ async def put(
     return change.told(answered(reach, written, response))
 
 
-@router.delete(_ADDRESS, summary="Delete a memory", status_code=204)
+@router.delete(ADDRESS, summary="Delete a memory", status_code=204)
 async def delete(
     reach: Writing,
     type: TypeName,
@@ -306,8 +301,8 @@ async def delete(
     return JSONResponse(change.told({})) if undo else Response(status_code=204)
 
 
-@router.get(f"{_ADDRESS}/history", summary="All versions of a memory")
-async def history(reach: Reading, type: TypeName, key: Key) -> dict[str, Any]:
+@router.get(f"{ADDRESS}/history", summary="All versions of a memory")
+async def history(reach: Reading, type: TypeName, key: Key) -> JsonAnswer:
     """Return every version of a memory with what it rested on, newest first."""
     await existing_memory(reach, type, key)
     found = await reach.memory.history(reach.scope, type, key)
@@ -320,21 +315,21 @@ async def remember(
     asked: RememberRequest,
     response: Response,
     idempotency_key: IdempotencyKey = None,
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """
     Keep a sentence as a memory of the type `Note`; the same sentence is one memory.
 
     It rests on no message. What a user said is cited where it is formed: append it to a thread.
     """
 
-    async def act(memory: Recollect) -> dict[str, Any]:
+    async def act(memory: Recollect) -> JsonAnswer:
         with memory_span("upsert_memory"):
             found = await memory.remember(
                 reach.scope, asked.text, context=asked.context, trust=asked.trust
             )
         return answered(reach, found, response)
 
-    async def again(repeated: RepeatedRequestError) -> dict[str, Any]:
+    async def again(repeated: RepeatedRequestError) -> JsonAnswer:
         if not repeated.memories:
             raise NotFoundError("what was remembered under this key was deleted since")
         return answered(reach, await existing_memory(reach, *repeated.memories[0]), response)
@@ -343,160 +338,3 @@ async def remember(
         reach, idempotency_key, "remember", asked.text, asked.context, asked.trust
     )
     return await request.answer(act, again)
-
-
-@router.post(f"{_ADDRESS}/approve", summary="Approve a memory in quarantine")
-async def approve(
-    reach: Writing,
-    type: TypeName,
-    key: Key,
-    response: Response,
-    if_match: IfMatch = None,
-    idempotency_key: IdempotencyKey = None,
-    undo: WantsUndo = False,
-) -> dict[str, Any]:
-    """
-    Put in force what waits in quarantine, exactly as it waits; name in `If-Match` what was seen.
-
-    The answer is the memory that is in force then, which may have been there before.
-    """
-    expected = expected_version(if_match)
-    change = Undoable(reach, undo)
-
-    async def act(memory: Recollect) -> dict[str, Any]:
-        await existing_memory(reach, type, key)
-        found = await change.noting(memory).approve(reach.scope, type, key, expected=expected)
-        return change.told(answered(reach, found, response))
-
-    async def again(repeated: RepeatedRequestError) -> dict[str, Any]:
-        address = repeated.memories[0] if repeated.memories else (type, key)
-        return change.told(answered(reach, await existing_memory(reach, *address), response))
-
-    request = RepeatableRequest(reach, idempotency_key, "approve", type, key, expected)
-    return await request.answer(act, again)
-
-
-@router.post(f"{_ADDRESS}/reject", summary="Refuse a memory for good")
-async def reject(
-    reach: Writing,
-    type: TypeName,
-    key: Key,
-    response: Response,
-    asked: RejectRequest | None = None,
-    if_match: IfMatch = None,
-    idempotency_key: IdempotencyKey = None,
-    undo: WantsUndo = False,
-) -> dict[str, Any]:
-    """Reject a memory, or a part of it: it stays visible, and is not formed again."""
-    expected, pointer = expected_version(if_match), asked.pointer if asked else ""
-    change = Undoable(reach, undo)
-
-    async def act(memory: Recollect) -> dict[str, Any]:
-        await existing_memory(reach, type, key)
-        noted = change.noting(memory)
-        await noted.reject(reach.scope, type, key, pointer=pointer, expected=expected)
-        return await again()
-
-    async def again(_: object = None) -> dict[str, Any]:
-        return change.told(answered(reach, await existing_memory(reach, type, key), response))
-
-    request = RepeatableRequest(reach, idempotency_key, "reject", type, key, pointer, expected)
-    return await request.answer(act, again)
-
-
-@router.post(f"{_ADDRESS}/restore", summary="Put an earlier version in force again")
-async def restore(
-    reach: Writing,
-    type: TypeName,
-    key: Key,
-    asked: RestoreRequest,
-    response: Response,
-    if_match: IfMatch = None,
-    idempotency_key: IdempotencyKey = None,
-    undo: WantsUndo = False,
-) -> dict[str, Any]:
-    """Write an earlier version again as the newest; nothing of the history is lost."""
-    expected = expected_version(if_match)
-    change = Undoable(reach, undo)
-
-    async def act(memory: Recollect) -> dict[str, Any]:
-        write = await _restoring(reach, type, key, asked.version, expected)
-        await change.noting(memory).apply(reach.scope, [write])
-        return await again()
-
-    async def again(_: object = None) -> dict[str, Any]:
-        return change.told(answered(reach, await existing_memory(reach, type, key), response))
-
-    request = RepeatableRequest(
-        reach, idempotency_key, "restore", type, key, asked.version, expected
-    )
-    return await request.answer(act, again)
-
-
-async def _restoring(
-    reach: Reach, type_: str, key: str, version: int, expected: int | None
-) -> PutMemory:
-    """
-    Return what writes an earlier version of a memory again.
-
-    Raises:
-        NotFoundError: There is no such memory, or no such version of it.
-    """
-    standing = await existing_memory(reach, type_, key)
-    revisions = await reach.memory.history(reach.scope, type_, key)
-    found = next((each for each in revisions if each.version == version), None)
-    if found is None:
-        msg = f"{type_}/{key} has no version {version}; it has 1 to {standing.version}"
-        raise NotFoundError(msg)
-    return PutMemory(
-        type=type_,
-        key=key,
-        value=found.value,
-        text=found.text,
-        expected=expected or standing.version,
-        valid_from=found.valid_from,
-        valid_until=found.valid_until,
-        expires_at=standing.expires_at,
-        evidence=found.evidence,
-        trust=found.trust,
-        state=found.state,
-        cause=f"restored {found.version}",
-    )
-
-
-@router.post(f"{_ADDRESS}/end", summary="Say since when it is no longer true")
-async def end(
-    reach: Writing,
-    type: TypeName,
-    key: Key,
-    asked: EndRequest,
-    response: Response,
-    if_match: IfMatch = None,
-    idempotency_key: IdempotencyKey = None,
-    undo: WantsUndo = False,
-) -> dict[str, Any]:
-    """End a memory: it stays readable and searchable as history."""
-    if idempotency_key is None:
-        await existing_memory(reach, type, key)
-    write = EndMemory(type=type, key=key, at=asked.at, expected=expected_version(if_match))
-    change = Undoable(reach, undo)
-    await change.memory.apply(reach.scope, [write], idempotency_key=idempotency_key)
-    return change.told(answered(reach, await existing_memory(reach, type, key), response))
-
-
-@router.get(f"{_ADDRESS}/recalls", summary="The last recalls that returned a memory")
-async def recalls(reach: Reading, type: TypeName, key: Key) -> dict[str, Any]:
-    """Return the last recalls of this process that returned a memory, newest first."""
-    await existing_memory(reach, type, key)
-    found = reach.service.recalled.of(reach.scope, type, key)
-    return {
-        "recalls": [
-            {
-                "at": time_to_json(each.at),
-                "query": each.query,
-                "rank": each.rank,
-                "score": each.score,
-            }
-            for each in found
-        ]
-    }

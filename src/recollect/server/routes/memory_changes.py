@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from fastapi import APIRouter
 
@@ -12,6 +12,7 @@ from recollect.memory.review import verdict_writes
 from recollect.records import DeleteMemory, EndMemory, Write
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import IdempotencyKey, Reach, Writing
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import ChangeMemoriesRequest, MemoryVersionInput
 from recollect.server.undo import Undoable, WantsUndo
 
@@ -24,7 +25,7 @@ async def change_memories(
     asked: ChangeMemoriesRequest,
     idempotency_key: IdempotencyKey = None,
     undo: WantsUndo = False,
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """
     Delete, end, approve or reject several memories, each at the version that was seen.
 
@@ -32,12 +33,12 @@ async def change_memories(
     """
     change = Undoable(reach, undo)
 
-    async def act(memory: Recollect) -> dict[str, Any]:
+    async def act(memory: Recollect) -> JsonAnswer:
         writes = await _writes_of(reach, asked)
         await change.noting(memory).apply(reach.scope, writes)
         return await again()
 
-    async def again(_: RepeatedRequestError | None = None) -> dict[str, Any]:
+    async def again(_: RepeatedRequestError | None = None) -> JsonAnswer:
         return change.told({"changed": len(asked.memories)})
 
     request = RepeatableRequest(reach, idempotency_key, "change", asked.model_dump_json())

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from datetime import datetime
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
 from recollect.errors import ForbiddenError
 from recollect.records import Json, JsonObject, Memory
 from recollect.server.http.scope_access import Reach, Reading
 from recollect.server.http.type_registry import types_of
+from recollect.server.memory_listings import ListingRequest, read_listing
+from recollect.server.memory_order import ListingFilter
+from recollect.server.schemas.elements import JsonAnswer
+from recollect.server.schemas.requests import Time
+from recollect.stores.validation import check_time
 from recollect.wire.elements import time_to_json
 from recollect.wire.memories import memory_to_json
 
@@ -25,13 +31,22 @@ _REVISED: Final = 8
 
 
 @router.get("/overview", summary="A scope at a glance")
-async def overview(reach: Reading) -> dict[str, Any]:
+async def overview(
+    reach: Reading,
+    valid_at: Annotated[
+        Time | None, Query(description="What had become true by then, as far as is known now.")
+    ] = None,
+    known_at: Annotated[Time | None, Query(description="As it was believed at this time.")] = None,
+) -> JsonAnswer:
     """
     Return the profiles of a scope, its newest memories, and those to review and recalled most.
 
-    Recalls are counted by the process that answers, since it started. Where nothing is remembered,
-    `below` names scopes that hold something, if the key may read them.
+    Recalls are counted by the process that answers, since it started: with *valid_at* or
+    *known_at* there are none. Where nothing is remembered, `below` names scopes that hold
+    something, if the key may read them.
     """
+    if valid_at is not None or known_at is not None:
+        return await _overview_of(reach, valid_at, known_at)
     newest = await reach.memory.store.read(
         lambda snapshot: snapshot.newest(reach.scope, limit=NEWEST)
     )
@@ -44,6 +59,36 @@ async def overview(reach: Reading) -> dict[str, Any]:
         "more_waiting": len(waiting.rows) > WAITING,
         "recalled": await _recalled(reach),
         "below": [] if newest or profiles else await _below(reach),
+    }
+
+
+async def _overview_of(
+    reach: Reach, valid_at: datetime | None, known_at: datetime | None
+) -> JsonAnswer:
+    """Return the overview of another day: what was known, had changed and waited then."""
+    at = None if valid_at is None else check_time(valid_at, "valid_at")
+    now = reach.memory.store.now()
+
+    async def part(limit: int, **wanted: Any) -> Sequence[Memory]:
+        asked = ListingRequest(
+            order="newest", wanted=ListingFilter(now=now, **wanted), known_at=known_at, limit=limit
+        )
+        return (await read_listing(reach, asked)).memories
+
+    latest = await part(2 * NEWEST, until=at)
+    newest = [each for each in latest if each.state != "rejected"][:NEWEST]
+    waiting = await part(WAITING + 1, state="quarantined", valid_at=at, until=at)
+    revised = [each.name for each in await types_of(reach) if each.update_mode == "patch"]
+    profiles = list[Memory]()
+    for name in revised:
+        profiles += await part(PROFILES, type=name, state="active", valid_at=at)
+    return {
+        "profiles": _written(reach, profiles[:PROFILES]),
+        "newest": [await _with_former(reach, each, place) for place, each in enumerate(newest)],
+        "waiting": _written(reach, waiting[:WAITING]),
+        "more_waiting": len(waiting) > WAITING,
+        "recalled": [],
+        "below": [],
     }
 
 

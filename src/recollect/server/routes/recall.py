@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from fastapi import APIRouter
 
@@ -14,6 +14,7 @@ from recollect.recall.results import Recall, Recalled
 from recollect.records import Memory, Message
 from recollect.server.http.recall_history import RecallNote
 from recollect.server.http.scope_access import Reach, Reading
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import RecallRequest
 from recollect.stores.validation import to_datetime
 from recollect.wire.recalls import recall_to_json
@@ -25,7 +26,7 @@ _LIMIT_MAX: Final = 1_000
 
 
 @router.post("/recall", summary="What bears on a query")
-async def recall(reach: Reading, asked: RecallRequest) -> dict[str, Any]:
+async def recall(reach: Reading, asked: RecallRequest) -> JsonAnswer:
     """
     Return the messages and memories that bear on a query, best first, with their reasons.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Path, Query, Response
 
@@ -24,7 +24,8 @@ from recollect.server.http.scope_access import (
     Writing,
 )
 from recollect.server.http.type_registry import settings_of
-from recollect.server.schemas.requests import AppendRequest, MessageInput
+from recollect.server.schemas.elements import JsonAnswer
+from recollect.server.schemas.requests import AppendRequest, MessageInput, Time
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validation import ID_CHARACTERS_MAX, POSITION_MAX, to_datetime
 from recollect.wire.messages import message_to_json
@@ -39,7 +40,7 @@ _THREADS: Final = "threads"
 @router.get("/threads", summary="The threads of a scope")
 async def threads(
     reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """Return threads by scope and id."""
     memory = reach.memory
 
@@ -55,7 +56,7 @@ async def threads(
 
 
 @router.get("/threads/{thread}", summary="One thread")
-async def thread(reach: Reading, thread: ThreadId) -> dict[str, Any]:
+async def thread(reach: Reading, thread: ThreadId) -> JsonAnswer:
     """Return a thread, and how far it has been formed."""
     found = await existing_thread(reach, thread)
     return thread_to_json(found, to_datetime(reach.memory.store.now()), reach.relative)
@@ -82,9 +83,10 @@ async def messages(
     after: Annotated[int, Query(ge=0, le=POSITION_MAX)] = 0,
     last: Annotated[int | None, Query(ge=1, le=200)] = None,
     before: Annotated[int | None, Query(ge=1, le=POSITION_MAX)] = None,
+    until: Annotated[Time | None, Query(description="With `last`: said no later.")] = None,
     cursor: CursorParameter = None,
     limit: Limit = LIMIT,
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """
     Return messages by position, after a position; or the *last* so many, oldest first.
 
@@ -92,8 +94,13 @@ async def messages(
     """
     memory = reach.memory
     await existing_thread(reach, thread)
+    if last is None and until is not None:
+        msg = "until goes with last: ask for the last so many messages until then"
+        raise UsageError(msg)
     if last is not None:
-        newest = await memory.last_messages(reach.scope, thread, limit=last, before=before)
+        newest = await memory.last_messages(
+            reach.scope, thread, limit=last, before=before, until=until
+        )
         return {"messages": [message_to_json(each) for each in newest], "cursor": None}
     listing = f"messages {thread}"
     held = reach.after(listing, cursor)
@@ -112,7 +119,7 @@ async def append(
     thread: ThreadId,
     asked: AppendRequest,
     idempotency_key: IdempotencyKey = None,
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """
     Append messages to a thread, which begins to exist with them.
 
@@ -147,7 +154,7 @@ async def put_message(
     message: MessageId,
     asked: MessageInput,
     idempotency_key: IdempotencyKey = None,
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """Replace the message with this id; it is formed again."""
     if asked.id not in {None, message}:
         msg = f"the body names the message {asked.id!r}, and the path {message!r}: leave out the id"

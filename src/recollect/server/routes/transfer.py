@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import StreamingResponse
@@ -16,6 +16,7 @@ from recollect.formation.strict_json import NotJsonError, read_json
 from recollect.memory.restoration import open_intake
 from recollect.records import Json, JsonObject, Scope
 from recollect.server.http.scope_access import Below, Reach, Reading, Writing
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
 from recollect.stores.validation import check_scope
 from recollect.wire.record_digests import END, ended
@@ -75,7 +76,7 @@ class _Import:
         self._batch: list[tuple[int, JsonObject]] = []
         self._waiting: list[tuple[int, JsonObject]] = []
 
-    def answer(self) -> dict[str, Any]:
+    def answer(self) -> JsonAnswer:
         """Return the report on all lines."""
         refused, changed = self.noted["refused"], self.noted["changed"]
         return {
@@ -183,7 +184,7 @@ async def import_(
         bool,
         Query(description="What was erased here as well, which needs the permission `admin`."),
     ] = False,
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """
     Restore the records of an export, below the scope of the request; idempotent.
 

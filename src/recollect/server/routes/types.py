@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Final
 
 from fastapi import APIRouter
 
@@ -16,6 +15,7 @@ from recollect.records import SCOPE_SETTINGS, DeleteSideRecord, Json
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import IdempotencyKey, Reading, Writing
 from recollect.server.http.type_registry import keep_types, own_settings, types_of
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import TypesRequest
 from recollect.server.undo import Undoable, WantsUndo
 
@@ -23,7 +23,7 @@ router: Final = APIRouter(prefix="/v1", tags=["types"])
 
 
 @router.get("/types", summary="The memory types of a scope")
-async def types(reach: Reading) -> dict[str, Any]:
+async def types(reach: Reading) -> JsonAnswer:
     """Return the scope's own types, else those of the nearest scope above, else the service's."""
     found = await types_of(reach)
     store, depth = reach.memory.store, len(reach.principal.scope)
@@ -31,11 +31,11 @@ async def types(reach: Reading) -> dict[str, Any]:
     return {
         "types": [_shown(each) for each in found],
         "own": bool(await own_settings(reach)),
-        "problem": nearest and problem_of(nearest),
+        "problem": None if nearest is None else problem_of(nearest),
     }
 
 
-def _shown(type_: MemoryType) -> dict[str, Any]:
+def _shown(type_: MemoryType) -> JsonAnswer:
     return dict(type_.as_config())
 
 
@@ -45,22 +45,22 @@ async def put_types(
     asked: TypesRequest,
     idempotency_key: IdempotencyKey = None,
     undo: WantsUndo = False,
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """Set the types of the scope, and of scopes below without their own; [] resets them."""
     change = Undoable(reach, undo)
 
-    async def act(memory: Recollect) -> dict[str, Any]:
+    async def act(memory: Recollect) -> JsonAnswer:
         noted = change.noting(memory)
         if not asked.types:
             write = DeleteSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS)
             await noted.store.apply(reach.scope, [write])
         else:
-            new = load_types(cast("Sequence[Mapping[str, object]]", asked.types))
+            new = load_types(asked.types)
             check_types_change(await types_of(reach), new)
             await keep_types(noted, reach.scope, new)
         return await again()
 
-    async def again(_: object = None) -> dict[str, Any]:
+    async def again(_: object = None) -> JsonAnswer:
         found = await types_of(reach)
         own = bool(await own_settings(reach))
         return change.told({"types": [_shown(each) for each in found], "own": own, "problem": None})
@@ -69,18 +69,18 @@ async def put_types(
 
 
 @router.post("/types/check", summary="Whether memory types would do")
-async def check_types(reach: Reading, asked: TypesRequest) -> dict[str, Any]:
+async def check_types(reach: Reading, asked: TypesRequest) -> JsonAnswer:
     """Validate types without changing anything; return the faults of each."""
     complaints: list[dict[str, Json]] = []
     good: list[MemoryType] = []
     for place, each in enumerate(asked.types):
         try:
-            good += load_types([cast("Mapping[str, object]", each)])
+            good += load_types([each])
         except UsageError as error:
             complaints.append(_complaint(str(error), place))
     if not complaints:
         try:
-            load_types(cast("Sequence[Mapping[str, object]]", asked.types))
+            load_types(asked.types)
             check_types_change(await types_of(reach), good)
         except UsageError as error:
             complaints.append(_complaint(str(error), 0))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from datetime import timedelta
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
 
 from recollect.records import Scope
 from recollect.server.http.scope_access import Below, Reach, Reading
+from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.usage import COUNTS
 from recollect.stores.validation import to_datetime
 
@@ -21,7 +22,7 @@ _PAGE: Final = 500
 @router.get("/usage", summary="What was used by day")
 async def usage(
     reach: Reading, below: Below = False, days: Annotated[int, Query(ge=1, le=400)] = DAYS
-) -> dict[str, Any]:
+) -> JsonAnswer:
     """
     Return requests, messages, memories, bytes, recalls, and what formation asked, by day (UTC).
 

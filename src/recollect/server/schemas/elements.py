@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
+
+from recollect.records import Json
+
+if TYPE_CHECKING:
+    JsonAnswer: TypeAlias = dict[str, Json]
+else:
+    # FastAPI would check every answer against `Json`, at each level: `recollect.wire` made it.
+    JsonAnswer: TypeAlias = dict[str, Any]
 
 Time = AwareDatetime
 Object = dict[str, JsonValue]

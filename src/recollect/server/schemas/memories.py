@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import ConfigDict, Field
 
-from recollect.records import MemoryState, Trust
+from recollect.records import EvidenceKind, MemoryState, Trust
 from recollect.server.schemas.elements import (
     Count,
     Cursor,
@@ -19,8 +19,21 @@ SENTENCE = "What it says, for people: a fact in its words, a note, else the fiel
 UNDO = "With `?undo=true`: a token with which POST /v1/undo takes the change back."
 
 
+class FileLinesResponse(ResponseModel, title="FileLines"):
+    """Lines of a file, as an agent read them; the service never opens it."""
+
+    path: str
+    line: int = Field(ge=1)
+    last_line: int | None = None
+    digest: str | None = None
+
+
 class EvidenceResponse(ResponseModel, title="Evidence"):
-    """The message, and the words in it, that a field rests on."""
+    """
+    The support of a field: a message and the words in it, or a finding of an agent.
+
+    A finding has an id of its own as `message`, and goes with the `thread` it was made in.
+    """
 
     thread: str
     message: str
@@ -30,6 +43,8 @@ class EvidenceResponse(ResponseModel, title="Evidence"):
         ge=0,
         description="0: enough by itself; evidence of the same other number only together.",
     )
+    kind: EvidenceKind = "message"
+    file: FileLinesResponse | None = Field(default=None, description="Of the kind `file` only.")
 
 
 EvidenceByPointer = dict[str, list[EvidenceResponse]]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Final, Literal, cast
+from typing import Annotated, Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
 from recollect.errors import UsageError
 from recollect.recall.context_defaults import CONTEXT_TOKENS, RECENT_MESSAGES
 from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
-from recollect.records import Json, JsonObject, NewMessage, PutMemory, Role, Trust
+from recollect.records import EvidenceKind, NewMessage, PutMemory, Role, Trust
 from recollect.server.authorization import ROTATION_OVERLAP_S_MAX, Permission
+from recollect.stores.file_lines import PATH_CHARACTERS_MAX
 from recollect.stores.plans.erasure import (
     EraseMemory,
     EraseMessages,
@@ -57,19 +57,21 @@ class MessageInput(RequestModel, title="NewMessage"):
 
     def new_message(self, id_: str | None = None) -> NewMessage:
         """Return it as the library takes it; *id_* goes before its own id."""
-        is_text = isinstance(self.content, str)
-        if is_text and self.text:
-            raise UsageError("a message has text and content: give its words once")
+        text, content = self.text, self.content
+        if isinstance(content, str):
+            if text:
+                raise UsageError("a message has text and content: give its words once")
+            text, content = content, None
         return NewMessage(
             role=self.role,
-            text=cast("str", self.content) if is_text else self.text,
+            text=text,
             id=id_ or self.id,
             name=self.name,
             time=self.time,
             session=self.session,
             source=self.source,
-            content=None if is_text else cast("Sequence[Json] | None", self.content),
-            metadata=cast("JsonObject", self.metadata),
+            content=content,
+            metadata=self.metadata,
         )
 
 
@@ -92,13 +94,31 @@ class AppendRequest(RequestModel):
     assistant: Id | None = Field(default=None, description="For which assistant it is formed.")
 
 
+class FileLinesInput(RequestModel, title="NewFileLines"):
+    """Lines of a file as an agent read them, `line` to `last_line`; the service never opens it."""
+
+    path: str = Field(max_length=PATH_CHARACTERS_MAX, description="Relative to the project.")
+    line: int = Field(ge=1, le=2**53)
+    last_line: int | None = Field(default=None, ge=1, le=2**53)
+    digest: str | None = Field(
+        default=None, max_length=100, description="`sha256:` and 64 hexadecimal digits."
+    )
+
+
 class EvidenceInput(RequestModel, title="NewEvidence"):
-    """The message, and the words in it, that a field rests on."""
+    """
+    The support of a field: a message and the words in it, or a finding of an agent.
+
+    A finding has an id of its own as `message`, and goes with the `thread` it was made in. A memory
+    that rests on one has the trust `agent`.
+    """
 
     thread: Id
     message: Id
     quote: str | None = None
     group: int = Field(default=0, ge=0, le=2**53, description=GROUP)
+    kind: EvidenceKind = "message"
+    file: FileLinesInput | None = Field(default=None, description="Of the kind `file` only.")
 
 
 class MemoryRequest(RequestModel, title="PutMemoryRequest"):
@@ -128,7 +148,7 @@ class MemoryRequest(RequestModel, title="PutMemoryRequest"):
         return PutMemory(
             type=type_,
             key=key,
-            value=cast("JsonObject", self.value),
+            value=self.value,
             text=self.text,
             expected=expected,
             valid_from=self.valid_from,
@@ -171,7 +191,7 @@ class EntryFilters(RequestModel):
             threads=self.threads,
             since=self.since,
             until=self.until,
-            filter=cast("JsonObject | None", self.filter),
+            filter=self.filter,
             valid_at=self.valid_at,
             known_at=self.known_at,
         )

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, Final, NotRequired
 
-from langchain.agents.middleware import AgentState, ModelRequest
+from langchain.agents.middleware import AgentState
 from langchain.agents.middleware.types import PrivateStateAttr
 from langgraph.runtime import Runtime
 
 from recollect.conversation.model_prompt import MemoryModel
-from recollect.integrations.langchain.middleware.request_middleware import RequestMiddleware
+from recollect.integrations.langchain.middleware.request_middleware import (
+    AgentRequest,
+    RequestMiddleware,
+)
 from recollect.integrations.langgraph.sync_wait import waited
 from recollect.messages import (
     Compaction,
@@ -84,8 +87,8 @@ class CompactionMiddleware(RequestMiddleware):
         self._output_tokens_max = output_tokens_max
 
     async def _before_model(
-        self, call: PairCall, state: Any, runtime: Runtime[Any]
-    ) -> dict[str, Any] | None:
+        self, call: PairCall, state: object, runtime: Runtime[Any]
+    ) -> dict[str, object] | None:
         """
         Compact the talk, if it is time.
 
@@ -102,7 +105,7 @@ class CompactionMiddleware(RequestMiddleware):
 
     before_model, abefore_model = delegated_pair(_before_model)
 
-    async def _prepared(self, call: PairCall, request: ModelRequest[Any]) -> ModelRequest[Any]:
+    async def _prepared(self, call: PairCall, request: AgentRequest) -> AgentRequest:
         """Return *request* with the compacted talk."""
         compaction = compaction_in(request.state)
         if compaction is None:
@@ -136,5 +139,5 @@ def compaction_in(state: Any) -> Compaction | None:
     return Compaction(through=str(kept["through"]), summary=kept.get("summary"))
 
 
-def _update(plan: SummaryPlan, summary: str | None) -> dict[str, Any]:
+def _update(plan: SummaryPlan, summary: str | None) -> dict[str, object]:
     return {COMPACTED: {"through": plan.old[-1].id, "summary": summary}}

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
-from langchain.agents.middleware import ModelRequest
 from langchain_core.messages import SystemMessage
 
 from recollect.agents.examples import Basis, Examples, Selection
 from recollect.agents.instructions import Instructions, Prompt
 from recollect.errors import UsageError
+from recollect.integrations.langchain.example_selector import SelectOptions
 from recollect.integrations.langchain.middleware.prompt_placement import (
     asked_in,
     query_of,
     with_block,
 )
-from recollect.integrations.langchain.middleware.request_middleware import RequestMiddleware
+from recollect.integrations.langchain.middleware.request_middleware import (
+    AgentRequest,
+    RequestMiddleware,
+)
 from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
 from recollect.integrations.langgraph.home_loop import forwarded
 from recollect.records import Scope
@@ -42,12 +45,12 @@ class InstructionsMiddleware(RequestMiddleware):
         self.user = None if user is None else check_whose(user)
         self._instructions = forwarded(instructions)
 
-    async def _prepared(self, call: PairCall, request: ModelRequest[Any]) -> ModelRequest[Any]:
+    async def _prepared(self, call: PairCall, request: AgentRequest) -> AgentRequest:
         """Return *request* with the instructions in force."""
         read, aread = self._instructions.read, self._instructions.aread
         return _instructed(request, await call(read, aread, self._user(request)))
 
-    def _user(self, request: ModelRequest[Any]) -> Scope | None:
+    def _user(self, request: AgentRequest) -> Scope | None:
         return None if self.user is None else scope_of(self.user, present_caller(request.runtime))
 
 
@@ -85,7 +88,7 @@ class ExamplesMiddleware(RequestMiddleware):
             raise UsageError(msg)
         self.present = present
         self._examples = forwarded(examples)
-        self._options: dict[str, Any] = {
+        self._options: SelectOptions = {
             "count": count,
             "budget_tokens": budget_tokens,
             "by": by,
@@ -94,7 +97,7 @@ class ExamplesMiddleware(RequestMiddleware):
             "tags": tuple(check_texts(tags, "tag")),
         }
 
-    async def _prepared(self, call: PairCall, request: ModelRequest[Any]) -> ModelRequest[Any]:
+    async def _prepared(self, call: PairCall, request: AgentRequest) -> AgentRequest:
         """Return *request* with the examples for it."""
         words = _asked(request)
         if not words:
@@ -102,7 +105,7 @@ class ExamplesMiddleware(RequestMiddleware):
         select, aselect = self._examples.select, self._examples.aselect
         return self._shown(request, await call(select, aselect, words, **self._options))
 
-    def _shown(self, request: ModelRequest[Any], chosen: Selection) -> ModelRequest[Any]:
+    def _shown(self, request: AgentRequest, chosen: Selection) -> AgentRequest:
         place = asked_in(request.messages)
         if not chosen.examples or place is None:
             return request
@@ -113,19 +116,19 @@ class ExamplesMiddleware(RequestMiddleware):
         return request.override(messages=shown)
 
 
-def _asked(request: ModelRequest[Any]) -> str:
+def _asked(request: AgentRequest) -> str:
     place = asked_in(request.messages)
     return "" if place is None else query_of(request.messages[place])
 
 
-def _instructed(request: ModelRequest[Any], prompt: Prompt) -> ModelRequest[Any]:
+def _instructed(request: AgentRequest, prompt: Prompt) -> AgentRequest:
     if not prompt.text:
         return request
     own = request.system_message
     if own is None:
         return request.override(system_message=SystemMessage(prompt.text))
     content = own.content
-    both: Any = (
+    both: object = (
         f"{content}\n\n{prompt.text}"
         if isinstance(content, str)
         else [*content, {"type": "text", "text": prompt.text}]

@@ -6,9 +6,8 @@ import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from langchain.agents.middleware import ModelRequest
 from langchain_core.messages import BaseMessage
 
 from recollect.errors import UsageError
@@ -18,7 +17,10 @@ from recollect.integrations.langchain.middleware.prompt_placement import (
     with_block,
     words_of,
 )
-from recollect.integrations.langchain.middleware.request_middleware import RequestMiddleware
+from recollect.integrations.langchain.middleware.request_middleware import (
+    AgentRequest,
+    RequestMiddleware,
+)
 from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
 from recollect.integrations.langgraph.home_loop import HomeLoop
 from recollect.memory.facade import Recollect
@@ -107,12 +109,12 @@ class RecallMiddleware(RequestMiddleware):
             secret=secrets.token_bytes(32) if secret is None else secret,
         )
 
-    async def _prepared(self, call: PairCall, request: ModelRequest[Any]) -> ModelRequest[Any]:
+    async def _prepared(self, call: PairCall, request: AgentRequest) -> AgentRequest:
         """Return *request* with what is remembered."""
         block = await call(self._read_block, self._aread_block, request)
         return request.override(messages=with_block(request.messages, block)) if block else request
 
-    def _block_of(self, request: ModelRequest[Any]) -> Callable[[Recollect], Awaitable[str]]:
+    def _block_of(self, request: AgentRequest) -> Callable[[Recollect], Awaitable[str]]:
         """Return what is remembered and bears on *request*, as a block of data."""
         scope = scope_of(self.scope, present_caller(request.runtime))
         return partial(_block, scope=scope, messages=request.messages, manner=self._manner)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 
 from recollect.sync.method_pairs import PairCall, delegated_pair
+
+AgentRequest: TypeAlias = ModelRequest[Any]
+AgentResponse: TypeAlias = ModelResponse[Any]
 
 
 class RequestMiddleware(AgentMiddleware[Any, Any, Any], ABC):
@@ -16,25 +19,25 @@ class RequestMiddleware(AgentMiddleware[Any, Any, Any], ABC):
 
     def wrap_model_call(
         self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
-    ) -> ModelResponse[Any]:
+        request: AgentRequest,
+        handler: Callable[[AgentRequest], AgentResponse],
+    ) -> AgentResponse:
         """Call the model with the prepared request."""
         return handler(self.prepare(request))
 
     async def awrap_model_call(
         self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
-    ) -> ModelResponse[Any]:
+        request: AgentRequest,
+        handler: Callable[[AgentRequest], Awaitable[AgentResponse]],
+    ) -> AgentResponse:
         """Call the model with the prepared request."""
         return await handler(await self.aprepare(request))
 
     @abstractmethod
-    async def _prepared(self, call: PairCall, request: ModelRequest[Any]) -> ModelRequest[Any]:
+    async def _prepared(self, call: PairCall, request: AgentRequest) -> AgentRequest:
         """Return the request that the model is called with; pairs are called by *call*."""
 
-    async def _prepare(self, call: PairCall, request: ModelRequest[Any]) -> ModelRequest[Any]:
+    async def _prepare(self, call: PairCall, request: AgentRequest) -> AgentRequest:
         """Return the request that the model is called with."""
         return await self._prepared(call, request)
 

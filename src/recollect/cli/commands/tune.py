@@ -1,0 +1,95 @@
+"""`recollect tune`: how much an embedder should weigh, from a labelled sample."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from recollect.cli.options import Target, memory_options
+from recollect.cli.output import note, print_json, print_table, progress_bar
+from recollect.cli.store_choice import opened, run
+from recollect.errors import UsageError
+
+if TYPE_CHECKING:
+    from recollect.memory.embedder_strength import Tuning
+    from recollect.recall.strength_sample import SampleQuestion
+
+_EXAMPLE: Final = """
+\b
+Examples:
+  recollect tune --sample questions.jsonl
+  recollect tune --sample questions.jsonl --embedder ollama/bge-m3 --dry-run
+  recollect tune --forget
+"""
+
+
+@click.command(epilog=_EXAMPLE, short_help="Weigh the embedder by a labelled sample.")
+@memory_options()
+@click.option("--sample", "file", metavar="FILE", help="Questions as JSON Lines; - is stdin.")
+@click.option("--dry-run", is_flag=True, help="Measure only, and keep nothing.")
+@click.option("--forget", is_flag=True, help="Forget the strength that is kept.")
+def tune(
+    target: Target,
+    file: str | None,
+    dry_run: bool,  # noqa: FBT001
+    forget: bool,  # noqa: FBT001
+) -> None:
+    """
+    Find how much the embedder should weigh in the ranking, and keep that with the store.
+
+    A line of FILE is {"query": …, "scope": …, "messages": [ids], "memories": ["TYPE/KEY"]}; --scope
+    is that of lines that name none. At least 20 questions; 100 and more say more. Nothing is kept
+    unless it helps on questions that it was not chosen by.
+    """
+    if forget == (file is not None):
+        msg = "name one of them: --sample FILE, or --forget"
+        raise UsageError(msg)
+    if file is None:
+        run(lambda: _forget(target))
+        note("forgotten: the strength that the embedder declares is in force, or 1")
+        return
+    from recollect.evaluation.recall_sample import load_sample
+
+    sample = load_sample(file, scope=target.scope)
+    tuning = run(lambda: _tune(target, sample, keep=not dry_run))
+    if target.is_json:
+        print_json(asdict(tuning))
+    else:
+        _print(tuning)
+
+
+async def _tune(target: Target, sample: list[SampleQuestion], *, keep: bool) -> Tuning:
+    async with opened(target) as memory:
+        with progress_bar("tuning") as bar:
+            return await memory.tune(
+                sample,
+                keep=keep,
+                progress=lambda done, total: bar.update(
+                    f"tuning: question {done:,} of {total:,}", done / total
+                ),
+            )
+
+
+async def _forget(target: Target) -> None:
+    async with opened(target) as memory:
+        await memory.forget_strength()
+
+
+def _print(tuning: Tuning) -> None:
+    rows = [
+        ("embedder", tuning.embedder),
+        ("questions", str(tuning.questions)),
+        ("strength before", f"{tuning.earlier:g}"),
+        ("recall@10 before", f"{tuning.before:.3f}"),
+        ("best strength", f"{tuning.strength:g}"),
+        ("recall@10 with it", f"{tuning.after:.3f}"),
+    ]
+    print_table(("tuning", ""), rows)
+    if tuning.is_kept:
+        note(f"kept with the store: {tuning.embedder} weighs {tuning.strength:g}")
+    elif tuning.strength == tuning.earlier:
+        note("nothing is kept: no other strength clearly finds more for held-out questions")
+    else:
+        note("nothing is kept: --dry-run only measures")

@@ -1,0 +1,191 @@
+"""Decisions of people about one memory: approved, rejected, restored, ended; its last recalls."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter, Response
+
+from recollect.errors import NotFoundError, RepeatedRequestError
+from recollect.memory.facade import Recollect
+from recollect.records import (
+    EndMemory,
+    PutMemory,
+)
+from recollect.server.http.etags import IfMatch, expected_version
+from recollect.server.http.path_names import NamedRoute
+from recollect.server.http.repeatable_requests import RepeatableRequest
+from recollect.server.http.scope_access import (
+    IdempotencyKey,
+    Reach,
+    Reading,
+    Writing,
+)
+from recollect.server.routes.memories import ADDRESS, Key, TypeName, answered, existing_memory
+from recollect.server.schemas.elements import JsonAnswer
+from recollect.server.schemas.requests import (
+    EndRequest,
+    RejectRequest,
+    RestoreRequest,
+)
+from recollect.server.undo import Undoable, WantsUndo
+from recollect.wire.elements import time_to_json
+
+router: Final = APIRouter(prefix="/v1", tags=["memories"], route_class=NamedRoute)
+
+
+@router.post(f"{ADDRESS}/approve", summary="Approve a memory in quarantine")
+async def approve(
+    reach: Writing,
+    type: TypeName,
+    key: Key,
+    response: Response,
+    if_match: IfMatch = None,
+    idempotency_key: IdempotencyKey = None,
+    undo: WantsUndo = False,
+) -> JsonAnswer:
+    """
+    Put in force what waits in quarantine, exactly as it waits; name in `If-Match` what was seen.
+
+    The answer is the memory that is in force then, which may have been there before.
+    """
+    expected = expected_version(if_match)
+    change = Undoable(reach, undo)
+
+    async def act(memory: Recollect) -> JsonAnswer:
+        await existing_memory(reach, type, key)
+        found = await change.noting(memory).approve(reach.scope, type, key, expected=expected)
+        return change.told(answered(reach, found, response))
+
+    async def again(repeated: RepeatedRequestError) -> JsonAnswer:
+        address = repeated.memories[0] if repeated.memories else (type, key)
+        return change.told(answered(reach, await existing_memory(reach, *address), response))
+
+    request = RepeatableRequest(reach, idempotency_key, "approve", type, key, expected)
+    return await request.answer(act, again)
+
+
+@router.post(f"{ADDRESS}/reject", summary="Refuse a memory for good")
+async def reject(
+    reach: Writing,
+    type: TypeName,
+    key: Key,
+    response: Response,
+    asked: RejectRequest | None = None,
+    if_match: IfMatch = None,
+    idempotency_key: IdempotencyKey = None,
+    undo: WantsUndo = False,
+) -> JsonAnswer:
+    """Reject a memory, or a part of it: it stays visible, and is not formed again."""
+    expected, pointer = expected_version(if_match), asked.pointer if asked else ""
+    change = Undoable(reach, undo)
+
+    async def act(memory: Recollect) -> JsonAnswer:
+        await existing_memory(reach, type, key)
+        noted = change.noting(memory)
+        await noted.reject(reach.scope, type, key, pointer=pointer, expected=expected)
+        return await again()
+
+    async def again(_: object = None) -> JsonAnswer:
+        return change.told(answered(reach, await existing_memory(reach, type, key), response))
+
+    request = RepeatableRequest(reach, idempotency_key, "reject", type, key, pointer, expected)
+    return await request.answer(act, again)
+
+
+@router.post(f"{ADDRESS}/restore", summary="Put an earlier version in force again")
+async def restore(
+    reach: Writing,
+    type: TypeName,
+    key: Key,
+    asked: RestoreRequest,
+    response: Response,
+    if_match: IfMatch = None,
+    idempotency_key: IdempotencyKey = None,
+    undo: WantsUndo = False,
+) -> JsonAnswer:
+    """Write an earlier version again as the newest; nothing of the history is lost."""
+    expected = expected_version(if_match)
+    change = Undoable(reach, undo)
+
+    async def act(memory: Recollect) -> JsonAnswer:
+        write = await _restoring(reach, type, key, asked.version, expected)
+        await change.noting(memory).apply(reach.scope, [write])
+        return await again()
+
+    async def again(_: object = None) -> JsonAnswer:
+        return change.told(answered(reach, await existing_memory(reach, type, key), response))
+
+    request = RepeatableRequest(
+        reach, idempotency_key, "restore", type, key, asked.version, expected
+    )
+    return await request.answer(act, again)
+
+
+async def _restoring(
+    reach: Reach, type_: str, key: str, version: int, expected: int | None
+) -> PutMemory:
+    """
+    Return what writes an earlier version of a memory again.
+
+    Raises:
+        NotFoundError: There is no such memory, or no such version of it.
+    """
+    standing = await existing_memory(reach, type_, key)
+    revisions = await reach.memory.history(reach.scope, type_, key)
+    found = next((each for each in revisions if each.version == version), None)
+    if found is None:
+        msg = f"{type_}/{key} has no version {version}; it has 1 to {standing.version}"
+        raise NotFoundError(msg)
+    return PutMemory(
+        type=type_,
+        key=key,
+        value=found.value,
+        text=found.text,
+        expected=expected or standing.version,
+        valid_from=found.valid_from,
+        valid_until=found.valid_until,
+        expires_at=standing.expires_at,
+        evidence=found.evidence,
+        trust=found.trust,
+        state=found.state,
+        cause=f"restored {found.version}",
+    )
+
+
+@router.post(f"{ADDRESS}/end", summary="Say since when it is no longer true")
+async def end(
+    reach: Writing,
+    type: TypeName,
+    key: Key,
+    asked: EndRequest,
+    response: Response,
+    if_match: IfMatch = None,
+    idempotency_key: IdempotencyKey = None,
+    undo: WantsUndo = False,
+) -> JsonAnswer:
+    """End a memory: it stays readable and searchable as history."""
+    if idempotency_key is None:
+        await existing_memory(reach, type, key)
+    write = EndMemory(type=type, key=key, at=asked.at, expected=expected_version(if_match))
+    change = Undoable(reach, undo)
+    await change.memory.apply(reach.scope, [write], idempotency_key=idempotency_key)
+    return change.told(answered(reach, await existing_memory(reach, type, key), response))
+
+
+@router.get(f"{ADDRESS}/recalls", summary="The last recalls that returned a memory")
+async def recalls(reach: Reading, type: TypeName, key: Key) -> JsonAnswer:
+    """Return the last recalls of this process that returned a memory, newest first."""
+    await existing_memory(reach, type, key)
+    found = reach.service.recalled.of(reach.scope, type, key)
+    return {
+        "recalls": [
+            {
+                "at": time_to_json(each.at),
+                "query": each.query,
+                "rank": each.rank,
+                "score": each.score,
+            }
+            for each in found
+        ]
+    }
