@@ -21,6 +21,7 @@ from benchmarks.changed_bytes import UNCOMPARED, change_bytes
 from benchmarks.fault_counts import FaultOutcome, FaultReport, FaultRow
 from recollect.errors import RecollectError, StoreError
 from recollect.memory.facade import Recollect
+from recollect.recall.index_persistence import IndexPersistence
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
@@ -34,6 +35,7 @@ from recollect.stores.plans.erasure import (
 )
 from recollect.stores.plans.formation import Formed
 from recollect.stores.rows import Cursor
+from recollect.stores.sqlite.index_files import IndexFiles
 from recollect.stores.system_clock import timer_s
 from recollect.testing.frozen_clock import FrozenClock
 from recollect.testing.reproducible_ids import SeededIds
@@ -67,6 +69,7 @@ RELAXED: Final = "durability=relaxed"
 UNSYNCED: Final = "synchronous=OFF"
 KEPT: Final = "secure_delete=OFF"
 UNCUT: Final = "log not cut"
+LEFT: Final = "index files left"
 NAMES: Final = ("ada", "bob", "eve")
 SHARED: Final[Scope] = ("shared",)
 PLAIN: Final[Scope] = ("plain",)
@@ -392,7 +395,7 @@ async def erase(folder: Path, number: int, *, seed: int = 1, control: str = "") 
     """
     random, outcome = chance(seed), FaultOutcome()
     drivers = {KEPT: driver_with(secure_delete="OFF"), UNCUT: Uncut}
-    with driven_by(drivers.get(control, apsw.Connection)):
+    with driven_by(drivers.get(control, apsw.Connection)), _index_files(left=control == LEFT):
         for turn in range(number):
             canary, kind = Canary(random), TARGETS[turn % len(TARGETS)]
             place = folder / f"erased-{turn}"
@@ -405,6 +408,8 @@ async def erase(folder: Path, number: int, *, seed: int = 1, control: str = "") 
                 before = await memory.recall(scope, canary.said)
                 if not (before.entries and canary.found_in(place)):
                     outcome.add("not there before", [str(place)])
+                if not await _write_index_file(memory):
+                    outcome.add("no index file", [str(place)])
                 receipt = await memory.erase(scope, target)
                 if receipt.clean_at is None:
                     outcome.add("not cleaned", [str(receipt)])
@@ -415,6 +420,27 @@ async def erase(folder: Path, number: int, *, seed: int = 1, control: str = "") 
             outcome.tried += 1
             outcome.acknowledged += canary.words
     return outcome
+
+
+@contextmanager
+def _index_files(*, left: bool) -> Iterator[None]:
+    """Leave index files where they are, whatever is erased, if *left*."""
+    plain = {name: vars(IndexFiles)[name] for name in ("unlink", "sweep")}
+    for name in plain if left else ():
+        setattr(IndexFiles, name, lambda *_, **__: None)
+    try:
+        yield
+    finally:
+        for name, method in plain.items():
+            setattr(IndexFiles, name, method)
+
+
+async def _write_index_file(memory: Recollect) -> int:
+    """Write the file of the index that was just searched, as for a large scope."""
+    recaller = memory._runtime.recaller  # noqa: SLF001 (its scope is too small for a file)
+    if recaller is None:
+        return 0
+    return await IndexPersistence(memory.store, entries_min=1).write_due(recaller.indexes, "")
 
 
 async def _remember(store: Store, kind: str, canary: Canary) -> tuple[Scope, EraseTarget]:
@@ -517,6 +543,7 @@ async def run(
             {
                 KEPT: lambda at: erase(at, erased, control=KEPT),
                 UNCUT: lambda at: erase(at, erased, control=UNCUT),
+                LEFT: lambda at: erase(at, erased, control=LEFT),
             },
         ),
         (

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import random
-import sqlite3
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib import import_module
@@ -20,6 +18,8 @@ from langgraph.store.base import BaseStore, Op, PutOp, Result
 from langgraph.store.memory import InMemoryStore
 
 import recollect
+from benchmarks.item_texts import text_of
+from benchmarks.langgraph_driver import sqlite_store
 from recollect.integrations.langgraph import RecollectStore
 from recollect.ports import Vector
 from recollect.stores.system_clock import timer_s
@@ -42,14 +42,6 @@ SQLITE: Final = "SqliteStore"
 WITH_LOG: Final = "SqliteStore, WAL"
 SYNCHRONOUS: Final = ("OFF", "NORMAL", "FULL", "EXTRA")
 """Names of the numbers that SQLite's ``PRAGMA synchronous`` returns."""
-WORDS: Final = tuple(
-    """
-morning evening garden kitchen school office station bicycle bridge river lake mountain forest
-beach island village market restaurant coffee bread cheese apple dinner breakfast recipe birthday
-wedding holiday journey ticket hotel camera photo guitar piano concert library letter poem computer
-project meeting manager dentist hospital sister brother daughter cousin neighbour teacher flower
-""".split()
-)
 Progress = Callable[[str], None]
 
 
@@ -136,11 +128,6 @@ def namespace_of(number: int) -> tuple[str, ...]:
     return "users", f"u{number % NAMESPACES:03}"
 
 
-def text_of(number: int) -> str:
-    """Return an item's text of twelve everyday words, the same in every run."""
-    return " ".join(random.Random(number).choices(WORDS, k=12))  # noqa: S311 (no secret)
-
-
 def put_of(number: int) -> PutOp:
     """Return the put of an item."""
     value = {"text": text_of(number), "n": number % 50}
@@ -162,41 +149,10 @@ def stores_in(folder: Path) -> Iterator[dict[str, BaseStore]]:
         if find_spec("langmem"):
             stores[LANGMEM] = LangMemTools(index)
         for name, journal in ((SQLITE, "DELETE"), (WITH_LOG, "WAL")):
-            theirs = _sqlite_store(exit_, folder / f"{journal}.db", index, journal)
+            theirs = sqlite_store(exit_, folder / f"{journal}.db", index, journal)
             if theirs is not None:
                 stores[name] = theirs
         yield stores
-
-
-def _sqlite_store(exit_: ExitStack, path: Path, index: Any, journal: str) -> Any | None:
-    """
-    Return SqliteStore, without vectors where no driver loads extensions.
-
-    By itself it keeps the journal that SQLite begins with, DELETE.
-    """
-    try:
-        from langgraph.store.sqlite import SqliteStore
-    except ModuleNotFoundError:
-        return None
-    driver = _driver()
-    # As `SqliteStore.from_conn_string` opens it, which knows Python's own driver alone.
-    opened = driver.connect(str(path), check_same_thread=False, isolation_level=None)
-    connection = exit_.enter_context(closing(opened))
-    connection.execute(f"PRAGMA journal_mode = {journal}")
-    store = SqliteStore(connection, index=index if _loads_extensions(driver) else None)
-    store.setup()
-    return store
-
-
-def _driver() -> Any:
-    """Return a driver of SQLite that loads extensions, else Python's own."""
-    if not _loads_extensions(sqlite3) and find_spec("pysqlite3"):
-        return import_module("pysqlite3")
-    return sqlite3
-
-
-def _loads_extensions(driver: Any) -> bool:
-    return hasattr(driver.Connection, "enable_load_extension")
 
 
 def _beside(stores: Mapping[str, Any]) -> str:

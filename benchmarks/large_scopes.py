@@ -24,35 +24,53 @@ from recollect.memory.formation_control import opened
 from recollect.ports import Embedder, Vector
 from recollect.records import Scope
 from recollect.stores.locator import open_store
+from recollect.stores.sqlite.index_files import size_beside
 
 SCOPE: Final[Scope] = ("large",)
 DIMENSIONS: Final = 384
 THREAD_MESSAGES: Final = 500
 WARM: Final = 20
+WAYS: Final = ("file", "blocks", "rows")
 NEVER: Final = 1 << 62
 _PAGE_BYTES: Final = resource.getpagesize()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstRecall:
-    """Processor time in ms of a first recall, of its parts and of a warm one; bytes an entry."""
+    """
+    Processor time in ms of a first recall, of its parts and of a warm one; bytes an entry.
+
+    *private_bytes* are those of *resident_bytes* that are no pages of a file.
+    """
 
     first_ms: float
+    mapping_ms: float
     reading_ms: float
     building_ms: float
     ranking_ms: float
     warm_ms: float
     index_bytes: float
     resident_bytes: float
+    private_bytes: float
     peak_bytes: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenFile:
+    """Processor time in ms of writing an index file, and its bytes an entry."""
+
+    writing_ms: float
+    file_bytes: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LargeScopeReport:
-    """Medians of first recalls: in blocks, and the control, row by row, in turn."""
+    """Medians of first recalls in turn: from a file, and without one in blocks and row by row."""
 
     entries: int
     has_vectors: bool
+    written: WrittenFile
+    file: FirstRecall
     blocks: FirstRecall
     rows: FirstRecall
 
@@ -87,21 +105,24 @@ def measure(
     has_vectors: bool,
     progress: Callable[[str], None] = lambda _: None,
 ) -> LargeScopeReport:
-    """Fill a store, then recall from it in new processes, in blocks and row by row in turn."""
-    found: dict[bool, list[FirstRecall]] = {True: [], False: []}
+    """Fill a store, then recall from it in new processes, with its file and without in turn."""
+    kind = "vectors" if has_vectors else "words"
+    found: dict[str, list[FirstRecall]] = {way: [] for way in WAYS}
     with tempfile.TemporaryDirectory(prefix="recollect-large-") as folder:
         path = Path(folder, "large.db")
         progress(f"writing {entries:,} messages")
         asyncio.run(_fill(path, entries, has_vectors=has_vectors))
+        progress("writing the index file")
+        written = WrittenFile(**_in_new_process(path, kind, "write"))
         for turn in range(turns):
             progress(f"first recall {turn + 1} of {turns}")
-            for in_blocks, each in found.items():
-                each.append(_in_new_process(path, has_vectors=has_vectors, in_blocks=in_blocks))
+            for way, each in found.items():
+                each.append(FirstRecall(**_in_new_process(path, kind, way)))
     return LargeScopeReport(
         entries=entries,
         has_vectors=has_vectors,
-        blocks=_median(found[True]),
-        rows=_median(found[False]),
+        written=written,
+        **{way: _median(each) for way, each in found.items()},
     )
 
 
@@ -115,11 +136,11 @@ async def _fill(path: Path, entries: int, *, has_vectors: bool) -> None:
         await memory.settled(SCOPE)
 
 
-def _in_new_process(path: Path, *, has_vectors: bool, in_blocks: bool) -> FirstRecall:
-    asked = [str(path), "vectors" if has_vectors else "words", "blocks" if in_blocks else "rows"]
-    command = [sys.executable, "-m", "benchmarks.large_scopes", *asked]
+def _in_new_process(path: Path, kind: str, way: str) -> dict[str, float]:
+    command = [sys.executable, "-m", "benchmarks.large_scopes", str(path), kind, way]
     done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 (ours)
-    return FirstRecall(**json.loads(done.stdout))
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
 
 
 def _median(found: Sequence[FirstRecall]) -> FirstRecall:
@@ -148,21 +169,45 @@ def _timed(spent: dict[str, float], owner: Any, name: str, part: str) -> Iterato
         setattr(owner, name, plain)
 
 
-async def _first_recall(path: str, *, has_vectors: bool) -> FirstRecall:
+async def _written_file(path: str, *, has_vectors: bool) -> WrittenFile:
+    from recollect.memory import runtime
+    from recollect.recall.index_persistence import IndexPersistence
+
+    vars(runtime)["MERGE_EVERY_S"] = NEVER  # it is written here, not in the background
+    async with Recollect(open_store(path), embedder=_embedder(has_vectors=has_vectors)) as memory:
+        await memory.recall(SCOPE, ZipfTalk().text(8))
+        recaller = opened(memory._runtime.recaller)  # noqa: SLF001 (what is measured)
+        filing, embedder = IndexPersistence(memory.store), opened(recaller.vectors_by)
+        began = process_time()
+        written = await filing.write_due(recaller.indexes, embedder)
+        spent_ms = (process_time() - began) * 1_000
+        live = recaller.indexes.take([SCOPE]).indexes[0].live
+        count, size = size_beside(path)
+        if (written, count) != (1, 1):
+            msg = f"{written} files were written, and {count} are there, where 1 is measured"
+            raise RuntimeError(msg)
+        return WrittenFile(writing_ms=spent_ms, file_bytes=size / live)
+
+
+async def _first_recall(path: str, *, has_vectors: bool, has_file: bool) -> FirstRecall:
     from recollect.recall import recall_walk
     from recollect.stores.plans.snapshot import StoreSnapshot
 
     talk, spent = ZipfTalk(), dict[str, float]()
-    async with Recollect(open_store(path), embedder=_embedder(has_vectors=has_vectors)) as memory:
+    store = open_store(path, index_files=has_file)
+    async with Recollect(store, embedder=_embedder(has_vectors=has_vectors)) as memory:
         await memory.recall(("another",), "wake the reader")
-        before, began = _resident_bytes(), process_time()
+        before, private_before = _resident_bytes(), _private_bytes()
+        began = process_time()
         with (
+            _timed(spent, recall_walk, "from_file", "mapping"),
             _timed(spent, StoreSnapshot, "feeds", "reading"),
             _timed(spent, recall_walk, "refreshed", "building"),
             _timed(spent, recall_walk, "rank_entries", "ranking"),
         ):
             await memory.recall(SCOPE, talk.text(8))
         first_ms, resident = (process_time() - began) * 1_000, _resident_bytes()
+        private = _private_bytes()
         # Read here: searches that follow take no more than the first.
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1_024
         indexes = opened(memory._runtime.recaller).indexes  # noqa: SLF001 (what is measured)
@@ -170,12 +215,14 @@ async def _first_recall(path: str, *, has_vectors: bool) -> FirstRecall:
         warm_ms = [await _recall_ms(memory, each) for each in talk.questions(WARM)]
         return FirstRecall(
             first_ms=first_ms,
+            mapping_ms=spent["mapping"],
             reading_ms=spent["reading"],
             building_ms=spent["building"],
             ranking_ms=spent["ranking"],
             warm_ms=statistics.median(warm_ms),
             index_bytes=indexes.size_bytes / live,
             resident_bytes=(resident - before) / live,
+            private_bytes=(private - private_before) / live,
             peak_bytes=(peak - before) / live,
         )
 
@@ -190,13 +237,25 @@ def _resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * _PAGE_BYTES
 
 
+def _private_bytes() -> int:
+    """Return how much of the resident memory is no page of a file."""
+    lines = Path("/proc/self/status").read_text("ascii").splitlines()
+    (kib,) = (line.split()[1] for line in lines if line.startswith("RssAnon:"))
+    return int(kib) * 1_024
+
+
 def main(path: str, kind: str, way: str) -> None:
-    """Print one first recall as JSON; run in a process of its own."""
+    """Print one first recall, or the writing of a file, as JSON; run in a process of its own."""
     from recollect.stores.sqlite import rows
 
+    has_vectors = kind == "vectors"
     if way == "rows":
         vars(rows)["BLOCKS_FROM"] = NEVER
-    print(json.dumps(asdict(asyncio.run(_first_recall(path, has_vectors=kind == "vectors")))))
+    if way == "write":
+        found: object = asyncio.run(_written_file(path, has_vectors=has_vectors))
+    else:
+        found = asyncio.run(_first_recall(path, has_vectors=has_vectors, has_file=way == "file"))
+    print(json.dumps(asdict(found)))  # type: ignore[call-overload]
 
 
 if __name__ == "__main__":

@@ -16,11 +16,14 @@ from benchmarks.commands.embedder_switch import reembed_bench
 from benchmarks.commands.house import house_bench
 from benchmarks.commands.langgraph import langgraph
 from benchmarks.commands.large_scopes import large_bench
+from benchmarks.commands.nodes import nodes_bench
 from benchmarks.commands.outside_vectors import outside_bench
+from benchmarks.commands.peers import peers_bench
 from benchmarks.commands.readers import readers_bench
 from benchmarks.commands.replay import replay_bench
 from benchmarks.commands.reports import cached, report_option, write_json, write_report_file
 from benchmarks.commands.service import service
+from benchmarks.commands.strength import strength_bench
 from benchmarks.commands.support import support_bench
 from recollect.cli.options import embedder_option
 from recollect.cli.output import print_line, print_table, progress_bar
@@ -559,12 +562,15 @@ for _command in (
     copy_bench,
     house_bench,
     large_bench,
+    nodes_bench,
     outside_bench,
+    peers_bench,
     reembed_bench,
     service,
     readers_bench,
     replay_bench,
     consolidation_bench,
+    strength_bench,
     support_bench,
 ):
     main.add_command(_command)

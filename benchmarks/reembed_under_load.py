@@ -163,7 +163,8 @@ def counting_questions(dataset: Dataset, data: Path) -> list[BenchmarkQuestion]:
     return counting
 
 
-def _scope(conversation_id: str) -> Scope:
+def scope_of(conversation_id: str) -> Scope:
+    """Return the scope in which a conversation is kept."""
     return ("bench", conversation_id)
 
 
@@ -175,8 +176,8 @@ async def filled(memory: Recollect, dataset: Dataset, data: Path) -> int:
         count += len(said)
         for start in range(0, len(said), _BATCH):
             batch = said[start : start + _BATCH]
-            await memory.append(_scope(conversation.conversation_id), _TALK, batch)
-        await memory.settled(_scope(conversation.conversation_id))
+            await memory.append(scope_of(conversation.conversation_id), _TALK, batch)
+        await memory.settled(scope_of(conversation.conversation_id))
     return count
 
 
@@ -186,7 +187,7 @@ def _said(conversation: BenchmarkConversation) -> list[NewMessage]:
 
 async def _settled(memory: Recollect, asked: QuestionSet) -> None:
     for conversation in {each.conversation_id for each in asked.questions}:
-        await memory.settled(_scope(conversation))
+        await memory.settled(scope_of(conversation))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +203,7 @@ class QuestionSet:
     async def one(self, memory: Recollect, question: BenchmarkQuestion) -> float:
         """Return the share of a question's evidence among the first ``DEPTH`` entries."""
         recall = await memory.recall(
-            _scope(question.conversation_id), question.text, limit=DEPTH, asked_at=question.asked
+            scope_of(question.conversation_id), question.text, limit=DEPTH, asked_at=question.asked
         )
         found = {each.content.id for each in recall.entries if isinstance(each.content, Message)}
         return len(found & set(question.evidence)) / len(question.evidence)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import tempfile
-from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from benchmarks.fault_counts import FaultOutcome, FaultReport, FaultRow
-from benchmarks.http_load import LoadRequest, Order
+from benchmarks.retrying_writer import RetryingWriter, count_words, kept_texts
 from benchmarks.service_process import Process, serving
 from recollect.stores.locator import open_store
 from recollect.stores.system_clock import timer_s
@@ -25,65 +21,9 @@ UNKEYED: Final = "asked again without idempotency keys"
 SHARED_SCOPE: Final = ("default",)
 CONTROL_KILLS_MIN: Final = 3
 _STORE: Final = "killed.db"
-_CREATED: Final = b"HTTP/1.1 201"
 _AFTER_S: Final = (0.02, 0.3)
 """A service is killed so long after its first answer."""
 _ANSWER_S_MAX: Final = 60.0
-_PAGE: Final = 1_000
-
-
-@dataclass(slots=True)
-class _Client:
-    """
-    A client that appends word after word to its own thread, retrying until answered.
-
-    It sets no message ids, which would prevent duplicates as well.
-    """
-
-    name: str
-    is_careful: bool
-    number: int = 0
-    acknowledged: list[str] = field(default_factory=list)
-
-    @property
-    def word(self) -> str:
-        """The next word, or the one to retry."""
-        return f"{self.name} says {self.number}"
-
-    def request(self, service: Process) -> bytes:
-        """Return the request for that word."""
-        headers = dict(service.headers)
-        if self.is_careful:
-            headers["idempotency-key"] = self.word
-        said = LoadRequest(
-            method="POST",
-            path=f"/v1/threads/{self.name}/messages",
-            body=json.dumps({"messages": [{"role": "user", "text": self.word}]}),
-        )
-        (found,) = Order(
-            host=service.host, port=service.port, headers=headers, requests=[said]
-        ).encoded()
-        return found
-
-    async def talk(self, service: Process, answered: asyncio.Event) -> None:
-        """Continue until the service is gone."""
-        with suppress(OSError, asyncio.IncompleteReadError):
-            reader, writer = await asyncio.open_connection(service.host, service.port)
-            try:
-                while True:
-                    writer.write(self.request(service))
-                    head = await reader.readuntil(b"\r\n\r\n")
-                    if not head.startswith(_CREATED):
-                        msg = f"the service answered {head[:40]!r} to a client"
-                        raise RuntimeError(msg)
-                    # An answer whose head came was given: the write is promised from here on.
-                    self.acknowledged.append(self.word)
-                    self.number += 1
-                    answered.set()
-                    length = head.lower().partition(b"content-length:")[2].split()[0]
-                    await reader.readexactly(int(length))
-            finally:
-                writer.close()
 
 
 async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True) -> FaultOutcome:
@@ -95,7 +35,7 @@ async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True
     under the same idempotency key. What was kept is read at the end from the store itself.
     """
     chance, outcome = random.Random(seed), FaultOutcome()  # noqa: S311 (not for secrets)
-    clients = [_Client(f"client{each}", is_careful=careful) for each in range(CLIENTS)]
+    clients = [RetryingWriter(f"client{each}", is_careful=careful) for each in range(CLIENTS)]
     key = ""
     for life in range(number + 1):
         with serving(folder, store=_STORE, key=key) as service:
@@ -112,7 +52,11 @@ async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True
 
 
 async def _life(
-    service: Process, clients: list[_Client], after_s: float | None, *, at_answer: bool = False
+    service: Process,
+    clients: list[RetryingWriter],
+    after_s: float | None,
+    *,
+    at_answer: bool = False,
 ) -> None:
     """Let clients write until the service is killed; without a time, until each is answered."""
     answers = [asyncio.Event() for _ in clients]
@@ -148,21 +92,12 @@ async def _hear(answers: list[asyncio.Event], *, all_of_them: bool) -> None:
         raise TimeoutError(msg)
 
 
-async def _count(path: Path, clients: list[_Client], outcome: FaultOutcome) -> None:
+async def _count(path: Path, clients: list[RetryingWriter], outcome: FaultOutcome) -> None:
     """Count what was promised and is not there, and what is there twice."""
     async with open_store(str(path)) as store:
         for each in clients:
-            kept: Counter[str] = Counter()
-            after = 0
-            while True:
-                page = await store.messages(SHARED_SCOPE, each.name, after=after, limit=_PAGE)
-                kept.update(message.text for message in page.rows)
-                if page.cursor is None:
-                    break
-                after = page.rows[-1].position
-            outcome.add("lost", [word for word in each.acknowledged if word not in kept])
-            doubled = sorted(word for word, times in kept.items() if times > 1)
-            outcome.add("doubled", [f"{word} twice" for word in doubled])
+            kept = await kept_texts(store, SHARED_SCOPE, each.name)
+            count_words(each.acknowledged, kept, outcome)
 
 
 def run(number: int, progress: Callable[[str], None] = lambda _: None) -> FaultReport:

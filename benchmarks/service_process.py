@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,20 +68,34 @@ class Process:
 
 
 @contextmanager
-def serving(folder: Path, *, store: str = "service.db", key: str = "") -> Iterator[Process]:
+def serving(
+    folder: Path,
+    *,
+    store: str = "service.db",
+    key: str = "",
+    port: int = 0,
+    flags: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[Process]:
     """
-    Run ``recollect serve`` over a store in *folder*, with keys and without a model.
+    Run ``recollect serve`` over a store, with keys and, unless *flags* name one, without a model.
 
     Args:
-        folder: Where the store is, and what the service writes.
-        store: The store's file.
+        folder: Where what the service writes is, and the store if it is a file.
+        store: The store's file, or its address.
         key: A key of the store; of a new store its first one is taken.
+        port: Where it listens; 0 is any that is free.
+        flags: More arguments of the command.
+        environment: More variables of the process.
 
     Raises:
         StartError: It did not start in ``START_S_MAX``.
     """
-    arguments = ["-m", "recollect", "serve", "--port", "0", "--embedder", "none", "--store", store]
-    with _running(folder, arguments, ready='"event": "started"', key=key) as found:
+    arguments = ["-m", "recollect", "serve", "--embedder", "none", "--store", store]
+    arguments += ["--port", str(port), *flags]
+    with _running(
+        folder, arguments, ready='"event": "started"', key=key, environment=environment or {}
+    ) as found:
         yield found
 
 
@@ -89,15 +103,20 @@ def serving(folder: Path, *, store: str = "service.db", key: str = "") -> Iterat
 def serving_bare(folder: Path) -> Iterator[Process]:
     """Run the bare application."""
     arguments = [str(Path(__file__).with_name("bare_http_control.py"))]
-    with _running(folder, arguments, ready="serving at", key=None) as found:
+    with _running(folder, arguments, ready="serving at", key=None, environment={}) as found:
         yield found
 
 
 @contextmanager
 def _running(
-    folder: Path, arguments: Sequence[str], *, ready: str, key: str | None
+    folder: Path,
+    arguments: Sequence[str],
+    *,
+    ready: str,
+    key: str | None,
+    environment: Mapping[str, str],
 ) -> Iterator[Process]:
-    environment = {
+    inherited = {
         name: each for name, each in os.environ.items() if not name.startswith("RECOLLECT_")
     }
     log = folder / "service.log"
@@ -106,7 +125,7 @@ def _running(
         subprocess.Popen(  # noqa: S603
             [sys.executable, *arguments],
             cwd=folder,
-            env=environment | _UNHINDERED,
+            env={**inherited, **_UNHINDERED, **environment},
             stdout=written,
             stderr=subprocess.STDOUT,
         ) as process,

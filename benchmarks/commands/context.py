@@ -35,7 +35,7 @@ Examples:
 READERS_TOKENS: Final = 2_000
 SETS: Final = ("locomo", "longmemeval", "lifebench", "realmem")
 CHINESE_SETS: Final = ("lifebench", "madial")
-ALL_SETS: Final = (*SETS, "madial")
+ALL_SETS: Final = (*SETS, "madial", "talk", "talk_kept")
 
 
 @click.command("context", epilog=_EXAMPLE, short_help="evidence shown by rendered tokens")

@@ -20,12 +20,14 @@ Examples:
 """
 _LINES: Final = (
     ("first recall, processor time, ms", "first_ms"),
+    ("  mapping and checking the file", "mapping_ms"),
     ("  reading the store", "reading_ms"),
     ("  building the index", "building_ms"),
     ("  ranking", "ranking_ms"),
     ("a warm recall, processor time, ms", "warm_ms"),
     ("index, bytes an entry", "index_bytes"),
     ("resident after it, bytes an entry", "resident_bytes"),
+    ("  of it private, no page of a file", "private_bytes"),
     ("peak, bytes an entry", "peak_bytes"),
 )
 
@@ -36,7 +38,7 @@ _LINES: Final = (
 @click.option("--words", is_flag=True, help="Without vectors.")
 @report_option()
 def large_bench(size: int, turns: int, *, words: bool, json_file: str | None) -> None:
-    """Recall for the first time in new processes, and beside it with every entry read as a row."""
+    """Recall for the first time in new processes, from a file, in blocks and row by row in turn."""
     from benchmarks.large_scopes import measure
 
     with progress_bar("large") as bar:
@@ -50,11 +52,14 @@ def large_bench(size: int, turns: int, *, words: bool, json_file: str | None) ->
 def _print(report: LargeScopeReport) -> None:
     kind = "with vectors" if report.has_vectors else "words alone"
     click.echo(f"a scope of {report.entries:,} messages, {kind}, on SQLite")
+    columns = ("from its file", "in blocks", "row by row")
+    ways = (report.file, report.blocks, report.rows)
     print_table(
-        ("", "in blocks", "row by row"),
-        [
-            (line, *(f"{getattr(each, name):,.1f}" for each in (report.blocks, report.rows)))
-            for line, name in _LINES
-        ],
-        right=("in blocks", "row by row"),
+        ("", *columns),
+        [(line, *(f"{getattr(each, name):,.1f}" for each in ways)) for line, name in _LINES],
+        right=columns,
+    )
+    click.echo(
+        f"writing the file: {report.written.writing_ms:,.0f} ms of processor time, "
+        f"{report.written.file_bytes:,.1f} bytes an entry"
     )

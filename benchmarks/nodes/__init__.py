@@ -1,0 +1,1 @@
+"""Several service processes on one PostgreSQL database, behind one address."""
