@@ -1,6 +1,6 @@
 # `make setup` once, then `make demo`, `make check`; CONTRIBUTING.md says more.
 
-.PHONY: help setup page page-tools inspector client client-tools client-schema crewai wheel try-wheel release docs site demo demo-page test test-slow prove lint types check clean
+.PHONY: help setup page page-tools page-pictures inspector client client-tools client-schema crewai wheel try-wheel release docs site demo demo-page test test-slow prove lint types check clean
 .DELETE_ON_ERROR:
 
 VENV := .venv
@@ -33,7 +33,7 @@ PYTEST := $(VENV)/bin/python -m pytest --dist loadscope
 
 # What `make prove` measures: each command `python -m benchmarks NAME` of docs/benchmarks*.md that
 # needs no data from elsewhere.
-BENCHMARKS := speed readers durability postgres postgres-durability redis-durability conversation copy house size langgraph large service between
+BENCHMARKS := speed strength readers durability postgres postgres-durability redis-durability conversation copy house size langgraph large service between nodes peers
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # The site's theme tells of a mkdocs to come; what builds the site is pinned.
@@ -44,6 +44,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make setup      the environment in $(VENV), with the package and the embedder"
 	@echo "make page       the web page, built from web/ into the package (needs Node 20 and npm)"
+	@echo "make page-pictures  the kept pictures of the page's screens, taken anew"
 	@echo "make inspector  the MCP inspector, which tests/mcp asks with (needs Node 20 and npm)"
 	@echo "make client     the TypeScript client, compiled to clients/typescript/dist (needs Node 20 and npm)"
 	@echo "make client-schema  its types, anew from the service's OpenAPI document"
@@ -109,6 +110,10 @@ client-schema: $(CLIENT_TOOLS) $(INSTALLED)
 
 page: $(PAGE_TOOLS)
 	npm --prefix web run build
+
+# The pictures that tests/page compares each screen with; look at them before they are committed.
+page-pictures: page $(INSTALLED)
+	RECOLLECT_RENEW_PICTURES=1 $(VENV)/bin/python -m pytest -n 0 tests/page/test_pictures.py
 
 wheel: page $(INSTALLED)
 	rm -f dist/*.whl

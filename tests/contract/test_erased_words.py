@@ -3,9 +3,9 @@ No content word that occurs only in erased messages is left anywhere.
 
 In random histories, messages of unique words are formed by a model that carries words from anywhere
 it can see into notes, profiles, patches, merges and consolidations; an agent saves search results
-with its tools; and a person edits, corrects, rejects, approves, ends and restores the results. Then
-messages, threads and sources are erased, and everything that a memory can return is searched for
-the words.
+with its tools, and keeps what it found; and a person edits, corrects, rejects, approves, ends and
+restores the results. Then messages, threads and sources are erased, and everything that a memory
+can return is searched for the words.
 """
 
 import asyncio
@@ -77,7 +77,7 @@ class History:
         """Take *steps* steps, then erase; return where the first effective erase left words."""
         acts = {
             self._say: 6, self._say_again: 1, self._tell: 2, self._decide: 4,
-            self._consolidate: 2, self._erase: 2,
+            self._consolidate: 2, self._erase: 2, self._find: 2,
         }  # fmt: skip
         for _ in range(steps):
             self._clock.advance(60)
@@ -131,6 +131,21 @@ class History:
         else:
             change: dict[str, Json] = {"op": "add", "path": "/plans", "value": text}
             await tools.aupdate_memory("Life/Life", [change], [word])
+
+    async def _find(self) -> None:
+        """Let an agent keep what it found out itself, in words that it heard and saw."""
+        word = self._words.new()
+        message = await self._hear(f"{FILLER}: {word}", [word])
+        tools = MemoryTools(self.memory, ADA, message.thread, types=TYPES)
+        found = await tools.asearch_memory(FILLER)
+        text = " and ".join([word, *self._words.some(json.dumps(found))])
+        value: dict[str, Json] = {"context": FILLER, "content": text}
+        notes = [e["id"] for e in found["memories"] if e["id"].startswith("Note/")]  # type: ignore[union-attr, index, call-overload]
+        if notes and self._is_odd(0.5):
+            id_ = str(self._chance.choice(notes))
+            await tools.aupdate_memory(id_, value=value, found_by_agent=True)
+        else:
+            await tools.asave_memory("Note", value, found_by_agent=True)
 
     async def _hear(self, text: str, words: Sequence[str]) -> Message:
         thread, source = self._chance.choice("ab"), self._chance.choice([None, "mail", "chat"])

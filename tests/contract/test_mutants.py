@@ -16,7 +16,7 @@ from recollect.stores.digests import keyed_digest
 from recollect.stores.memory import InProcessStore, Tables
 from recollect.stores.plans import changes as feed
 from recollect.stores.plans import erasure as erase
-from recollect.stores.plans import formation, threads
+from recollect.stores.plans import formation, positions, threads
 from recollect.stores.plans.idempotency import Idempotency, blanked_keys
 from recollect.stores.plans.memories import PreparedWrite, plan_writes
 from recollect.stores.plans.said_times import SaidTimes
@@ -40,6 +40,7 @@ from recollect.testing.contract_edits import EditContract
 from recollect.testing.contract_erasure import EraseContract
 from recollect.testing.contract_evidence import M1, EvidenceContract
 from recollect.testing.contract_feed import FeedContract
+from recollect.testing.contract_findings import OWN, FindingContract
 from recollect.testing.contract_ids import IdentityContract
 from recollect.testing.contract_keys import IdempotencyContract
 from recollect.testing.contract_leases import LeaseContract
@@ -51,6 +52,7 @@ from recollect.testing.contract_said_times import JULY, SaidTimeContract
 from recollect.testing.contract_side_records import SideRecordContract
 from recollect.testing.contract_snapshot import SnapshotContract
 from recollect.testing.contract_targets import TargetContract
+from recollect.testing.contract_threads import ThreadContract
 from recollect.testing.contract_vectors import VectorContract
 
 check_lease, plan_erase = formation.check_lease, erase.plan_erase
@@ -62,6 +64,14 @@ def joined(tables: Tables, prefix: Scope, _after: Scope | None) -> Iterator[Scop
     for segments in sorted(tables._by_segments):
         if "/".join(segments).startswith("/".join(prefix)):
             yield tables._scopes[tables._by_segments[segments]].row
+
+
+def of_last_page(
+    rows: Rows, thread: ThreadRow, before: int | None, limit: int, *, until: int
+) -> list[MessageRow]:
+    """Look for messages up to a moment among the last ones alone."""
+    page = positions.messages_before(rows, thread, before, positions.UNTIL_PAGE)
+    return [each for each in page if each.time <= until][:limit]
 
 
 def any_fence(scope: ScopeRow | None, lease: formation.Lease) -> ScopeRow:
@@ -188,6 +198,30 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         EvidenceContract.test_the_removed_can_be_erased,
         {"target": erase.EraseThread(thread="talk")},
     ),
+    "what an agent found is the user's": (
+        "plans.memories.trust_with", lambda _, trust: trust,
+        FindingContract.test_a_finding_is_never_a_users_word, {"evidence": OWN},
+    ),
+    "a record makes what an agent found the user's": (
+        "plans.archive_fields.trust_with", lambda _, trust: trust,
+        FindingContract.test_a_finding_is_archived_and_restored, {},
+    ),
+    "a finding outlives the talk it was made in": (
+        "memory.Tables.evidence_in", lambda *_: (),
+        FindingContract.test_a_finding_goes_with_its_talk,
+        {"target": erase.EraseThread(thread="talk"), "is_talk": True},
+    ),
+    "a finding outlives the words it repeats": (
+        "remainder.group_of", lambda _: 0,
+        FindingContract.test_a_finding_goes_with_the_words_it_repeats, {},
+    ),
+    **{
+        f"a finding names {path!a}": (
+            "file_lines._path_fault", lambda _: "",
+            FindingContract.test_no_path_leaves_its_project, {"path": path},
+        )
+        for path in ("../a", "/etc/passwd", "C:/a", "a\u202eb")
+    },
     "removals are not fed": (
         "memory.Tables.removed", lambda *_: (), FeedContract.test_removals_come_until_seen, {},
     ),
@@ -284,6 +318,23 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "all moments are one": (
         "memory.Tables.moment", ReadMoment(0, 0),
         SnapshotContract.test_a_moment_lasts_until_a_write, {},
+    ),
+    "what was said later is told of then": (
+        "contract.threads.messages_until",
+        lambda *asked, **_: positions.messages_before(*asked),
+        ThreadContract.test_a_thread_is_read_up_to_a_moment, {},
+    ),
+    "a long thread ends with its last page": (
+        "contract.threads.messages_until", of_last_page,
+        ThreadContract.test_far_back_in_a_long_thread, {},
+    ),
+    "a listing takes messages for memories": (
+        "plans.snapshot.read_summaries",
+        lambda rows, name: (
+            feed.read_places(rows, [name])[0],
+            feed.summaries_of(rows.changed(rows.scope(name).id, 0, None)),
+        ),
+        SnapshotContract.test_summaries_are_those_of_the_feed, {},
     ),
     "an erased thread leaves what goes with it": (
         "memory.Tables.side_records", lambda *_: iter(()),

@@ -27,6 +27,13 @@ UNTESTED = {
     "Use it for checkpoints held by this process only; *erase* is called on a worker thread.": (
         "says when to use it; who is told is tested where checkpoints are erased"
     ),
+    "Write a file of a scope's index beside the store; blocks, on a thread of the caller's.": (
+        "only SQLite keeps such files: see its tests of index files"
+    ),
+    "The file; ``None`` if the store keeps none, if the scope changed since the index was made, or "
+    "if the file cannot be written, which is logged.": (
+        "only SQLite keeps such files: see its tests of index files"
+    ),
     "Return the names (thread, id) of the messages that exist.": (
         "the test of the messages that are named looks at both"
     ),

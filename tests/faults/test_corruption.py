@@ -20,6 +20,7 @@ from recollect.errors import StoreError
 from recollect.records import PutMemory, Scope
 from recollect.stores.rows import Cursor
 from recollect.stores.sqlite import rows
+from recollect.stores.sqlite.checksums import Stored
 from recollect.stores.sqlite.page_checksums import with_checksum
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.testing import FrozenClock, SeededIds
@@ -145,7 +146,7 @@ async def test_a_check_finds_what_reading_does_not(times: int, filled: Path) -> 
     assert found["never found"] <= times / 200
 
 
-def without_its_sum(stored: rows.Stored) -> rows.Stored:
+def without_its_sum(stored: Stored) -> Stored:
     """Drop the checksum of a row without verifying it."""
     return stored[:-1]
 

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from benchmarks.durability import KEPT, TARGETS, UNCUT, chance, erase
+from benchmarks.durability import KEPT, LEFT, TARGETS, UNCUT, chance, erase
 from recollect.errors import LeaseLostError
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
@@ -39,9 +39,9 @@ async def test_no_byte_of_what_was_erased_is_left(erases: int, tmp_path: Path) -
     assert outcome.acknowledged > 50 * erases
 
 
-@pytest.mark.parametrize("control", [KEPT, UNCUT])
+@pytest.mark.parametrize("control", [KEPT, UNCUT, LEFT])
 async def test_careless_erasing_would_be_noticed(control: str, tmp_path: Path) -> None:
-    """The mutants: deleted bytes that are not zeroed, and a log that is not cut."""
+    """The mutants: bytes that are not zeroed, a log that is not cut, index files that stay."""
     outcome = await erase(tmp_path, len(TARGETS), control=control)
 
     assert {"left"} == outcome.failures.keys()

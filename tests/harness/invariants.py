@@ -260,7 +260,7 @@ class Canary:
     def found_in(self, folder: Path) -> list[str]:
         """Return where words are found in the files of *folder*: the file, and in which form."""
         found = []
-        for path in sorted(each for each in folder.iterdir() if each.is_file()):
+        for path in sorted(each for each in folder.rglob("*") if each.is_file()):
             content = path.read_bytes().strip(b"\0")
             found += [
                 f"{path.name}: {what}" for form, what in self._forms.items() if form in content

@@ -225,12 +225,16 @@ class PowerLossDisk:
 class _Layer(apsw.VFS):
     """The file layer, as SQLite calls it."""
 
+    # A connection that nobody closed may be collected together with this layer, and closes its
+    # file after the layer's own fields are gone.
+    _disk: PowerLossDisk | None = None
+
     def __init__(self, disk: PowerLossDisk) -> None:
         super().__init__(disk.vfs, base="")
         self._disk = disk
 
     def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802
-        if name is None:
+        if name is None or self._disk is None:
             return apsw.VFSFile("", name, flags)
         self._disk.check_power()
         path = name if isinstance(name, str) else name.filename()
@@ -238,8 +242,9 @@ class _Layer(apsw.VFS):
         return _File(self._disk, name, flags, Operation(kind="sync", path=path, file=number))
 
     def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802, FBT001
-        self._disk.check_power()
-        self._disk.deleted(filename, folder=syncdir)
+        if self._disk is not None:
+            self._disk.check_power()
+            self._disk.deleted(filename, folder=syncdir)
         super().xDelete(filename, syncdir)
 
 

@@ -37,6 +37,8 @@ calls INTEGER! tokens INTEGER! watermarks TEXT! failed TEXT! receipt TEXT! | sco
 formation_time: formation(scope_id committed_at fence id status)
 idempotency: scope_id INTEGER! key TEXT! digest BLOB! kept_at INTEGER! result TEXT! | scope_id key
 idempotency_time: idempotency(scope_id kept_at)
+index_file: scope_id INTEGER! name TEXT! epoch INTEGER! seq INTEGER! embedder TEXT! form TEXT! \
+size_bytes INTEGER! digest BLOB! | scope_id name
 memory: scope_id INTEGER! type TEXT! key TEXT! uid INTEGER! seq INTEGER! version INTEGER! \
 created_at INTEGER! updated_at INTEGER! valid_from INTEGER valid_until INTEGER expires_at INTEGER \
 said_at INTEGER trust TEXT! state TEXT! cause TEXT! checksum INTEGER! text_hash BLOB! terms BLOB! \
@@ -87,6 +89,7 @@ SCANS = {
     "receipts": ["SCAN receipt USING INDEX receipt_time"],
     "receipts_unclean": ["SCAN receipt USING INDEX receipt_unclean"],
     "due_threads": ["SCAN found"],
+    "all_index_files": ["SCAN index_file"],
     "unembedded_scopes": ["SCAN s USING COVERING INDEX scope_seq"],
     # Rows that were searched for within a scope are joined.
     **{key: ["SCAN (subquery-1)"] for key in ("message_block", "memory_block", "vector_block")},

@@ -89,11 +89,16 @@ CHANGES: dict[str, Change] = {
     "import_records": _import,
     "reembed": lambda m: m.reembed(HashedEmbedder(64)),
     "undo_reembed": lambda m: m.undo_reembed(),
+    "tune": lambda m: m.tune(
+        [{"query": f"boat {n}", "scope": ADA, "messages": ["m1"]} for n in range(20)]
+    ),
+    "forget_strength": lambda m: m.forget_strength(),
 }
 READS: Final = frozenset(
     "acting attachment attachments audit verify_audit close embedder export formation "
     "formations get health history last_messages loop memories messages noting open "
-    "outside_error over pending receipts scopes state tasks thread threads turns worker".split()
+    "outside_error over pending receipts scopes state strength tasks thread threads turns "
+    "worker".split()
 )
 
 

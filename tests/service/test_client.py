@@ -107,7 +107,9 @@ NOT_OVER_HTTP = {
     *("settled", "state", "set_state", "attach", "attachments", "attachment", "detach"),
     *("acting", "noting", "loop", "embedder", "type_of", "reembed", "undo_reembed"),
     *("outside_error", "tasks", "nearest", "caught_up"),
+    *("strength", "tune", "forget_strength"),
 }
+"""What whoever runs the store does with it, or what only a process with the store can."""
 
 
 def public(class_: type) -> dict[str, Any]:

@@ -185,8 +185,8 @@ def test_a_listing_that_follows_wrongly_is_found(
     if fault == "keeps what was removed":
         monkeypatch.setattr(memory_order, "_gone", lambda column, _: np.zeros(len(column), bool))
     else:
-        made = memory_order._columns
-        monkeypatch.setattr(memory_order, "_columns", lambda at, rows, _: made(at, rows, ()))
+        made = memory_order.columns_of
+        monkeypatch.setattr(memory_order, "columns_of", lambda at, found, *_: made(at, found))
     kept(client, fault, "Fact/home", value={"subject": "A", "predicate": "b", "object": "c"})
     answer = client.get("/v1/memories", params={"scope": fault, "order": "newest"})
 

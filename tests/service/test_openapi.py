@@ -36,7 +36,7 @@ SCHEMAS = """
 AppendRequest AppendedMessages AuditEntry AuditPage AuditVerdict ChangeMemoriesRequest
 ChangedMemories ChangedMemory ChatRequest CircuitBreaker Context ContextEntry ContextRequest
 CreateKeyRequest DroppedMemory DroppedMessage EndMemoryRequest ErasePreview EraseReceipt
-EraseReceiptPage EraseRequest EraseTarget Evidence FieldProblem Formation FormationPage
+EraseReceiptPage EraseRequest EraseTarget Evidence FieldProblem FileLines Formation FormationPage
 FormationRequest FormationResult FormationResults Graph GraphEdge GraphNode Health ImportNote
 ImportResult Info JsonValue Key KeyPage Lane LangGraphAssistant LangGraphCreateThreadRequest
 LangGraphFoundItem LangGraphFoundItems LangGraphItem LangGraphItemAddress LangGraphNamespaces
@@ -45,7 +45,8 @@ LangGraphSearchAssistantsRequest LangGraphSearchItemsRequest LangGraphSearchThre
 LangGraphThread LangGraphThreadState LangGraphUpdateThreadRequest LangGraphValues LeftOut Limits Me
 Memory MemoryAddress MemoryCounts MemoryHistory MemoryPage MemoryTypes MemoryTypesCheck
 MemoryTypesRequest MemoryUse MemoryUses MemoryVersion Message MessageAddress MessagePage NewEvidence
-NewKey NewMessage NewestMemory Ok Overview PendingPage PendingThread PreviewEraseRequest Problem
+NewFileLines NewKey NewMessage NewestMemory Ok Overview PendingPage PendingThread
+PreviewEraseRequest Problem
 ProfileDocument PutMemoryRequest Readiness Recall RecallCount RecallRequest RecalledMemory
 RecalledMessage RejectMemoryRequest RememberRequest RestoreMemoryRequest RetriedMessages
 RetryFormationRequest Revision RotateKeyRequest ScopePage Signal Status SteeredThreads StoreHealth

@@ -1,5 +1,6 @@
 """A scope at a glance: what is known, what changed, what waits, and what was recalled most."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +9,8 @@ import httpx
 import pytest
 
 from recollect.ports import ModelRequest
-from recollect.server.testing import Served
+from recollect.records import PutMemory
+from recollect.server.testing import ROOT_SCOPE, Served
 from recollect.testing.scripted_model import ScriptedModel
 
 Connect = Callable[..., httpx.Client]
@@ -49,6 +51,77 @@ def test_the_newest_memories_come_first_with_what_they_said_before(client: httpx
         ("Mira lives in Porto", HOME | {"object": "Utrecht"}),
         ("The boat is called Ida.", None),
     ] == [(each["memory"]["sentence"], each["former"]) for each in newest]
+
+
+@on_every_store
+def test_the_overview_of_another_day_tells_what_was_known_then(client: httpx.Client) -> None:
+    """Earlier words, what waited then although it was approved since, and no recalls."""
+    scope = {"scope": ["users", "then"]}
+    kept(client, "User/User", {"home": "Utrecht"}, **scope)
+    kept(client, "Fact/home", HOME | {"object": "Utrecht"}, **scope)
+    kept(client, "Fact/home", HOME | {"object": "Gouda"}, **scope)
+    first = client.get("/v1/memories/Fact/home", params=scope).json()["updated_at"]
+    kept(client, "Fact/home", HOME, **scope)
+    kept(client, "User/User", {"home": "Porto"}, **scope)
+    kept(client, "Note/later", {"context": "x", "content": "Written later."}, **scope)
+
+    then = glance(client, **scope, known_at=first)
+
+    assert ["Utrecht"] == [each["value"]["home"] for each in then["profiles"]]
+    told = {each["memory"]["key"]: each for each in then["newest"]}
+    assert {"home", "User"} == {*told}
+    assert "Mira lives in Gouda" == told["home"]["memory"]["sentence"]
+    assert "Utrecht" == told["home"]["former"]["object"]
+    assert [] == then["recalled"]
+    assert [] == glance(client, **scope, known_at="2020-01-01T00:00:00Z")["newest"]
+
+
+@on_every_store
+def test_the_overview_tells_what_had_become_true_by_a_day(client: httpx.Client) -> None:
+    """What ended before is told as changed; what began later is not told."""
+    scope = {"scope": ["users", "truths"]}
+    spans = {
+        "old": ("2021-01-01", "2022-01-01"),
+        "now": ("2022-01-01", None),
+        "next": ("2024-01-01", None),
+    }
+    for key, (since, until) in spans.items():
+        body = {"value": HOME | {"object": key}, "valid_from": f"{since}T00:00:00Z"}
+        if until:
+            body["valid_until"] = f"{until}T00:00:00Z"
+        answer = client.put(f"/v1/memories/Fact/{key}", params=scope, json=body)
+        assert answer.is_success, answer.text
+
+    then = glance(client, **scope, valid_at="2023-06-01T00:00:00Z")
+
+    assert ["now", "old"] == [each["memory"]["key"] for each in then["newest"]]
+
+
+@on_every_store
+def test_what_waited_then_is_told_although_it_was_decided_since(
+    served: Served, client: httpx.Client
+) -> None:
+    """The overview of that day, and a listing of it, have it; those of today do not."""
+    scope = {"scope": ["users", "waited"]}
+    value = {"context": "work", "content": "Mira was promoted."}
+    write = PutMemory(type="Note", key="doubt", value=value, state="quarantined")
+    memory = served.service.memory
+    assert memory.loop is not None
+    applied = memory.apply((*ROOT_SCOPE, *scope["scope"]), [write])
+    (doubt,) = asyncio.run_coroutine_threadsafe(applied, memory.loop).result()
+    client.post("/v1/memories/Note/doubt/approve", params=scope, json={})
+    assert doubt is not None
+    then = {"known_at": doubt.updated_at.isoformat()}
+    listed = {"order": "newest", "state": "quarantined"}
+
+    waited = client.get("/v1/memories", params={**scope, **listed, **then}).json()
+
+    assert ["doubt"] == [each["key"] for each in glance(client, **scope, **then)["waiting"]]
+    assert [] == glance(client, **scope)["waiting"]
+    assert (["doubt"], 1) == (
+        [each["key"] for each in waited["memories"]],
+        waited["counts"]["total"],
+    )
 
 
 def test_recalls_are_counted_and_a_deleted_memory_is_left_out(client: httpx.Client) -> None:

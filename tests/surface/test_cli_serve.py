@@ -108,6 +108,20 @@ def test_it_serves_gives_one_key_and_stops_well(tmp_path: Path, store: list[str]
     assert key not in logged
 
 
+def test_it_serves_where_uvloop_does_not_exist(tmp_path: Path) -> None:
+    """As on Windows: on the event loop of Python itself, and it ends as well."""
+    tmp_path.joinpath("uvloop.py").write_text("raise ImportError('no uvloop here')\n", "utf-8")
+    with process(tmp_path, "--no-auth", PYTHONPATH=str(tmp_path)) as running:
+        assert running.stderr is not None
+        url = line_with(running.stderr, r"at (http://\S+)")
+        line_with(running.stderr, r'"event": "(started)"')
+        told = httpx.get(f"{url}/v1/health").json()["status"]
+        running.send_signal(signal.SIGTERM)
+        running.communicate(timeout=LINE_S_MAX)
+
+    assert ("ok", 0) == (told, running.returncode)
+
+
 def test_without_a_store_it_uses_one_of_the_user(tmp_path: Path) -> None:
     """It says where, and the folder is the user's alone; a store where it is started goes first."""
     places = []

@@ -124,7 +124,7 @@ def shapes(message: Message, memory: Memory, revision: Revision) -> None:
     assert_type(memory.value, Mapping[str, Json])
     assert_type(memory.evidence, Mapping[str, Sequence[Evidence]])
     assert_type(memory.state, Literal["active", "quarantined", "rejected"])
-    assert_type(memory.trust, Literal["user", "assistant", "external"])
+    assert_type(memory.trust, Literal["user", "assistant", "external", "agent"])
     assert_type(revision.believed_until, datetime | None)
 
 
