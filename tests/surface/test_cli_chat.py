@@ -452,13 +452,14 @@ def ended_by(process: subprocess.Popen[bytes], terminal: int, end: bytes) -> int
     """
     Type *end* until the process has ended; return its status.
 
-    A key that arrives between the prompt and the wait for keys may be heard with the next.
+    A key that arrives between the prompt and the wait for keys may be heard with the next. The
+    next comes late: a second Ctrl-C, while the talk is being closed, stops the closing.
     """
     try:
-        for _ in range(10):
+        for _ in range(4):
             os.write(terminal, end)
             with suppress(subprocess.TimeoutExpired):
-                return process.wait(3)
+                return process.wait(20)
         pytest.fail(f"{end!r} did not end the talk")
     finally:
         process.kill()

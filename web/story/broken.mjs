@@ -113,7 +113,9 @@ async function unread() {
       proxy.rule = ({ url }) => (url.startsWith(path) ? answer : undefined);
       await gone(place);
       await main.locator(".broken, .wrong, .empty, .turn, .block, .row, .card").filter({ visible: true }).first().waitFor();
-      await page.waitForTimeout(150);
+      // What is beside the list may be shown before its answer has come.
+      const failure = main.locator(".broken, .wrong").filter({ visible: true }).first();
+      await (kind === "shape" ? page.waitForTimeout(150) : failure.waitFor({ timeout: 10_000 }).catch(() => undefined));
       const alerts = await main.locator(".broken, .wrong").filter({ visible: true }).allInnerTexts();
       const again = button("Try again", main);
       const offers = await again.count();
