@@ -6,21 +6,24 @@ import re
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from typing import Final
 
 from benchmarks.recollect_system import new_message
-from benchmarks.recorded_facts import FactModel, Session
+from benchmarks.recorded_facts import FactModel, RecordedFact, Session
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import NOTE
 from recollect.formation.value_identity import normalised
 from recollect.memory.facade import Recollect
 from recollect.memory.pagination import each_memory
-from recollect.records import Formation, Scope
+from recollect.records import Formation, Memory, Scope
 from recollect.stores.locator import open_store
+from recollect.text.analysis import terms_of
 from recollect.worker.formation_run import FormationResult
 
 ROWS_A_PAGE: Final = 100
 REASONS_SHOWN: Final = 12
+MOSTLY_SAID: Final = 0.5
 _REASONS: Final = tuple(
     (re.compile(pattern), why)
     for pattern, why in (
@@ -52,6 +55,10 @@ class FormedRow:
     reasons: Counter[str] = field(default_factory=Counter)
     waiting: int = 0
     lost: int = 0
+    of_user: int = 0
+    """How many facts the user said most of: `said_by_user`."""
+    of_user_active: int = 0
+    of_user_reasons: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(slots=True)
@@ -99,18 +106,22 @@ async def _form_talk(row: FormedRow, talk: Sequence[Session], model: FactModel) 
     async with Recollect(
         open_store("memory:"), embedder="none", model=model, formation=settings, worker=False
     ) as memory:
+        reasons = dict[str, str]()
         for session in talk:
             model.session = session
             # Without pictures' captions: the facts were recorded of the words alone.
             said = [replace(new_message(m), content=None) for m in session.messages if m.text]
             await memory.append(scope, session.id, said)
             row.messages += len(said)
-            _count(row, await memory.form(scope))
+            results = await memory.form(scope)
+            _count(row, results)
+            reasons |= {each.key: each.reason for one in results for each in one.outcomes}
         refused = [each async for each in _refusals(memory, scope)]
-        notes = each_memory(memory, scope, NOTE.name)
-        kept = {str(each.value["content"]) async for each in notes}
+        notes = [each async for each in each_memory(memory, scope, NOTE.name)]
+        kept = {str(each.value["content"]) for each in notes}
         threads = await memory.pending(scope, limit=ROWS_A_PAGE)
         row.waiting += len(threads.rows)
+        _count_of_user(row, talk, notes, reasons)
     row.sessions += len(talk)
     row.offered += len(model.offered)
     row.calls += model.spent.calls
@@ -119,6 +130,31 @@ async def _form_talk(row: FormedRow, talk: Sequence[Session], model: FactModel) 
     row.reasons.update(f"refused: {_why(each)}" for each in refused)
     missing = set(map(normalised, model.offered)) - set(map(normalised, kept))
     row.lost += max(0, len(missing) - len(refused))
+
+
+def _count_of_user(
+    row: FormedRow, talk: Sequence[Session], notes: Sequence[Memory], reasons: Mapping[str, str]
+) -> None:
+    """Count the facts that the user said most of, and which of them are in force."""
+    by_text = {normalised(str(each.value["content"])): each for each in notes}
+    for session in talk:
+        for fact in session.facts:
+            if said_by_user(fact, session) < MOSTLY_SAID:
+                continue
+            row.of_user += 1
+            note = by_text.get(normalised(fact.text))
+            if note is not None and note.state == "active":
+                row.of_user_active += 1
+            else:
+                row.of_user_reasons[_why(reasons.get(note.key, "") if note else "refused")] += 1
+
+
+def said_by_user(fact: RecordedFact, session: Session) -> float:
+    """Return the share of the terms of *fact* that stand in the user's messages that it cites."""
+    terms = set(terms_of(fact.text))
+    cited = [m for m in session.messages if m.role == "user" and m.message_id in fact.evidence]
+    said = set(chain.from_iterable(terms_of(each.text) for each in cited))
+    return len(terms & said) / len(terms) if terms else 0.0
 
 
 def _count(row: FormedRow, results: Sequence[FormationResult]) -> None:
@@ -180,4 +216,9 @@ def formed_page(report: FormedReport) -> str:
         ends = ", ".join(f"{end} {count:,}" for end, count in row.ends.most_common())
         lines.append(f"{row.model}: formations that ended as {ends}")
         lines += [f"  {n:>7,}  {why}" for why, n in row.reasons.most_common(REASONS_SHOWN)]
+        lines.append(
+            f"{row.model}: of {row.of_user:,} facts of which the user said at least "
+            f"{MOSTLY_SAID:.0%} of the words, {row.of_user_active:,} are in force"
+        )
+        lines += [f"  {n:>7,}  {why}" for why, n in row.of_user_reasons.most_common(REASONS_SHOWN)]
     return "\n".join(lines) + "\n"

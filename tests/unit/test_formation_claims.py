@@ -375,6 +375,31 @@ def test_each_source_is_read_on_its_own_day() -> None:
     assert ("the date 2024-05-07",) == unsupported("2024-05-07", [monday, june])
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("2025-01-26", "抢到票了 腊月二十七"),
+        ("2026-02-16", "年廿九之前放低鎖匙"),
+        ("2026-02-19", "我同老公初三先返"),
+        ("2024-01-28", "戒烟第100天"),
+        ("2024-04-28", "day 9 of no sugar"),
+        ("2025-09-12", "我们只过结婚纪念日 9月12 明年就第十年了"),
+    ],
+)
+def test_days_of_the_new_year_and_counted_days_are_reckoned(value: str, said: str) -> None:
+    """Days before and after the lunar New Year, the nth day of something, next year beside."""
+    at = {"2025": datetime(2024, 12, 31, tzinfo=UTC), "2026": datetime(2026, 1, 30, tzinfo=UTC)}
+    day = SAID_AT if "明年" in said else at.get(value[:4], SAID_AT)
+
+    assert () == unsupported(value, [SaidText(text=said, at=day, speaker=None)])
+    assert unsupported("2023-03-03", [SaidText(text=said, at=day, speaker=None)])
+
+
+def test_the_first_and_second_day_are_not_counted_from_today() -> None:
+    """They are days of a story."""
+    assert ("the date 2024-05-05",) == lacking("2024-05-05", "第二天我们去了海边，五月一号出发")
+
+
 def test_claims_come_in_their_order_and_once() -> None:
     """A model is told of each thing once, as it reads the value."""
     value: Json = ["Oslo has 42 parks since 2019, says Oslo", {"number": 42}]

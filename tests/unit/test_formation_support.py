@@ -24,12 +24,21 @@ from recollect.formation.support import (
     polarity,
     related_people,
     told_of_whom,
+    unasked_words,
 )
 from recollect.formation.support.heard import ASKED_CHARACTERS_MAX
 from recollect.formation.wording import announcements
 
 CORPUS: Final = Path(__file__).parents[1] / "corpus"
 HONEST_SHARE_MIN: Final = 0.98
+BRUNCH: Final = (
+    "I'm hosting a brunch next weekend with my sister and her three kids in the garden behind our "
+    "old house, and I've made croissants four times since the baking class in Leeds"
+)
+BUTTER: Final = (
+    "a: Great plan! Welcoming guests with successfully laminated dough comes down to cold butter, "
+    "gentle preparation, and completing each fold without a tear."
+)
 AT: Final = "2025-03-12T09:00:00Z"
 Call = Mapping[str, Any]
 Known = Mapping[str, Any]
@@ -351,6 +360,18 @@ WRONG: Final = {
         ["u: 我要开车去宜兰。", "a: 建议走雪山隧道，保持车距，开大灯。", "u: 我周六去"],
         note("用户周六开车去宜兰，走雪山隧道，保持车距，开大灯", "1: 我要开车去宜兰"),
     ),
+    "a proposal in the midst of a long note": case(
+        [f"u: {BRUNCH}", "a: Lovely! You could hire a waterproof marquee.", "u: let me think"],
+        note("The user is hosting a brunch next weekend with their sister and her three kids in "
+             "the garden behind their old house, hiring a waterproof marquee, and has made "
+             "croissants four times since the baking class in Leeds", f"1: {BRUNCH}"),
+    ),
+    "a sentence of others' words": case(
+        ["u: I start running on Monday, on the track behind the school",
+         "a: Buy cushioned shoes, stretch before each session, and hydrate."],
+        note("The user stretches on Monday, hydrates on the track, and buys shoes behind the "
+             "school", "1: I start running on Monday, on the track behind the school"),
+    ),
     "a notice that is pasted": case(
         ["u: 帮我看看这通知啥意思：\n各位业主，未缴物业费的请于月底前补缴"],
         user({"interests": ["补缴物业费"]}, "1: 请于月底前补缴"),
@@ -369,6 +390,33 @@ def test_what_the_words_do_not_bear_out_is_not_stored_as_the_users(name: str) ->
 
 
 RIGHT: Final = {
+    "a long note in other words": case(
+        [f"u: {BRUNCH}", BUTTER],
+        note("Plans a brunch next weekend, welcoming the user's sister and her three kids in the "
+             "garden behind their old house. In preparation: successfully made croissants four "
+             "times since the baking class in Leeds", f"1: {BRUNCH}"),
+    ),
+    "clauses that spaces part": case(
+        ["u: 弟弟突然说不报计算机了 要学兽医"],
+        note("用户的弟弟不报计算机了，要学兽医", "1: 弟弟突然说不报计算机了 要学兽医"),
+    ),
+    "a no that answers": case(
+        ["u: got an extension", "a: For the data?", "u: no cause of the flu. 2 weeks in bed"],
+        note("Got an extension because of the flu, 2 weeks in bed",
+             "1: got an extension", "3: no cause of the flu. 2 weeks in bed"),
+    ),
+    "two of one kind": case(
+        ["u: I want to learn portuguese", "a: European or Brazilian Portuguese?", "u: european"],
+        note("Is learning European Portuguese", "1: I want to learn portuguese", "3: european"),
+    ),
+    "what the assistant lacks": case(
+        ["u: 父亲节快乐喔虽然你没有爸爸", "a: 谢谢！", "u: 买了一支刮胡刀给爸爸"],
+        note("用户买了一支刮胡刀给爸爸", "3: 买了一支刮胡刀给爸爸"),
+    ),
+    "how much, about": case(
+        ["u: 格力1.5匹开一晚上大概几度电"],
+        note("家里空调是格力1.5匹", "1: 格力1.5匹开一晚上大概几度电"),
+    ),
     "inflected": case(["u: I planned a hike."], note("plans to go hiking", "1: I planned a hike")),
     "a slip of the pen": case(
         ["u: im allergc to shelfish"],
@@ -503,7 +551,11 @@ MUTANTS: Final[dict[str, tuple[Any, str, Any, str]]] = {
     "any brother is the same": (
         related_people, "_of_another_owner", lambda *_: iter(()), "a brother of somebody else"),
     "any proposal is taken": (
-        support, "_unasked_words", lambda *_: iter(()), "a proposal of the assistant's"),
+        support, "unasked_reasons", lambda *_: iter(()), "a proposal of the assistant's"),
+    "what stands together may be taken": (
+        unasked_words, "_longest_run", lambda _: 0.0, "a proposal in the midst of a long note"),
+    "most of it may be taken": (
+        unasked_words, "_exceeds_share", lambda _: False, "a sentence of others' words"),
     "nothing is announced": (
         foreign, "_announced", lambda *_: iter(()), "what is pasted to be translated"),
     "no Chinese is simplified": (

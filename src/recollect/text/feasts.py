@@ -78,9 +78,7 @@ def _joined(*feasts: _Feast) -> _Feast:
 
 # The first feast that matches at a place is meant, the longest of them first.
 _TABLE: Final[tuple[tuple[str, _Feast], ...]] = (
-    (r"大年初一|正月初一|新年初一", partial(_new_year, 0, 0)),
-    (r"(?:大年|正月)初二", partial(_new_year, -1, 0)),
-    (r"(?:大年|正月)初三", partial(_new_year, -2, 0)),
+    (r"新年初一", partial(_new_year, 0, 0)),
     (
         r"春节|农历新年|过大?年(?![轻青])|lunar new year|chinese new year|spring festival",
         partial(_new_year, 1, 8),
@@ -135,6 +133,13 @@ _LUNAR_DATE: Final = re.compile(
     rf"(?:农历|阴历|旧历){_BEFORE}(?P<month>正|腊|冬|[{_C}]{{1,2}}|\d{{1,2}})月"
     rf"(?:初(?P<early>[{_C}])|(?P<day>[{_C}廿]{{1,3}}|\d{{1,2}})[日号]?)"
 )
+# 年初三 and 初三, 年廿九 and 腊月二十九: days after and before the lunar New Year.
+_ABOUT_NEW_YEAR: Final = re.compile(
+    rf"{_BEFORE}(?:(?:大年|正月|(?<![今去明后前当每半])年|(?<![年月日当最起之]))"
+    rf"初(?P<after>[一二三四五六七八])(?![{_C}\d中级期])"
+    rf"|(?:(?<![今去明后前当每半两几多\d])年|腊月)(?:廿|二十)(?P<before>[一二三四五六七八九])"
+    r"(?![岁个\d]))"
+)
 _NAMED_MONTHS: Final = {"正": 1, "冬": 11, "腊": 12}
 
 
@@ -149,12 +154,23 @@ def feasts_in(text: str, said_on: date) -> Iterator[tuple[int, int, tuple[Days, 
             years = _years_of(match, said_on)
             days = [day for year in years for day in _days(feast, year)]
             yield match.start(), match.end(), tuple(days), len(years) == 1
+    for match in _ABOUT_NEW_YEAR.finditer(text):
+        days = [day for year in _years_of(match, said_on) for day in _about_new_year(match, year)]
+        yield match.start(), match.end(), tuple(days), False
     for match in _LUNAR_DATE.finditer(text):
         years = _years_of(match, said_on)
         month = _NAMED_MONTHS.get(match["month"]) or _number(match["month"])
         day = _number(match["early"] or match["day"])
         dates = [found for year in years if (found := lunar_date(year, month, day))]
         yield match.start(), match.end(), tuple(Days(e, e) for e in dates), True
+
+
+def _about_new_year(match: re.Match[str], year: int) -> list[Days]:
+    """Return the day of a year's first lunar month, or of the month before it."""
+    if match["after"]:
+        return _new_year(1 - _number(match["after"]), 0, year)
+    found = lunar_date(year - 1, 12, 20 + _number(match["before"]))
+    return _any_day((1, 15), (2, 19), year) if found is None else _span(found)
 
 
 def _years_of(match: re.Match[str], said_on: date) -> list[int]:

@@ -21,6 +21,7 @@ _COUNTS: Final = {
 }  # fmt: skip
 _N: Final = rf"(?P<n>\d{{1,3}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})"
 _CN: Final = r"(?P<n>\d{1,3}|半|[俩仨]|[一二两三四五六七八九十几]{1,3})"
+_NTH: Final = r"(?P<n>\d{1,4}|[一二三四五六七八九十百]{1,5})"
 _PAIRS: Final = {"俩": 2, "仨": 3}
 _UNITS: Final = {"day": 1, "week": 7, "fortnight": 14, "month": 30, "year": 365, "decade": 3652}
 _UNIT: Final = r"(?P<unit>day|week|fortnight|month|year|decade)s?"
@@ -137,6 +138,14 @@ def _ago(match: re.Match[str], said_on: date) -> list[Days | None]:
 
 def _ahead(match: re.Match[str], said_on: date) -> list[Days | None]:
     return _away(match, said_on, 1)
+
+
+def _nth(match: re.Match[str], said_on: date) -> list[Days | None]:
+    """Return when that began of which the day of saying is the nth day, week or month."""
+    low, _, unit = _counted(match)
+    around = 1 if unit == "day" else _UNITS[unit]
+    first = said_on - timedelta(days=round(low * _UNITS[unit]))
+    return [_span(first, around + _LOOSENESS_DAYS[unit])]
 
 
 def _away(match: re.Match[str], said_on: date, sign: int) -> list[Days | None]:
@@ -377,6 +386,9 @@ _TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
     (rf"{_CN}{_CUNIT}(?:以?前|之前)", _ago),
     (rf"{_CN}{_CUNIT}(?:以?后|之后)", _ahead),
     (rf"(?:还有|再过|还差|再)(?:大概|差不多)?{_CN}{_CUNIT}", _ahead),
+    # 第一天 and 第二天 are days of a story, not counted from today.
+    (rf"第(?![一二两12](?!\d|十|百)){_NTH}{_CUNIT}(?!次)", _nth),
+    (rf"\b(?P<unit>day|week|month) (?P<n>[3-9]|\d{{2,3}})\b(?!,? (?:of )?{MONTH_NAME})", _nth),
     (rf"\b{_WHICH_EN} week\b", _week),
     (rf"\b{_WHICH_EN} weekend\b", _weekend),
     (r"\b(?P<which>(?!))?weekends?\b(?! after)", _weekend),

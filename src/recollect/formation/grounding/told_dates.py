@@ -1,7 +1,7 @@
 """Whether a date of a value was told: a day, a month or a year against stretches of days."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from fractions import Fraction
@@ -30,6 +30,15 @@ _NOW: Final = re.compile(
 RECKONED_DAYS_MAX: Final = 40
 RECKONED_LENGTHS_MAX: Final = 6
 """From a text that tells of more days, or lengths of time, nothing is reckoned."""
+_OTHER_YEARS: Final = tuple(
+    (re.compile(pattern, re.IGNORECASE), shift)
+    for pattern, shift in (
+        (r"\bnext year\b|明年|出年", 1),
+        (r"\blast year\b|去年|旧年", -1),
+        (r"后年", 2),
+        (r"前年", -2),
+    )
+)
 _BESIDE: Final = re.compile(
     r"\b(?:the )?(?:day|morning|night|evening) (?:after|before)\b(?! tomorrow| yesterday)"
     r"|\bnext day\b|\beve\b|[前后]一[天日晚]|第二天"
@@ -118,10 +127,25 @@ class Told:
         # Where each stands says nothing here; told twice is told once.
         found = dict.fromkeys(replace(each, start=0, end=0) for each in told)
         day = self._said_on
+        found |= dict.fromkeys(self._in_other_years(found))
         is_timeless = all(each.is_duration for each in found)
         if day is not None and (is_timeless or any(map(_NOW.search, self._pieces))):
             found[Dated(start=0, end=0, stretches=(Days(day, day),))] = None
         return tuple(found)
+
+    def _in_other_years(self, dates: Iterable[Dated]) -> list[Dated]:
+        """Return dates told without a year, in one that is told beside: 9月12 明年十年."""
+        if self._said_on is None:
+            return []
+        year = self._said_on.year
+        shifts = [n for pattern, n in _OTHER_YEARS if any(map(pattern.search, self._pieces))]
+        days = [
+            stretch(year + shift, each.month, each.day)
+            for each in dates
+            if each.month is not None and each.day is not None
+            for shift in shifts
+        ]
+        return [Dated(start=0, end=0, stretches=(each,)) for each in days if each is not None]
 
     @cached_property
     def reckoned(self) -> frozenset[date]:

@@ -43,14 +43,13 @@ from recollect.formation.support.origins import trace
 from recollect.formation.support.related_people import relation_reasons
 from recollect.formation.support.stances import stances_in
 from recollect.formation.support.told_of_whom import whom_reasons
+from recollect.formation.support.unasked_words import unasked_reasons
 from recollect.formation.types import MemoryType
 from recollect.text.analysis import fold
 
-UNASKED_WORDS_MAX: Final = 2.0
-"""So many words at most come from others alone, without a user's yes."""
 _NOTHING: Final = "the cited words say nothing of it: cite those that do"
 
-__all__ = ["HeardWindow", "Support", "support_of"]
+__all__ = ["HeardWindow", "Support", "fold", "support_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ def support_of(operation: Operation, heard: HeardWindow) -> Support:
     for said in _said_as_one(operation, type_, leaves):
         doubts += _retold_otherwise(said, heard)
         if set(type_.roles) == {"user"}:
-            doubts += _unasked_words(said, heard)
+            doubts += unasked_reasons(said, heard)
     return Support(_faults(operation, reasons), tuple(dict.fromkeys(doubts)))
 
 
@@ -141,26 +140,6 @@ def _retold_otherwise(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Itera
         former_reasons(text, cited),
     ):
         yield f"{place or '/'}: {reason}"
-
-
-def _unasked_words(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
-    """Yield the words of the assistant or of others that no user has taken up."""
-    contents = [each.leaf for each in leaves if not each.leaf.is_label]
-    taken = 0.0
-    # A tool answers what a user asked for.
-    tools = (e for e in heard.voices if e.line.message.role == "tool")
-    answered = fold("\n".join(each.text for each in tools))
-    for leaf in contents:
-        own = [each for each in leaf.sources.cited if each.trust == "user"]
-        own += [each.accepted for each in own if each.is_accepting]
-        for word in trace(leaf.text, replace(leaf.sources, cited=own)):
-            is_figure = word.written[:1].isdigit()
-            if word.written in answered:
-                continue
-            if word.origin in {"assistant", "external"} and not is_figure:
-                taken += word.weight
-    if taken > UNASKED_WORDS_MAX:
-        yield f"{contents[0].pointer}: it rests on words of others that no user took up"
 
 
 def _may_cause(passage: Passage, type_: MemoryType) -> bool:

@@ -13,6 +13,8 @@ from recollect.formation.support.told_clauses import OwnWord, OwnWords, TextClau
 SHARED_WORDS_MIN: Final = 2
 """So many denied words are retold; of Chinese, one pair of characters."""
 SHOWN_CHARACTERS: Final = 80
+_TO_ASSISTANT: Final = re.compile(r"^\W*(?:[你妳您](?![们說说])|you\b)", re.IGNORECASE)
+"""A clause that a user says of whom they talk with, not of themselves: 虽然你没有爸爸."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?;；。！？])\s*|\n+")
 
 
@@ -59,6 +61,8 @@ def _affirming(text: str) -> Iterator[TextClause]:
 
 def _denied_words(clause: TextClause) -> list[OwnWord]:
     """Return the words behind a denial, as far as it reaches."""
+    if _TO_ASSISTANT.match(clause.text):
+        return []
     places = verbal_denials_in(clause.text)
     reaches = [(place, reach_of_denial(clause.text, place)) for place in places]
     return [e for e in clause.words if any(start < e.start < end for start, end in reaches)]

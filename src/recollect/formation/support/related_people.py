@@ -139,10 +139,12 @@ def _are_said_apart(one: str, other: str, heard: HeardWindow) -> bool:
     """Return True if both were said, never together, and *other* as somebody else's name."""
     speakers = [each.source.speaker or "" for each in heard.speakers]
     said = "\n".join([*_said(heard), *speakers])
-    together = re.search(rf"\b{one}\W{{1,3}}{other}\b", said, re.IGNORECASE)
-    theirs = re.search(
-        rf"\b(?:(?i:{KIN}|dr|mr|mrs|ms|doctor)\.?|(?!{one}\b){_NAME}) (?i:{other})\b", said
-    )
+    # "European or Brazilian Portuguese" has both together.
+    between = rf"(?:\W{{1,3}}|\W{{1,3}}(?:or|and) \w+ ){other}\b"
+    together = re.search(rf"\b{one}{between}", said, re.IGNORECASE)
+    titled = rf"(?:{KIN}|dr|mr|mrs|ms|doctor)\.? {other}"
+    # After another name it is one only if it is written as one: "National car" names no Mr Car.
+    theirs = re.search(rf"\b(?:(?i:{titled})|(?!{one}\b){_NAME} {other})\b", said)
     is_said = re.search(rf"\b{one}\b", said, re.IGNORECASE)
     return bool(is_said and theirs and not together)
 

@@ -29,7 +29,9 @@ BAD: Final[frozenset[Stance]] = frozenset(
 _REACH_WORDS: Final = 7
 """A denial reaches so many words of its clause; in Chinese and Japanese, all of it."""
 _CLAUSE: Final = re.compile(
-    r"[.!?;:,\n()\u3002\uff01\uff1f\uff1b\uff1a\uff0c\u3001\u2014]+"
+    r"[.!?;:,\n()\u3002\uff01\uff1f\uff1b\uff1a\uff0c\u3001\u2014\U0001f300-\U0001faff]+"
+    # Who chats in Chinese parts clauses with spaces: 我爸开 我不会开车.
+    r"|(?<=[\u3400-\u9fff])[ \u3000]+(?=[\u3400-\u9fff])"
     r"|\b(?:but|because|though|although|while|whereas|however|so that|aber|sondern|weil|pero|sino"
     r"|porque|mais|parce que|mas|ma|perche)\b|但是|但|不过(?!敏)|因为|所以|然而|而是",
     re.IGNORECASE,
@@ -45,8 +47,8 @@ _IDIOM: Final = re.compile(
     r"|more)|recommend \w+ enough)|(?:don't|won't|wouldn't) (?:forget|miss|get me wrong)"
     r"|(?:didn't|hadn't|never) (?:expect\w*|realis\w*|realiz\w*|notic\w*|thought|imagin\w*)"
     r"|never (?:been|felt) (?:happier|better|so|more)|no more than|not least|no thanks"
-    r"|nothing (?:beats|better|like)|not (?:bad|sure|yet sure)|no,? (?:i|we|it|my|that|he|she"
-    r"|they)|nicht nur|kein problem|no solo)\b"
+    r"|nothing (?:beats|better|like)|not (?:bad|sure|yet sure)|no,? (?:i|we|it|its|my|that|he|she"
+    r"|they|(?:be)?cause of)|nicht nur|kein problem|no solo)\b"
     r"|不好意思|不错|不客气|没关系|没事|没问题|差不多|要不要|是不是|好不好|能不能|会不会|有没有"
     r"|不仅|不但"
     r"|不只|对不起|了不起|不用谢|不过(?!敏)|不然|不久|不管|不如|不同|不少|无论|别人|别的|特别"

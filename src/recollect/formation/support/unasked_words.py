@@ -1,0 +1,82 @@
+"""
+Unasked words: those of a value that stem from the assistant or from others, without a user's yes.
+
+Who retells a user's words in other ones uses some that the assistant happens to have said; these
+lie scattered in the sentence. What was taken over from others stands together, or is most of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Final
+
+from recollect.formation.support.heard import HeardWindow
+from recollect.formation.support.judgement import JudgedLeaf, TracedLeaf
+from recollect.formation.support.origins import TracedWord, trace
+from recollect.text.analysis import fold
+
+WORDS_MAX: Final = 2.0
+"""So many such words in a row, or in all of a short sentence, are accepted."""
+SHARE_MAX: Final = 0.25
+"""In a longer one, and in the whole value, this share of the words that say something."""
+_SENTENCE_END: Final = re.compile(r"[.!?;。！？；](?=\s|$|[^\x00-\x7f])|\n")
+
+
+def unasked_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
+    """Yield why the contents of *leaves*, said as one, may say what no user took up."""
+    # A tool answers what a user asked for.
+    tools = (each for each in heard.voices if each.line.message.role == "tool")
+    answered = fold("\n".join(each.text for each in tools))
+    contents = [each.leaf for each in leaves if not each.leaf.is_label]
+    sentences = [
+        [(each.weight, _is_unasked(each, answered)) for each in sentence]
+        for leaf in contents
+        for sentence in _sentences_of(leaf)
+    ]
+    if _exceeds_share(list(chain.from_iterable(sentences))) or any(
+        _longest_run(each) > WORDS_MAX or _exceeds_share(each) for each in sentences
+    ):
+        yield f"{contents[0].pointer}: it rests on words of others that no user took up"
+
+
+def _sentences_of(leaf: JudgedLeaf) -> Iterator[list[TracedWord]]:
+    """Yield the words of each sentence, by what the cited users said or agreed to."""
+    own = [each for each in leaf.sources.cited if each.trust == "user"]
+    own += [each.accepted for each in own if each.is_accepting]
+    words = trace(leaf.text, replace(leaf.sources, cited=own))
+    start = 0
+    for end in (*(each.end() for each in _SENTENCE_END.finditer(leaf.text)), len(leaf.text)):
+        sentence = [each for each in words if start <= each.start < end]
+        if sentence:
+            yield sentence
+        start = end
+
+
+def _is_unasked(word: TracedWord, answered: str) -> bool:
+    return (
+        word.origin in {"assistant", "external"}
+        and not word.written[:1].isdigit()
+        and word.written not in answered
+    )
+
+
+def _exceeds_share(words: Sequence[tuple[float, bool]]) -> bool:
+    """Return True if more of *words*, by weight, are unasked than a retelling has by chance."""
+    unasked = sum(weight for weight, is_unasked in words if is_unasked)
+    told = sum(weight for weight, _ in words)
+    return unasked > max(WORDS_MAX, SHARE_MAX * told)
+
+
+def _longest_run(words: Sequence[tuple[float, bool]]) -> float:
+    """Return the weight of the longest run of unasked words; those that say nothing end none."""
+    longest = run = 0.0
+    for weight, is_unasked in words:
+        if is_unasked:
+            run += weight
+        elif weight:
+            run = 0.0
+        longest = max(longest, run)
+    return longest
