@@ -207,7 +207,7 @@ def differing_code(page: str, translated: str) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("name", ["fastapi", "several_users", "embedders", "production"])
+@pytest.mark.parametrize("name", ["index", "fastapi", "several_users", "embedders", "production"])
 def test_a_translated_page_has_the_same_code(name: str) -> None:
     """A Chinese page runs the programs of the English one, and each leads to the other."""
     page, translated = (
