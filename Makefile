@@ -126,6 +126,7 @@ try-wheel:
 # What a user installs comes built, for each Python of the classifiers: nobody needs a compiler.
 platforms: $(INSTALLED)
 	@for system in linux macos windows; do for python in 3.11 3.12 3.13; do \
+	    rm -f $(VENV)/.platform; \
 	    $(VENV)/bin/uv pip compile --quiet --no-header --only-binary :all: --python-platform $$system --python-version $$python \
 	        --extra service --extra minilm --extra postgres --extra redis --extra client --extra mcp \
 	        --output-file $(VENV)/.platform pyproject.toml || exit 1; \
