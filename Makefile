@@ -1,6 +1,6 @@
 # `make setup` once, then `make demo`, `make check`; CONTRIBUTING.md says more.
 
-.PHONY: help setup page page-tools page-pictures inspector client client-tools client-schema crewai wheel try-wheel release docs site demo demo-page test test-slow prove lint types check clean
+.PHONY: help setup page page-tools page-pictures inspector client client-tools client-schema crewai wheel try-wheel platforms release docs site demo demo-page test test-slow prove lint types check clean
 .DELETE_ON_ERROR:
 
 VENV := .venv
@@ -51,6 +51,7 @@ help:
 	@echo "make crewai     CrewAI in an environment of its own, for its tests (850 MB)"
 	@echo "make wheel      a release in dist/, which carries the page"
 	@echo "make try-wheel  installs that wheel into an empty environment, and tries it"
+	@echo "make platforms  looks for ready wheels of all that it needs, for each Python and system"
 	@echo "make release    checks, builds and tries the release TAG=v1.2.3 (docs/releasing.md)"
 	@echo "make docs       the documentation as a site, at http://127.0.0.1:8000, built anew at each change"
 	@echo "make site       the same in build/site; a warning or a broken link fails"
@@ -122,9 +123,19 @@ wheel: page $(INSTALLED)
 try-wheel:
 	$(VENV)/bin/python tools/try_wheel dist
 
+# What a user installs comes built, for each Python of the classifiers: nobody needs a compiler.
+platforms: $(INSTALLED)
+	@for system in linux macos windows; do for python in 3.11 3.12 3.13; do \
+	    rm -f $(VENV)/.platform; \
+	    $(VENV)/bin/uv pip compile --quiet --no-header --only-binary :all: --python-platform $$system --python-version $$python \
+	        --extra service --extra minilm --extra postgres --extra redis --extra client --extra mcp \
+	        --output-file $(VENV)/.platform pyproject.toml || exit 1; \
+	    echo "$$system, Python $$python: $$(grep -c == $(VENV)/.platform) packages, all of them built"; \
+	done; done
+
 release: $(INSTALLED)
 	$(VENV)/bin/python tools/check_release $(TAG)
-	$(MAKE) lint types site
+	$(MAKE) lint types site platforms
 	$(MAKE) wheel
 	$(MAKE) try-wheel
 

@@ -7,6 +7,7 @@ repository as it is; on the site it leads to a copy of the file that it names, b
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
@@ -184,6 +185,8 @@ def search_settings(page: str) -> dict[str, Any]:
 
 def on_files(files: Any, *, config: Any) -> Any:
     """Add what is not below docs/."""
+    # It reports each dictionary that it loads as loudly as a warning of the build.
+    logging.getLogger("jieba").setLevel(logging.WARNING)
     from mkdocs.structure.files import File  # noqa: PLC0415
 
     for path, text in copied_files().items():

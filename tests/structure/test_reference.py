@@ -5,6 +5,7 @@ import doctest
 import importlib
 import inspect
 import re
+import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -181,6 +182,17 @@ def variables_of_the_source() -> set[str]:
 
 def test_every_variable_of_the_environment_is_in_the_page() -> None:
     assert sorted(variables_of_the_source() - set(words(page("configuration.md")))) == []
+
+
+def test_every_extra_is_in_the_page() -> None:
+    """What `pip install` may name, but for the tools of who works on Recollect itself."""
+    declared = tomllib.loads(ROOT.joinpath("pyproject.toml").read_text("utf-8"))["project"]
+    section = page("configuration.md").partition("## Extras to install")[2].partition("\n## ")[0]
+    told = {
+        name for cell in re.findall(r"^\| (`.+?) \|", section, re.MULTILINE) for name in words(cell)
+    }
+
+    assert told == declared["optional-dependencies"].keys() - {"dev", "docs"}
 
 
 def words(text: str) -> Iterable[str]:

@@ -20,6 +20,8 @@ ROOT = HERE.parents[1]
 DOCS = ROOT / "docs"
 BUILD_S_MAX = 300
 """On a machine that does nothing else it takes 20; the others of this run share it."""
+PROCESSOR_S_MAX = 60
+"""Of processor time, which others that share the machine hardly change."""
 SEARCH_S_MAX = 200
 
 
@@ -135,6 +137,12 @@ def test_examples_of_docstrings_are_fenced() -> None:
     )
 
 
+def processor_s() -> float:
+    """Return the processor time of all programs that this one has started and that have ended."""
+    spent = os.times()
+    return spent.children_user + spent.children_system
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the site once, strictly; return its folder."""
@@ -142,6 +150,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("what builds the site is not installed: `make site`")
 
     site = tmp_path_factory.mktemp("built") / "site"
+    before = processor_s()
     finished = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)],
         cwd=ROOT,
@@ -152,6 +161,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         check=False,
     )
     assert finished.returncode == 0, finished.stderr
+    assert processor_s() - before <= PROCESSOR_S_MAX
     assert "WARNING" not in finished.stderr
     return site
 
@@ -210,8 +220,9 @@ def test_a_stranger_finds_the_answer_by_one_search(built: Path, language: str) -
 
 
 def test_the_questions_of_strangers_name_pages() -> None:
-    """Twenty in English, twelve in Chinese, each answered by pages that are there."""
-    assert (len(QUESTIONS["en"]), len(QUESTIONS["zh"])) == (20, 12)
+    """At least twenty in English and twelve in Chinese, each answered by pages that are there."""
+    assert len(QUESTIONS["en"]) >= 20
+    assert len(QUESTIONS["zh"]) >= 12
     named = [each for asked in QUESTIONS.values() for pages in asked.values() for each in pages]
     assert [each for each in named if not DOCS.joinpath(each).is_file()] == []
 

@@ -50,6 +50,14 @@ def test_what_the_workflows_test_is_what_is_declared() -> None:
     assert [re.findall(r"3\.\d+", each) for each in matrix] == [declared, declared]
 
 
+def test_every_test_runs_on_the_python_that_its_job_names() -> None:
+    text = ROOT.joinpath(".github/workflows/test.yml").read_text("utf-8")
+    everything = text.partition("\n  everything:")[2].partition("\n  wheel:")[0]
+    steps = re.findall(r"^ +- run: (.+)$", everything, re.MULTILINE)
+
+    assert steps == ["make setup PYTHON=python${{ matrix.python }}", "bash .ci/run"]
+
+
 def complaints(tag: str, root: Path) -> list[str]:
     """Return what tools/check_release says of a tag and a project."""
     path = ROOT / "tools" / "check_release"
