@@ -113,6 +113,7 @@ HONEST_ENGLISH: Final[list[tuple[Json, str]]] = [
     ("Uses AI tools at work", "chat assistants help me at work"),
 ]
 HONEST_CHINESE: Final[list[tuple[Json, str]]] = [
+    ("给客户郝某画了墙绘", "客户姓郝 做民宿的 我给他画的墙绘"),
     ("住在北京", "我搬到了北京"),
     ("用户住在上海浦东", "我家在上海浦东新区"),
     ("住在市中心", "我住得离商场很近"),

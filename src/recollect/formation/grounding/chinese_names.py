@@ -119,6 +119,8 @@ def _by_context(text: str) -> Iterator[HanName]:
                 group = match.lastgroup or ""
                 is_sure = group in {"surname", "titled"}
                 written = match[group]
+                if written[1:2] == "某":  # a surname whose given name is not told
+                    written = written[0]
                 is_full = group == "name" and len(written) == 3 and written[0] in _SURNAMES
                 refused = _NO_FULL_NAME if is_full else no_name
                 if is_sure or not refused.match(written):
