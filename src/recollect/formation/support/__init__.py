@@ -8,6 +8,7 @@ to the model, which is asked again; a doubt makes a person look first.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -47,6 +48,7 @@ from recollect.formation.support.unasked_words import unasked_reasons
 from recollect.formation.types import MemoryType
 from recollect.text.analysis import fold
 
+_SPACE_IN_CHINESE: Final = re.compile(r"(?<=[\u3400-\u9fff]) (?=[\u3400-\u9fff])")
 _NOTHING: Final = "the cited words say nothing of it: cite those that do"
 
 __all__ = ["HeardWindow", "Support", "fold", "support_of"]
@@ -127,7 +129,8 @@ def _said_as_one(
 def _retold_otherwise(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
     """Yield what the clauses that *leaves*, said as one, retell say otherwise."""
     contents = [each.leaf for each in leaves if not each.leaf.is_label]
-    text = " ".join(each.text for each in contents)
+    # Chinese is joined without a space, which would part it into clauses.
+    text = _SPACE_IN_CHINESE.sub("", " ".join(each.text for each in contents))
     labels = " ".join(each.leaf.text for each in leaves if each.leaf.is_label)
     cited = list(dict.fromkeys(passage for each in contents for passage in each.sources.cited))
     place = contents[0].pointer if len(contents) == 1 else ""

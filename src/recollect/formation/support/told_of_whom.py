@@ -55,7 +55,7 @@ _OF_USER: Final = re.compile(
 )
 _OF_OTHER: Final = re.compile(
     rf"^[\W_]{{0,4}}(?:(?:the )?user's|his|her|their|my) (?:\w+ )?(?:{KIN})\b(?!'s)"
-    rf"|^[\W_]{{0,4}}(?:用户|使用者)的?(?:{KIN_HAN})",
+    rf"|^[\W_]{{0,4}}(?:用户|使用者)的?(?!夫妻)(?:{KIN_HAN})",
     re.IGNORECASE,
 )
 # What somebody reports is about who is named in it.
