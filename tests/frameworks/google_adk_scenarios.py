@@ -163,7 +163,7 @@ async def scenario_what_is_told_to_remember_is_found_and_deleted() -> None:
             await service.add_memory(**user, memories=[entry])
         await service.add_events_to_memory(**user, events=[event("Tom is grey.", "1")])
         found = (await service.search_memory(**user, query="Tom")).memories
-        assert {each.author for each in found} == {"user", "assistant"}, found
+        assert {each.author for each in found} == {"user", "agent"}, found
         for each in found:
             await service.delete_memory(**user, memory_id=each.id)
         await service.delete_memory(**user, memory_id="memory/Note/none")

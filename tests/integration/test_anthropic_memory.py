@@ -194,7 +194,30 @@ async def test_a_model_keeps_a_file_that_another_run_reads(
     assert missing["is_error"]
     assert "does not exist" in str(missing)
     assert "My cat is called Tom." in told
-    assert ("File", "memories/cat.md", "assistant") == (file.type, file.key, file.trust)
+    assert ("File", "memories/cat.md", "agent") == (file.type, file.key, file.trust)
+
+
+def test_a_users_file_that_the_model_edits_is_a_finding() -> None:
+    """From then on, however often it is edited; it goes with its source, and before with words."""
+    with recollect.open_sync("memory:", embedder="none") as memory:
+        (said,) = memory.append(ADA, "chat", "My cat is called Tom.")
+        cited = recollect.Evidence(thread="chat", message=said.id)
+        value = {"path": CAT, "content": "Tom\n"}
+        put = recollect.PutMemory(type="File", key="cat", value=value, evidence={"": [cited]})
+        memory.apply(ADA, [put])
+        tool = SyncRecollectMemoryTool(memory, ADA)
+        for line in ("grey", "old"):
+            tool.call(insert(CAT, 1, line))
+        tool.call(rename(CAT, "/memories/tom.md"))
+        file = memory.get(ADA, "File", "cat")
+        versions = memory.history(ADA, "File", "cat")
+        memory.erase(ADA, recollect.EraseSource(source="anthropic_memory"))
+        left = memory.get(ADA, "File", "cat")
+
+    assert file is not None
+    assert ["user", "agent", "agent", "agent"] == [each.trust for each in versions]
+    assert [("message", 1), ("agent", 1)] == [(each.kind, each.group) for each in file.evidence[""]]
+    assert left is None
 
 
 def test_a_client_without_await_keeps_files_too(provider: Provider) -> None:

@@ -105,12 +105,17 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
         memories: Sequence[MemoryEntry],
         custom_metadata: JsonObject | None = None,
     ) -> None:
-        """Remember the text of each entry as a note; the same text is one note."""
+        """
+        Remember the text of each entry as a note that an agent found; the same text is one note.
+
+        Its source is ``google_adk``.
+        """
         scope = check_scope(self._scope(app_name, user_id))
 
         async def remember(memory: Recollect) -> None:
             for each in memories:
-                await memory.remember(scope, _text_in(each.content), trust="assistant")
+                text = _text_in(each.content)
+                await memory.remember(scope, text, trust="agent", source=KIND)
 
         await self._home.visit(remember)
 
