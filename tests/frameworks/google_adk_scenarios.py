@@ -153,6 +153,28 @@ async def scenario_each_part_of_an_event_is_kept_as_what_it_is() -> None:
     assert nothing.memories == other.memories == []
 
 
+async def scenario_an_event_that_is_no_json_leaves_nothing() -> None:
+    """Neither it nor those beside it; one error says which tool."""
+    odd = FunctionResponse(name="weather", response={"result": object()})
+    events = [
+        event("Oslo?", "a"),
+        Event(id="b", author="helper", content=Content(parts=[Part(function_response=odd)])),
+    ]
+    async with recollect.open("memory:", embedder="none") as memory:
+        service = RecollectMemoryService(memory)
+        user: Any = {"app_name": "notes", "user_id": "ada", "session_id": "one"}
+        told = await refusal(service.add_events_to_memory(**user, events=events))
+        beside = await refusal(
+            service.add_events_to_memory(
+                **user, events=events[:1], custom_metadata={"place": object()}
+            )
+        )
+        assert list(await memory.last_messages(ADA, "one", limit=9)) == []
+
+    assert "weather" in told, told
+    assert "JSON" in beside, beside
+
+
 async def scenario_what_is_told_to_remember_is_found_and_deleted() -> None:
     """A memory by its id, then all of a user's."""
     async with recollect.open("memory:", embedder="none") as memory:

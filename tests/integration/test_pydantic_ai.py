@@ -17,6 +17,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 import recollect
 from recollect.agents.tools import MemoryTools
+from recollect.errors import UsageError
 from recollect.integrations.openai_agents import RecollectSession
 from recollect.integrations.pydantic_ai import RecollectCapability, memory_toolset
 
@@ -163,3 +164,22 @@ async def test_a_toolset_stands_beside_a_thread_that_is_kept_elsewhere() -> None
         rows = (await memory.memories(ADA)).rows
 
     assert ["Note"] == [each.type for each in rows]
+
+
+async def test_a_message_that_is_no_json_leaves_nothing() -> None:
+    """One error says so; the next run is kept."""
+    details: list[dict[str, Any] | None] = [{"odd": object()}, None]
+
+    def answer(_: list[ModelMessage], __: AgentInfo) -> ModelResponse:
+        return ModelResponse(parts=[TextPart("Noted.")], provider_details=details.pop(0))
+
+    async with recollect.open("memory:", embedder="none") as memory:
+        capability = RecollectCapability(memory, ADA, "one")
+        made = Agent(FunctionModel(answer), capabilities=[capability])
+        with pytest.raises(UsageError, match="no JSON"):
+            await made.run("Look.")
+        left = await capability.history()
+        await made.run("Again.")
+        kept = await capability.history()
+
+    assert ([], 2) == (left, len(kept))

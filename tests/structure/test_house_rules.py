@@ -31,8 +31,8 @@ FOREIGN = frozenset(
 # Optional parts that the tests use for real.
 TESTED_EXTRAS = (
     *("dotenv", "langchain", "openai", "anthropic", "openai-agents", "pydantic-ai"),
-    *("agent-framework", "llama-index", "postgres", "redis", "chroma", "lancedb", "pinecone"),
-    *("service", "mcp", "client", "dev"),
+    *("agent-framework", "llama-index", "smolagents", "postgres", "redis", "chroma", "lancedb"),
+    *("pinecone", "service", "mcp", "client", "dev"),
 )
 
 # Put together here, so that this file passes its own gate.

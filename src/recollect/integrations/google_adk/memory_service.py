@@ -12,7 +12,7 @@ from google.adk.memory import BaseMemoryService
 from google.adk.memory.base_memory_service import SearchMemoryResponse
 from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.sessions import Session
-from google.genai.types import Content, Part
+from google.genai.types import Content, FunctionResponse, Part
 
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
@@ -177,8 +177,16 @@ def _text_in(content: Content | None) -> str:
         if part.text and not part.thought:
             texts.append(part.text)
         if part.function_response and part.function_response.response:
-            texts.append(memory_text(part.function_response.response))
+            texts.append(_returned_text(part.function_response))
     return "\n".join(texts)
+
+
+def _returned_text(returned: FunctionResponse) -> str:
+    try:
+        return memory_text(returned.response or {})
+    except TypeError as error:
+        msg = f"what the tool {returned.name!r} returned is no JSON: {error}"
+        raise UsageError(msg) from error
 
 
 def _entry_of(found: Recalled) -> MemoryEntry:

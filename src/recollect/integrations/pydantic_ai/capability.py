@@ -18,8 +18,10 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_core import PydanticSerializationError
 
 from recollect.agents.tools import MemoryTools
+from recollect.errors import UsageError
 from recollect.integrations.offered_tools import Offered
 from recollect.integrations.pydantic_ai.toolset import memory_toolset
 from recollect.integrations.thread_items import ThreadItems
@@ -85,7 +87,12 @@ class RecollectCapability(AbstractCapability[Any]):
     async def after_run(
         self, ctx: RunContext[Any], *, result: AgentRunResult[Any]
     ) -> AgentRunResult[Any]:
-        """Append the messages of the run, all of them or none; a run that failed leaves none."""
+        """
+        Append the messages of the run, all of them or none; a run that failed leaves none.
+
+        Raises:
+            UsageError: One holds what JSON cannot express.
+        """
         await self._append(result.new_messages())
         return result
 
@@ -100,7 +107,10 @@ class RecollectCapability(AbstractCapability[Any]):
             replace(each, instructions=None) if isinstance(each, ModelRequest) else each
             for each in messages
         ]
-        kept: list[Json] = ModelMessagesTypeAdapter.dump_python(plain, mode="json")
+        try:
+            kept: list[Json] = ModelMessagesTypeAdapter.dump_python(plain, mode="json")
+        except PydanticSerializationError as error:
+            raise UsageError(f"a message of the run is no JSON: {error}") from error
         items = zip(messages, kept, strict=True)
         await self._items.append([(*_role_and_text(each), item) for each, item in items])
         self._appended = len(said)
