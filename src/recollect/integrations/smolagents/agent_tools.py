@@ -19,10 +19,10 @@ def memory_tools(tools: Offered) -> list[Tool]:
 
     With `RecollectConversation` over the same thread, the user's words are there to be quoted.
     """
-    return [MemoryTool(tools, each) for each in tools.schemas]
+    return [SmolagentsMemoryTool(tools, each) for each in tools.schemas]
 
 
-class MemoryTool(Tool):  # type: ignore[misc] # it ships no types
+class SmolagentsMemoryTool(Tool):  # type: ignore[misc] # it ships no types
     """One of the memory tools; what is wrong with a call is told in its answer."""
 
     skip_forward_signature_validation = True
