@@ -163,11 +163,10 @@ async def scenario_an_event_that_is_no_json_leaves_nothing() -> None:
     async with recollect.open("memory:", embedder="none") as memory:
         service = RecollectMemoryService(memory)
         user: Any = {"app_name": "notes", "user_id": "ada", "session_id": "one"}
+        no_json: Any = {"place": object()}
         told = await refusal(service.add_events_to_memory(**user, events=events))
         beside = await refusal(
-            service.add_events_to_memory(
-                **user, events=events[:1], custom_metadata={"place": object()}
-            )
+            service.add_events_to_memory(**user, events=events[:1], custom_metadata=no_json)
         )
         assert list(await memory.last_messages(ADA, "one", limit=9)) == []
 

@@ -194,7 +194,7 @@ async def test_a_model_keeps_a_file_that_another_run_reads(
         told = str(await memory.context(ADA, "What is my cat called?"))
         (file,) = (await memory.memories(ADA)).rows
 
-    assert "Tom." == answer.content[0].text  # type: ignore[union-attr]
+    assert "Tom." == answer.content[0].text
     kept, seen, missing = results(provider)
     assert [{"type": "memory_20250818", "name": "memory"}] == provider.seen[0][2]["tools"]
     assert f"File created successfully at: {CAT}" in str(kept)
