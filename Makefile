@@ -13,9 +13,10 @@ INSTALLED := $(VENV)/.installed
 EMBEDDER := $(VENV)/.embedder
 # What the tests compare with and cannot have beside the rest: it needs an older pydantic.
 ORIGINALS := $(VENV)/originals/.installed
-# Agents' frameworks that cannot stand beside the rest, each in an environment of its own: ADK wants
-# an older OpenTelemetry; CrewAI older clients of its providers, and 850 MB.
+# What cannot stand beside the rest, each in an environment of its own: FastEmbed wants an older
+# client of its hub, ADK an older OpenTelemetry; CrewAI older clients of its providers, and 850 MB.
 ADK := $(VENV)/frameworks/google_adk/.installed
+FASTEMBED := $(VENV)/frameworks/fastembed/.installed
 CREWAI := $(VENV)/frameworks/crewai/.installed
 # What builds the site of docs/.
 SITE_TOOLS := $(VENV)/.site
@@ -163,7 +164,7 @@ $(ORIGINALS) $(MEM0): $(VENV)/%/.installed: requirements/%.txt $(INSTALLED)
 		--target $(@D) -r $<
 	@touch $@
 
-$(ADK) $(CREWAI): $(VENV)/frameworks/%/.installed: requirements/%.txt $(INSTALLED)
+$(ADK) $(CREWAI) $(FASTEMBED): $(VENV)/frameworks/%/.installed: requirements/%.txt $(INSTALLED)
 	$(VENV)/bin/uv venv --quiet --clear --python $(VENV)/bin/python $(@D)
 	$(VENV)/bin/uv pip install --quiet --require-hashes --python $(@D)/bin/python -r $<
 	@touch $@
@@ -174,7 +175,7 @@ crewai: $(CREWAI)
 test: setup $(ORIGINALS)
 	$(PYTEST) -n $$(($(CORES) + 1)) -m "not prove and not slow"
 
-test-slow: setup $(ORIGINALS) $(MEM0) $(ADK)
+test-slow: setup $(ORIGINALS) $(MEM0) $(ADK) $(FASTEMBED)
 	$(PYTEST) -n $$(($(CORES) * 2)) -m "slow and not prove"
 
 prove: setup $(ORIGINALS) $(MEM0)

@@ -141,7 +141,9 @@ class Evidence:
 
     A finding is of the *kind* ``agent``, or ``file`` with the lines of *file*. *thread* is the talk
     in which it was made, and with which it is erased, *message* an id of its own there, and *quote*
-    the words that were found. A memory that rests on a finding has the trust ``agent``.
+    the words that were found. *source* names the program that it came from, so that all of it can
+    be erased together, with the messages of that source. A memory that rests on a finding has the
+    trust ``agent``.
 
     >>> rests_on = Evidence(thread="chat", message="m1", quote="we moved to Oslo")
     >>> home = {"home": "Oslo"}
@@ -158,6 +160,7 @@ class Evidence:
     group: int = 0
     kind: EvidenceKind = "message"
     file: FileLines | None = None
+    source: str | None = None
 
     @property
     def is_finding(self) -> bool:

@@ -12,15 +12,21 @@ from hypothesis import strategies as st
 
 from recollect import Evidence, FileLines, Memory, NewMessage, Recollect
 from recollect.agents.tools import MemoryTools
+from recollect.cli.commands.erase import preview_of
+from recollect.errors import UsageError
 from recollect.formation import document_updates
 from recollect.formation.config import FormationSettings
 from recollect.formation.types.builtin import FACT, NOTE, USER
+from recollect.lifecycle import erased_records
+from recollect.lifecycle.store_copy import copy_store
 from recollect.memory.facade import Recollect as Facade
 from recollect.ports import Clock, Ids
 from recollect.records import Json, JsonObject
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
-from recollect.stores.plans.erasure import EraseMessages, EraseThread
+from recollect.stores.plans.erasure import EraseMessages, EraseSource, EraseThread
+from recollect.stores.plans.evidence import evidence_messages
+from recollect.stores.plans.undo import UndoLog
 from recollect.testing import FrozenClock, SeededIds
 
 ADA: Final = ("projects", "boat")
@@ -242,6 +248,147 @@ async def test_a_finding_goes_with_a_message_whose_words_it_repeats(
     assert ["CI uses Debian"] == left
 
 
+SENTENCE: Final = "make test starts PostgreSQL 16"
+
+
+async def cited_in(memory: Facade) -> list[Evidence]:
+    """Return the evidence of every version of every memory."""
+    return [
+        cited
+        for each in (await memory.memories(ADA)).rows
+        for version in await memory.history(ADA, each.type, each.key)
+        for found in version.evidence.values()
+        for cited in found
+    ]
+
+
+async def found_by(memory: Facade, text: str = SENTENCE) -> Memory:
+    return await memory.remember(ADA, text, trust="agent", source="crewai")
+
+
+async def test_a_sentence_of_an_agent_is_a_finding(memory: Facade) -> None:
+    """Of the program that wrote it; said again it is one, and a context shows it as found."""
+    first = await found_by(memory)
+    again = await found_by(memory)
+
+    (cited,) = first.evidence[""]
+    assert first == again
+    assert ("agent", "agent", "crewai", "crewai") == (
+        first.trust, cited.kind, cited.thread, cited.source
+    )  # fmt: skip
+    assert "found by an agent" in (await memory.context(ADA, "Which PostgreSQL?")).text
+
+
+@pytest.mark.parametrize("is_rejected", [True, False], ids=["rejected", "said"])
+async def test_an_agents_sentence_leaves_another_as_it_stands(
+    memory: Facade, *, is_rejected: bool
+) -> None:
+    """One that somebody vouches for, whenever it matters; one that a person rejected."""
+    if is_rejected:
+        kept = await found_by(memory)
+        await memory.reject(ADA, kept.type, kept.key)
+    else:
+        kept = await memory.remember(ADA, SENTENCE, context="tests")
+    before = await memory.get(ADA, kept.type, kept.key)
+
+    assert before == await found_by(memory)
+    assert before == await memory.get(ADA, kept.type, kept.key)
+
+
+async def test_a_users_sentence_takes_the_place_of_an_agents(memory: Facade) -> None:
+    """And stays when what the agent wrote is erased."""
+    await found_by(memory)
+
+    said = await memory.remember(ADA, SENTENCE)
+
+    assert "user" == said.trust, said.evidence
+    await memory.erase(ADA, EraseSource(source="crewai"))
+    assert [SENTENCE] == [each.value["content"] for each in (await memory.memories(ADA)).rows]
+
+
+@pytest.mark.parametrize("trust", ["user", "assistant", "external"])
+async def test_only_an_agents_sentence_has_a_source(memory: Facade, trust: Any) -> None:
+    with pytest.raises(UsageError, match="found"):
+        await memory.remember(ADA, SENTENCE, trust=trust, source="crewai")
+
+    assert () == tuple((await memory.memories(ADA)).rows)
+
+
+async def test_an_erased_source_takes_its_findings(memory: Facade) -> None:
+    """In every talk, with what it changed; an erase is previewed as it is done."""
+    tools = MemoryTools(memory, ADA, "talk", types=TYPES, source="mcp")
+    receipt = await tools.asave_memory("Note", TESTS, found_in=LINES)
+    other = {**TESTS, "content": "make test starts PostgreSQL 17"}
+    await tools.aupdate_memory(str(receipt["id"]), value=other, found_by_agent=True)
+    await found_by(memory, "CI uses Debian")
+    target = EraseSource(source="mcp")
+
+    shown = await preview_of(memory, ADA, target)
+    done = await memory.erase(ADA, target)
+
+    assert (0, 1, 0) == (done.messages, done.memories, done.revised)
+    assert (0, 1, 0) == (shown.messages, shown.memories, shown.revised)
+    assert {"crewai"} == {each.source for each in await cited_in(memory)}
+
+
+async def test_a_change_to_a_finding_is_undone(memory: Facade) -> None:
+    """It is an agent's again, from the same source."""
+    before = await found_by(memory)
+    log = UndoLog()
+    await memory.noting(log).delete(ADA, before.type, before.key)
+    assert log.last is not None
+
+    await memory.undo(ADA, log.last)
+
+    after = await memory.get(ADA, before.type, before.key)
+    assert after is not None
+    assert (before.trust, before.evidence) == (after.trust, after.evidence)
+    assert 1 == (await memory.erase(ADA, EraseSource(source="crewai"))).memories
+
+
+@pytest.mark.parametrize("is_erased", [True, False], ids=["erased", "kept"])
+async def test_an_export_brings_no_finding_of_an_erased_source_back(
+    memory: Facade, *, is_erased: bool
+) -> None:
+    """Another store takes it as it was."""
+    await found_by(memory)
+    records = [each async for each in memory.export(ADA)]
+    if is_erased:
+        await memory.erase(ADA, EraseSource(source="crewai"))
+    else:
+        await memory.store.vacate(ADA)
+
+    await memory.import_records(records)
+
+    cited = await cited_in(memory)
+    assert ([] if is_erased else ["crewai"]) == [each.source for each in cited]
+
+
+async def test_a_copy_has_the_findings(memory: Facade) -> None:
+    """With their sources, by which they are erased there."""
+    await found_by(memory)
+
+    async with open_store("memory:") as copy:
+        done = await copy_store(memory.store, copy)
+        erased = await copy.erase(ADA, EraseSource(source="crewai"))
+
+    assert done.is_verified
+    assert 1 == erased.memories
+
+
+async def test_an_audit_tells_of_a_finding(memory: Facade) -> None:
+    """Who wrote it, and who erased its source."""
+    acting = memory.acting("helper")
+    await acting.remember(ADA, "CI uses Debian")
+    await acting.remember(ADA, SENTENCE, trust="agent", source="crewai")
+    await acting.erase(ADA, EraseSource(source="crewai"))
+
+    rows = (await memory.audit(ADA)).rows
+    assert {"helper"} == {each.actor for each in rows}
+    assert "erase" in {each.action for each in rows}
+    assert SENTENCE not in repr(rows)
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -332,7 +479,8 @@ class Talk:
 
     def __init__(self, memory: Facade, seed: int) -> None:
         self._memory = memory
-        self._tools = MemoryTools(memory, ADA, "talk", types=TYPES)
+        self._tools = MemoryTools(memory, ADA, "talk", types=TYPES, source="mcp")
+        self._others = MemoryTools(memory, ADA, "talk", types=TYPES)
         self._chance = Random(seed)  # noqa: S311 (it protects nothing)
 
     async def play(self, steps: int) -> list[str]:
@@ -341,6 +489,9 @@ class Talk:
             act = self._chance.choice([self._say, self._find, self._find, self._change])
             if broken := await act():
                 return broken
+        await self._memory.erase(ADA, EraseSource(source="mcp"))
+        if any(each.source == "mcp" for each in await cited_in(self._memory)):
+            return ["a finding outlived its source"]
         await self._memory.erase(ADA, EraseThread(thread="talk"))
         left = (await self._memory.memories(ADA)).rows
         return [f"{each.key} outlived its talk" for each in left]
@@ -361,7 +512,8 @@ class Talk:
     async def _find(self) -> list[str]:
         type_, value = self._value()
         before = await self._said()
-        await self._tools.asave_memory(type_, value, **self._source())
+        tools = self._chance.choice([self._tools, self._others])
+        await tools.asave_memory(type_, value, **self._source())
         return [*await self._miscounted(), *await self._lost(before)]
 
     async def _change(self) -> list[str]:
@@ -440,6 +592,10 @@ MUTANTS: Final[dict[str, dict[str, object]]] = {
     },
     "a finding ends what was said": {"formation.reconciliation._ends_words": lambda *_: False},
     "a finding is counted as words": {"stores.plans.memories.trust_with": lambda *_: "user"},
+    "a finding outlives its source": {"stores.plans.erasure._named_from": lambda *_: []},
+    "a source is not found by its link": {
+        "stores.memory.evidence_links": evidence_messages,
+    },
     "a finding outlives its talk": {"stores.memory.Tables.evidence_in": lambda *_: ()},
 }
 
@@ -462,3 +618,17 @@ async def test_a_finding_over_a_correction_is_seen(monkeypatch: pytest.MonkeyPat
         before, after = await found_over_a_correction(MemoryTools(memory, ADA, "talk"), memory)
 
     assert before != after
+
+
+async def test_an_import_that_brings_an_erased_source_back_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where the ledger is asked for messages alone."""
+    monkeypatch.setattr(erased_records, "sources_in", lambda _: {})
+    async with Facade(in_memory(1), embedder="none", worker=False) as memory:
+        await found_by(memory)
+        records = [each async for each in memory.export(ADA)]
+        await memory.erase(ADA, EraseSource(source="crewai"))
+        await memory.import_records(records)
+
+        assert ["crewai"] == [each.source for each in await cited_in(memory)]

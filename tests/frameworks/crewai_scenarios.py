@@ -72,7 +72,8 @@ def scenario_a_memory_is_recalled_after_a_restart() -> None:
         "last_accessed": found.record.last_accessed,
     }, (found.record, kept)
     assert "My cat is called Tom." in told, told
-    assert (file.type, file.key, file.trust) == ("CrewRecord", kept.id, "assistant")
+    assert (file.type, file.key, file.trust) == ("CrewRecord", kept.id, "agent")
+    assert [each.source for each in file.evidence[""]] == ["crewai"]
 
 
 def scenario_a_crew_runs_with_it() -> None:

@@ -153,6 +153,27 @@ async def scenario_each_part_of_an_event_is_kept_as_what_it_is() -> None:
     assert nothing.memories == other.memories == []
 
 
+async def scenario_an_event_that_is_no_json_leaves_nothing() -> None:
+    """Neither it nor those beside it; one error says which tool."""
+    odd = FunctionResponse(name="weather", response={"result": object()})
+    events = [
+        event("Oslo?", "a"),
+        Event(id="b", author="helper", content=Content(parts=[Part(function_response=odd)])),
+    ]
+    async with recollect.open("memory:", embedder="none") as memory:
+        service = RecollectMemoryService(memory)
+        user: Any = {"app_name": "notes", "user_id": "ada", "session_id": "one"}
+        no_json: Any = {"place": object()}
+        told = await refusal(service.add_events_to_memory(**user, events=events))
+        beside = await refusal(
+            service.add_events_to_memory(**user, events=events[:1], custom_metadata=no_json)
+        )
+        assert list(await memory.last_messages(ADA, "one", limit=9)) == []
+
+    assert "weather" in told, told
+    assert "JSON" in beside, beside
+
+
 async def scenario_what_is_told_to_remember_is_found_and_deleted() -> None:
     """A memory by its id, then all of a user's."""
     async with recollect.open("memory:", embedder="none") as memory:
@@ -163,7 +184,7 @@ async def scenario_what_is_told_to_remember_is_found_and_deleted() -> None:
             await service.add_memory(**user, memories=[entry])
         await service.add_events_to_memory(**user, events=[event("Tom is grey.", "1")])
         found = (await service.search_memory(**user, query="Tom")).memories
-        assert {each.author for each in found} == {"user", "assistant"}, found
+        assert {each.author for each in found} == {"user", "agent"}, found
         for each in found:
             await service.delete_memory(**user, memory_id=each.id)
         await service.delete_memory(**user, memory_id="memory/Note/none")

@@ -1,5 +1,6 @@
 """Microsoft's Agent Framework itself, with our providers and a client that answers by a script."""
 
+import json
 from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,13 @@ ADA = ("ada",)
 class ScriptedClient(FunctionInvocationLayer[Any], BaseChatClient[Any]):
     """Notes what it is sent; calls a tool first if it has one, and answers ``Noted.``."""
 
-    def __init__(self, error: Exception | None = None) -> None:
+    def __init__(
+        self,
+        error: Exception | None = None,
+        calls: tuple[str, str] = ("weather", '{"city": "Oslo"}'),
+    ) -> None:
         super().__init__()
+        self.calls = calls
         self.seen: list[tuple[str, list[str]]] = []
         self.error = error
 
@@ -49,7 +55,8 @@ class ScriptedClient(FunctionInvocationLayer[Any], BaseChatClient[Any]):
                 raise self.error
             self.seen.append((str(options.get("instructions")), [each.text for each in messages]))
             if options.get("tools") and messages[-1].role != "tool":
-                call = Content.from_function_call("c1", "weather", arguments='{"city": "Oslo"}')
+                name, arguments = self.calls
+                call = Content.from_function_call("c1", name, arguments=arguments)
                 return ChatResponse(messages=[Message("assistant", [call])])
             return ChatResponse(messages=[Message("assistant", ["Noted."])])
 
@@ -153,3 +160,27 @@ async def test_two_frameworks_share_one_users_memory() -> None:
     assert "My cat is called Tom." in client.seen[0][1]
     assert "My cat is called Tom." in client.seen[1][0]
     assert {"role": "assistant", "content": "Noted."} == items[-1]
+
+
+@pytest.mark.parametrize("quote", ["My cat is called Tom.", "My dog is called Rex."])
+async def test_a_model_remembers_by_tools(quote: str) -> None:
+    """It quotes what the user says in this very run, which is appended once."""
+    value = {"context": "pets", "content": "The cat is called Tom"}
+    call = {"memory": {"type": "Note", "value": value}, "quotes": [quote]}
+    async with recollect.open("memory:", embedder="none") as memory:
+        client = ScriptedClient(calls=("save_memory", json.dumps(call)))
+        providers = [
+            RecollectHistoryProvider(memory, ADA),
+            RecollectContextProvider(memory, ADA, tools=True),
+        ]
+        helper = Agent(client, context_providers=providers)
+        for _ in "ab":  # the same words again are said again
+            session = helper.create_session(session_id="one")
+            await helper.run("My cat is called Tom.", session=session)
+        rows = (await memory.memories(ADA)).rows
+        kept = await memory.last_messages(ADA, "one", limit=99)
+
+    is_said = "Tom" in quote
+    assert [("Note", "user")] * is_said == [(each.type, each.trust) for each in rows]
+    assert ["user", "assistant", "tool", "assistant"] * 2 == [each.role for each in kept]
+    assert ("stored" if is_said else "refused") in kept[2].text

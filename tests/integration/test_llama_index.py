@@ -16,8 +16,13 @@ from llama_index.core.tools import ToolSelection
 from pydantic import Field
 
 import recollect
+from recollect.agents.tools import MemoryTools
 from recollect.errors import UsageError
-from recollect.integrations.llama_index import RecollectChatStore, RecollectMemoryBlock
+from recollect.integrations.llama_index import (
+    RecollectChatStore,
+    RecollectMemoryBlock,
+    memory_tools,
+)
 from recollect.integrations.openai_agents import RecollectSession
 from recollect.sync.object_home import AnyRecollect
 
@@ -34,6 +39,7 @@ class ScriptedLLM(MockFunctionCallingLLM):
     """Notes what it is sent, calls a tool first if it has one, and answers ``Noted.``."""
 
     seen: list[list[ChatMessage]] = Field(default_factory=list)
+    calls: tuple[str, dict[str, Any]] = ("weather", {"city": "Oslo"})
 
     async def astream_chat_with_tools(self, tools: Any, *_: Any, **kwargs: Any) -> Any:
         messages: Sequence[ChatMessage] = kwargs["chat_history"]
@@ -41,7 +47,7 @@ class ScriptedLLM(MockFunctionCallingLLM):
         calls = bool(tools) and messages[-1].role != MessageRole.TOOL
         said = ChatMessage(role=MessageRole.ASSISTANT, content="" if calls else "Noted.")
         if calls:
-            said.additional_kwargs["call"] = "weather"
+            said.additional_kwargs["call"] = self.calls[0]
 
         async def stream() -> Any:
             yield ChatResponse(message=said, delta=said.content)
@@ -53,7 +59,8 @@ class ScriptedLLM(MockFunctionCallingLLM):
     ) -> list[ToolSelection]:
         if "call" not in response.message.additional_kwargs:
             return []
-        return [ToolSelection(tool_id="1", tool_name="weather", tool_kwargs={"city": "Oslo"})]
+        name, arguments = self.calls
+        return [ToolSelection(tool_id="1", tool_name=name, tool_kwargs=arguments)]
 
 
 def weather(city: str) -> str:
@@ -104,6 +111,36 @@ async def test_calls_of_tools_are_kept_as_they_came() -> None:
     assert "weather" == kept[1].additional_kwargs["call"]
     assert "1" == kept[2].additional_kwargs["tool_call_id"]
     assert "Sunny in Oslo." in [each.text for each in found.entries]
+
+
+@pytest.mark.parametrize("quote", ["My cat is called Tom.", "My dog is called Rex."])
+async def test_a_model_remembers_by_tools(quote: str) -> None:
+    """It quotes what the user says in this very run; what it makes up is refused and told."""
+    value = {"context": "pets", "content": "The cat is called Tom"}
+    call = {"memory": {"type": "Note", "value": value}, "quotes": [quote]}
+    async with recollect.open("memory:", embedder="none") as memory:
+        model = ScriptedLLM(calls=("save_memory", call))
+        tools = memory_tools(MemoryTools(memory, ADA, "one"))
+        held = memory_of(memory, "one")
+        await FunctionAgent(llm=model, tools=[*tools]).run("My cat is called Tom.", memory=held)
+        rows = (await memory.memories(ADA)).rows
+
+    is_said = "Tom" in quote
+    assert [("Note", "user")] * is_said == [(each.type, each.trust) for each in rows]
+    assert ("stored" if is_said else "refused") in str(model.seen[-1][-1].content)
+
+
+def test_a_tool_is_offered_by_its_schema_and_works_without_await() -> None:
+    """As a provider is sent it."""
+    with recollect.open_sync("memory:", embedder="none") as memory:
+        save, search, *_ = memory_tools(MemoryTools(memory, ADA, "one"))
+        offered = save.metadata.to_openai_tool(skip_length_check=True)
+        found = search(query="the cat")
+        wrong = search(query="")
+
+    assert "save_memory" == offered["function"]["name"]
+    assert {"memory", "quotes"} <= offered["function"]["parameters"]["properties"].keys()
+    assert (False, True) == (found.is_error, wrong.is_error)
 
 
 async def test_what_no_longer_fits_is_archived_and_still_remembered() -> None:

@@ -1,6 +1,7 @@
 """The OpenAI Agents SDK itself, with our session, against a provider on loopback."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ from agents.memory import Session, SessionSettings
 from openai import AsyncOpenAI
 
 import recollect
+from recollect.agents.tools import MemoryTools
 from recollect.errors import UsageError
-from recollect.integrations.openai_agents import RecollectSession
+from recollect.integrations.openai_agents import RecollectSession, memory_tools
 from tests.harness.model_provider import (
     Provider,
     answers,
@@ -132,3 +134,31 @@ async def test_what_another_program_said_in_the_thread_is_part_of_it() -> None:
         items = await session.get_items()
 
     assert [{"role": "assistant", "content": "Hello"}, hi, hi] == items
+
+
+async def test_a_model_remembers_by_tools(provider: Provider) -> None:
+    """It quotes what the user said in the session; what it makes up is refused and told."""
+    note = {"type": "Note", "value": {"context": "pets", "content": "The cat is called Tom"}}
+    kept = {"memory": note, "quotes": ["My cat is called Tom."]}
+    invented = {**kept, "quotes": ["My dog is called Rex."]}
+    asked = completion(
+        calls(
+            ("save_memory", json.dumps(kept)),
+            ("save_memory", json.dumps(invented)),
+            ("save_memory", "[]"),
+        ),
+        "tool_calls",
+    )
+    provider.acts = [answers(asked), said("Noted.")]
+
+    async with recollect.open("memory:", embedder="none") as memory:
+        session = RecollectSession(memory, ADA, "one")
+        tools = memory_tools(MemoryTools(memory, ADA, "one"))
+        helper = agent(provider, session, *tools)
+        await Runner.run(helper, "My cat is called Tom.", session=session)
+        rows = (await memory.memories(ADA)).rows
+
+    told = [each["content"] for each in provider.seen[1][2]["messages"] if each["role"] == "tool"]
+    statuses = [json.loads(each)["status"] for each in told]
+    assert [("Note", "user")] == [(each.type, each.trust) for each in rows]
+    assert ["stored", "refused", "refused"] == statuses, told

@@ -16,8 +16,10 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 import recollect
+from recollect.agents.tools import MemoryTools
+from recollect.errors import UsageError
 from recollect.integrations.openai_agents import RecollectSession
-from recollect.integrations.pydantic_ai import RecollectCapability
+from recollect.integrations.pydantic_ai import RecollectCapability, memory_toolset
 
 pytestmark = pytest.mark.anyio
 
@@ -111,3 +113,73 @@ async def test_two_frameworks_share_one_users_memory() -> None:
         {"role": "user", "content": "Thanks"},
         {"role": "assistant", "content": "Noted."},
     ] == items[1:]
+
+
+def saving(*quotes: str) -> dict[str, Any]:
+    value = {"context": "pets", "content": "The cat is called Tom"}
+    return {"memory": {"type": "Note", "value": value}, "quotes": list(quotes)}
+
+
+@pytest.mark.parametrize("is_set", [True, False], ids=["tools=True", "a toolset"])
+async def test_a_model_remembers_by_tools(*, is_set: bool) -> None:
+    """It quotes what the user says in this very run, which is appended once."""
+    quotes = ["My cat is called Tom.", "My dog is called Rex."]
+
+    def answer(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
+        if any(isinstance(part, ToolReturnPart) for part in messages[-1].parts):
+            return ModelResponse(parts=[TextPart("Noted.")])
+        return ModelResponse(parts=[ToolCallPart("save_memory", saving(each)) for each in quotes])
+
+    async with recollect.open("memory:", embedder="none") as memory:
+        tools = MemoryTools(memory, ADA, "one")
+        capability = RecollectCapability(memory, ADA, "one", tools=is_set or tools)
+        made = Agent(FunctionModel(answer), capabilities=[capability])
+        for text in (quotes[0], "I have no dog."):
+            result = await made.run(text, message_history=await capability.history())
+        rows = (await memory.memories(ADA)).rows
+        history = await capability.history()
+
+    first, second = (
+        [part.content for part in each.parts if isinstance(part, ToolReturnPart)]
+        for each in history
+        if any(isinstance(part, ToolReturnPart) for part in each.parts)
+    )
+    assert 8 == len(history)
+    assert [each.parts for each in result.all_messages()] == [each.parts for each in history]
+    assert [("Note", "user")] == [(each.type, each.trust) for each in rows]
+    assert ["stored" in str(first[0]), "refused" in str(first[1])] == [True, True], first
+    assert ["unchanged" in str(second[0]), "refused" in str(second[1])] == [True, True], second
+
+
+async def test_a_toolset_stands_beside_a_thread_that_is_kept_elsewhere() -> None:
+    def answer(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
+        if any(isinstance(part, ToolReturnPart) for part in messages[-1].parts):
+            return ModelResponse(parts=[TextPart("Noted.")])
+        return ModelResponse(parts=[ToolCallPart("save_memory", saving("My cat is called Tom."))])
+
+    async with recollect.open("memory:", embedder="none") as memory:
+        await memory.append(ADA, "one", "My cat is called Tom.")
+        toolset = memory_toolset(MemoryTools(memory, ADA, "one"))
+        await Agent(FunctionModel(answer), toolsets=[toolset]).run("Note it.")
+        rows = (await memory.memories(ADA)).rows
+
+    assert ["Note"] == [each.type for each in rows]
+
+
+async def test_a_message_that_is_no_json_leaves_nothing() -> None:
+    """One error says so; the next run is kept."""
+    details: list[dict[str, Any] | None] = [{"odd": object()}, None]
+
+    def answer(_: list[ModelMessage], __: AgentInfo) -> ModelResponse:
+        return ModelResponse(parts=[TextPart("Noted.")], provider_details=details.pop(0))
+
+    async with recollect.open("memory:", embedder="none") as memory:
+        capability = RecollectCapability(memory, ADA, "one")
+        made = Agent(FunctionModel(answer), capabilities=[capability])
+        with pytest.raises(UsageError, match="no JSON"):
+            await made.run("Look.")
+        left = await capability.history()
+        await made.run("Again.")
+        kept = await capability.history()
+
+    assert ([], 2) == (left, len(kept))

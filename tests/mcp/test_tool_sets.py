@@ -198,7 +198,7 @@ async def test_the_story_of_openmemory(tmp_path: Path, mode: str) -> None:
 
 
 async def test_they_are_memories_as_any_other(memory: recollect.Recollect) -> None:
-    """With a history and an audit; recall finds them, and they are not what the user said."""
+    """With a history and an audit; recall finds them; they are findings, not what the user said."""
     async with in_process(memory, "memory") as client:
         await graph(client, "create_entities", entities=[ADA_NODE])
     async with in_process(memory, "openmemory") as client:
@@ -206,10 +206,49 @@ async def test_they_are_memories_as_any_other(memory: recollect.Recollect) -> No
     kept = (await memory.memories(ADA)).rows
 
     assert {"Entity", "Fact", "Note"} == {each.type for each in kept}
-    assert {"assistant"} == {each.trust for each in kept}
+    assert {"agent"} == {each.trust for each in kept}
+    cited = [each for memory in kept for found in memory.evidence.values() for each in found]
+    assert {("agent", "mcp")} == {(each.kind, each.source) for each in cited}
     found = await memory.recall(ADA, "Who plays the cello?")
     assert "cello" in found.entries[0].text
     assert {"local"} == {each.actor for each in (await memory.audit(ADA)).rows}
+
+
+@pytest.mark.parametrize("tools", SETS)
+async def test_what_a_client_wrote_is_erased_by_its_source(
+    memory: recollect.Recollect, tools: str
+) -> None:
+    """And nothing else."""
+    await memory.remember(ADA, "The boat is red.")
+    async with in_process(memory, tools) as client:
+        if tools == "memory":
+            await graph(client, "create_entities", entities=[ADA_NODE, OSLO])
+            await graph(client, "create_relations", relations=[LIVES])
+        else:
+            await graph(client, "add_memories", text="Ada likes green tea")
+
+    await memory.erase(ADA, recollect.EraseSource(source="mcp"))
+
+    left = (await memory.memories(ADA)).rows
+    assert ["The boat is red."] == [each.value["content"] for each in left]
+
+
+async def test_a_client_lowers_nothing_that_a_user_said(memory: recollect.Recollect) -> None:
+    """Nor brings back what a person rejected: its model is told."""
+    said = await memory.remember(ADA, "Ada likes green tea", context="drinks")
+    async with in_process(memory, "openmemory") as client:
+        await graph(client, "add_memories", text="Ada likes green tea")
+        await graph(client, "add_memories", text="Ada likes coffee")
+        (coffee,) = [each for each in (await memory.memories(ADA)).rows if each.key != said.key]
+        await memory.reject(ADA, coffee.type, coffee.key)
+        reason = await told(client, "add_memories", text="Ada likes coffee")
+
+    states = {each.key: (each.trust, each.state) for each in (await memory.memories(ADA)).rows}
+    assert {
+        said.key: ("user", "active"),
+        coffee.key: ("agent", "rejected"),
+    }.items() <= states.items()
+    assert "rejected" in reason
 
 
 async def test_what_was_formed_is_shown_in_the_graph(memory: recollect.Recollect) -> None:

@@ -23,6 +23,7 @@ FILE = {
 }
 FOUND = {
     "thread": "t", "message": "f1", "quote": "pytest", "kind": "file", "file": FILE,
+    "source": "mcp",
 }  # fmt: skip
 VALUE = {"context": "tests", "content": "make test runs pytest"}
 
@@ -116,3 +117,29 @@ def test_an_erased_thread_takes_its_findings(client: httpx.Client) -> None:
 
     assert done.is_success, done.text
     assert 404 == client.get("/v1/memories/Note/n", params=below).status_code
+
+
+@on_every_store
+def test_an_erased_source_takes_its_findings(served: Served, connect: Connect) -> None:
+    """Of a memory that was put, and of a sentence; what is previewed is what is done."""
+    client = connect(served)
+    put(client, FOUND)
+    body = {"text": "CI uses Debian", "trust": "agent", "source": "mcp"}
+    kept = client.post("/v1/remember", params=SCOPE, json=body)
+    asked = {"target": {"source": "mcp"}}
+
+    shown = client.post("/v1/erase/preview", params=SCOPE, json=asked).json()
+    done = client.post("/v1/erase", params=SCOPE, json={"confirm": shown["confirm"]})
+
+    assert "mcp" == kept.json()["evidence"][""][0]["source"], kept.text
+    assert done.is_success, done.text
+    assert 2 == shown["memories"]
+    assert [] == client.get("/v1/memories", params=SCOPE).json()["memories"]
+
+
+def test_a_sentence_of_a_user_has_no_source(client: httpx.Client) -> None:
+    """An agent's alone has one."""
+    told = client.post("/v1/remember", params=SCOPE, json={"text": "Tea", "source": "mcp"})
+
+    assert 422 == told.status_code, told.text
+    assert "of what an agent found" in told.json()["detail"]

@@ -209,10 +209,18 @@ class Client(ServiceConnection):
         return memory_from_json(answer.json)
 
     async def remember(
-        self, scope: ScopeLike, text: str, *, context: str = "", trust: Trust = "user"
+        self,
+        scope: ScopeLike,
+        text: str,
+        *,
+        context: str = "",
+        trust: Trust = "user",
+        source: str | None = None,
     ) -> Memory:
         """See `Recollect.remember`; it is made again if the connection breaks."""
         body = {"text": text, "context": context, "trust": trust}
+        if source is not None:  # which an older service does not know
+            body |= {"source": source}
         answer = await self._write(
             "POST", scope, "remember", body=body, headers=made_key(), is_repeatable=True
         )

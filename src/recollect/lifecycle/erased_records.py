@@ -9,7 +9,12 @@ from typing import Final, TypeAlias
 
 from recollect.records import JsonObject, NewMessage, Scope, SideAddress
 from recollect.stores.locator import open_store
-from recollect.stores.plans.erase_ledger import LedgerEntry, cited_in, digest_of_target
+from recollect.stores.plans.erase_ledger import (
+    LedgerEntry,
+    cited_in,
+    digest_of_target,
+    sources_in,
+)
 from recollect.stores.plans.erasure import (
     EraseMemory,
     EraseMessages,
@@ -158,12 +163,15 @@ def _note_memory(erasures: ScopeErasures, record: JsonObject, doomed: Doomed) ->
         doomed.memories.add((type_, key))
     for version in versions_in(record):
         time = version.get("believed_from", version.get("updated_at"))
+        sources = sources_in(version)
         for thread, id_ in cited_in(version):
             named = named_version(id_) if thread == MEMORY_THREAD else None
             if named:
                 found = erasures.at(EraseMemory(type=named[0], key=named[1]))
             else:
                 found = _message_at(erasures, thread, id_)
+            if (source := sources.get((thread, id_))) is not None:
+                found = max(found, erasures.at(EraseSource(source=source)))
             if is_covered(time, found):
                 doomed.cited.add((thread, id_))
 

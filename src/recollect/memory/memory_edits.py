@@ -10,6 +10,7 @@ from typing import Final
 
 from recollect.deferred_imports import load_modules
 from recollect.errors import NotFoundError, StoreClosedError, UsageError, VersionConflictError
+from recollect.memory.agent_findings import finding_of
 from recollect.memory.health import LOG, operation_of
 from recollect.memory.runtime import MemoryRuntime
 from recollect.observability.spans import observed
@@ -107,7 +108,13 @@ class MemoryEdits(ABC):
         self._runtime.wrote(*writes)
 
     async def remember(
-        self, scope: ScopeLike, text: str, *, context: str = "", trust: Trust = "user"
+        self,
+        scope: ScopeLike,
+        text: str,
+        *,
+        context: str = "",
+        trust: Trust = "user",
+        source: str | None = None,
     ) -> Memory:
         """
         Keep a sentence as a memory of the type ``Note``, and return it.
@@ -124,10 +131,14 @@ class MemoryEdits(ABC):
             context: When it matters, and its limits.
             trust: The least trusted source of the sentence: ``"external"`` for one that a page
                 or a tool said.
+            source: Name of the program whose agent found it out, with the trust ``"agent"``: the
+                note is a finding, made in the thread of that name, and goes with either
+                (`EraseSource`, `EraseThread`). An agent's sentence leaves one that rests on
+                anything else as it stands, and one that a person has rejected.
 
         Raises:
-            UsageError: The text is empty, or is no text; or the scope describes a type ``Note``
-                of another form.
+            UsageError: The text is empty, or is no text; *source* is given with another trust; or
+                the scope describes a type ``Note`` of another form.
         """
         await load_modules(*_CHECKS, *_NOTES)
         from recollect.formation.types.builtin import NOTE
@@ -135,6 +146,9 @@ class MemoryEdits(ABC):
         from recollect.memory.scope_types import types_in_force
         from recollect.memory.value_checks import check_document
 
+        if source is not None and trust != "agent":
+            msg = f"source={source!r} is of what an agent found; trust is {trust!r}, not 'agent'"
+            raise UsageError(msg)
         said = check_text(text, "what to remember").strip()
         if not said:
             raise UsageError("there is nothing to remember: give a sentence")
@@ -146,6 +160,7 @@ class MemoryEdits(ABC):
             type=NOTE.name,
             key=key,
             value={"context": context, "content": said},
+            evidence={} if source is None else finding_of(self.store, source),
             trust=trust,
             cause=REMEMBERED,
         )
@@ -205,18 +220,25 @@ class MemoryEdits(ABC):
     async def _remember(self, scope: Scope, note: PutMemory) -> Memory:
         """Return the memory that says *note* already, else write its first or next version."""
         standing = await self.store.get(scope, note.type, note.key)
-        if standing is not None and _says(standing, note):
+        if standing is not None and _stays(standing, note):
             return standing
         expected = standing.version if standing else 0
-        (memory,) = await self.store.apply(scope, [replace(note, expected=expected)])
+        writes: list[Write] = [replace(note, expected=expected)]
+        if standing is not None and standing.trust == "agent" != note.trust:
+            # A next version would take over the finding's words, and rest on it still.
+            gone = DeleteMemory(type=note.type, key=note.key, expected=expected)
+            writes = [gone, replace(note, expected=0)]
+        *_, memory = await self.store.apply(scope, writes)
         self._runtime.wrote(scope)
         if memory is None:
             raise StoreClosedError(f"{note.type}/{note.key} was remembered and is not there")
         return memory
 
 
-def _says(standing: Memory, note: PutMemory) -> bool:
-    """Return True if a memory is in force, and rests on what vouches for *note* too."""
+def _stays(standing: Memory, note: PutMemory) -> bool:
+    """Return True if a memory says *note* already, or is not an agent's to write anew."""
+    if note.trust == "agent" and (standing.trust != "agent" or standing.state != "active"):
+        return True
     return (
         standing.state == "active"
         and standing.valid_until is None

@@ -17,7 +17,7 @@ from recollect.records import FormationStatus, MemoryState, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.derived_reads import DerivedReads
 from recollect.stores.plans.changes import memory_entry, message_entry
-from recollect.stores.plans.evidence import evidence_messages
+from recollect.stores.plans.evidence import evidence_links
 from recollect.stores.plans.formation import is_due, is_leased
 from recollect.stores.plans.key_transfer import TAKEN_OVER
 from recollect.stores.plans.pending_messages import is_pending
@@ -491,13 +491,13 @@ def _drop_old(keys: dict[str, IdempotencyRow], before: int) -> None:
 
 def _link(table: ScopeTable, row: MemoryRow | RevisionRow) -> None:
     """Index a version of a memory by the messages in its evidence."""
-    for source in evidence_messages(row.evidence):
+    for source in evidence_links(row.evidence):
         table.resting.setdefault(source, set()).add(row.uid)
 
 
 def _all_sources(table: ScopeTable, row: MemoryRow) -> set[tuple[str, str]]:
     """Return the messages in the evidence of any version of a memory."""
     past = table.revisions.get(row.uid, {}).values()
-    return evidence_messages(row.evidence).union(
-        *(evidence_messages(version.evidence) for version in past)
+    return evidence_links(row.evidence).union(
+        *(evidence_links(version.evidence) for version in past)
     )

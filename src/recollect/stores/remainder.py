@@ -26,16 +26,19 @@ _PLACE: Final = re.compile("0|[1-9][0-9]{0,8}")
 
 MEMORY_THREAD: Final = "memory:"
 """The thread in which evidence names versions of memories (`version_name`); no talk has its id."""
+SOURCE_THREAD: Final = "source:"
+"""The thread in which links name the sources of findings; no talk has its id."""
 
 Cited: TypeAlias = (
     tuple[str, str, str | None]
     | tuple[str, str, str | None, int]
     | tuple[str, str, str | None, int, str]
-    | tuple[str, str, str | None, int, str, Sequence[Json]]
+    | tuple[str, str, str | None, int, str, Sequence[Json] | None]
+    | tuple[str, str, str | None, int, str, Sequence[Json] | None, str]
 )
 """
 Evidence as it is stored: thread, message, quote; its group, if it is in one; the kind of a finding;
-the lines of a file.
+the lines of a file; the source of a finding.
 """
 Sources: TypeAlias = Mapping[str, tuple[Cited, ...]]
 """Evidence by JSON pointer."""

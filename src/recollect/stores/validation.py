@@ -11,7 +11,7 @@ from typing import Any, Final, TypeGuard, get_args
 
 from recollect.errors import LimitError, UsageError
 from recollect.records import Json, NewMessage, Role, Scope
-from recollect.stores.remainder import MEMORY_THREAD
+from recollect.stores.remainder import MEMORY_THREAD, SOURCE_THREAD
 from recollect.stores.rows import MICROSECONDS
 
 SEGMENTS_MAX: Final = 16
@@ -110,8 +110,8 @@ def check_id(text: object, what: str) -> str:
 def check_new_thread(text: object) -> str:
     """Return *text* if a thread may be called so: not as evidence names memories."""
     thread = check_id(text, "a thread id")
-    if thread == MEMORY_THREAD:
-        msg = f"no thread can have the id {thread!r}, under which evidence names memories"
+    if thread in {MEMORY_THREAD, SOURCE_THREAD}:
+        msg = f"no thread can have the id {thread!r}, under which evidence names something else"
         raise UsageError(msg)
     return thread
 

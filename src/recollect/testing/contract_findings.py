@@ -8,9 +8,15 @@ from dataclasses import replace
 import pytest
 
 from recollect.errors import LimitError, UsageError
-from recollect.records import Evidence, FileLines, PutMemory
+from recollect.records import Evidence, FileLines, NewMessage, PutMemory
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMessages, EraseScope, EraseThread
+from recollect.stores.plans.erasure import (
+    EraseMemory,
+    EraseMessages,
+    EraseScope,
+    EraseSource,
+    EraseThread,
+)
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, TALK, keys_in, tell
 
@@ -19,6 +25,9 @@ OWN = Evidence(thread=TALK, message="f1", kind="agent")
 IN_FILE = Evidence(
     thread=TALK, message="f2", quote="pytest -q", group=2, kind="file", file=MAKEFILE
 )
+SOURCED = replace(OWN, message="f3", source="mcp")
+FILE_SOURCED = replace(IN_FILE, message="f4", source="mcp")
+EVERY = {"agent": OWN, "file": IN_FILE, "sourced": SOURCED, "file of a source": FILE_SOURCED}
 HIDDEN = ("a\0b", "a\nb", "a\u202eb", "a\u200bb", "a\x7fb", "a\u2028b")
 PATHS = (
     "", " ", "..", "../a", "a/../b", "a/..", "/etc/passwd", "//host/a", "C:/a", "c:a", "C:\\a",
@@ -36,16 +45,16 @@ def found(*evidence: Evidence, key: str = "tests") -> PutMemory:
 class FindingContract(Contract):
     """Memories that rest on what an agent found."""
 
-    @pytest.mark.parametrize("evidence", [OWN, IN_FILE], ids=["agent", "file"])
+    @pytest.mark.parametrize("evidence", EVERY.values(), ids=EVERY)
     async def test_a_finding_comes_back_as_it_was(self, store: Store, evidence: Evidence) -> None:
-        """With its kind, path, lines and digest, in the memory and in its history."""
-        await store.apply(ADA, [found(evidence), found(replace(evidence, message="f3"))])
+        """With its kind, path, lines, digest and source, in the memory and in its history."""
+        await store.apply(ADA, [found(evidence), found(replace(evidence, message="f9"))])
 
         memory = await store.get(ADA, "Fact", "tests")
         first, _ = await store.history(ADA, "Fact", "tests")
 
         assert memory is not None
-        assert {"/run": (replace(evidence, message="f3"),)} == memory.evidence
+        assert {"/run": (replace(evidence, message="f9"),)} == memory.evidence
         assert {"/run": (evidence,)} == first.evidence
 
     @pytest.mark.parametrize("evidence", [OWN, IN_FILE], ids=["agent", "file"])
@@ -113,6 +122,60 @@ class FindingContract(Contract):
         assert left is not None
         assert ({"/run": (OWN,)}, "agent") == (left.evidence, left.trust)
 
+    async def test_a_finding_goes_with_its_source(self, store: Store) -> None:
+        """With the messages of that source, and the past; those of other sources stay."""
+        words = NewMessage(role="user", text="words", id="m1", source="mcp")
+        await store.append(ADA, TALK, [words])
+        other = replace(SOURCED, message="f5", source="crewai")
+        said = Evidence(thread=TALK, message="m2", quote="words of m2")
+        await store.append(ADA, TALK, [NewMessage(role="user", text="words of m2", id="m2")])
+        await store.apply(ADA, [found(FILE_SOURCED), found(SOURCED)])
+        await store.apply(
+            ADA,
+            [
+                found(OWN, key="own"),
+                found(other, key="other"),
+                found(SOURCED, said, key="beside"),
+                found(replace(SOURCED, message="f6"), key="restated"),
+                PutMemory(type="Fact", key="restated", value={}, evidence={"": [said]}),
+            ],
+        )
+
+        receipt = await store.erase(ADA, EraseSource(source="mcp"))
+
+        beside = await store.get(ADA, "Fact", "beside")
+        assert (1, 1, 1) == (receipt.messages, receipt.memories, receipt.revised)
+        assert ["beside", "other", "own", "restated"] == sorted(await keys_in(store))
+        assert beside is not None
+        assert {"/run": (said,)} == beside.evidence
+        assert 1 == len(await store.history(ADA, "Fact", "restated"))
+        again = await store.erase(ADA, EraseSource(source="mcp"))
+        assert (0, 0, 0) == (again.messages, again.memories, again.revised)
+
+    @pytest.mark.parametrize(
+        "target",
+        [EraseThread(thread=TALK), EraseMemory(type="Fact", key="tests")],
+        ids=["thread", "memory"],
+    )
+    async def test_an_erased_finding_leaves_nothing_to_its_source(
+        self, store: Store, target: EraseThread | EraseMemory
+    ) -> None:
+        """A memory of the same address that is written anew stays."""
+        await store.apply(ADA, [found(SOURCED)])
+        await store.erase(ADA, target)
+        await store.apply(ADA, [found(replace(OWN, thread="later"))])
+
+        receipt = await store.erase(ADA, EraseSource(source="mcp"))
+
+        assert (0, 0) == (receipt.memories, receipt.revised)
+        assert ["tests"] == await keys_in(store)
+
+    @pytest.mark.parametrize("source", ["", "a\0b", "a" * 2_000, 3], ids=ascii)
+    async def test_a_source_is_a_name(self, store: Store, source: str) -> None:
+        """As a message's is."""
+        with pytest.raises((UsageError, LimitError)):
+            await store.apply(ADA, [found(replace(OWN, source=source))])
+
     async def test_another_talk_keeps_its_findings(self, store: Store) -> None:
         """Of the same ids too."""
         await store.apply(ADA, [found(OWN), found(replace(OWN, thread="other"), key="other")])
@@ -161,9 +224,14 @@ class FindingContract(Contract):
             replace(OWN, kind="file"),
             replace(OWN, file=MAKEFILE),
             replace(OWN, kind="message", file=MAKEFILE),
+            replace(OWN, kind="message", source="mcp"),
             replace(OWN, thread="memory:"),
+            replace(OWN, thread="source:"),
         ],
-        ids=["unknown", "no lines", "lines of no file", "a message's lines", "no talk"],
+        ids=[
+            *("unknown", "no lines", "lines of no file", "a message's lines"),
+            *("a message's source", "no talk", "no talk either"),
+        ],
     )
     async def test_a_kind_has_its_own_fields(self, store: Store, evidence: Evidence) -> None:
         """Lines are of a file, a finding is of a talk."""
@@ -172,7 +240,7 @@ class FindingContract(Contract):
 
     async def test_a_finding_is_archived_and_restored(self, store: Store) -> None:
         """As it was; a record that makes a user's words of it is corrected."""
-        await store.apply(ADA, [found(OWN, IN_FILE), found(OWN, IN_FILE)])
+        await store.apply(ADA, [found(OWN, IN_FILE), found(*EVERY.values())])
         records = json.loads(json.dumps(await store.archive(ADA)))
         forged = [
             each | {"trust": "user"} if each["kind"] == "memory" else each for each in records
@@ -185,3 +253,9 @@ class FindingContract(Contract):
         after = await store.get(ADA, "Fact", "tests")
         assert before is not None
         assert before == after
+        assert 1 == (await store.erase(ADA, EraseSource(source="mcp"))).revised
+
+    async def test_no_talk_has_the_name_under_which_sources_are_found(self, store: Store) -> None:
+        """Else a message of it would be taken for a source."""
+        with pytest.raises(UsageError):
+            await tell(store, "m1", thread="source:")

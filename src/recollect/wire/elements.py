@@ -64,6 +64,8 @@ def _cited_to_json(evidence: Evidence) -> dict[str, Json]:
         written["kind"] = evidence.kind
     if evidence.file is not None:
         written["file"] = asdict(evidence.file)
+    if evidence.source is not None:
+        written["source"] = evidence.source
     return written
 
 
@@ -78,6 +80,7 @@ def evidence_from_json(fields: Fields) -> EvidenceMap:
                 group=each.get("group", 0),
                 kind=each.get("kind", "message"),
                 file=None if each.get("file") is None else FileLines(**each["file"]),
+                source=each.get("source"),
             )
             for each in found
         )

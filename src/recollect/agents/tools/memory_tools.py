@@ -140,6 +140,7 @@ class MemoryTools:
         hearing: Where nobody keeps the talk in the thread: keeps what is quoted as what the user
             said, in the transaction of what rests on it. A call that is refused, or changes
             nothing, leaves no word.
+        source: Names the program in its findings, so that `EraseSource` takes all of them.
     """
 
     def __init__(
@@ -152,6 +153,7 @@ class MemoryTools:
         others: Sequence[MemoryType] | None = None,
         secret: bytes | None = None,
         hearing: Hearing | None = None,
+        source: str | None = None,
     ) -> None:
         self.home = Home(memory)
         self.scope = check_scope(scope)
@@ -164,6 +166,7 @@ class MemoryTools:
         self._known = {each.name: each for each in (*(others or ()), *types)}
         self._secret = secrets.token_bytes(32) if secret is None else secret
         self._hearing = hearing
+        self._source = None if source is None else check_id(source, "a source")
 
     @property
     def schemas(self) -> tuple[Tool, ...]:
@@ -397,7 +400,8 @@ class MemoryTools:
         present = await read_present(
             memory.store, window, offer, [each.operation for each in grounded]
         )
-        evidence = finding.evidence(self.thread, memory.store.new_name()) if finding else None
+        id_ = memory.store.new_name()
+        evidence = finding.evidence(self.thread, id_, self._source) if finding else None
         present = replace(present, seen=seen, finding=evidence)
         outcomes = await to_thread.run_sync(reconcile, grounded, present)
         outcomes = await self._anew(memory, outcomes, words, evidence)

@@ -34,7 +34,7 @@ class Finding:
     file: FileLines | None = None
     quote: str | None = None
 
-    def evidence(self, thread: str, id_: str) -> Evidence:
+    def evidence(self, thread: str, id_: str, source: str | None = None) -> Evidence:
         """Return it as evidence, made in *thread* under an id of its own."""
         return Evidence(
             thread=thread,
@@ -42,6 +42,7 @@ class Finding:
             quote=self.quote,
             kind="file" if self.file else "agent",
             file=self.file,
+            source=source,
         )
 
 

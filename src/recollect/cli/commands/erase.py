@@ -14,7 +14,7 @@ from recollect.cli.output import counted, note, print_json
 from recollect.cli.store_choice import opened, run
 from recollect.errors import UsageError
 from recollect.memory.pagination import each_memory, each_message, each_thread, scopes_of
-from recollect.records import Memory, Scope
+from recollect.records import Evidence, Memory, Scope
 from recollect.stores.remainder import MEMORY_THREAD, remainder_of, version_name
 from recollect.wire.elements import time_to_json
 
@@ -213,8 +213,12 @@ def fate_of(memory: Memory, gone: AbstractSet[tuple[str, str]], what: EraseTarge
         pointer: tuple((each.thread, each.message, each.quote, each.group) for each in found)
         for pointer, found in memory.evidence.items()
     }
-    cited = {(thread, message) for found in evidence.values() for thread, message, *_ in found}
-    erased = {each for each in cited if each in gone or _is_named(each, what)}
+    erased = {
+        (each.thread, each.message)
+        for found in memory.evidence.values()
+        for each in found
+        if (each.thread, each.message) in gone or _is_named(each, what)
+    }
     if not erased:
         return "stays"
     left = remainder_of(memory.value, evidence, erased)
@@ -223,10 +227,12 @@ def fate_of(memory: Memory, gone: AbstractSet[tuple[str, str]], what: EraseTarge
     return "loses evidence" if left.value == memory.value else "loses something"
 
 
-def _is_named(message: tuple[str, str], what: EraseTarget) -> bool:
-    """Return True if *what* names a message, even one that is no longer there."""
-    from recollect.stores.plans.erasure import EraseMessages, EraseThread
+def _is_named(cited: Evidence, what: EraseTarget) -> bool:
+    """Return True if *what* names a finding, or a message, even one that is no longer there."""
+    from recollect.stores.plans.erasure import EraseMessages, EraseSource, EraseThread
 
+    if isinstance(what, EraseSource):
+        return cited.source == what.source
     if isinstance(what, EraseMessages):
-        return message[0] == what.thread and message[1] in what.messages
-    return isinstance(what, EraseThread) and message[0] == what.thread
+        return cited.thread == what.thread and cited.message in what.messages
+    return isinstance(what, EraseThread) and cited.thread == what.thread

@@ -1,8 +1,9 @@
-"""Microsoft's Agent Framework: sessions kept as threads, and what is remembered as instructions."""
+"""Microsoft's Agent Framework: sessions as threads, what is remembered, and the memory tools."""
 
+from recollect.integrations.agent_framework.function_tools import memory_tools
 from recollect.integrations.agent_framework.providers import (
     RecollectContextProvider,
     RecollectHistoryProvider,
 )
 
-__all__ = ("RecollectContextProvider", "RecollectHistoryProvider")
+__all__ = ("RecollectContextProvider", "RecollectHistoryProvider", "memory_tools")

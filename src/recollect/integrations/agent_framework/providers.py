@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from uuid import uuid4
 
 from agent_framework import (
     AgentSession,
     ContextProvider,
+    FunctionTool,
     HistoryProvider,
     Message,
     SessionContext,
     SupportsAgentRun,
 )
 
+from recollect.agents.tools import MemoryTools
+from recollect.integrations.agent_framework.function_tools import memory_tools
 from recollect.integrations.thread_items import ThreadItems
 from recollect.memory.facade import Recollect
 from recollect.records import Json, Role, ScopeLike
@@ -23,6 +27,8 @@ from recollect.sync.object_home import AnyRecollect, Home
 
 KIND: Final = "agent_framework"
 BUDGET_TOKENS: Final = 1_000
+NEWEST: Final = 100
+"""Among so many of a thread's newest messages one that was appended already is looked for."""
 NO_SESSION: Final = "agent_framework"
 """The thread of runs that belong to no session."""
 
@@ -75,15 +81,14 @@ class RecollectHistoryProvider(HistoryProvider):
         **kwargs: object,
     ) -> None:
         """
-        Append messages, all of them or none.
+        Append messages, all of them or none, but for those that the memory tools have appended.
 
         Raises:
             UsageError: One holds what JSON cannot express.
         """
-        said = [_item_of(each) for each in messages]
 
         async def append(memory: Recollect) -> None:
-            await self._items(memory, session_id).append(said)
+            await _append_new(self._items(memory, session_id), messages)
 
         await self._home.visit(append)
 
@@ -92,7 +97,11 @@ class RecollectHistoryProvider(HistoryProvider):
 
 
 class RecollectContextProvider(ContextProvider):
-    """A ``context_providers=`` of an agent that tells each run what bears on its input."""
+    """
+    A ``context_providers=`` of an agent that tells each run what bears on its input.
+
+    With *tools* it offers the four memory tools, too.
+    """
 
     def __init__(
         self,
@@ -101,15 +110,20 @@ class RecollectContextProvider(ContextProvider):
         *,
         budget_tokens: int = BUDGET_TOKENS,
         source_id: str = "recollect",
+        tools: bool = False,
     ) -> None:
         """
         Make a provider over an open memory.
 
         Args:
             budget_tokens: What it adds to the instructions at most.
+            tools: Whether a run is offered the memory tools. Its input is then appended before
+                their first call, so that the call can quote it, and stays if the run fails.
         """
         super().__init__(source_id)
+        self._memory = memory
         self._home = Home(memory)
+        self._has_tools = tools
         self._scope = check_scope(scope)
         self._budget_tokens = budget_tokens
 
@@ -121,7 +135,7 @@ class RecollectContextProvider(ContextProvider):
         context: SessionContext,
         state: dict[str, Any],
     ) -> None:
-        """Add what of the memory bears on the user's last message to the instructions."""
+        """Add what bears on the user's last message to the instructions, and the tools."""
         asked = [each.text for each in context.input_messages if each.role == "user"]
         query, thread = (asked or [""])[-1], context.session_id or NO_SESSION
 
@@ -131,6 +145,27 @@ class RecollectContextProvider(ContextProvider):
 
         if told := await self._home.visit(recall):
             context.extend_instructions(self.source_id, told)
+        if self._has_tools:
+            context.extend_tools(self.source_id, self._tools_of(thread, context.input_messages))
+
+    def _tools_of(self, thread: str, said: Sequence[Message]) -> list[FunctionTool]:
+        for each in said:  # by its id a message is known that has been appended
+            each.message_id = each.message_id or uuid4().hex
+
+        async def append(memory: Recollect) -> None:
+            await _append_new(ThreadItems(memory, self._scope, thread, kind=KIND), said)
+
+        async def before() -> None:
+            await self._home.visit(append)
+
+        return memory_tools(MemoryTools(self._memory, self._scope, thread), before=before)
+
+
+async def _append_new(items: ThreadItems, messages: Sequence[Message]) -> None:
+    """Append the messages whose ids are not those of the thread's newest items."""
+    kept = (item for _, item in await items.read(NEWEST))
+    known = {item.get("message_id") for item in kept if isinstance(item, Mapping)} - {None}
+    await items.append([_item_of(each) for each in messages if each.message_id not in known])
 
 
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "system": "system", "tool": "tool"}

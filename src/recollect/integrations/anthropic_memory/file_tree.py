@@ -14,7 +14,9 @@ from recollect.integrations.anthropic_memory.file_paths import (
     is_within,
     listing,
 )
-from recollect.records import DeleteMemory, Memory, PutMemory, Write
+from recollect.integrations.anthropic_memory.file_texts import content_of, numbered, places_of
+from recollect.records import DeleteMemory, EvidenceMap, Memory, PutMemory, Write
+from recollect.stores.provenance import all_of
 from recollect.stores.validation import check_text
 
 TYPE: Final = "File"
@@ -34,14 +36,16 @@ class FileTree:
     The memory files of a scope by relative path, and all keys of their type.
 
     A file is a memory ``{"path": …, "content": …}``. Its key, its first path, stays when it is
-    renamed, and so does its history. What a person rejected or ended is no file any more.
+    renamed, and so does its history. What a person rejected or ended is no file any more. A text
+    that is written rests on *found*, a finding of the agent.
     """
 
     files: dict[str, Memory] = field(default_factory=dict)
     keys: frozenset[str] = frozenset()
+    found: EvidenceMap = field(default_factory=dict)
 
     @classmethod
-    def of(cls, memories: Iterable[Memory]) -> FileTree:
+    def of(cls, memories: Iterable[Memory], found: EvidenceMap) -> FileTree:
         """Return the files among *memories*; of two with one path, the first by key."""
         files: dict[str, Memory] = {}
         keys = set()
@@ -50,14 +54,14 @@ class FileTree:
             path = each.value.get("path")
             if each.state == "active" and each.valid_until is None and _is_file(path):
                 files.setdefault(checked_path(path), each)
-        return cls(files, frozenset(keys))
+        return cls(files, frozenset(keys), found)
 
     def view(self, path: object, lines: Sequence[int] | None = None) -> str:
         """Return a file with its lines numbered, or two of its ends named; or a directory."""
         at = checked_path(path)
         if at not in self.files:
             below = {
-                each: len(_content(file).encode())
+                each: len(content_of(file).encode())
                 for each, file in self.files.items()
                 if is_within(each, at)
             }
@@ -66,11 +70,11 @@ class FileTree:
                     f"The path {full_path(at)} does not exist. Please provide a valid path."
                 )
             return listing(at, below)
-        text = _content(self.files[at]).split("\n")
+        text = content_of(self.files[at]).split("\n")
         first, last = (lines[0], lines[1]) if lines and len(lines) == 2 else (1, -1)
         first = max(first, 1)
         shown = text[first - 1 :] if last == -1 else text[first - 1 : max(last, 0)]
-        return f"Here's the content of {full_path(at)} with line numbers:\n" + _numbered(
+        return f"Here's the content of {full_path(at)} with line numbers:\n" + numbered(
             shown, first
         )
 
@@ -83,15 +87,19 @@ class FileTree:
         if len(self.files) >= FILES_MAX:
             raise LimitError("memory files", len(self.files) + 1, FILES_MAX, "FILES_MAX")
         put = PutMemory(
-            type=TYPE, key=self._free_key(at), value=_value(at, text), expected=0, trust="assistant"
+            type=TYPE,
+            key=self._free_key(at),
+            value=_value(at, text),
+            expected=0,
+            evidence=self.found,
         )
         return [put], f"File created successfully at: {full_path(at)}"
 
     def str_replace(self, path: object, old: str, new: str) -> Change:
         """Replace a text that occurs once."""
         at, file = self._file(path)
-        content = _content(file)
-        places = _places(content, old)
+        content = content_of(file)
+        places = places_of(content, old)
         if not places:
             msg = (
                 f"No replacement was performed, old_str `{old}` did not appear verbatim in "
@@ -111,15 +119,15 @@ class FileTree:
         changed = content.count("\n", 0, place)
         first = max(changed - _AROUND, 0)
         snippet = edited.split("\n")[first : changed + _AROUND + 1]
-        return [_edited(file, at, edited, "edit")], (
+        return [self._edited(file, at, edited)], (
             "The memory file has been edited. Here is the snippet showing the change (with line "
-            f"numbers):\n{_numbered(snippet, first + 1)}"
+            f"numbers):\n{numbered(snippet, first + 1)}"
         )
 
     def insert(self, path: object, line: int, text: str) -> Change:
         """Insert a text after a line; 0 is the beginning."""
         at, file = self._file(path)
-        lines = _content(file).removesuffix("\n").split("\n") if _content(file) else []
+        lines = content_of(file).removesuffix("\n").split("\n") if content_of(file) else []
         if not 0 <= line <= len(lines):
             msg = (
                 f"Invalid `insert_line` parameter: {line}. "
@@ -129,7 +137,7 @@ class FileTree:
         lines.insert(line, text.rstrip("\n"))
         edited = "\n".join(lines).removesuffix("\n") + "\n"
         said = f"The file {full_path(at)} has been edited."
-        return [_edited(file, at, edited, "insert")], said
+        return [self._edited(file, at, edited, "insert")], said
 
     def delete(self, path: object) -> Change:
         """Remove a file, or a directory with all files below it."""
@@ -152,7 +160,12 @@ class FileTree:
         self._check_parents(after)
         self._check_there(before)
         writes = [
-            _edited(file, checked_path(full_path(after) + path[len(before) :]), None, "rename")
+            _next(
+                file,
+                checked_path(full_path(after) + path[len(before) :]),
+                content_of(file),
+                "rename",
+            )
             for path, file in self.files.items()
             if path == before or is_within(path, before)
         ]
@@ -161,6 +174,16 @@ class FileTree:
     def clear(self) -> Change:
         """Remove all files."""
         return [_deleted(each) for each in self.files.values()], "All memory cleared"
+
+    def _edited(self, file: Memory, at: str, text: str, cause: str = "edit") -> PutMemory:
+        """Return the next version of a file with another text, which the agent vouches for."""
+        evidence = file.evidence
+        (new,) = self.found[""]
+        cited = (each for found in evidence.values() for each in found)
+        if not any(each.source == new.source for each in cited):
+            # What stood there and what was added cannot be told apart: they go together.
+            evidence = {**evidence, "": all_of([tuple(evidence.get("", ())), (new,)])}
+        return _next(file, at, text, cause, evidence)
 
     def _file(self, path: object) -> tuple[str, Memory]:
         at = checked_path(path)
@@ -199,11 +222,6 @@ def _is_file(path: object) -> bool:
         return False
 
 
-def _content(file: Memory) -> str:
-    content = file.value.get("content")
-    return content if isinstance(content, str) else ""
-
-
 def _value(at: str, text: str) -> dict[str, str]:
     if len(check_text(text, "a memory file")) > FILE_CHARACTERS_MAX:
         raise LimitError(
@@ -212,36 +230,22 @@ def _value(at: str, text: str) -> dict[str, str]:
     return {"path": full_path(at), "content": text}
 
 
-def _edited(file: Memory, at: str, text: str | None, cause: str) -> PutMemory:
-    """Return the next version of a file: *text*, or what it says already, at a path."""
+def _next(
+    file: Memory, at: str, text: str, cause: str, evidence: EvidenceMap | None = None
+) -> PutMemory:
+    """Return the next version of a file: *text* at a path, on the same evidence by default."""
     return PutMemory(
         type=TYPE,
         key=file.key,
-        value=_value(at, _content(file) if text is None else text),
+        value=_value(at, text),
         expected=file.version,
         valid_from=file.valid_from,
         expires_at=file.expires_at,
-        evidence=file.evidence,
-        # A model's edit vouches for the text no better than the model, or its worst source.
-        trust="assistant" if text is not None and file.trust == "user" else file.trust,
+        evidence=file.evidence if evidence is None else evidence,
+        trust=file.trust,
         cause=cause,
     )
 
 
 def _deleted(file: Memory) -> DeleteMemory:
     return DeleteMemory(type=TYPE, key=file.key, expected=file.version)
-
-
-def _places(content: str, old: str) -> list[int]:
-    if not old:
-        raise UsageError("old_str is empty: give the text that is to be replaced")
-    places = []
-    place = content.find(old)
-    while place >= 0:
-        places.append(place)
-        place = content.find(old, place + 1)
-    return places
-
-
-def _numbered(lines: Sequence[str], first: int) -> str:
-    return "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(lines, first))

@@ -26,6 +26,7 @@ from pydantic import ValidationError
 
 from recollect.errors import RecollectError, VersionConflictError
 from recollect.integrations.anthropic_memory.file_tree import TYPE, Change, FileTree
+from recollect.memory.agent_findings import finding_of
 from recollect.memory.facade import Recollect
 from recollect.memory.memory_edits import TRIES_MAX
 from recollect.records import PutSideRecord, Scope, ScopeLike, Write
@@ -34,6 +35,8 @@ from recollect.stores.validation import PAGE_ROWS_MAX, check_scope
 from recollect.sync.facade import SyncRecollect
 from recollect.sync.object_home import AnyRecollect, Home
 
+SOURCE: Final = "anthropic_memory"
+"""The source of the findings that the model writes, to be erased together."""
 TREE: Final = "FileTree"
 """
 Kind and key of an empty side record whose version counts the changes of a scope's files.
@@ -58,7 +61,8 @@ class RecollectMemoryTool(BetaAsyncAbstractMemoryTool):
     The memory tool for ``client.beta.messages.tool_runner(…, tools=[tool])`` of an async client.
 
     Each file is a memory of the type ``File``: recall finds it, its versions are kept, people see,
-    correct and erase it like every other. `clear_all_memory` removes all files.
+    correct and erase it like every other. What the model writes is a finding of an agent, from the
+    source ``anthropic_memory``. `clear_all_memory` removes all files.
     """
 
     def __init__(
@@ -170,4 +174,4 @@ async def _read(memory: Recollect, scope: Scope) -> FileTree:
     rows = each_row(
         lambda cursor: memory.memories(scope, type_=TYPE, cursor=cursor, limit=PAGE_ROWS_MAX)
     )
-    return FileTree.of([each async for each in rows])
+    return FileTree.of([each async for each in rows], finding_of(memory.store, SOURCE))

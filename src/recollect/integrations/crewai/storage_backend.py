@@ -10,15 +10,17 @@ from crewai.memory.types import MemoryRecord, ScopeInfo
 from pydantic_core import PydanticSerializationError
 
 from recollect.errors import UsageError
+from recollect.memory.agent_findings import finding_of
 from recollect.memory.facade import Recollect
 from recollect.ports import Embedder
-from recollect.records import DeleteMemory, Memory, PutMemory, ScopeLike
+from recollect.records import DeleteMemory, EvidenceMap, Memory, PutMemory, ScopeLike
 from recollect.stores.pages import each_row
 from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX, check_scope
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect, Home
 
 TYPE: Final = "CrewRecord"
+SOURCE: Final = "crewai"
 _BESIDE: Final = frozenset({"id", "content", "created_at", "private", "embedding"})
 """Fields of a record that stand elsewhere than beside the content in the value, or nowhere."""
 
@@ -37,8 +39,9 @@ class RecollectStorage:
     """
     ``storage=`` of CrewAI's ``Memory``: each record is a memory of the type ``CrewRecord``.
 
-    CrewAI analyses and asks by vectors of its embedder, which must be the one that our memory is
-    opened with (`crew_embedder`). Every other way to the memory finds the records, by words too.
+    A record is a finding of an agent, from the source ``crewai``. CrewAI analyses and asks by
+    vectors of its embedder, which must be the one that our memory is opened with (`crew_embedder`).
+    Every other way to the memory finds the records, by words too.
     """
 
     def __init__(self, memory: AnyRecollect, scope: ScopeLike) -> None:
@@ -53,12 +56,12 @@ class RecollectStorage:
         Raises:
             UsageError: One is private, or holds what JSON cannot express.
         """
-        writes = [_write_of(each) for each in records]
+        writes = [_write_of(each, finding_of(memory.store, SOURCE)) for each in records]
         await memory.apply(self.scope, writes)
 
     async def _update(self, memory: Recollect, record: MemoryRecord) -> None:
         """Replace the record with the same id; the earlier version stays in the history."""
-        await memory.apply(self.scope, [_write_of(record)])
+        await memory.apply(self.scope, [_write_of(record, finding_of(memory.store, SOURCE))])
 
     async def _search(  # noqa: PLR0917 (as CrewAI calls it)
         self,
@@ -179,7 +182,7 @@ class RecollectStorage:
         return [_record_of(each) async for each in rows]
 
 
-def _write_of(record: MemoryRecord) -> PutMemory:
+def _write_of(record: MemoryRecord, found: EvidenceMap) -> PutMemory:
     if record.private:
         msg = (
             "a private record is not kept, since all who share the scope would find it: "
@@ -196,8 +199,8 @@ def _write_of(record: MemoryRecord) -> PutMemory:
         value={"content": record.content, **beside},
         text=record.content,
         valid_from=_aware(record.created_at),
-        trust="assistant",
-        cause="crewai",
+        evidence=found,
+        cause=SOURCE,
     )
 
 

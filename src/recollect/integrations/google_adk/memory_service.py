@@ -12,7 +12,7 @@ from google.adk.memory import BaseMemoryService
 from google.adk.memory.base_memory_service import SearchMemoryResponse
 from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.sessions import Session
-from google.genai.types import Content, Part
+from google.genai.types import Content, FunctionResponse, Part
 
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
@@ -105,12 +105,17 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
         memories: Sequence[MemoryEntry],
         custom_metadata: JsonObject | None = None,
     ) -> None:
-        """Remember the text of each entry as a note; the same text is one note."""
+        """
+        Remember the text of each entry as a note that an agent found; the same text is one note.
+
+        Its source is ``google_adk``.
+        """
         scope = check_scope(self._scope(app_name, user_id))
 
         async def remember(memory: Recollect) -> None:
             for each in memories:
-                await memory.remember(scope, _text_in(each.content), trust="assistant")
+                text = _text_in(each.content)
+                await memory.remember(scope, text, trust="agent", source=KIND)
 
         await self._home.visit(remember)
 
@@ -172,8 +177,16 @@ def _text_in(content: Content | None) -> str:
         if part.text and not part.thought:
             texts.append(part.text)
         if part.function_response and part.function_response.response:
-            texts.append(memory_text(part.function_response.response))
+            texts.append(_returned_text(part.function_response))
     return "\n".join(texts)
+
+
+def _returned_text(returned: FunctionResponse) -> str:
+    try:
+        return memory_text(returned.response or {})
+    except TypeError as error:
+        msg = f"what the tool {returned.name!r} returned is no JSON: {error}"
+        raise UsageError(msg) from error
 
 
 def _entry_of(found: Recalled) -> MemoryEntry:

@@ -1,6 +1,7 @@
-"""LlamaIndex: a chat store over threads, and a memory block with what is remembered."""
+"""LlamaIndex: a chat store over threads, a memory block with what is remembered, and tools."""
 
+from recollect.integrations.llama_index.agent_tools import memory_tools
 from recollect.integrations.llama_index.chat_store import RecollectChatStore
 from recollect.integrations.llama_index.memory_block import RecollectMemoryBlock
 
-__all__ = ("RecollectChatStore", "RecollectMemoryBlock")
+__all__ = ("RecollectChatStore", "RecollectMemoryBlock", "memory_tools")

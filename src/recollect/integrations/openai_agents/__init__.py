@@ -1,5 +1,6 @@
-"""OpenAI's Agents SDK: a session over a thread, and instructions with what is remembered."""
+"""OpenAI's Agents SDK: a session over a thread, instructions with what is remembered, and tools."""
 
+from recollect.integrations.openai_agents.function_tools import memory_tools
 from recollect.integrations.openai_agents.session import RecollectSession
 
-__all__ = ("RecollectSession",)
+__all__ = ("RecollectSession", "memory_tools")

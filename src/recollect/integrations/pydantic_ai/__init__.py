@@ -1,5 +1,6 @@
-"""Pydantic AI: a capability that remembers runs, and tells each one what bears on it."""
+"""Pydantic AI: a capability with history and what is remembered, and the memory tools."""
 
 from recollect.integrations.pydantic_ai.capability import RecollectCapability
+from recollect.integrations.pydantic_ai.toolset import memory_toolset
 
-__all__ = ("RecollectCapability",)
+__all__ = ("RecollectCapability", "memory_toolset")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, Final
 
-from pydantic_ai import AgentRunResult, RunContext
+from pydantic_ai import AgentRunResult, FunctionToolset, RunContext
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import (
     ModelMessage,
@@ -17,7 +18,12 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_core import PydanticSerializationError
 
+from recollect.agents.tools import MemoryTools
+from recollect.errors import UsageError
+from recollect.integrations.offered_tools import Offered
+from recollect.integrations.pydantic_ai.toolset import memory_toolset
 from recollect.integrations.thread_items import ThreadItems
 from recollect.memory.facade import Recollect
 from recollect.records import Json, Message, Role, ScopeLike
@@ -37,7 +43,13 @@ class RecollectCapability(AbstractCapability[Any]):
     """
 
     def __init__(
-        self, memory: Recollect, scope: ScopeLike, thread: str, budget_tokens: int = BUDGET_TOKENS
+        self,
+        memory: Recollect,
+        scope: ScopeLike,
+        thread: str,
+        budget_tokens: int = BUDGET_TOKENS,
+        *,
+        tools: bool | Offered = False,
     ) -> None:
         """
         Make a capability of an open memory.
@@ -46,9 +58,24 @@ class RecollectCapability(AbstractCapability[Any]):
             scope: Whose memory it is.
             thread: The conversation; it need not exist.
             budget_tokens: What it adds to the instructions at most.
+            tools: True offers the model the four memory tools, or `MemoryTools` of the same scope
+                and thread do. What a run says up to their first call is then appended before it,
+                so that the call can quote it, and stays if the run fails.
         """
         self._items = ThreadItems(memory, check_scope(scope), thread, kind=KIND)
         self._budget_tokens = budget_tokens
+        self._tools = MemoryTools(memory, scope, thread) if tools is True else tools or None
+        self._appended = 0
+
+    async def for_run(self, ctx: RunContext[Any]) -> RecollectCapability:
+        """Return a capability that counts what of this run it has appended."""
+        return copy(self)
+
+    def get_toolset(self) -> FunctionToolset[Any] | None:
+        """Return the memory tools, ``None`` without them."""
+        if self._tools is None:
+            return None
+        return memory_toolset(self._tools, before=self._append_so_far)
 
     def get_instructions(self) -> Any:
         """Return what the agent calls for instructions, once a run."""
@@ -60,16 +87,33 @@ class RecollectCapability(AbstractCapability[Any]):
     async def after_run(
         self, ctx: RunContext[Any], *, result: AgentRunResult[Any]
     ) -> AgentRunResult[Any]:
-        """Append the messages of the run, all of them or none; a run that failed leaves none."""
-        messages = result.new_messages()
+        """
+        Append the messages of the run, all of them or none; a run that failed leaves none.
+
+        Raises:
+            UsageError: One holds what JSON cannot express.
+        """
+        await self._append(result.new_messages())
+        return result
+
+    async def _append_so_far(self, ctx: RunContext[Any]) -> None:
+        """Append what the run has said up to a call: the words that it may quote."""
+        await self._append([each for each in ctx.messages if each.run_id == ctx.run_id])
+
+    async def _append(self, said: Sequence[ModelMessage]) -> None:
+        """Append those of a run's messages that are not in the thread yet."""
+        messages = said[self._appended :]
         plain = [
             replace(each, instructions=None) if isinstance(each, ModelRequest) else each
             for each in messages
         ]
-        kept: list[Json] = ModelMessagesTypeAdapter.dump_python(plain, mode="json")
-        said = zip(messages, kept, strict=True)
-        await self._items.append([(*_role_and_text(each), item) for each, item in said])
-        return result
+        try:
+            kept: list[Json] = ModelMessagesTypeAdapter.dump_python(plain, mode="json")
+        except PydanticSerializationError as error:
+            raise UsageError(f"a message of the run is no JSON: {error}") from error
+        items = zip(messages, kept, strict=True)
+        await self._items.append([(*_role_and_text(each), item) for each, item in items])
+        self._appended = len(said)
 
     async def history(self, limit: int | None = None) -> list[ModelMessage]:
         """Return the newest *limit* messages of the thread, all by default, oldest first."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 from recollect.errors import UsageError
 from recollect.importers.graph_records import entity, fact_key, observation, relation
 from recollect.importers.memory_records import FileMemory
+from recollect.memory.agent_findings import finding_of
 from recollect.memory.pagination import each_memory
 from recollect.ports import Tool
 from recollect.records import DeleteMemory, Json, JsonObject, MemoryAddress, PutMemory, Scope
@@ -15,6 +16,7 @@ from recollect.server.authorization import Permission
 from recollect.server.mcp.callers import McpCaller
 from recollect.server.mcp.capabilities import ToolHints
 from recollect.server.mcp.graph_view import GraphView, keys_of, triple_of
+from recollect.server.mcp.tool_calls import SOURCE
 from recollect.server.mcp.tool_sets import (
     NamedCall,
     NamedTool,
@@ -226,12 +228,16 @@ def _texts(given: Json) -> list[str]:
 
 
 async def _put(caller: McpCaller, scope: Scope, made: Sequence[FileMemory]) -> None:
-    """Write what is new, all or none: the client's model words it, no user."""
+    """Write what is new as findings, all or none: the client's model words it, no user."""
     by_key = {(each.type, each.key): each for each in made}
     if by_key:
         writes = [
             PutMemory(
-                type=each.type, key=each.key, value=each.value, trust="assistant", cause=CAUSE
+                type=each.type,
+                key=each.key,
+                value=each.value,
+                evidence=finding_of(caller.memory.store, SOURCE),
+                cause=CAUSE,
             )
             for each in by_key.values()
         ]

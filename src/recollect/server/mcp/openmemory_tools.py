@@ -12,12 +12,14 @@ from recollect.recall.sentences import memory_sentence
 from recollect.records import DeleteMemory, Json, JsonObject, Memory, Scope
 from recollect.server.mcp.callers import McpCaller
 from recollect.server.mcp.capabilities import ToolHints
+from recollect.server.mcp.tool_calls import SOURCE
 from recollect.server.mcp.tool_sets import (
     NamedTool,
     OfferedTools,
     ToolAnswer,
     fixed_set,
     object_schema,
+    refused,
     shown,
     texts_schema,
 )
@@ -101,7 +103,9 @@ def openmemory_tools() -> OfferedTools:
 
 async def _add(caller: McpCaller, scope: Scope, arguments: JsonObject) -> ToolAnswer:
     # The client's model words it: it is not what the user said.
-    kept = await caller.memory.remember(scope, str(arguments["text"]), trust="assistant")
+    kept = await caller.memory.remember(scope, str(arguments["text"]), trust="agent", source=SOURCE)
+    if kept.state != "active" or kept.valid_until is not None:
+        return refused("It was kept before, and a person rejected or ended it: ask the user")
     event = "ADD" if kept.version == 1 else "UPDATE"
     return shown({"results": [{**_row(kept), "event": event}]})
 

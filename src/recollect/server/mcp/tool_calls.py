@@ -87,6 +87,7 @@ class Tools:
             others=caller.assistants.all_types(),
             secret=self._secret,
             hearing=_Heard(answer=answer),
+            source=SOURCE,
         )
         if name != ERASE:
             caller.use(scope, recalls=int(name == SEARCH))

@@ -325,7 +325,11 @@ async def remember(
     async def act(memory: Recollect) -> JsonAnswer:
         with memory_span("upsert_memory"):
             found = await memory.remember(
-                reach.scope, asked.text, context=asked.context, trust=asked.trust
+                reach.scope,
+                asked.text,
+                context=asked.context,
+                trust=asked.trust,
+                source=asked.source,
             )
         return answered(reach, found, response)
 
@@ -334,7 +338,8 @@ async def remember(
             raise NotFoundError("what was remembered under this key was deleted since")
         return answered(reach, await existing_memory(reach, *repeated.memories[0]), response)
 
+    found_by = () if asked.source is None else (asked.source,)
     request = RepeatableRequest(
-        reach, idempotency_key, "remember", asked.text, asked.context, asked.trust
+        reach, idempotency_key, "remember", asked.text, asked.context, asked.trust, *found_by
     )
     return await request.answer(act, again)

@@ -45,6 +45,9 @@ class EvidenceResponse(ResponseModel, title="Evidence"):
     )
     kind: EvidenceKind = "message"
     file: FileLinesResponse | None = Field(default=None, description="Of the kind `file` only.")
+    source: str | None = Field(
+        default=None, description="The program that a finding came from, to erase it by."
+    )
 
 
 EvidenceByPointer = dict[str, list[EvidenceResponse]]

@@ -119,6 +119,9 @@ class EvidenceInput(RequestModel, title="NewEvidence"):
     group: int = Field(default=0, ge=0, le=2**53, description=GROUP)
     kind: EvidenceKind = "message"
     file: FileLinesInput | None = Field(default=None, description="Of the kind `file` only.")
+    source: Id | None = Field(
+        default=None, description="The program that a finding came from, to erase it by."
+    )
 
 
 class MemoryRequest(RequestModel, title="PutMemoryRequest"):
@@ -321,6 +324,10 @@ class RememberRequest(RequestModel, title="RememberRequest"):
     text: str = Field(min_length=1)
     context: str = Field(default="", description="When it matters, and its limits.")
     trust: Trust = "user"
+    source: Id | None = Field(
+        default=None,
+        description="Of what an agent found (`trust` is `agent`): its program, to erase it by.",
+    )
 
 
 class RejectRequest(RequestModel, title="RejectMemoryRequest"):

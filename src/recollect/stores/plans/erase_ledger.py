@@ -191,10 +191,15 @@ def _candidates(records: Sequence[JsonObject]) -> list[EraseTarget]:
                 type_, key = str(record["type"]), str(record["key"])
                 found["memory", type_, key] = EraseMemory(type=type_, key=key)
                 versions: Sequence[JsonObject] = [record, *record["revisions"]]  # type: ignore[misc]
-                for version in versions:
-                    for cited in cited_in(version):
-                        note_message(*cited)
+                for cited in (each for version in versions for each in cited_in(version)):
+                    note_message(*cited)
+                found |= _sources_named(versions)
     return list(found.values())
+
+
+def _sources_named(versions: Iterable[JsonObject]) -> dict[tuple[str, str, str], EraseTarget]:
+    named = {source for version in versions for source in sources_in(version).values()}
+    return {("source", each, ""): EraseSource(source=each) for each in sorted(named)}
 
 
 def cited_in(version: JsonObject) -> Iterator[tuple[str, str]]:
@@ -207,6 +212,17 @@ def cited_in(version: JsonObject) -> Iterator[tuple[str, str]]:
     for cited in evidence_in(version).values():
         for each in cited:
             yield each.thread, each.message
+
+
+def sources_in(version: JsonObject) -> dict[tuple[str, str], str]:
+    """
+    Return the sources of the findings in the record of a memory version, by thread and id.
+
+    Raises:
+        UsageError: The evidence is malformed.
+    """
+    cited = (each for found in evidence_in(version).values() for each in found)
+    return {(each.thread, each.message): each.source for each in cited if each.source is not None}
 
 
 def evidence_in(version: JsonObject) -> EvidenceMap:

@@ -19,7 +19,7 @@ from recollect.stores.plans.derived_rows import (
     row_remainder,
     version_names,
 )
-from recollect.stores.plans.evidence import evidence_messages
+from recollect.stores.plans.evidence import evidence_messages, findings_from, source_link
 from recollect.stores.plans.idempotency import blanked_keys, spent_keys
 from recollect.stores.plans.memories import is_expired, revision_row
 from recollect.stores.plans.positions import all_messages_of
@@ -113,7 +113,7 @@ class EraseMemory:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseSource:
     """
-    All messages from one source, and everything derived from them alone.
+    All messages and findings from one source, and everything derived from them alone.
 
     >>> import recollect
     >>> mail = recollect.NewMessage(role="tool", text="Your parcel is late.", source="mail/17")
@@ -276,12 +276,24 @@ def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doom
                 sides=expired_sides(rows, scope.id, now),
             )
         case EraseSource(source=source):
-            return _Doomed(messages=list(rows.messages_of_source(scope.id, source)))
+            messages = list(rows.messages_of_source(scope.id, source))
+            return _Doomed(messages=messages, named=_named_from(rows, scope.id, source))
         case EraseMessages(thread=thread, messages=ids):
             row = rows.thread(scope.id, thread)
             live = rows.messages_by_id(scope.id, row.number, ids) if row else ()
             return _Doomed(messages=live, named=[(thread, each) for each in ids])
     return _doomed_thread(rows, scope, target.thread)
+
+
+def _named_from(rows: Rows, scope_id: int, source: str) -> list[tuple[str, str]]:
+    """Return the findings from a source, and the link by which they were found."""
+    link = source_link(source)
+    found: set[tuple[str, str]] = set()
+    for row in rows.memories_resting_on(scope_id, [link]):
+        found |= findings_from(source, row.evidence)
+        for past in rows.revisions(scope_id, row.uid):
+            found |= findings_from(source, past.evidence)
+    return [*sorted(found), link] if found else []
 
 
 def _doomed_thread(rows: Rows, scope: ScopeRow, thread: str) -> _Doomed:

@@ -8,7 +8,7 @@ from dataclasses import fields
 from operator import attrgetter, itemgetter
 from typing import Any, Final, TypeAlias
 
-from recollect.stores.plans.evidence import evidence_messages
+from recollect.stores.plans.evidence import evidence_links
 from recollect.stores.postgres.row_security import CLOSED, chained, inside
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.statements import WRITES
@@ -162,7 +162,7 @@ class _Puts:
         links = {
             (row.scope_id, thread, message, row.uid)
             for row in rows
-            for thread, message in evidence_messages(row.evidence)
+            for thread, message in evidence_links(row.evidence)
         }
         self._put("put_evidence", sorted(links), tuple, tuple)
 

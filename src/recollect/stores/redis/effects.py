@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
-from recollect.stores.plans.evidence import evidence_messages
+from recollect.stores.plans.evidence import evidence_links
 from recollect.stores.plans.pending_messages import is_pending, is_waiting
 from recollect.stores.redis import keys
 from recollect.stores.redis.codec import (
@@ -297,7 +297,7 @@ class _Writes:
     def _link(self, rows: Iterable[MemoryRow | RevisionRow]) -> None:
         for row in rows:
             uid = keys.number(row.uid)
-            links = [keys.link_of(*each) for each in sorted(evidence_messages(row.evidence))]
+            links = [keys.link_of(*each) for each in sorted(evidence_links(row.evidence))]
             self._commands.put_members(self._key("links"), [link + uid for link in links])
             self._commands.put_members(self._key("rests"), [uid + link for link in links])
 

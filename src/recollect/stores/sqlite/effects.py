@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 import apsw
 
-from recollect.stores.plans.evidence import evidence_messages
+from recollect.stores.plans.evidence import evidence_links
 from recollect.stores.rows import (
     AuditRow,
     FormationRow,
@@ -161,7 +161,7 @@ class _Writes:
 
     def _link(self, rows: Sequence[MemoryRow] | Sequence[RevisionRow]) -> None:
         for row in rows:
-            for thread, message in evidence_messages(row.evidence):
+            for thread, message in evidence_links(row.evidence):
                 self.run("put_evidence", (row.scope_id, thread, message, row.uid))
 
     def _link_anew(self, effect: Effect) -> None:

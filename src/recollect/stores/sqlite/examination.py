@@ -20,7 +20,7 @@ import apsw
 
 from recollect.errors import RecollectError
 from recollect.stores.digests import text_hash
-from recollect.stores.plans.evidence import evidence_messages
+from recollect.stores.plans.evidence import evidence_links
 from recollect.stores.rows import NO_SCOPE, MemoryRow, MessageRow, RevisionRow, ScopeRow
 from recollect.stores.scope_paths import segments_of
 from recollect.stores.sqlite.checksums import DamagedRowError
@@ -190,14 +190,14 @@ def _decode_message(row: Stored) -> None:
 def _decode_memory(row: Stored) -> None:
     memory = memory_row(tuple(row[2:]))
     json.loads(memory.value)
-    evidence_messages(memory.evidence)
+    evidence_links(memory.evidence)
     decode_terms([memory.terms])
 
 
 def _decode_revision(row: Stored) -> None:
     revision = revision_row(tuple(row[3:]))
     json.loads(revision.value)
-    evidence_messages(revision.evidence)
+    evidence_links(revision.evidence)
 
 
 def _decode_side(row: Stored) -> None:
@@ -309,7 +309,7 @@ def _wrong_links(
             memory.evidence,
             *(each.evidence for each in rows.revisions(scope.id, memory.uid)),
         )
-        for link in evidence_messages(evidence)
+        for link in evidence_links(evidence)
     }
     query = "SELECT thread, message, uid FROM evidence WHERE scope_id = ?"
     linked = set(connection.execute(query, (scope.id,)))

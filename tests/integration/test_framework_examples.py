@@ -1,0 +1,114 @@
+"""The examples of the page on agents' frameworks run as they stand, but for the model's address."""
+
+import re
+import runpy
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agents import set_tracing_disabled
+
+from tests.harness.model_provider import (
+    Act,
+    Provider,
+    answers,
+    calls,
+    completion,
+    message,
+    provider_on_loopback,
+)
+
+PAGE = Path(__file__).parents[2] / "docs" / "agent_frameworks.md"
+SAID = "My cat is called Tom."
+LINES_MAX = 15
+"""So many lines lead from a page to the first fact that is remembered, imports aside."""
+BLOCK = re.compile(
+    r"^## (?P<name>[^\n]+)\n.*?^```python[^\n]*\n(?P<code>.*?)^```", re.MULTILINE | re.DOTALL
+)
+IMPORT = re.compile(r"^(?:from|import) (?:[^(\n]+|[^(\n]*\([^)]*\))\n", re.MULTILINE)
+EXAMPLES = {each["name"]: each["code"] for each in BLOCK.finditer(PAGE.read_text("utf-8"))}
+EXAMPLES.pop("Over a service", None)
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Provider]:
+    monkeypatch.chdir(tmp_path)
+    set_tracing_disabled(disabled=True)
+    with provider_on_loopback() as server:
+        for name, path in (("OPENAI", "/v1"), ("ANTHROPIC", "")):
+            monkeypatch.setenv(f"{name}_API_KEY", "none")
+            monkeypatch.setenv(f"{name}_BASE_URL", server.url + path)
+        yield server
+
+
+def responds(text: str) -> Act:
+    """Answer as OpenAI's Responses API."""
+    said = {"type": "output_text", "text": text, "annotations": []}
+    output = {
+        "id": "m1", "type": "message", "role": "assistant", "status": "completed", "content": [said]
+    }  # fmt: skip
+    return answers(
+        {
+            "id": "r1",
+            "object": "response",
+            "created_at": 1,
+            "status": "completed",
+            "model": "tiny",
+            "output": [output],
+            "parallel_tool_calls": False,
+            "tool_choice": "auto",
+            "tools": [],
+        }
+    )
+
+
+def answers_finally(text: str) -> Act:
+    """Answer with the call by which smolagents ends a run."""
+    return answers(completion(calls(("final_answer", f'{{"answer": "{text}"}}')), "tool_calls"))
+
+
+def uses(**command: str) -> Act:
+    """Call Anthropic's memory tool."""
+    used: dict[str, object] = {"type": "tool_use", "id": "t1", "name": "memory", "input": command}
+    return answers(message(used, stop="tool_use"))
+
+
+CAT = "/memories/cat.md"
+SCRIPTS: dict[str, Callable[[], list[Act]]] = {
+    "OpenAI Agents SDK": lambda: [responds("A fine name."), responds("Tom.")],
+    "smolagents": lambda: [answers_finally("A fine name."), answers_finally("Tom.")],
+    "Anthropic's memory tool": lambda: [
+        uses(command="create", path=CAT, file_text=f"{SAID}\n"),
+        answers(message({"type": "text", "text": "Noted."})),
+        uses(command="view", path=CAT),
+        answers(message({"type": "text", "text": "Tom."})),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_example_of_the_page_remembers(provider: Provider, tmp_path: Path, name: str) -> None:
+    """What the model is sent at last has what was said in another conversation."""
+    provider.acts = SCRIPTS[name]()
+    (tmp_path / "example.py").write_text(EXAMPLES[name], "utf-8")
+
+    runpy.run_path(str(tmp_path / "example.py"), run_name="__main__")
+
+    last: dict[str, Any] = provider.seen[-1][2]
+    assert SAID in str(last)
+    assert [] == provider.acts
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_first_fact_takes_few_lines(name: str) -> None:
+    written = [each for each in IMPORT.sub("", EXAMPLES[name]).splitlines() if each.strip()]
+
+    assert len(written) <= LINES_MAX, written
+
+
+def test_every_framework_has_an_example() -> None:
+    """Those here are scripted; the others run on the page itself, or in their own environment."""
+    elsewhere = {"Pydantic AI", "LlamaIndex", "CrewAI", "Google ADK", "Microsoft Agent Framework"}
+
+    assert EXAMPLES.keys() == SCRIPTS.keys() | elsewhere

@@ -1,0 +1,220 @@
+"""smolagents itself, with our conversation and tools, against a provider on loopback."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from smolagents import (
+    CodeAgent,
+    LogLevel,
+    OpenAIModel,
+    ToolCallingAgent,
+    tool,
+)
+
+import recollect
+from recollect.agents.tools import MemoryTools
+from recollect.errors import UsageError
+from recollect.integrations.openai_agents import RecollectSession
+from recollect.integrations.smolagents import RecollectConversation, memory_tools
+from recollect.sync.facade import SyncRecollect
+from tests.harness.model_provider import (
+    Provider,
+    answers,
+    calls,
+    completion,
+    provider_on_loopback,
+)
+
+ADA = ("ada",)
+NOTE = {"type": "Note", "value": {"context": "pets", "content": "The cat is called Tom"}}
+
+
+@tool  # type: ignore[untyped-decorator] # it ships no types
+def weather(city: str) -> str:
+    """
+    Tell the weather.
+
+    Args:
+        city: A city.
+    """
+    return f"Sunny in {city}."
+
+
+@pytest.fixture
+def provider() -> Iterator[Provider]:
+    with provider_on_loopback() as server:
+        yield server
+
+
+def asks(name: str, **arguments: object) -> Any:
+    return answers(completion(calls((name, json.dumps(arguments))), "tool_calls"))
+
+
+def said(text: str) -> Any:
+    return asks("final_answer", answer=text)
+
+
+def model(provider: Provider) -> OpenAIModel:
+    client = {"max_retries": 0}
+    return OpenAIModel(
+        "tiny", api_base=f"{provider.url}/v1", api_key="none", client_kwargs=client, retry=False
+    )
+
+
+def talk(
+    provider: Provider, memory: SyncRecollect, thread: str, *tools: Any, **options: Any
+) -> RecollectConversation:
+    agent = ToolCallingAgent(
+        tools=list(tools),
+        model=model(provider),
+        instructions="Be kind.",
+        verbosity_level=LogLevel.OFF,
+    )
+    return RecollectConversation(agent, memory, ADA, thread, **options)
+
+
+def sent(provider: Provider, number: int) -> tuple[str, str]:
+    """Return the system text of a request, and all that was said after it."""
+    first, *others = provider.seen[number][2]["messages"]
+    return str(first), str(others)
+
+
+def texts(memory: SyncRecollect, thread: str) -> list[tuple[str, str]]:
+    return [(each.role, each.text) for each in memory.last_messages(ADA, thread, limit=99)]
+
+
+def test_a_run_is_remembered_after_a_restart(provider: Provider, tmp_path: Path) -> None:
+    """Its thread goes on, and another thread of the user's is told what bears on it."""
+    store = str(tmp_path / "store.db")
+    provider.acts = [said("A fine name."), said("Tom."), said("Tom.")]
+
+    with recollect.open_sync(store, embedder="none") as memory:
+        first = talk(provider, memory, "one").run("My cat is called Tom.")
+    with recollect.open_sync(store, embedder="none") as memory:
+        talk(provider, memory, "one").run("And the cat?")
+        talk(provider, memory, "two").run("What is my cat called?")
+        kept = texts(memory, "one")
+
+    assert "A fine name." == first
+    assert [
+        ("user", "My cat is called Tom."),
+        ("assistant", "A fine name."),
+        ("user", "And the cat?"),
+        ("assistant", "Tom."),
+    ] == kept
+    system, others = sent(provider, 1)
+    assert "My cat is called Tom." in others
+    assert "A fine name." in others
+    assert "My cat is called Tom." not in system
+    system, others = sent(provider, 2)
+    assert "My cat is called Tom." in system
+    assert "Be kind." in system
+    assert "My cat is called Tom." not in others
+
+
+def test_what_tools_return_is_kept(provider: Provider) -> None:
+    """It is shown in the next run, and found by its words."""
+    provider.acts = [asks("weather", city="Oslo"), said("It is sunny."), said("Yes.")]
+
+    with recollect.open_sync(embedder="none") as memory:
+        talk(provider, memory, "one", weather).run("Oslo?")
+        talk(provider, memory, "one", weather).run("Still?", return_full_result=True)
+        kept = texts(memory, "one")
+        found = memory.recall(ADA, "sunny Oslo")
+
+    first = [("user", "Oslo?"), ("tool", "Sunny in Oslo."), ("assistant", "It is sunny.")]
+    assert [*first, ("user", "Still?"), ("assistant", "Yes.")] == kept
+    assert "Sunny in Oslo." in sent(provider, 2)[1]
+    assert "Sunny in Oslo." in [each.text for each in found.entries]
+
+
+def test_a_model_remembers_by_tools(provider: Provider) -> None:
+    """It quotes what the user says in this very run; what it makes up is refused and told."""
+    provider.acts = [
+        asks("save_memory", memory=NOTE, quotes=["My cat is called Tom."]),
+        asks("save_memory", memory=NOTE, quotes=["My dog is called Rex."]),
+        asks("save_memory", memory=NOTE, found_by_agent=True),
+        said("Noted."),
+    ]
+
+    with recollect.open_sync(embedder="none") as memory:
+        tools = memory_tools(MemoryTools(memory, ADA, "one"))
+        talk(provider, memory, "one", *tools).run("My cat is called Tom.")
+        rows = memory.memories(ADA).rows
+        told = [text for role, text in texts(memory, "one") if role == "tool"]
+
+    offered = {each["function"]["name"] for each in provider.seen[0][2]["tools"]}
+    assert {"save_memory", "search_memory", "update_memory", "erase_memory"} <= offered
+    assert [("Note", "user")] == [(each.type, each.trust) for each in rows]
+    assert ["stored", "refused", "unchanged"] == [json.loads(each)["status"] for each in told]
+
+
+def test_an_agent_that_writes_code_remembers_too(provider: Provider) -> None:
+    """Its arguments may stand by position."""
+    code = f"<code>\nprint(save_memory({NOTE!r}, ['My cat is called Tom.']))\n</code>"
+    done = "<code>\nfinal_answer('Noted.')\n</code>"
+    provider.acts = [answers(completion({"content": each})) for each in (code, done)]
+
+    with recollect.open_sync(embedder="none") as memory:
+        tools = memory_tools(MemoryTools(memory, ADA, "one"))
+        agent = CodeAgent(tools=tools, model=model(provider), verbosity_level=LogLevel.OFF)
+        answer = RecollectConversation(agent, memory, ADA, "one").run("My cat is called Tom.")
+        rows = memory.memories(ADA).rows
+
+    assert "Noted." == answer
+    assert ["Note"] == [each.type for each in rows], provider.seen[1][2]["messages"][-1]
+
+
+def test_a_run_that_fails_leaves_its_task_alone(provider: Provider) -> None:
+    """The agent has its own instructions again."""
+    provider.acts = [answers({"error": "no"}, 500)]
+
+    with recollect.open_sync(embedder="none") as memory:
+        memory.append(ADA, "other", "My cat is called Tom.")
+        conversation = talk(provider, memory, "one")
+        with pytest.raises(Exception, match="500"):
+            conversation.run("What is my cat called?")
+        kept = texts(memory, "one")
+
+    assert [("user", "What is my cat called?")] == kept
+    assert "Be kind." == conversation.agent.instructions
+
+
+@pytest.mark.parametrize("option", ["stream", "reset"])
+def test_an_option_that_breaks_the_thread_is_refused(provider: Provider, option: str) -> None:
+    """Before anything is kept."""
+    with recollect.open_sync(embedder="none") as memory:
+        with pytest.raises(UsageError, match=option):
+            talk(provider, memory, "one").run("Hello", **{option: True})
+
+        assert [] == texts(memory, "one")
+
+
+def test_the_newest_messages_alone_are_shown(provider: Provider) -> None:
+    """As many as *limit*; of another framework too."""
+    provider.acts = [said("Yes.")]
+
+    with recollect.open_sync(embedder="none") as memory:
+        memory.append(ADA, "one", ["zero", "one"])
+        talk(provider, memory, "one", limit=1).run("And?")
+
+    _, others = sent(provider, 0)
+    assert ("zero" in others, "one" in others) == (False, True)
+
+
+@pytest.mark.anyio
+async def test_two_frameworks_share_one_users_memory(provider: Provider, tmp_path: Path) -> None:
+    """What was said to OpenAI's SDK, also in a thread of the same name."""
+    store = str(tmp_path / "store.db")
+    provider.acts = [said("Tom.")]
+    async with recollect.open(store, embedder="none") as memory:
+        session = RecollectSession(memory, ADA, "one")
+        await session.add_items([{"role": "user", "content": "My cat is called Tom."}])
+
+    with recollect.open_sync(store, embedder="none") as synced:
+        talk(provider, synced, "one").run("What is my cat called?")
+
+    assert "My cat is called Tom." in sent(provider, 0)[1]
