@@ -47,7 +47,7 @@ from recollect.stores.rows import Cursor, ScopeRow, ThreadRow
 from recollect.stores.unit_of_work import Effect
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.follower import FeedFollower
-from recollect.testing.store_model import StoreModel
+from tests.harness.store_model import StoreModel
 
 AnswerT = TypeVar("AnswerT")
 Opener: TypeAlias = Callable[[Clock, Ids], Store]

@@ -17,8 +17,8 @@ from recollect.stores.plans.erasure import (
     EraseThread,
 )
 from recollect.stores.provenance import NO_WORDS, Words, quoted, words_of
-from recollect.testing.memory_model import PredictedMemories
-from recollect.testing.thread_model import ThreadModel
+from tests.harness.memory_model import PredictedMemories
+from tests.harness.thread_model import ThreadModel
 
 
 @dataclass(slots=True, kw_only=True)

@@ -21,8 +21,8 @@ from recollect.stores.plans.erasure import (
     EraseTarget,
 )
 from recollect.stores.plans.formation import Debounce, DueThread, Formed, Lease
-from recollect.testing.scope_model import KeyedRequest, ScopeModel
-from recollect.testing.thread_model import ThreadModel, position_of, stored
+from tests.harness.scope_model import KeyedRequest, ScopeModel
+from tests.harness.thread_model import ThreadModel, position_of, stored
 
 
 class StoreModel:
