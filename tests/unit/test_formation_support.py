@@ -25,7 +25,7 @@ from recollect.formation.support import (
     related_people,
     told_of_whom,
 )
-from recollect.formation.support.heard import ASKED_CHARACTERS_MAX
+from recollect.formation.support.heard_window import ASKED_CHARACTERS_MAX
 from recollect.formation.wording import announcements
 
 CORPUS: Final = Path(__file__).parents[1] / "corpus"
