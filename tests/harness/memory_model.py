@@ -21,8 +21,9 @@ from recollect.records import (
     Scope,
     Write,
 )
+from recollect.stores.kept_evidence import Founded, kept_evidence
 from recollect.stores.plans.evidence import decode_evidence, encode_evidence
-from recollect.stores.provenance import Founded, Said, Words, kept_evidence
+from recollect.stores.provenance import Said, Words
 from recollect.stores.remainder import remainder_of
 from recollect.text.searchable import memory_text
 from tests.harness.thread_model import NUMBERS

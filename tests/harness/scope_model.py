@@ -9,7 +9,7 @@ from datetime import datetime
 
 from recollect.errors import ConflictError, GoneError
 from recollect.records import Evidence
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseSource,

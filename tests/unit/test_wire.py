@@ -37,7 +37,7 @@ from recollect.records import (
     Thread,
     Trust,
 )
-from recollect.server.authorization import Key
+from recollect.server.api_keys import Key
 from recollect.server.schemas.administration import KeyResponse
 from recollect.server.schemas.contexts import (
     ContextEntryResponse,
@@ -55,7 +55,7 @@ from recollect.server.schemas.requests import (
 )
 from recollect.server.schemas.threads import LaneResponse, MessageResponse
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseReceipt,

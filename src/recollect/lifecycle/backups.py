@@ -19,7 +19,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.locator import back_up_file, file_of, open_store, put_back, put_in_place
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
 from recollect.stores.plans.erase_ledger import LedgerEntry, entry_record, named_in, read_entry
-from recollect.stores.plans.erasure import EraseTarget
+from recollect.stores.plans.erase_targets import EraseTarget
 from recollect.stores.plans.key_transfer import REQUEST
 from recollect.wire.record_digests import END, Digest, digests_of
 

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from recollect.records import JsonObject, NewMessage, Scope, SideAddress
 from recollect.stores.locator import open_store
 from recollect.stores.plans.erase_ledger import LedgerEntry, cited_in, digest_of_target
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseScope,

@@ -10,7 +10,7 @@ import pytest
 from recollect.errors import LimitError, UsageError
 from recollect.records import Evidence, FileLines, PutMemory
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMessages, EraseScope, EraseThread
+from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseThread
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, TALK, keys_in, tell
 

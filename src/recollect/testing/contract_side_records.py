@@ -23,7 +23,7 @@ from recollect.records import (
     Write,
 )
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseExpired,
     EraseMemory,
     EraseMessages,

@@ -45,9 +45,9 @@ from recollect.records import (
     ScopeLike,
     Trust,
 )
+from recollect.stores.kept_evidence import merged_evidence
 from recollect.stores.pages import each_page
-from recollect.stores.plans.erasure import EraseMemory, EraseReceipt
-from recollect.stores.provenance import merged_evidence
+from recollect.stores.plans.erase_targets import EraseMemory, EraseReceipt
 from recollect.stores.validation import (
     WRITES_MAX,
     check_position,

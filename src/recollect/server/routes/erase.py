@@ -22,7 +22,7 @@ from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import ConfirmationRequest, EraseRequest, TargetInput
 from recollect.stores.json_pointers import texts_in
 from recollect.stores.pages import each_row
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseReceipt,
     EraseScope,
     EraseTarget,

@@ -10,9 +10,10 @@ from recollect.errors import UsageError
 from recollect.recall.context_defaults import CONTEXT_TOKENS, RECENT_MESSAGES
 from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
 from recollect.records import EvidenceKind, NewMessage, PutMemory, Role, Trust
-from recollect.server.authorization import ROTATION_OVERLAP_S_MAX, Permission
+from recollect.server.api_keys import ROTATION_OVERLAP_S_MAX
+from recollect.server.authorization import Permission
 from recollect.stores.file_lines import PATH_CHARACTERS_MAX
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseScope,

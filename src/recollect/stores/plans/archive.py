@@ -19,8 +19,8 @@ from recollect.records import Json, JsonObject, Scope
 from recollect.stores.digests import text_hash
 from recollect.stores.json_pointers import is_object_list
 from recollect.stores.plans.archive_fields import RecordFields
+from recollect.stores.plans.due_times import Debounce, signalled
 from recollect.stores.plans.evidence import evidence_messages
-from recollect.stores.plans.formation import Debounce, signalled
 from recollect.stores.plans.idempotency import opened
 from recollect.stores.plans.lanes import (
     joined_lanes,
