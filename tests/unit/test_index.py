@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from recollect.recall import scope_index as indexing
-from recollect.recall.candidates import Collection, Eligibility
+from recollect.recall.candidates import Collection
+from recollect.recall.eligibility import Eligibility
 from recollect.recall.query_analysis import read_question
 from recollect.recall.ranking import search
 from recollect.recall.scope_index import (
