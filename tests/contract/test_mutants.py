@@ -53,6 +53,7 @@ from recollect.testing.contract_resets import ResetContract
 from recollect.testing.contract_retries import RetryContract
 from recollect.testing.contract_said_times import JULY, SaidTimeContract
 from recollect.testing.contract_side_records import SideRecordContract
+from recollect.testing.contract_side_upkeep import SideRecordUpkeepContract
 from recollect.testing.contract_snapshot import SnapshotContract
 from recollect.testing.contract_targets import TargetContract
 from recollect.testing.contract_threads import ThreadContract
@@ -349,11 +350,11 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     ),
     "an erased thread leaves what goes with it": (
         "memory.Tables.side_records", lambda *_: iter(()),
-        SideRecordContract.test_a_thread_takes_its_own_along, {},
+        SideRecordUpkeepContract.test_a_thread_takes_its_own_along, {},
     ),
     "an erased thread takes what goes with others": (
         "memory.Tables.side_records", all_sides,
-        SideRecordContract.test_a_thread_takes_its_own_along, {},
+        SideRecordUpkeepContract.test_a_thread_takes_its_own_along, {},
     ),
     "any version of a side record is replaced": (
         "plans.side_records._check_version", lambda *_: None,
@@ -366,7 +367,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     ),
     "an archive distorts side records": (
         "plans.archive.side_archive_record", lambda *_: {"kind": "secret"},
-        SideRecordContract.test_they_are_archived, {},
+        SideRecordUpkeepContract.test_they_are_archived, {},
     ),
     "a vector is kept for any text": (
         "contract.changes.plan_embedded", any_text, VectorContract.test_vectors_are_kept, {},

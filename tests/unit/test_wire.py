@@ -45,14 +45,11 @@ from recollect.server.schemas.contexts import (
     LeftOutResponse,
     ProfileDocumentResponse,
 )
+from recollect.server.schemas.erase_requests import TargetInput
 from recollect.server.schemas.memories import MemoryResponse, RevisionResponse
 from recollect.server.schemas.recall import RecallResponse
-from recollect.server.schemas.requests import (
-    MemoryRequest,
-    MessageInput,
-    RecallRequest,
-    TargetInput,
-)
+from recollect.server.schemas.recall_requests import RecallRequest
+from recollect.server.schemas.requests import MemoryRequest, MessageInput
 from recollect.server.schemas.threads import LaneResponse, MessageResponse
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
 from recollect.stores.plans.erase_targets import (
