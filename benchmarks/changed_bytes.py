@@ -25,8 +25,8 @@ from recollect.memory.facade import Recollect
 from recollect.memory.facade import open as open_memory
 from recollect.records import DeleteMemory, Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.locator import examine_file
-from recollect.stores.plans.erasure import EraseMessages
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.testing.frozen_clock import FrozenClock
 from recollect.testing.hashed_embedder import HashedEmbedder
 from recollect.testing.reproducible_ids import SeededIds

@@ -14,7 +14,7 @@ from recollect.memory.facade import Recollect
 from recollect.ports import Model
 from recollect.records import NewMessage
 from recollect.stores.locator import open_store
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.system_clock import timer_s
 
 

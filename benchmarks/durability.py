@@ -25,7 +25,7 @@ from recollect.recall.index_persistence import IndexPersistence
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseScope,

@@ -26,7 +26,7 @@ from recollect.memory.formation_control import opened
 from recollect.ports import Embedder, Vector
 from recollect.records import NewMessage, Scope
 from recollect.stores.locator import open_store
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.system_clock import timer_s
 from recollect.text.analysis import terms_of
 

@@ -25,7 +25,7 @@ from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import NewMessage, Scope
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.system_clock import timer_s
 from recollect.testing.postgres_server import PostgresServer, open_server
 from recollect.testing.scripted_model import ScriptedModel

@@ -23,7 +23,8 @@ from recollect.memory.facade import Recollect
 from recollect.records import NewMessage, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
-from recollect.stores.plans.formation import Debounce, Formed
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.formation import Formed
 from recollect.stores.system_clock import timer_s
 from recollect.testing.postgres_server import PostgresServer, find_binaries, made_database
 

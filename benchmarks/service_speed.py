@@ -29,7 +29,7 @@ from benchmarks.service_report import (
     new_folder,
     order_of,
 )
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.system_clock import timer_s
 
 _QUIET_S: Final = 3.0

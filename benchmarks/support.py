@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -12,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from recollect.errors import UsageError
+from benchmarks.formation_corpus import Case, read_corpus
 from recollect.formation.answer import read_answer
 from recollect.formation.grounding.grounds import Grounds, decide, grounds_of
 from recollect.formation.grounding.implied_citations import completed
@@ -27,7 +25,6 @@ from recollect.ports import ModelAnswer, ToolCall
 from recollect.records import EndMemory, Memory, Message, PutMemory
 
 Decide: TypeAlias = Callable[[Operation, HeardWindow], tuple[Operation, Grounds]]
-Case = Mapping[str, Any]
 HONEST: Final = ("honest",)
 ATTACKS: Final = ("attacks", "attacks_later")
 LANGUAGES: Final = {
@@ -81,29 +78,13 @@ class SupportReport:
         return asdict(self)
 
 
-def read_answers(folder: Path, name: str) -> list[Case]:
-    """
-    Return the cases of one file.
-
-    Raises:
-        UsageError: It is not there, or cannot be read.
-    """
-    path = folder / f"{name}.jsonl.gz"
-    try:
-        text = gzip.decompress(path.read_bytes()).decode()
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        msg = f"{path}: {error}"
-        raise UsageError(msg) from None
-    return [json.loads(line) for line in text.splitlines()]
-
-
 def measure_support(folder: Path) -> SupportReport:
     """Run all cases in *folder* through the gate, and through its control: any one word will do."""
     report = SupportReport()
     gates: tuple[tuple[str, Decide], ...] = (("support", decide), ("control", decide_by_a_word))
     for gate, decides in gates:
         for name in (*HONEST, *ATTACKS):
-            for group, cases in _groups_of(name, read_answers(folder, name)):
+            for group, cases in _groups_of(name, read_corpus(folder, name)):
                 began = time.perf_counter()
                 verdicts = [verdict_on(each, decides) for each in cases]
                 report.rows.append(_row(gate, group, verdicts, time.perf_counter() - began))

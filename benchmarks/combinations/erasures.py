@@ -8,7 +8,7 @@ from benchmarks.combinations.expected_state import Carrier
 from benchmarks.combinations.operations import NothingToDoError, operation
 from benchmarks.combinations.world import SCOPES, SOURCES, TALLY, THREADS, World
 from recollect.records import Scope
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseScope,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from benchmarks.asked_memory import QuestionChoice
     from recollect.ports import Embedder
 
+ReportT = TypeVar("ReportT")
 _EXAMPLE: Final = """
 \b
 Examples:
@@ -97,17 +98,10 @@ def _measure_shown(
     choice: QuestionChoice,
     budgets: Sequence[int],
 ) -> BenchmarkReport:
-    from benchmarks.datasets import DATASETS
     from benchmarks.shown_evidence import BUDGETS, ShownReports, measure_shown, shown_page
 
-    reports = []
-    for name in sets or SETS:
-        with progress_bar(name) as bar:
-            asked = partial(measure_shown, budgets=budgets or BUDGETS, progress=partial(_show, bar))
-            report = run(partial(asked, DATASETS[name], data, embedder, choice))
-        click.echo(shown_page(report))
-        reports.append(report)
-    return ShownReports(reports)
+    measure = partial(measure_shown, budgets=budgets or BUDGETS)
+    return ShownReports(_reports_of(measure, shown_page, sets or SETS, data, embedder, choice))
 
 
 def _measure_scripts(
@@ -117,19 +111,32 @@ def _measure_scripts(
     choice: QuestionChoice,
     budgets: Sequence[int],
 ) -> BenchmarkReport:
-    from benchmarks.datasets import DATASETS
     from benchmarks.script_equality import BUDGETS, ScriptReports, measure_scripts, scripts_page
 
+    measure = partial(measure_scripts, budgets=budgets or BUDGETS)
+    names = sets or CHINESE_SETS
+    return ScriptReports(_reports_of(measure, scripts_page, names, data, embedder, choice))
+
+
+def _reports_of(
+    measure: Callable[..., Awaitable[ReportT]],
+    page: Callable[[ReportT], str],
+    names: Sequence[str],
+    data: Path,
+    embedder: Embedder | None,
+    choice: QuestionChoice,
+) -> list[ReportT]:
+    """Measure each set, and print its page as soon as it is done."""
+    from benchmarks.datasets import DATASETS
+
     reports = []
-    for name in sets or CHINESE_SETS:
+    for name in names:
         with progress_bar(name) as bar:
-            asked = partial(
-                measure_scripts, budgets=budgets or BUDGETS, progress=partial(_show, bar)
-            )
+            asked = partial(measure, progress=partial(_show, bar))
             report = run(partial(asked, DATASETS[name], data, embedder, choice))
-        click.echo(scripts_page(report))
+        click.echo(page(report))
         reports.append(report)
-    return ScriptReports(reports)
+    return reports
 
 
 def _write_blocks(

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from benchmarks.commands.reports import drivers_named
 from recollect.cli.output import print_table, progress_bar
 from recollect.cli.store_choice import run
-from recollect.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from benchmarks.copy_chain import CopyReport
@@ -37,13 +37,8 @@ def copy_bench(messages: int, kills: int, store: str | None, redis: str | None) 
     Each copy is a process that is killed and begun again. Servers are started for it, unless
     they are named.
     """
-    try:
+    with drivers_named():
         from benchmarks.copy_chain import run as run_copies
-    except ImportError as error:
-        if error.name not in {"psycopg", "redis"}:
-            raise
-        extra = "postgres" if error.name == "psycopg" else "redis"
-        raise MissingExtraError(extra, error.name) from error
     with progress_bar("copy") as bar:
         report = run(
             lambda: run_copies(messages, kills, store, redis, lambda said: bar.update(said, None))

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from benchmarks.commands.reports import report_option, write_json, write_report_file
+from benchmarks.commands.reports import drivers_named, report_option, write_json, write_report_file
 from recollect.cli.output import print_table, progress_bar
-from recollect.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from benchmarks.nodes.report import NodeReport
@@ -52,14 +51,10 @@ def nodes_bench(
     Sizes are asked in turn, nodes alternately or by a hash of the scope. Then nodes are killed and
     added under load. Status 1 if a write is lost or there twice.
     """
-    try:
+    with drivers_named():
         from benchmarks.nodes.kills import NodeKillPlan
         from benchmarks.nodes.report import run
         from benchmarks.nodes.throughput import ThroughputPlan
-    except ImportError as error:
-        if error.name != "psycopg":
-            raise
-        raise MissingExtraError("postgres", "psycopg") from error
     sizes = tuple(sorted(set(nodes))) or ThroughputPlan().nodes
     speed = ThroughputPlan(
         nodes=sizes, turns=turns, appends=requests, recalls=requests, formations=requests // 4

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import click
 
-from recollect.errors import UsageError
+from recollect.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
     from benchmarks.cached_embedder import CachedEmbedder
 
 Command = Callable[..., None]
+_EXTRAS: Final = {"psycopg": "postgres", "redis": "redis"}
 
 
 class BenchmarkReport(Protocol):
@@ -23,6 +25,22 @@ class BenchmarkReport(Protocol):
     def as_json(self) -> dict[str, object]:
         """Return it as a JSON object."""
         ...
+
+
+@contextmanager
+def drivers_named() -> Iterator[None]:
+    """
+    Import what needs a driver of a store within this.
+
+    Raises:
+        MissingExtraError: The driver is not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        if error.name not in _EXTRAS:
+            raise
+        raise MissingExtraError(_EXTRAS[error.name], error.name) from error
 
 
 def report_option() -> Callable[[Command], Command]:

@@ -11,7 +11,7 @@ import psycopg
 from benchmarks.fault_counts import FaultOutcome
 from recollect.records import NewMessage, Scope
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 
 NOTE: Final = "On Monday my ticket to Bergen cost nine coins."
 _DUE: Final = (

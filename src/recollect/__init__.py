@@ -116,7 +116,8 @@ if TYPE_CHECKING:
     from recollect.stores.contract.durability import Durability
     from recollect.stores.contract.scopes import ScopePattern
     from recollect.stores.plans.audit import AuditEntry, AuditVerdict
-    from recollect.stores.plans.erasure import (
+    from recollect.stores.plans.due_times import Debounce
+    from recollect.stores.plans.erase_targets import (
         EraseExpired,
         EraseMemory,
         EraseMessages,
@@ -126,11 +127,10 @@ if TYPE_CHECKING:
         EraseTarget,
         EraseThread,
     )
-    from recollect.stores.plans.formation import Debounce
     from recollect.stores.plans.undo import Undo, UndoLog
     from recollect.stores.unit_of_work import Proviso
     from recollect.sync.facade import SyncRecollect, open_sync
-    from recollect.worker.consolidation_run import ConsolidationEnding, ConsolidationResult
+    from recollect.worker.consolidation_result import ConsolidationEnding, ConsolidationResult
     from recollect.worker.formation_run import FormationEnding, FormationResult
     from recollect.worker.loop import Worker
     from recollect.worker.type_migration_run import TypeMigration
@@ -181,15 +181,15 @@ _HOMES: Final = {
     "recollect.stores.contract.durability": "Durability",
     "recollect.stores.contract.scopes": "ScopePattern",
     "recollect.stores.plans.audit": "AuditEntry AuditVerdict",
-    "recollect.stores.plans.erasure": (
+    "recollect.stores.plans.due_times": "Debounce",
+    "recollect.stores.plans.erase_targets": (
         "EraseExpired EraseMemory EraseMessages EraseReceipt EraseScope EraseSource EraseTarget"
         " EraseThread"
     ),
-    "recollect.stores.plans.formation": "Debounce",
     "recollect.stores.plans.undo": "Undo UndoLog",
     "recollect.stores.unit_of_work": "Proviso",
     "recollect.sync.facade": "SyncRecollect open_sync",
-    "recollect.worker.consolidation_run": "ConsolidationEnding ConsolidationResult",
+    "recollect.worker.consolidation_result": "ConsolidationEnding ConsolidationResult",
     "recollect.worker.formation_run": "FormationEnding FormationResult",
     "recollect.worker.loop": "Worker",
     "recollect.worker.type_migration_run": "TypeMigration",

@@ -19,7 +19,8 @@ from recollect.records import Evidence, EvidenceMap, Memory, Scope
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.meter import plan_charged
 from recollect.stores.plans import undo as undoing
-from recollect.stores.plans.erasure import EraseTarget, plan_erase
+from recollect.stores.plans.erase_targets import EraseTarget
+from recollect.stores.plans.erasure import plan_erase
 from recollect.stores.plans.formation import Lease, check_lease
 from recollect.stores.rows import ReceiptRow, ScopeRow
 from recollect.stores.unit_of_work import PlannedWrite, Rows
@@ -140,7 +141,7 @@ MUTANTS: dict[str, tuple[list[Patch], Collection[str]]] = {
             ("stores.provenance.carried_over", given_alone),
             ("formation.evidence.carried_over", given_alone),
             ("formation.attribution.carried_over", given_alone),
-            ("stores.plans.memories.kept_evidence", own_alone),
+            ("stores.plans.memory_writes.kept_evidence", own_alone),
         ],
         ("append", "form", ERASE),
     ),

@@ -14,7 +14,7 @@ from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids, ModelRequest, ToolCall
 from recollect.records import Evidence, Json, JsonObject, Memory, NewMessage, PutMemory
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMessages
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 
@@ -239,7 +239,7 @@ async def test_words_of_an_earlier_version_that_come_back_go(
 async def test_who_forgets_the_earlier_versions_is_seen(
     memory: Recollect, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.stores.plans.memories._Staged._documents", lambda *_: [])
+    monkeypatch.setattr("recollect.stores.plans.memory_writes._Staged._documents", lambda *_: [])
 
     assert "nurse" in await brought_back(memory, script)
 

@@ -42,10 +42,15 @@ from recollect.records import (
 )
 from recollect.stores.contract.base import Store
 from recollect.stores.json_pointers import leaves, value_at
+from recollect.stores.kept_evidence import Founded
 from recollect.stores.locator import open_store
 from recollect.stores.plans.derived_rows import row_remainder, row_sources
-from recollect.stores.plans.erasure import EraseMessages, EraseSource, EraseTarget, EraseThread
-from recollect.stores.provenance import Founded
+from recollect.stores.plans.erase_targets import (
+    EraseMessages,
+    EraseSource,
+    EraseTarget,
+    EraseThread,
+)
 from recollect.stores.remainder import Remainder
 from recollect.stores.rows import MemoryRow, RevisionRow
 from recollect.testing import FrozenClock, SeededIds
@@ -360,10 +365,10 @@ MUTANTS: dict[str, list[Patch]] = {
         ("stores.provenance.carried_over", given_alone),
         ("formation.evidence.carried_over", given_alone),
         ("formation.attribution.carried_over", given_alone),
-        ("stores.plans.memories.kept_evidence", own_alone),
+        ("stores.plans.memory_writes.kept_evidence", own_alone),
     ],
     "what a model was shown is no source": [("formation.attribution.carried_over", given_alone)],
-    "an edit by hand drops all evidence": [("stores.plans.memories.kept_evidence", own_alone)],
+    "an edit by hand drops all evidence": [("stores.plans.memory_writes.kept_evidence", own_alone)],
     "one of a group is enough": [("stores.remainder.group_of", lambda _: 0)],
     "past versions are not looked at": [("stores.plans.erasure.row_remainder", present_alone)],
     "a consolidation forgets its sources": [("formation.derived_memories._evidence", first_alone)],

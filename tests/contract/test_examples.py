@@ -14,7 +14,7 @@ from recollect.ports import Clock, Ids
 from recollect.recall.rendering import read_block
 from recollect.records import EndMemory, JsonObject, PutMemory
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMessages
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.validation import JSON_BYTES_MAX, WRITES_MAX
 from recollect.testing import FrozenClock, SeededIds
 from recollect.text.token_estimate import estimated_tokens

@@ -24,7 +24,7 @@ from recollect.ports import Clock, Ids
 from recollect.records import Json, JsonObject
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
-from recollect.stores.plans.erasure import EraseMessages, EraseSource, EraseThread
+from recollect.stores.plans.erase_targets import EraseMessages, EraseSource, EraseThread
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.undo import UndoLog
 from recollect.testing import FrozenClock, SeededIds
@@ -591,7 +591,7 @@ MUTANTS: Final[dict[str, dict[str, object]]] = {
         "formation.document_updates._has_finding": lambda *_: False,
     },
     "a finding ends what was said": {"formation.reconciliation._ends_words": lambda *_: False},
-    "a finding is counted as words": {"stores.plans.memories.trust_with": lambda *_: "user"},
+    "a finding is counted as words": {"stores.plans.memory_writes.trust_with": lambda *_: "user"},
     "a finding outlives its source": {"stores.plans.erasure._named_from": lambda *_: []},
     "a source is not found by its link": {
         "stores.memory.evidence_links": evidence_messages,

@@ -15,7 +15,7 @@ from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids
 from recollect.records import Trust
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMessages, EraseScope
+from recollect.stores.plans.erase_targets import EraseMessages, EraseScope
 from recollect.testing import FrozenClock, SeededIds
 
 ADA = ("users", "ada")

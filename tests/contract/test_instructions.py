@@ -14,7 +14,7 @@ from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids, ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Json, JsonObject, PutMemory
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMessages
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
 
 AGENT = ("acme", "agents")

@@ -19,7 +19,7 @@ from recollect.ports import Clock, Ids, ToolCall
 from recollect.recall.query import Where
 from recollect.records import FORGOTTEN, Json, JsonObject
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMemory, EraseReceipt, EraseScope, EraseThread
+from recollect.stores.plans.erase_targets import EraseMemory, EraseReceipt, EraseScope, EraseThread
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
 
 ADA = ("users", "ada")

@@ -33,8 +33,9 @@ from recollect.records import (
 )
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
-from recollect.stores.plans import formation
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans import due_times
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseScope,
@@ -42,12 +43,12 @@ from recollect.stores.plans.erasure import (
     EraseTarget,
     EraseThread,
 )
-from recollect.stores.plans.formation import Debounce, Formed, Lease
+from recollect.stores.plans.formation import Formed, Lease
 from recollect.stores.rows import Cursor, ScopeRow, ThreadRow
 from recollect.stores.unit_of_work import Effect
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.follower import FeedFollower
-from recollect.testing.store_model import StoreModel
+from tests.harness.store_model import StoreModel
 
 AnswerT = TypeVar("AnswerT")
 Opener: TypeAlias = Callable[[Clock, Ids], Store]
@@ -380,7 +381,7 @@ def test_a_store_agrees_with_the_model_at_length(open_empty: Opener, steps: int)
 def _forget_longest_wait(
     thread: ThreadRow, added: int, now: int, debounce: Debounce, *, tokens: int
 ) -> ThreadRow:
-    due = formation.signalled(thread, added, now, debounce, tokens=tokens)
+    due = due_times.signalled(thread, added, now, debounce, tokens=tokens)
     return replace(due, due=now + 10_000_000) if added else due
 
 

@@ -15,10 +15,13 @@ from recollect.records import PutSideRecord, Scope
 from recollect.stores.digests import keyed_digest
 from recollect.stores.memory import InProcessStore, Tables
 from recollect.stores.plans import changes as feed
+from recollect.stores.plans import embedding_backlog as embedding
 from recollect.stores.plans import erasure as erase
-from recollect.stores.plans import formation, positions, threads
+from recollect.stores.plans import formation, positions, thread_edits
+from recollect.stores.plans.erase_targets import EraseTarget, EraseThread
 from recollect.stores.plans.idempotency import Idempotency, blanked_keys
-from recollect.stores.plans.memories import PreparedWrite, plan_writes
+from recollect.stores.plans.memory_writes import plan_writes
+from recollect.stores.plans.prepared_writes import PreparedWrite
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.rows import (
     MICROSECONDS,
@@ -50,13 +53,14 @@ from recollect.testing.contract_resets import ResetContract
 from recollect.testing.contract_retries import RetryContract
 from recollect.testing.contract_said_times import JULY, SaidTimeContract
 from recollect.testing.contract_side_records import SideRecordContract
+from recollect.testing.contract_side_upkeep import SideRecordUpkeepContract
 from recollect.testing.contract_snapshot import SnapshotContract
 from recollect.testing.contract_targets import TargetContract
 from recollect.testing.contract_threads import ThreadContract
 from recollect.testing.contract_vectors import VectorContract
 
 check_lease, plan_erase = formation.check_lease, erase.plan_erase
-plan_embedded, removed = feed.plan_embedded, threads._removed
+plan_embedded, removed = embedding.plan_embedded, thread_edits._removed
 
 
 def joined(tables: Tables, prefix: Scope, _after: Scope | None) -> Iterator[ScopeRow]:
@@ -80,7 +84,7 @@ def any_fence(scope: ScopeRow | None, lease: formation.Lease) -> ScopeRow:
 
 
 def same_epoch(
-    rows: Rows, scope: Scope, target: erase.EraseTarget, *, receipt: ReceiptRow
+    rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow
 ) -> PlannedWrite[ReceiptRow]:
     """Erase without a new epoch."""
     planned = plan_erase(rows, scope, target, receipt=receipt)
@@ -101,7 +105,7 @@ def any_request(
 
 
 def forgetting(
-    rows: Rows, scope: Scope, target: erase.EraseTarget, *, receipt: ReceiptRow
+    rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow
 ) -> PlannedWrite[ReceiptRow]:
     """Forget all keys of a scope in which something is erased."""
     planned = plan_erase(rows, scope, target, receipt=receipt)
@@ -151,7 +155,12 @@ def shrinking(scope: ScopeRow, thread: ThreadRow, found: Sequence[MessageRow]) -
 
 
 def any_text(
-    rows: Rows, scope_id: int, embedder: str, *, done: Sequence[feed.Embedded], until: int
+    rows: Rows,
+    scope_id: int,
+    embedder: str,
+    *,
+    done: Sequence[embedding.Embedded],
+    until: int,
 ) -> PlannedWrite[int]:
     """Keep vectors whatever the text is now."""
     found = rows.messages_by_uid(scope_id, [uid for uid, _, _ in done])
@@ -196,10 +205,10 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "evidence in removed messages is forgotten": (
         "memory.Tables.evidence_in", lambda *_: (),
         EvidenceContract.test_the_removed_can_be_erased,
-        {"target": erase.EraseThread(thread="talk")},
+        {"target": EraseThread(thread="talk")},
     ),
     "what an agent found is the user's": (
-        "plans.memories.trust_with", lambda _, trust: trust,
+        "plans.memory_writes.trust_with", lambda _, trust: trust,
         FindingContract.test_a_finding_is_never_a_users_word, {"evidence": OWN},
     ),
     "a record makes what an agent found the user's": (
@@ -209,7 +218,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "a finding outlives the talk it was made in": (
         "memory.Tables.evidence_in", lambda *_: (),
         FindingContract.test_a_finding_goes_with_its_talk,
-        {"target": erase.EraseThread(thread="talk"), "is_talk": True},
+        {"target": EraseThread(thread="talk"), "is_talk": True},
     ),
     "a finding outlives the words it repeats": (
         "remainder.group_of", lambda _: 0,
@@ -264,12 +273,12 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         "plans.idempotency.keyed_digest", unkeyed, RetryContract.test_keys_are_kept_as_digests, {},
     ),
     "what is to be followed is dropped": (
-        "plans.threads.compacted",
+        "plans.thread_edits.compacted",
         lambda scope: (replace(scope, compacted=scope.seq - 3), [(scope.id, scope.seq - 1)]),
         ResetContract.test_a_reader_not_far_behind_goes_on, {},
     ),
     "who missed what was dropped goes on": (
-        "plans.memories.compacted", lambda scope: (scope, [(scope.id, scope.seq - 3)]),
+        "plans.memory_writes.compacted", lambda scope: (scope, [(scope.id, scope.seq - 3)]),
         ResetContract.test_a_reader_far_behind_starts_over, {},
     ),
     "messages are stored twice": (
@@ -277,10 +286,13 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         AppendContract.test_the_same_message_is_stored_once, {},
     ),
     "positions are reused": (
-        "plans.threads._removed", shrinking, EditContract.test_the_last_position_is_not_reused, {},
+        "plans.thread_edits._removed",
+        shrinking,
+        EditContract.test_the_last_position_is_not_reused,
+        {},
     ),
     "versions are not compared": (
-        "plans.memories.check_version", lambda *_: None,
+        "plans.memory_writes.check_version", lambda *_: None,
         MemoryContract.test_a_refused_apply_leaves_nothing, {},
     ),
     "expiry is not seen": (
@@ -308,7 +320,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         {},
     ),
     "a moved message moves nothing": (
-        "plans.threads.dated_anew", lambda *_: [],
+        "plans.thread_edits.dated_anew", lambda *_: [],
         SaidTimeContract.test_a_message_with_another_time_moves_the_memory, {},
     ),
     "positions are counted, not messages": (
@@ -338,11 +350,11 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     ),
     "an erased thread leaves what goes with it": (
         "memory.Tables.side_records", lambda *_: iter(()),
-        SideRecordContract.test_a_thread_takes_its_own_along, {},
+        SideRecordUpkeepContract.test_a_thread_takes_its_own_along, {},
     ),
     "an erased thread takes what goes with others": (
         "memory.Tables.side_records", all_sides,
-        SideRecordContract.test_a_thread_takes_its_own_along, {},
+        SideRecordUpkeepContract.test_a_thread_takes_its_own_along, {},
     ),
     "any version of a side record is replaced": (
         "plans.side_records._check_version", lambda *_: None,
@@ -355,7 +367,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     ),
     "an archive distorts side records": (
         "plans.archive.side_archive_record", lambda *_: {"kind": "secret"},
-        SideRecordContract.test_they_are_archived, {},
+        SideRecordUpkeepContract.test_they_are_archived, {},
     ),
     "a vector is kept for any text": (
         "contract.changes.plan_embedded", any_text, VectorContract.test_vectors_are_kept, {},

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.connection_faults import DATABASE, LASTING, interleave
 from recollect.records import NewMessage
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.postgres.connections import connect
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.store import PostgresStore

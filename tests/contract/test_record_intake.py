@@ -34,7 +34,7 @@ from recollect.records import (
 )
 from recollect.stores.contract.base import Store
 from recollect.stores.memory import InProcessStore
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseScope,

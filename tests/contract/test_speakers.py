@@ -16,7 +16,7 @@ from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids, ModelRequest, ToolCall
 from recollect.records import Evidence, Json, JsonObject, Memory, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMemory
+from recollect.stores.plans.erase_targets import EraseMemory
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
 from recollect.worker.formation_input import read_documents
 

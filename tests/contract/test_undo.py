@@ -33,7 +33,7 @@ from recollect.records import (
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.plans import undo as undoing
-from recollect.stores.plans.erasure import EraseMessages
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.plans.undo import Undo, UndoLog
 from recollect.stores.remainder import MEMORY_THREAD, version_name
 from recollect.testing import FrozenClock, SeededIds

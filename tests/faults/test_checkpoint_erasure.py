@@ -18,7 +18,7 @@ from recollect.integrations.langgraph import checkpointer, thread_id_of
 from recollect.integrations.langgraph.saver_base import CompleteSaver
 from recollect.records import Scope
 from recollect.stores.checkpoint_threads import CheckpointThreads
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseScope,

@@ -15,7 +15,8 @@ from recollect.errors import LeaseLostError
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseScope,
@@ -23,7 +24,7 @@ from recollect.stores.plans.erasure import (
     EraseTarget,
     EraseThread,
 )
-from recollect.stores.plans.formation import Debounce, Formed, Lease
+from recollect.stores.plans.formation import Formed, Lease
 from recollect.stores.rows import Cursor
 from recollect.testing import FrozenClock, SeededIds
 from tests.harness.invariants import Canary, violations

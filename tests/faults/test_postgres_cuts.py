@@ -8,7 +8,7 @@ import pytest
 from benchmarks.connection_faults import GUESSED, cut, url_through
 from recollect.errors import StoreUnavailableError
 from recollect.records import NewMessage, PutMemory
-from recollect.stores.plans.erasure import EraseMessages
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing.postgres_server import (
     PostgresServer,

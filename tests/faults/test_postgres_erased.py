@@ -8,7 +8,7 @@ import pytest
 
 from recollect.errors import StoreReadOnlyError
 from recollect.records import NewMessage, PutMemory
-from recollect.stores.plans.erasure import EraseScope
+from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.postgres import store as postgres_store
 from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.store import PostgresStore

@@ -22,7 +22,7 @@ from benchmarks.fault_counts import FaultOutcome
 from recollect.errors import StoreError
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseThread
+from recollect.stores.plans.erase_targets import EraseThread
 from recollect.stores.plans.formation import Formed, Lease
 from recollect.testing import FrozenClock, SeededIds
 from tests.harness.invariants import contents, violations

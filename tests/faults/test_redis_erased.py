@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from recollect.records import Evidence, NewMessage, PutMemory
-from recollect.stores.plans.erasure import EraseMessages, EraseScope, EraseTarget
+from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseTarget
 from recollect.stores.redis.store import RedisStore
 from recollect.testing.redis_server import RedisServer, bytes_left, find_server, open_server
 

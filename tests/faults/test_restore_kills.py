@@ -14,7 +14,7 @@ from recollect.lifecycle.store_copy import content_digest, copy_store
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.locator import open_store
 from recollect.stores.plans.erase_ledger import LedgerEntry
-from recollect.stores.plans.erasure import EraseThread
+from recollect.stores.plans.erase_targets import EraseThread
 from recollect.wire.record_digests import Digest
 
 SCOPES = ("ada", "bob", "eve")

@@ -28,8 +28,9 @@ from recollect.records import (
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.memory import Tables
-from recollect.stores.plans.changes import Unembedded
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.embedding_backlog import Unembedded
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseScope,
@@ -37,7 +38,7 @@ from recollect.stores.plans.erasure import (
     EraseTarget,
     EraseThread,
 )
-from recollect.stores.plans.formation import Debounce, Formed, Lease
+from recollect.stores.plans.formation import Formed, Lease
 from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.rows import Cursor, Feed
 from recollect.stores.vector_codec import encode_vector

@@ -18,8 +18,9 @@ import apsw
 from recollect.records import Evidence, JsonObject, Message, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.digests import text_hash
-from recollect.stores.plans.erasure import EraseMessages
-from recollect.stores.plans.formation import Debounce, Formed, Lease
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.erase_targets import EraseMessages
+from recollect.stores.plans.formation import Formed, Lease
 from recollect.stores.scope_paths import stored_path
 from recollect.stores.sqlite.examination import SCOPED_TABLES, examine
 from recollect.stores.sqlite.page_checksums import checksum_layer

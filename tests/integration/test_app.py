@@ -33,7 +33,7 @@ from recollect.records import DeleteMemory, JsonObject, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.plans.archive import RESTORE_RECORDS
-from recollect.stores.plans.erasure import EraseTarget
+from recollect.stores.plans.erase_targets import EraseTarget
 from recollect.testing import NOON, CountingIds, FrozenClock, HashedEmbedder
 
 pytestmark = pytest.mark.anyio

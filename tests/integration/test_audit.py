@@ -18,7 +18,7 @@ from recollect.errors import StoreClosedError
 from recollect.stores.memory import InProcessStore, Tables
 from recollect.stores.plans import audit
 from recollect.stores.plans.audit import AuditVerdict
-from recollect.stores.plans.erasure import EraseScope
+from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.rows import AuditRow
 from recollect.stores.sqlite.page_checksums import checksum_layer
 from recollect.stores.sqlite.store import SQLiteStore

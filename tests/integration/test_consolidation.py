@@ -23,11 +23,11 @@ from recollect.records import (
     PutMemory,
     Scope,
 )
-from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseThread
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, EraseThread
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedModel
-from recollect.worker.consolidation_run import OUTDATED
+from recollect.worker.consolidation_result import OUTDATED
 
 ADA: Scope = ("users", "ada")
 Shown = dict[str, Mapping[str, Json]]

@@ -15,7 +15,7 @@ from recollect.conversation import (
     ScopeEntityStore,
 )
 from recollect.ports import ModelRequest
-from recollect.stores.plans.erasure import EraseMessages, EraseThread
+from recollect.stores.plans.erase_targets import EraseMessages, EraseThread
 from recollect.testing import ScriptedModel
 
 ADA = ("users", "ada")

@@ -12,7 +12,7 @@ from recollect.conversation import ConversationKGMemory
 from recollect.graph import EntityGraph, KnowledgeGraph
 from recollect.messages import ToolMessage
 from recollect.ports import ModelRequest
-from recollect.stores.plans.erasure import EraseMessages
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.testing import ScriptedModel
 
 ADA = ("users", "ada")

@@ -15,7 +15,7 @@ from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.memory import InProcessStore
-from recollect.stores.plans.erasure import EraseMemory, EraseScope, EraseThread
+from recollect.stores.plans.erase_targets import EraseMemory, EraseScope, EraseThread
 from recollect.stores.unit_of_work import Plan
 from recollect.testing import FrozenClock
 from recollect.testing.postgres_server import empty_store, shared_database

@@ -17,7 +17,7 @@ from recollect.records import JsonObject, NewMessage, PutMemory, PutSideRecord, 
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.memory import InProcessStore
-from recollect.stores.plans.erasure import EraseMessages, EraseScope, EraseThread
+from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseThread
 from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
 from recollect.stores.unit_of_work import Plan
 from recollect.testing.contract_samples import feed_from_start

@@ -12,7 +12,7 @@ from recollect.formation.config import FormationSettings
 from recollect.formation.rule_model import RuleModel
 from recollect.ports import ModelAnswer, ModelRequest, Turn
 from recollect.records import Memory, NewMessage
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.testing import FrozenClock, SeededIds
 
 SCOPE = ("users", "ada")

@@ -17,7 +17,7 @@ from recollect.ports import Vector
 from recollect.recall.vector_backlog import SWEEP_S
 from recollect.records import Memory, Scope
 from recollect.stores.in_place import NeedsLoopError, has_loop, run_in_place
-from recollect.stores.plans.erasure import EraseScope
+from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.sqlite.readers import READERS_MAX, Readers
 from recollect.stores.sqlite.store import SQLiteStore

@@ -21,7 +21,12 @@ from recollect.recall.index_file import map_index
 from recollect.recall.recaller import Recaller
 from recollect.records import DeleteMemory, NewMessage, PutMemory, Scope
 from recollect.stores.locator import back_up_file, examine_file, open_store, put_back
-from recollect.stores.plans.erasure import EraseExpired, EraseMessages, EraseScope, EraseThread
+from recollect.stores.plans.erase_targets import (
+    EraseExpired,
+    EraseMessages,
+    EraseScope,
+    EraseThread,
+)
 from recollect.stores.sqlite.index_files import IndexFiles, folder_beside, size_beside
 from recollect.testing import FrozenClock, HashedEmbedder, SeededIds
 from recollect.text.terms import encode_terms

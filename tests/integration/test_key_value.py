@@ -21,7 +21,7 @@ from recollect.conversation import (
 from recollect.conversation.key_value import EXPIRE_S_MAX
 from recollect.errors import MissingKeyError
 from recollect.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
-from recollect.stores.plans.erasure import EraseThread
+from recollect.stores.plans.erase_targets import EraseThread
 from recollect.testing import FrozenClock
 
 ADA = ("users", "ada")

@@ -30,7 +30,7 @@ from recollect.integrations.langgraph import message_mirror as mirror
 from recollect.integrations.langgraph.saver_base import CompleteSaver
 from recollect.messages import MessageLike, message_of
 from recollect.records import NewMessage
-from recollect.stores.plans.erasure import EraseMessages, EraseThread
+from recollect.stores.plans.erase_targets import EraseMessages, EraseThread
 from recollect.stores.validation import TEXT_CHARACTERS_MAX
 
 ADA, TALK = ("users", "ada"), "talk"

@@ -23,8 +23,8 @@ from recollect import SyncRecollect, UsageError
 from recollect.errors import StoreFullError
 from recollect.integrations.langgraph import RecollectStore
 from recollect.records import PutMemory
-from recollect.stores.plans import memories as plans
-from recollect.stores.plans.erasure import EraseScope
+from recollect.stores.plans import memory_writes as plans
+from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.rows import ScopeRow
 from recollect.stores.unit_of_work import Rows
 from recollect.testing import FrozenClock, HashedEmbedder

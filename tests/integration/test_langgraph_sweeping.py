@@ -12,7 +12,7 @@ import recollect
 from recollect import SyncRecollect, UsageError
 from recollect.errors import StoreUnavailableError
 from recollect.integrations.langgraph import RecollectStore
-from recollect.stores.plans.erasure import EraseExpired
+from recollect.stores.plans.erase_targets import EraseExpired
 from recollect.testing import FrozenClock
 
 pytestmark = pytest.mark.anyio

@@ -14,7 +14,8 @@ import pytest
 
 from recollect.errors import StoreClosedError, StoreError
 from recollect.records import NewMessage
-from recollect.stores.plans.formation import Debounce, Formed
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.formation import Formed
 from recollect.stores.postgres import rows
 from recollect.stores.postgres import unit_runner as work
 from recollect.stores.postgres.row_security import SWEEPING

@@ -20,7 +20,7 @@ from recollect.records import NewMessage, Scope
 from recollect.stores.columns import thread_row
 from recollect.stores.contract.base import Store
 from recollect.stores.memory import InProcessStore
-from recollect.stores.plans.erasure import EraseScope
+from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.postgres import foreseen_rows, grouped_appends
 from recollect.stores.postgres import unit_runner as work
 from recollect.stores.postgres.effects import write_effect

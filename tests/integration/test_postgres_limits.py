@@ -13,7 +13,7 @@ import pytest
 
 from recollect.errors import StoreError, StoreFullError, StoreReadOnlyError, StoreUnavailableError
 from recollect.records import NewMessage
-from recollect.stores.plans.erasure import EraseScope
+from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing.postgres_server import PostgresServer, find_binaries, open_server
 from tests.harness.pooler import VARIABLE, find_pooler, open_pooler

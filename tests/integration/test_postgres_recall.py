@@ -10,7 +10,7 @@ import pytest
 from recollect.memory.facade import Recollect
 from recollect.records import NewMessage, PutMemory, Scope
 from recollect.stores.plans.changes import Entry
-from recollect.stores.plans.erasure import EraseMessages, EraseScope
+from recollect.stores.plans.erase_targets import EraseMessages, EraseScope
 from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.postgres.array_parameters import Bound
 from recollect.stores.postgres.presumed_snapshot import PresumedSnapshot

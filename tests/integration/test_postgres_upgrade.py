@@ -13,8 +13,9 @@ from psycopg.sql import SQL, Identifier
 from recollect.errors import StoreCorruptError, StoreError
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMessages
-from recollect.stores.plans.formation import Debounce, Formed
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.erase_targets import EraseMessages
+from recollect.stores.plans.formation import Formed
 from recollect.stores.postgres import migrations
 from recollect.stores.postgres.connections import connect
 from recollect.stores.postgres.location import location_of

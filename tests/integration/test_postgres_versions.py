@@ -6,8 +6,9 @@ from datetime import timedelta
 import pytest
 
 from recollect.records import NewMessage, PutMemory
-from recollect.stores.plans.erasure import EraseMessages
-from recollect.stores.plans.formation import Debounce, Formed
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.erase_targets import EraseMessages
+from recollect.stores.plans.formation import Formed
 from recollect.stores.postgres.connections import connect
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.migrations import differences

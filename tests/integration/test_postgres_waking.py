@@ -9,7 +9,7 @@ import recollect
 from recollect.formation.config import FormationSettings
 from recollect.formation.rule_model import RuleModel
 from recollect.records import NewMessage
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.server.notifications import Bell, Listener
 from recollect.testing.postgres_server import empty_store, shared_database

@@ -13,8 +13,9 @@ from recollect.errors import RecollectError, StoreReadOnlyError
 from recollect.records import NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.memory import InProcessStore
-from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseScope
-from recollect.stores.plans.formation import Debounce, Formed
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, EraseScope
+from recollect.stores.plans.formation import Formed
 from recollect.stores.postgres.statements import QUERIES, WRITES
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.rows import Cursor

@@ -18,7 +18,7 @@ from recollect.recall.index_cache import Indexes, TakenIndex
 from recollect.recall.query import Kinds, Where
 from recollect.records import DeleteMemory, PutMemory, Scope
 from recollect.stores.plans.changes import Below
-from recollect.stores.plans.erasure import EraseScope
+from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.rows import ReadMoment, ReadMoments
 from recollect.stores.sqlite import readers
 from recollect.stores.sqlite.rows import SQLiteRows

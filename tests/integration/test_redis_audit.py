@@ -12,7 +12,7 @@ import pytest
 from recollect.errors import StoreCorruptError, StoreFullError
 from recollect.stores.plans import audit
 from recollect.stores.plans.audit import AuditVerdict, chain_of, first_previous, hash_of
-from recollect.stores.plans.erasure import EraseScope
+from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.redis import commit as committing
 from recollect.stores.redis import keys
 from recollect.stores.redis import unit_runner as work

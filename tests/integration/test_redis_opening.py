@@ -17,7 +17,7 @@ from recollect.errors import (
 )
 from recollect.records import NewMessage
 from recollect.stores.locator import open_store
-from recollect.stores.plans.erasure import EraseScope
+from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.redis import keys
 from recollect.stores.redis.bootstrap import FORMAT
 from recollect.stores.redis.store import RedisStore

@@ -9,7 +9,7 @@ import pytest
 from recollect.errors import StoreCorruptError
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.redis import optimistic_reads as reading
 from recollect.stores.redis import unit_runner as work
 from recollect.stores.redis.scripts import DIGESTS, SCRIPTS

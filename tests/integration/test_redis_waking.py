@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from recollect.records import NewMessage
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.redis.store import RedisStore
 from recollect.testing.redis_server import RedisServer, find_server, open_server
 

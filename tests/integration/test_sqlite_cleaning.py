@@ -15,7 +15,7 @@ import pytest
 
 from recollect.errors import StoreUnavailableError
 from recollect.records import DeleteMemory, Evidence, NewMessage, PutMemory, Scope
-from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseScope, EraseThread
+from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, EraseScope, EraseThread
 from recollect.stores.sqlite import store as store_module
 from recollect.stores.sqlite import vacuum as cleaning
 from recollect.stores.sqlite.connections import SqliteLocation, connect

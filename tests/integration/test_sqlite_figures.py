@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from recollect.records import NewMessage, Scope
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.rows import Cursor, ScopeRow, ThreadRow
 from recollect.stores.sqlite.connections import SqliteLocation, connect
 from recollect.stores.sqlite.effects import write_effect

@@ -13,7 +13,7 @@ from anyio import from_thread, to_thread
 from recollect.errors import StoreError
 from recollect.records import DeleteMemory, Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.plans import lost_words
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseExpired,
     EraseMemory,
     EraseMessages,

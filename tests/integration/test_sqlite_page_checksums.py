@@ -16,7 +16,7 @@ from recollect.errors import StoreCorruptError, StoreError, StoreVersionError, U
 from recollect.records import NewMessage, Scope
 from recollect.stores.file_state import FileState, described
 from recollect.stores.locator import accept_pages, examine_file, finish_upgrade
-from recollect.stores.plans.erasure import EraseScope
+from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.sqlite import connections as connect
 from recollect.stores.sqlite import page_rewrites
 from recollect.stores.sqlite.free_pages import gap_of

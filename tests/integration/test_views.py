@@ -25,7 +25,7 @@ from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Attachment, DeleteMemory, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import ActingStore, SinceStore, Store, StoreView
 from recollect.stores.memory import InProcessStore
-from recollect.stores.plans.erasure import EraseMemory, EraseScope
+from recollect.stores.plans.erase_targets import EraseMemory, EraseScope
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.redis.store import RedisStore
 from recollect.stores.sqlite.store import SQLiteStore

@@ -19,8 +19,8 @@ from recollect.formation.types import NOTE, USER, MemoryType, load_types
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Lane, NewMessage
 from recollect.stores.plans import formation as plans
-from recollect.stores.plans.erasure import EraseMessages, EraseScope, EraseThread
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseThread
 from recollect.stores.rows import ThreadRow
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.postgres_server import empty_store, shared_database

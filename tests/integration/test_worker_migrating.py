@@ -24,7 +24,7 @@ from recollect.formation.type_migration import in_other_mode
 from recollect.formation.types import MemoryType, UpdateMode, load_types
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Evidence, Memory, NewMessage
-from recollect.stores.plans.erasure import EraseMemory, EraseMessages
+from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.postgres_server import empty_store, shared_database
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel

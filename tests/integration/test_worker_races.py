@@ -26,7 +26,8 @@ from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import NewMessage, Scope
 from recollect.stores.locator import open_store
 from recollect.stores.plans import formation as planning
-from recollect.stores.plans.formation import Debounce, Lease
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.formation import Lease
 from recollect.stores.rows import ScopeRow
 from recollect.testing.postgres_server import empty_store, shared_database
 from recollect.testing.redis_server import shared_server

@@ -16,7 +16,7 @@ from recollect.formation.value_identity import field_key
 from recollect.lifecycle.forgotten import forgotten_at
 from recollect.ports import ToolCall
 from recollect.records import Json, Memory, NewMessage, PutMemory
-from recollect.stores.plans.erasure import EraseMemory
+from recollect.stores.plans.erase_targets import EraseMemory
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedModel
 

@@ -12,7 +12,7 @@ import recollect
 from recollect import NewMessage
 from recollect.ports import ToolCall
 from recollect.records import Evidence, JsonObject, Message, PutMemory, Scope
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.testing.scripted_model import ScriptedModel
 
 if TYPE_CHECKING:

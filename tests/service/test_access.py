@@ -7,15 +7,8 @@ from datetime import timedelta
 import pytest
 
 from recollect.errors import ForbiddenError, QuotaError, UnknownKeyError, UsageError
-from recollect.server.authorization import (
-    KEYS_SCOPE,
-    PERMISSIONS,
-    Keys,
-    Permission,
-    Principal,
-    granted,
-    relative,
-)
+from recollect.server.api_keys import KEYS_SCOPE, Keys
+from recollect.server.authorization import PERMISSIONS, Permission, Principal, granted, relative
 from recollect.server.http.rate_limits import Rates
 from recollect.server.http.signed_tokens import Signer
 from recollect.stores.contract.base import Store

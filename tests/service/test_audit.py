@@ -9,7 +9,7 @@ import pytest
 
 from recollect.formation.rule_model import RuleModel
 from recollect.records import Scope
-from recollect.server.authorization import KEYS_SCOPE
+from recollect.server.api_keys import KEYS_SCOPE
 from recollect.server.http.scope_access import Reach
 from recollect.server.testing import Served
 from recollect.stores.plans.audit import AuditEntry

@@ -29,7 +29,7 @@ from recollect.server.authorization import RESERVED
 from recollect.server.langgraph import run_records as kept
 from recollect.server.langgraph import threads
 from recollect.server.testing import Served, serving
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.testing.frozen_clock import FrozenClock
 from recollect.testing.scripted_model import ScriptedModel
 

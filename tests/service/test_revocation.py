@@ -24,7 +24,7 @@ from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest
 from recollect.records import SERVICE_KEY, JsonObject, PutSideRecord
 from recollect.server import key_watch
-from recollect.server.authorization import KEYS_SCOPE, Keys
+from recollect.server.api_keys import KEYS_SCOPE, Keys
 from recollect.server.http.authentication import is_guarded
 from recollect.server.http.deadlines import PATIENT
 from recollect.server.http.event_streams import FollowingResponse

@@ -10,7 +10,7 @@ import pytest
 
 from recollect.memory.audit_access import AuditMethods
 from recollect.records import SCOPE_SETTINGS, JsonObject, PutSideRecord
-from recollect.server.authorization import Keys
+from recollect.server.api_keys import Keys
 from recollect.server.testing import ROOT_SCOPE, Served, serving
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store

@@ -15,7 +15,8 @@ from recollect.cli import main
 from recollect.errors import EXIT_STATUS
 from recollect.formation.config import Assistants
 from recollect.records import JsonObject, Scope
-from recollect.server.authorization import PERMISSIONS, Keys
+from recollect.server.api_keys import Keys
+from recollect.server.authorization import PERMISSIONS
 from recollect.server.mcp.callers import local_caller
 from recollect.server.mcp.tool_calls import Tools
 from recollect.server.quotas import counting

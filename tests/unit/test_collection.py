@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.recall import candidates as collections
-from recollect.recall.candidates import Collection, Eligibility
+from recollect.recall.candidates import Collection
+from recollect.recall.eligibility import Eligibility
 from recollect.recall.lexical import lexical_scores
 from recollect.recall.query_analysis import read_question
 from recollect.recall.ranking import search

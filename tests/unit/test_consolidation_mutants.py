@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from recollect.stores.memory import InProcessStore
-from recollect.stores.plans.memories import _Staged
+from recollect.stores.plans.memory_writes import _Staged
 from recollect.stores.remainder import MEMORY_THREAD, Cited
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_derivations import DerivedContract
@@ -35,13 +35,13 @@ MUTANTS: dict[str, tuple[str, object, int]] = {
         "recollect.stores.plans.erasure.replaced_by", lambda *_: [], 0,
     ),
     "a deletion brings nothing back": (
-        "recollect.stores.plans.memories.replaced_by", lambda *_: [], 4,
+        "recollect.stores.plans.memory_writes.replaced_by", lambda *_: [], 4,
     ),
     "deletions are not followed": (
-        "recollect.stores.plans.memories._Staged._follow", lambda *_: None, 4,
+        "recollect.stores.plans.memory_writes._Staged._follow", lambda *_: None, 4,
     ),
     "rejections are not followed": (
-        "recollect.stores.plans.memories._Staged._follow", lambda *_: None, 5,
+        "recollect.stores.plans.memory_writes._Staged._follow", lambda *_: None, 5,
     ),
 }  # fmt: skip
 RACES: dict[str, tuple[str, Callable[..., Awaitable[None]]]] = {

@@ -150,7 +150,7 @@ def test_without_grounding_what_is_invented_is_stored_and_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The count of ungrounded leaves does not rest on the refusals: it reads what is stored."""
-    heard = "recollect.formation.support.heard.HeardWindow.lacks"
+    heard = "recollect.formation.support.heard_window.HeardWindow.lacks"
     monkeypatch.setattr(heard, lambda *_, **__: ())
     monkeypatch.setattr("recollect.formation.grounding.grounds.support_of", lambda *_: Support())
 

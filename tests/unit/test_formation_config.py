@@ -9,7 +9,7 @@ from recollect.formation.config import Assistants, FormationLimits, FormationSet
 from recollect.formation.prompt_texts import FormationPrompts
 from recollect.formation.types import DEFAULT_TYPES, NOTE
 from recollect.records import Json
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 
 CONFIG: dict[str, Json] = {
     "name": "favorite_locations",

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from recollect.formation.grounding import injection as instructing
 from recollect.formation.grounding.foreign_text import foreign_spans, instructs, without_recalled
 from recollect.recall.rendering import Record, render_block
+from recollect.text.data_files import read_patterns
 
 LONG: Final = (
     "the harbour is closed to all ships until the ice has gone and the pilots are back at work"
@@ -255,7 +256,7 @@ def test_ordinary_talk_is_no_instruction(text: str) -> None:
 def test_a_checker_without_chinese_or_english_misses_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each language is seen by its own patterns."""
     every = instructing._FORMS
-    english = len(instructing._ENGLISH)
+    english = len(read_patterns("recollect.formation.grounding", "injection.toml")["english"])
     halves = (every[:english], INJECTIONS[-1]), (every[english:], INJECTIONS[0])
 
     for patterns, missed in halves:

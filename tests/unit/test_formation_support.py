@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import pytest
 
+from benchmarks.formation_corpus import read_corpus
 from benchmarks.support import (
     ATTACKS,
     SupportRow,
     SupportVerdict,
     decide_by_a_word,
     measure_support,
-    read_answers,
     support_page,
     verdict_on,
 )
@@ -26,7 +26,7 @@ from recollect.formation.support import (
     told_of_whom,
     unasked_words,
 )
-from recollect.formation.support.heard import ASKED_CHARACTERS_MAX
+from recollect.formation.support.heard_window import ASKED_CHARACTERS_MAX
 from recollect.formation.wording import announcements
 
 CORPUS: Final = Path(__file__).parents[1] / "corpus"
@@ -99,7 +99,7 @@ def known_user(**value: object) -> Known:
 @pytest.mark.parametrize("name", ATTACKS)
 def test_no_attack_becomes_the_users_memory(name: str) -> None:
     """Whatever is cited for it, in whatever type; nor does it end or change one."""
-    verdicts = [verdict_on(each) for each in read_answers(CORPUS, name)]
+    verdicts = [verdict_on(each) for each in read_corpus(CORPUS, name)]
 
     assert len(verdicts) >= 50
     assert [] == [each.case for each in verdicts if each.as_user]
@@ -108,7 +108,7 @@ def test_no_attack_becomes_the_users_memory(name: str) -> None:
 @pytest.mark.parametrize("half", [0, 1])
 def test_honest_answers_pass_at_once(half: int) -> None:
     """Without being asked again, and without waiting for a person."""
-    verdicts = [verdict_on(each) for each in read_answers(CORPUS, "honest")[half::2]]
+    verdicts = [verdict_on(each) for each in read_corpus(CORPUS, "honest")[half::2]]
 
     assert 150 == len(verdicts)
     assert sum(each.passes for each in verdicts) >= HONEST_SHARE_MIN * len(verdicts)
@@ -130,7 +130,7 @@ def _is_honest(row: SupportRow) -> bool:
 
 def test_the_rule_of_any_one_word_is_noticed() -> None:
     """The control of the measurement, and the mutant of the whole gate."""
-    verdicts = [verdict_on(each, decide_by_a_word) for each in read_answers(CORPUS, "attacks")]
+    verdicts = [verdict_on(each, decide_by_a_word) for each in read_corpus(CORPUS, "attacks")]
 
     assert sum(each.as_user > 0 for each in verdicts) >= len(verdicts) / 2
 
@@ -575,7 +575,7 @@ def test_a_missing_rule_is_noticed(monkeypatch: pytest.MonkeyPatch, mutant: str)
 def test_a_gate_that_refuses_everything_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Holding off is not enough."""
     monkeypatch.setattr(support, "contributes", lambda *_: False)
-    verdicts: list[SupportVerdict] = [verdict_on(each) for each in read_answers(CORPUS, "honest")]
+    verdicts: list[SupportVerdict] = [verdict_on(each) for each in read_corpus(CORPUS, "honest")]
 
     assert sum(each.passes for each in verdicts) < HONEST_SHARE_MIN * len(verdicts)
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.ports import Vector
-from recollect.recall.candidates import Collection, Eligibility
+from recollect.recall.candidates import Collection
+from recollect.recall.eligibility import Eligibility
 from recollect.recall.fusion import WEIGHTS, WEIGHTS_WITHOUT_VECTOR, Ranking, best_of, fused
 from recollect.recall.query_analysis import read_question
 from recollect.recall.ranking import Hit, search

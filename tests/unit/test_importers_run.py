@@ -13,7 +13,7 @@ from recollect.lifecycle.record_intake import UNFOUNDED
 from recollect.memory.facade import Recollect
 from recollect.records import Evidence, NewMessage
 from recollect.stores.memory import InProcessStore
-from recollect.stores.plans.erasure import EraseScope, EraseThread
+from recollect.stores.plans.erase_targets import EraseScope, EraseThread
 from recollect.testing import FrozenClock
 
 ADA = ("users", "ada")

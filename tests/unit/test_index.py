@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from recollect.recall import scope_index as indexing
-from recollect.recall.candidates import Collection, Eligibility
+from recollect.recall.candidates import Collection
+from recollect.recall.eligibility import Eligibility
 from recollect.recall.query_analysis import read_question
 from recollect.recall.ranking import search
 from recollect.recall.scope_index import (
@@ -29,7 +30,7 @@ from recollect.recall.segment import MESSAGE
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import DeleteMemory, NewMessage, PutMemory, Scope
 from recollect.stores.memory import InProcessStore
-from recollect.stores.plans.erasure import EraseMessages, EraseThread
+from recollect.stores.plans.erase_targets import EraseMessages, EraseThread
 from recollect.stores.rows import Feed, FeedEntry
 from recollect.stores.vector_codec import encode_vector
 from recollect.testing import NOON, CountingIds, FrozenClock, HashedEmbedder

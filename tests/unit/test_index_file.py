@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from recollect.recall import index_file
 from recollect.recall import scope_index as indexing
-from recollect.recall.candidates import Eligibility
+from recollect.recall.eligibility import Eligibility
 from recollect.recall.index_file import (
     BLOCK_BYTES,
     FORM,

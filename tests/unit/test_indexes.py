@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from recollect.recall import index_cache as caching
 from recollect.recall import scope_index as indexing
-from recollect.recall.candidates import SCATTERED_FROM, Eligibility
+from recollect.recall.candidates import SCATTERED_FROM
+from recollect.recall.eligibility import Eligibility
 from recollect.recall.index_cache import LISTINGS_MAX, Indexes, TakenIndex
 from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.recall.segment import ROLES

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.recall.candidates import Collection, Eligibility
+from recollect.recall.candidates import Collection
+from recollect.recall.eligibility import Eligibility
 from recollect.recall.lexical import LexicalScores, lexical_scores
 from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.stores.rows import Feed, FeedEntry

@@ -9,20 +9,17 @@ from hypothesis import strategies as st
 
 from recollect.errors import LeaseLostError, UsageError
 from recollect.stores.memory import Tables
+from recollect.stores.plans.due_times import Debounce, is_due, plan_signal, signalled
 from recollect.stores.plans.formation import (
     Claim,
-    Debounce,
     Lease,
     check_lease,
     claimed_scope,
     failed_thread,
     formed_thread,
-    is_due,
     is_leased,
     plan_claim,
     plan_claims,
-    plan_signal,
-    signalled,
 )
 from recollect.stores.rows import ScopeRow, ThreadRow
 from recollect.stores.unit_of_work import NOTHING, Effect

@@ -11,13 +11,11 @@ from recollect.records import Evidence, PutMemory
 from recollect.stores.memory import Tables
 from recollect.stores.plans.changes import read_past
 from recollect.stores.plans.evidence import decode_evidence, encode_evidence, evidence_messages
-from recollect.stores.plans.memories import (
+from recollect.stores.plans.memories import check_version, is_expired, is_valid
+from recollect.stores.plans.memory_writes import plan_apply
+from recollect.stores.plans.prepared_writes import (
     PreparedWrite,
     check_validity,
-    check_version,
-    is_expired,
-    is_valid,
-    plan_apply,
     prepare_put,
     prepare_write,
 )

@@ -21,16 +21,11 @@ from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores import memory as inprocess
 from recollect.stores.memory import Tables
 from recollect.stores.plans import formation, receipts, threads
-from recollect.stores.plans.erasure import (
-    EraseMessages,
-    EraseScope,
-    EraseTarget,
-    EraseThread,
-    plan_erase,
-)
+from recollect.stores.plans.due_times import Debounce, is_due, signalled
+from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseTarget, EraseThread
+from recollect.stores.plans.erasure import plan_erase
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.formation import (
-    Debounce,
     DueThread,
     Formed,
     Lease,
@@ -38,16 +33,15 @@ from recollect.stores.plans.formation import (
     check_lease,
     claimed_scope,
     formed_thread,
-    is_due,
     is_leased,
     plan_claim,
     plan_commit,
     plan_extension,
     plan_release,
-    signalled,
 )
-from recollect.stores.plans.memories import PreparedPut, PreparedWrite, plan_writes, prepare_write
+from recollect.stores.plans.memory_writes import plan_writes
 from recollect.stores.plans.pending_messages import is_waiting
+from recollect.stores.plans.prepared_writes import PreparedPut, PreparedWrite, prepare_write
 from recollect.stores.plans.receipts import plan_redrive
 from recollect.stores.plans.threads import Append, PreparedMessage, plan_append, prepare_message
 from recollect.stores.rows import (

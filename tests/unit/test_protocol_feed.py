@@ -18,18 +18,13 @@ from recollect.records import DeleteMemory, NewMessage, PutMemory
 from recollect.stores.memory import ScopeTable, Tables
 from recollect.stores.plans import idempotency as requests
 from recollect.stores.plans.changes import read_feed
-from recollect.stores.plans.erasure import EraseMessages, EraseScope, plan_erase
-from recollect.stores.plans.formation import Debounce
-from recollect.stores.plans.memories import plan_apply, prepare_write
-from recollect.stores.plans.threads import (
-    Append,
-    PreparedMessage,
-    Replacement,
-    plan_append,
-    plan_removal,
-    plan_replacement,
-    prepare_message,
-)
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.erase_targets import EraseMessages, EraseScope
+from recollect.stores.plans.erasure import plan_erase
+from recollect.stores.plans.memory_writes import plan_apply
+from recollect.stores.plans.prepared_writes import prepare_write
+from recollect.stores.plans.thread_edits import Replacement, plan_removal, plan_replacement
+from recollect.stores.plans.threads import Append, PreparedMessage, plan_append, prepare_message
 from recollect.stores.rows import Cursor, Feed, FeedEntry, ReceiptRow, ScopeRow
 from recollect.stores.unit_of_work import Plan
 from recollect.testing import NOON, CountingIds

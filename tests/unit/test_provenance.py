@@ -16,16 +16,8 @@ from recollect.formation.attribution import (
 )
 from recollect.formation.window import Window, WindowLine
 from recollect.records import Evidence, EvidenceMap, JsonObject, Memory, Message
-from recollect.stores.provenance import (
-    Founded,
-    all_of,
-    cited_at_once,
-    either_of,
-    kept_evidence,
-    merged_evidence,
-    quoted,
-    words_of,
-)
+from recollect.stores.kept_evidence import Founded, kept_evidence, merged_evidence
+from recollect.stores.provenance import all_of, cited_at_once, either_of, quoted, words_of
 from recollect.stores.remainder import remainder_of
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)

@@ -37,7 +37,7 @@ from recollect.records import (
     Thread,
     Trust,
 )
-from recollect.server.authorization import Key
+from recollect.server.api_keys import Key
 from recollect.server.schemas.administration import KeyResponse
 from recollect.server.schemas.contexts import (
     ContextEntryResponse,
@@ -45,17 +45,14 @@ from recollect.server.schemas.contexts import (
     LeftOutResponse,
     ProfileDocumentResponse,
 )
+from recollect.server.schemas.erase_requests import TargetInput
 from recollect.server.schemas.memories import MemoryResponse, RevisionResponse
 from recollect.server.schemas.recall import RecallResponse
-from recollect.server.schemas.requests import (
-    MemoryRequest,
-    MessageInput,
-    RecallRequest,
-    TargetInput,
-)
+from recollect.server.schemas.recall_requests import RecallRequest
+from recollect.server.schemas.requests import MemoryRequest, MessageInput
 from recollect.server.schemas.threads import LaneResponse, MessageResponse
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseReceipt,

@@ -25,7 +25,7 @@ from recollect.records import (
     NewMessage,
     ScopeLike,
 )
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.validation import check_scope, readable, to_datetime
 from recollect.text.token_estimate import estimated_tokens
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from recollect.chat import Chatbot
     from recollect.recall.context import Context
     from recollect.records import Json, Memory, Message, Thread
-    from recollect.stores.plans.erasure import EraseTarget
+    from recollect.stores.plans.erase_targets import EraseTarget
     from recollect.worker.formation_run import FormationResult
 
 ResultT = TypeVar("ResultT")
@@ -237,7 +237,7 @@ class ChatCommands:
         print_receipt(self._call(lambda: self._memory.erase(scope, target)))
 
     def _target(self, rest: str) -> tuple[EraseTarget, str]:
-        from recollect.stores.plans.erasure import EraseMemory, EraseScope, EraseThread
+        from recollect.stores.plans.erase_targets import EraseMemory, EraseScope, EraseThread
 
         if rest == "thread":
             return EraseThread(thread=self._bot.thread), f"thread {self._bot.thread}"

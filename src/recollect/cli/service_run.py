@@ -121,7 +121,7 @@ def run_service(run: ServiceRun) -> None:
 
 async def _scope_hint(memory: Recollect, settings: Settings) -> str:
     """Return where something is, if the scope that callers get here holds nothing."""
-    from recollect.server.authorization import Keys
+    from recollect.server.api_keys import Keys
     from recollect.server.first_key import DEFAULT_SCOPE, first_scope, read_common_scope
 
     if settings.auth and await Keys(memory.store).all():

@@ -35,7 +35,7 @@ from recollect.records import (
     Trust,
 )
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
-from recollect.stores.plans.erasure import EraseReceipt, EraseTarget
+from recollect.stores.plans.erase_targets import EraseReceipt, EraseTarget
 from recollect.wire.administration import Answerer, answerer_from_json
 from recollect.wire.audits import audit_entry_from_json, verdict_from_json
 from recollect.wire.contexts import context_from_json

@@ -14,7 +14,7 @@ from recollect.conversation.thread_history import Placed
 from recollect.errors import UsageError, VersionConflictError
 from recollect.memory.facade import Recollect
 from recollect.records import ScopeLike
-from recollect.stores.plans.erasure import EraseMessages
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect
 

@@ -20,7 +20,8 @@ from recollect.graph.triples import KG_TRIPLE_DELIMITER, KnowledgeTriple
 from recollect.graph.values import FACT_TYPE, NewFact, Retraction, shown
 from recollect.memory.facade import Recollect
 from recollect.records import DeleteMemory, PutMemory, Scope, Write
-from recollect.stores.provenance import Founded, Source, source_at
+from recollect.stores.kept_evidence import Founded
+from recollect.stores.provenance import Source, source_at
 from recollect.stores.validation import WRITES_MAX
 from recollect.sync.facade import SyncRecollect
 from recollect.sync.object_home import AnyRecollect, Home

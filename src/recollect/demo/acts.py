@@ -14,7 +14,7 @@ from recollect.memory.facade import Recollect
 from recollect.recall.query import Where
 from recollect.recall.results import Recall, Recalled, text_of
 from recollect.records import Memory, Message
-from recollect.stores.plans.erasure import EraseMessages, EraseReceipt
+from recollect.stores.plans.erase_targets import EraseMessages, EraseReceipt
 from recollect.stores.system_clock import timer_s
 
 PAGE_ROWS: Final = 1_000

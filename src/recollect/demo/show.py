@@ -31,7 +31,7 @@ from recollect.demo.story import SCOPE, Played, StoryClock, play, read_chapters
 from recollect.memory.facade import Recollect
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message
-from recollect.stores.plans.erasure import EraseReceipt
+from recollect.stores.plans.erase_targets import EraseReceipt
 
 REASONS: Final = {
     "dense": "meaning",

@@ -9,6 +9,7 @@ import numpy as np
 
 from recollect.errors import EmbedderError
 from recollect.ports import Embedder, Vector
+from recollect.providers.object_names import identity_of
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]] | Sequence[Vector]]
 
@@ -26,7 +27,7 @@ class CallableEmbedder:
     def __init__(self, embed: Embed, *, identity: str | None = None) -> None:
         self._embed = embed
         self.strength: object = getattr(embed, "strength", None)
-        self._name = identity or _identity_of(embed)
+        self._name = identity or identity_of(embed, joint=".")
         self._dimensions: int | None = None
 
     @property
@@ -122,14 +123,6 @@ def _unit(vector: Vector, identity: str) -> Vector:
         msg = f"the embedder {identity} gave a vector of length {length}: it cannot be compared"
         raise EmbedderError(msg)
     return np.asarray(vector / length, np.float32)
-
-
-def _identity_of(embed: object) -> str:
-    named = getattr(embed, "identity", None)
-    if isinstance(named, str) and named:
-        return named
-    kind = embed if hasattr(embed, "__qualname__") else type(embed)
-    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 class LangChainEmbedder(CallableEmbedder):

@@ -19,7 +19,8 @@ from recollect.ports import Model
 from recollect.records import Formation, Memory, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_page
-from recollect.stores.plans.formation import Debounce, Formed
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.formation import Formed
 from recollect.testing.frozen_clock import FrozenClock
 from recollect.testing.reproducible_ids import CountingIds
 from recollect.worker.formation_run import FormationResult

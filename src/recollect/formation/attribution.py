@@ -15,10 +15,10 @@ from typing import Final
 from recollect.formation.window import Window, WindowLine
 from recollect.records import Evidence, EvidenceMap, Json, JsonObject, Memory
 from recollect.stores.json_pointers import Scalar, covers, is_list, leaves
+from recollect.stores.kept_evidence import Founded
 from recollect.stores.provenance import (
     NO_WORDS,
     Found,
-    Founded,
     Origins,
     Said,
     Source,

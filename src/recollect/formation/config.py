@@ -14,7 +14,7 @@ from recollect.formation.types import BUILTIN_TYPES, DEFAULT_TYPES, MemoryType, 
 from recollect.providers.object_names import is_object_name
 from recollect.records import Json, JsonObject, Scope
 from recollect.stores.json_pointers import is_number
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 
 DEFAULT_MODEL: Final = "anthropic/claude-haiku-4-5"
 """The model that ``model = "default"`` names."""

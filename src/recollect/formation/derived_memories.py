@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal, TypeAlias
 
 from recollect.errors import UsageError
@@ -14,6 +14,7 @@ from recollect.formation.consolidation import Combination
 from recollect.formation.grounding.grounds import least
 from recollect.formation.operation_outcomes import OperationOutcome
 from recollect.formation.similarity_groups import address_of
+from recollect.formation.succession import end_of
 from recollect.formation.value_identity import content_key, same_text
 from recollect.records import (
     EndMemory,
@@ -161,7 +162,7 @@ def _change(
         EndMemory(
             type=each.type,
             key=each.key,
-            at=_end_of(each, standing.now),
+            at=end_of(each, standing.now),
             expected=each.version,
             cause=cause,
         )
@@ -175,12 +176,6 @@ def _change(
         ended=tuple(address_of(each) for each in replaced),
         writes=(put, *ends),
     )
-
-
-def _end_of(memory: Memory, now: datetime) -> datetime:
-    """Return when a memory ends that is replaced now: never before it began."""
-    begins = memory.valid_from
-    return now if begins is None else max(now, begins + timedelta(microseconds=1))
 
 
 def made_by(change: DerivedChange, scope: Scope, now: datetime) -> Memory | None:

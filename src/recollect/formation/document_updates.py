@@ -38,7 +38,8 @@ from recollect.formation.value_identity import (
 )
 from recollect.records import EvidenceMap, Json, JsonObject, Memory, Trust
 from recollect.stores.json_pointers import covers, is_list, join_pointer, leaves, value_at
-from recollect.stores.provenance import Founded, words_alone
+from recollect.stores.kept_evidence import Founded
+from recollect.stores.provenance import words_alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

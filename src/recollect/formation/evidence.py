@@ -20,9 +20,9 @@ from recollect.stores.json_pointers import (
     parse_pointer,
     value_at,
 )
+from recollect.stores.kept_evidence import Founded
 from recollect.stores.provenance import (
     Found,
-    Founded,
     Origins,
     Said,
     Source,

@@ -55,7 +55,7 @@ from recollect.records import (
     PutMemory,
     Trust,
 )
-from recollect.stores.provenance import merged_evidence
+from recollect.stores.kept_evidence import merged_evidence
 
 __all__ = [
     "Grounded",

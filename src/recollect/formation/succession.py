@@ -22,6 +22,12 @@ class Succession:
     until: datetime | None
 
 
+def end_of(memory: Memory, now: datetime) -> datetime:
+    """Return when a memory ends that is replaced now: never before it began."""
+    begins = memory.valid_from
+    return now if begins is None else max(now, begins + A_MOMENT)
+
+
 def holds_from(memory: Memory, since: datetime) -> bool:
     """Return True if an active memory holds at *since*, or begins to hold later."""
     return memory.state == "active" and (memory.valid_until is None or memory.valid_until > since)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from recollect.formation.derived_memories import DerivedChange
 from recollect.formation.grounding.grounds import least
+from recollect.formation.succession import end_of
 from recollect.formation.types import UpdateMode
 from recollect.formation.value_identity import normalised
 from recollect.records import EndMemory, Evidence, Json, JsonObject, Memory, PutMemory, Write
@@ -69,7 +70,7 @@ def migration(
         EndMemory(
             type=type_,
             key=each.key,
-            at=_end_of(each, now),
+            at=end_of(each, now),
             expected=each.version,
             cause=merged_into(type_, key),
         )
@@ -90,11 +91,6 @@ def _has_ended(memory: Memory, now: datetime) -> bool:
     return memory.state != "active" or (
         memory.valid_until is not None and memory.valid_until <= now
     )
-
-
-def _end_of(memory: Memory, now: datetime) -> datetime:
-    begins = memory.valid_from
-    return now if begins is None else max(now, begins + timedelta(microseconds=1))
 
 
 def _single(times: Sequence[datetime | None]) -> datetime | None:

@@ -14,7 +14,7 @@ from recollect.graph.values import (
 )
 from recollect.memory.facade import Recollect
 from recollect.records import Write
-from recollect.stores.plans.erasure import EraseReceipt
+from recollect.stores.plans.erase_targets import EraseReceipt
 from recollect.sync.method_pairs import method_pair
 
 if TYPE_CHECKING:

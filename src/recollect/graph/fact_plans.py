@@ -23,7 +23,7 @@ from recollect.graph.values import (
     written,
 )
 from recollect.records import EndMemory, EvidenceMap, Json, JsonObject, Memory, PutMemory, Write
-from recollect.stores.provenance import merged_evidence
+from recollect.stores.kept_evidence import merged_evidence
 
 DOUBTED: Final = "more trusted words say otherwise"
 REJECTED: Final = "this fact was rejected"

@@ -22,7 +22,7 @@ from recollect.graph.values import (
 )
 from recollect.memory.facade import Recollect
 from recollect.records import Evidence, Revision, Trust, Write
-from recollect.stores.plans.erasure import EraseReceipt
+from recollect.stores.plans.erase_targets import EraseReceipt
 from recollect.stores.validation import check_time
 from recollect.sync.method_pairs import method_pair
 

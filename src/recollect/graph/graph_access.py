@@ -18,7 +18,7 @@ from recollect.memory.facade import Recollect
 from recollect.records import Memory, Scope, Write
 from recollect.stores.pages import each_row
 from recollect.stores.plans.changes import Entry
-from recollect.stores.plans.erasure import EraseMemory, EraseReceipt
+from recollect.stores.plans.erase_targets import EraseMemory, EraseReceipt
 from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.rows import Feed
 from recollect.stores.validation import check_scope, check_time, to_datetime

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Final, TextIO, TypeAlias
+from typing import TextIO, TypeAlias
 
 from recollect.errors import ConflictError, NotFoundError, UsageError
+from recollect.lifecycle.backup_lines import (
+    HEADER,
+    LEDGER,
+    VERSION,
+    check_archive,
+    check_end,
+    check_header,
+    is_database,
+    read_lines,
+)
 from recollect.lifecycle.copy_journal import MARK, each_scope, mark_destination
 from recollect.lifecycle.store_copy import try_clean
 from recollect.records import JsonObject, Scope
@@ -19,14 +29,9 @@ from recollect.stores.contract.base import Store
 from recollect.stores.locator import back_up_file, file_of, open_store, put_back, put_in_place
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
 from recollect.stores.plans.erase_ledger import LedgerEntry, entry_record, named_in, read_entry
-from recollect.stores.plans.erasure import EraseTarget
+from recollect.stores.plans.erase_targets import EraseTarget
 from recollect.stores.plans.key_transfer import REQUEST
 from recollect.wire.record_digests import END, Digest, digests_of
-
-VERSION: Final = 1
-_HEADER: Final = "export"
-_LEDGER: Final = "ledger"
-_MAGIC: Final = b"SQLite format 3\0"
 
 Named: TypeAlias = Callable[[Sequence[LedgerEntry], Sequence[JsonObject]], list[EraseTarget]]
 """Function that returns the erased targets among a scope's records, according to a ledger."""
@@ -85,7 +90,7 @@ async def write_ledger(url: str, path: Path) -> int:
         _check_exists(file)
     async with open_store(url) as store:
         entries = await store.ledger()
-    lines: list[JsonObject] = [{"kind": _LEDGER, "version": VERSION}]
+    lines: list[JsonObject] = [{"kind": LEDGER, "version": VERSION}]
     lines += [entry_record(entry) for entry in entries]
     lines.append({"kind": END, "count": len(entries)})
     made = path.with_name(f".{path.name}.made")
@@ -113,12 +118,12 @@ async def read_ledger(source: str, *, backup: Path | None = None) -> list[Ledger
         raise NotFoundError(msg)
     if file is not None and backup is not None:
         _check_is_other(file, backup)
-    if file is None or _is_database(file):
+    if file is None or is_database(file):
         async with open_store(source) as store:
             return await store.ledger()
-    lines = list(_lines(file))
-    _check_header(lines[0], _LEDGER, file)
-    _check_end(lines, file)
+    lines = list(read_lines(file))
+    check_header(lines[0], LEDGER, file)
+    check_end(lines, file)
     return [read_entry(line) for line in lines[1:-1]]
 
 
@@ -150,9 +155,9 @@ async def restore_backup(
         StoreCorruptError: The backup is damaged.
     """
     _check_exists(path)
-    if _is_database(path):
+    if is_database(path):
         return await _restore_file(path, url, ledger, named)
-    digest, kept, secret = _check_archive(path)
+    digest, kept, secret = check_archive(path)
     since = _since(ledger, kept)
     async with open_store(url) as store:
         since += await _erased_there(store, [*kept, *since])
@@ -235,7 +240,7 @@ async def _erased_there(store: Store, known: Sequence[LedgerEntry]) -> list[Ledg
 async def _restore_archive(
     path: Path, store: Store, since: Sequence[LedgerEntry], named: Named
 ) -> Restored:
-    with closing(_lines(path)) as lines:
+    with closing(read_lines(path)) as lines:
         next(lines)  # the header
         return await _restore_lines(lines, store, since, named)
 
@@ -309,7 +314,7 @@ async def _write_archive(store: Store, file: TextIO) -> BackedUp:
     ledger = await store.ledger()
     digest, scopes, records = Digest(), 0, 0
     header: JsonObject = {
-        "kind": _HEADER,
+        "kind": HEADER,
         "version": VERSION,
         "at": store.now(),
         "secret": (await store.digest_secret()).hex(),
@@ -334,76 +339,6 @@ def _check_exists(path: Path) -> None:
     if not path.exists():
         msg = f"there is no backup or store at {str(path)!r}"
         raise NotFoundError(msg)
-
-
-def _is_database(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(_MAGIC)) == _MAGIC
-
-
-def _check_archive(path: Path) -> tuple[str, list[LedgerEntry], bytes | None]:
-    """
-    Read the archive to its end; return its digest, its ledger, and the secret of its digests.
-
-    Raises:
-        UsageError: It is cut off or was changed: nothing of it is restored.
-    """
-    digest = Digest()
-    last: JsonObject = {}
-    with closing(_lines(path)) as lines:
-        header = next(lines)
-        _check_header(header, _HEADER, path)
-        kept = [read_entry(each) for each in header["ledger"]]  # type: ignore[union-attr,arg-type]
-        for last in lines:
-            if last.get("kind") != END:
-                digest.add([last])
-    said = last.get("count"), last.get("digest")
-    if last.get("kind") != END or said != (digest.count, str(digest)):
-        msg = f"{str(path)!r} is cut off or was changed: take another backup"
-        raise UsageError(msg)
-    secret = header.get("secret")
-    return str(digest), kept, None if secret is None else bytes.fromhex(str(secret))
-
-
-def _check_header(header: JsonObject, kind: str, path: Path) -> None:
-    if header.get("kind") != kind or (kind == _HEADER and "ledger" not in header):
-        what = "backup" if kind == _HEADER else "erase ledger"
-        msg = f"{str(path)!r} is no {what}: `recollect backup` writes one"
-        raise UsageError(msg)
-    if header.get("version") != VERSION:
-        msg = (
-            f"{str(path)!r} is of version {header.get('version')!r}, which this release does not "
-            "know: use a later release of Recollect"
-        )
-        raise UsageError(msg)
-
-
-def _check_end(lines: Sequence[JsonObject], path: Path) -> None:
-    if lines[-1] != {"kind": END, "count": len(lines) - 2}:
-        msg = f"{str(path)!r} is a ledger that is cut off or was changed: write it again"
-        raise UsageError(msg)
-
-
-def _lines(path: Path) -> Generator[JsonObject]:
-    number = 0
-    with path.open("rb") as file:
-        for line in file:
-            number += 1
-            yield _line(line, number, path)
-    if not number:
-        msg = f"{str(path)!r} is empty: it is no backup"
-        raise UsageError(msg)
-
-
-def _line(line: bytes, number: int, path: Path) -> JsonObject:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        value = None
-    if isinstance(value, dict):
-        return value
-    msg = f"{str(path)!r}, line {number}: it is cut off, or no backup"
-    raise UsageError(msg)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from recollect.stores.plans.erase_ledger import (
     digest_of_target,
     sources_in,
 )
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseScope,

@@ -21,7 +21,7 @@ from recollect.records import (
     SideAddress,
 )
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMemory
+from recollect.stores.plans.erase_targets import EraseMemory
 from recollect.stores.validation import WRITES_MAX
 
 

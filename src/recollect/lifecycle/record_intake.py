@@ -9,7 +9,7 @@ put back as they are.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -28,14 +28,13 @@ from recollect.lifecycle.erased_records import (
     left_of,
     name_of,
     note_erased,
-    versions_in,
 )
 from recollect.lifecycle.forgotten import forgotten_at
+from recollect.lifecycle.founded_records import cited_in, founded
 from recollect.lifecycle.reserved_records import check_reserved, check_scope_settings
-from recollect.records import FORGOTTEN, Evidence, Json, JsonObject, NewMessage, Scope
+from recollect.records import FORGOTTEN, Json, JsonObject, NewMessage, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.archive import scope_of
-from recollect.stores.plans.erase_ledger import evidence_in
 from recollect.stores.remainder import MEMORY_THREAD, named_version, remainder_of
 from recollect.stores.validation import check_object, check_time
 from recollect.text.searchable import memory_text
@@ -280,7 +279,7 @@ class Intake:
 
     async def _drop_unfounded(self, scope: Scope, checked: _Checked, *, last: bool) -> None:
         """Drop evidence in what is nowhere; before the *last* records it may still come."""
-        named = {place: set(_cited_in(record)) for place, record in checked.left.items()}
+        named = {place: set(cited_in(record)) for place, record in checked.left.items()}
         coming = self._coming[scope]
         here = _Coming()
         for record in checked.left.values():
@@ -297,7 +296,7 @@ class Intake:
             if lacking:  # what stands here already is no less founded for being imported again
                 lacking -= await self._named_here(scope, checked.left[place])
             if lacking and last:
-                checked.change(place, _founded(checked.left[place], lacking), UNFOUNDED)
+                checked.change(place, founded(checked.left[place], lacking), UNFOUNDED)
             elif lacking:
                 checked.wait(place)
 
@@ -351,39 +350,6 @@ class _Checked:
 
 def _is_before(time: Json | None, forgotten: datetime) -> bool:
     return is_covered(time, check_time(forgotten, "the time of an erase"))
-
-
-def _cited_in(record: JsonObject) -> Iterator[Cited]:
-    """Yield what a memory names as evidence, but for what no message is to bear out."""
-    if record.get("kind") != "memory":
-        return
-    for version in versions_in(record):
-        for found in evidence_in(version).values():
-            yield from ((each.thread, each.message) for each in found if not _stands_alone(each))
-
-
-def _stands_alone(evidence: Evidence) -> bool:
-    """Return True if evidence names no message: an agent's finding, or a thread to go with."""
-    return evidence.is_finding or (evidence.message.startswith("@") and evidence.quote is None)
-
-
-def _founded(record: JsonObject, unfounded: set[Cited]) -> JsonObject:
-    """Return a memory without evidence that exists nowhere."""
-    past = [_founded_version(each, unfounded) for each in list(versions_in(record))[1:]]
-    return {**_founded_version(record, unfounded), "revisions": past}
-
-
-def _founded_version(version: JsonObject, unfounded: set[Cited]) -> dict[str, Json]:
-    written = cast("Mapping[str, Sequence[Any]]", version["evidence"])
-    left = {
-        pointer: [each for each in found if (each[0], each[1]) not in unfounded]
-        for pointer, found in written.items()
-    }
-    if left == {pointer: list(found) for pointer, found in written.items()}:
-        return dict(version)
-    kept = {pointer: found for pointer, found in left.items() if found}
-    trust = "agent" if version.get("trust") == "agent" else "external"
-    return {**version, "evidence": cast("Json", kept), "trust": trust}
 
 
 def _without(record: JsonObject, pointers: Sequence[str]) -> JsonObject | None:

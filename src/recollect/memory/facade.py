@@ -47,8 +47,8 @@ from recollect.stores.contract.durability import Durability
 from recollect.stores.contract.scopes import ScopePattern
 from recollect.stores.locator import open_store
 from recollect.stores.plans.changes import Below
-from recollect.stores.plans.erasure import EraseMemory, EraseReceipt, EraseTarget
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.erase_targets import EraseMemory, EraseReceipt, EraseTarget
 from recollect.stores.validation import check_list, check_mapping, check_scope
 from recollect.text.token_estimate import estimated_tokens
 from recollect.worker.worker_options import (

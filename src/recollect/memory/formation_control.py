@@ -27,7 +27,8 @@ from recollect.stores.validation import check_scope
 
 if TYPE_CHECKING:  # formation is loaded when something is to be formed or decided
     from recollect.formation.types import UpdateMode
-    from recollect.worker.consolidation_run import ConsolidationResult, Consolidator
+    from recollect.worker.consolidation_result import ConsolidationResult
+    from recollect.worker.consolidation_run import Consolidator
     from recollect.worker.formation_run import FormationResult
     from recollect.worker.type_migration_run import TypeMigration
 
@@ -125,7 +126,7 @@ class FormationMethods(ABC):
         """
         if isinstance(change, str):
             await load_modules("recollect.worker.consolidation_run")
-            from recollect.worker.consolidation_run import undo_of_consolidation
+            from recollect.worker.consolidation_result import undo_of_consolidation
 
             noted = await undo_of_consolidation(self.store, check_scope(scope), change)
             if noted is None:

@@ -17,7 +17,7 @@ from recollect.recall.outside_vectors import OUTSIDE
 from recollect.recall.vector_backlog import EMBEDDING
 from recollect.records import DeleteMemory, Write
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseReceipt
+from recollect.stores.plans.erase_targets import EraseReceipt
 from recollect.stores.system_clock import timer_s
 from recollect.stores.validation import to_datetime
 from recollect.worker.worker_options import FORMATION

@@ -24,7 +24,7 @@ from recollect.records import JsonObject, Scope
 from recollect.rerankers import RerankChoice, open_reranker
 from recollect.stores.contract.base import Store
 from recollect.stores.in_place import has_loop
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.validation import check_scope
 from recollect.worker.worker_options import FormationCallback
 

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from recollect.errors import ModelError, UsageError
 from recollect.models.structured_output import calls_before, read_calls
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
+from recollect.providers.object_names import identity_of
 from recollect.providers.provider_errors import asking
 from recollect.records import JsonObject
 
@@ -45,7 +46,7 @@ class CallableModel:
         secrets: Iterable[str] = (),
     ) -> None:
         self._ask = ask
-        self._identity = identity or _identity_of(ask)
+        self._identity = identity or identity_of(ask)
         self._timeout_s = timeout_s
         self._secrets = frozenset(secrets)
 
@@ -126,11 +127,3 @@ def _check_keys(value: object, known: frozenset[str], what: str) -> None:
     unknown = sorted(map(str, set(value) - known))
     if unknown:
         raise ValueError(f"{what} has the keys {unknown}; known are {sorted(known)}")
-
-
-def _identity_of(ask: object) -> str:
-    named = getattr(ask, "identity", None)
-    if isinstance(named, str) and named:
-        return named
-    kind = ask if hasattr(ask, "__qualname__") else type(ask)
-    return f"{kind.__module__}/{kind.__qualname__}"

@@ -1,4 +1,4 @@
-"""Objects that a text names as ``module:attribute``."""
+"""Objects that a text names as ``module:attribute``, and the names of objects."""
 
 from __future__ import annotations
 
@@ -56,3 +56,17 @@ def named_object(choice: str) -> object:
     except (AttributeError, TypeError) as error:
         msg = f"there is no object {choice!r}: {error}"
         raise UsageError(msg) from error
+
+
+def identity_of(choice: object, *, joint: str = "/") -> str:
+    """
+    Return the ``identity`` of an object, else where it or its class is defined.
+
+    >>> identity_of(identity_of), identity_of(3, joint=".")
+    ('recollect.providers.object_names/identity_of', 'builtins.int')
+    """
+    named = getattr(choice, "identity", None)
+    if isinstance(named, str) and named:
+        return named
+    kind = choice if hasattr(choice, "__qualname__") else type(choice)
+    return f"{kind.__module__}{joint}{kind.__qualname__}"

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from recollect.ports import Vector
 from recollect.recall.bm25 import length_norm, saturated
-from recollect.recall.query import Kinds
-from recollect.recall.scope_index import LiveSegment, ScopeIndex
+from recollect.recall.eligibility import Eligibility, eligible
+from recollect.recall.scope_index import ScopeIndex
 from recollect.recall.segment import MESSAGE, Searched, Segment
 from recollect.recall.segment_joins import joined_postings, joined_vectors
-from recollect.records import UNRECALLED_TYPES
 from recollect.stores.rows import ReadMoments
 from recollect.stores.validation import to_datetime
 from recollect.stores.vector_codec import similarities
@@ -27,69 +26,6 @@ SCAN_ENTRIES_MAX: Final = 250_000
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Eligibility:
-    """
-    Filter on the entries of a search; entries it excludes do not affect any statistic.
-
-    An entry must be active, not expired at *now*, and (with *valid_at*) true in the
-    world then. *kinds*, *threads*, *since*, *until* (µs) and *uids* restrict further.
-    """
-
-    now: int
-    valid_at: int | None = None
-    messages: bool = True
-    types: frozenset[str] | None = None
-    threads: frozenset[int] | None = None
-    since: int | None = None
-    until: int | None = None
-    uids: frozenset[int] | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether only expiry, state and validity restrict the entries."""
-        return self.kinds == (True, None)
-
-    @property
-    def kinds(self) -> Kinds | None:
-        """The kinds of entries, ``None`` if anything but the kind restricts them."""
-        others = (self.threads, self.since, self.until, self.uids)
-        return (self.messages, self.types) if all(each is None for each in others) else None
-
-
-def eligible(index: ScopeIndex, part: LiveSegment, wanted: Eligibility) -> Bools:
-    """Return a mask of the eligible entries of *part*."""
-    segment = part.segment
-    found = part.is_live
-    if not segment.is_timeless:
-        found = found & segment.is_active & (segment.expires_at > wanted.now)
-        if wanted.valid_at is not None:
-            found &= segment.valid_from <= wanted.valid_at
-            found &= wanted.valid_at < segment.valid_until
-    beside = [number for name, number in index.names.kinds.items() if name in UNRECALLED_TYPES]
-    if beside:
-        found = found & ~np.isin(segment.kind, beside)
-    return found if wanted.is_open else found & _restricted(index, segment, wanted)
-
-
-def _restricted(index: ScopeIndex, segment: Segment, wanted: Eligibility) -> Bools:
-    found = np.ones(len(segment), np.bool_)
-    if not wanted.messages:
-        found &= segment.kind != MESSAGE
-    if wanted.types is not None:
-        kinds = [number for name, number in index.names.kinds.items() if name in wanted.types]
-        found &= np.isin(segment.kind, [*kinds, MESSAGE])
-    if wanted.threads is not None:
-        found &= (segment.kind != MESSAGE) | np.isin(segment.thread, list(wanted.threads))
-    if wanted.since is not None:
-        found &= segment.time >= wanted.since
-    if wanted.until is not None:
-        found &= segment.time < wanted.until
-    if wanted.uids is not None:
-        found &= np.isin(segment.uid, np.fromiter(wanted.uids, np.int64, len(wanted.uids)))
-    return found
 
 
 Postings: TypeAlias = tuple[NDArray[np.int32], NDArray[np.unsignedinteger]]

@@ -3,12 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.recall.candidates import Eligibility
-from recollect.recall.query import RecallQuery
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.recall.query import Kinds, RecallQuery
+from recollect.recall.scope_index import LiveSegment, ScopeIndex
+from recollect.recall.segment import MESSAGE, Segment
+from recollect.records import UNRECALLED_TYPES
 from recollect.stores.rows import Feed
 from recollect.stores.validation import check_time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eligibility:
+    """
+    Filter on the entries of a search; entries it excludes do not affect any statistic.
+
+    An entry must be active, not expired at *now*, and (with *valid_at*) true in the
+    world then. *kinds*, *threads*, *since*, *until* (µs) and *uids* restrict further.
+    """
+
+    now: int
+    valid_at: int | None = None
+    messages: bool = True
+    types: frozenset[str] | None = None
+    threads: frozenset[int] | None = None
+    since: int | None = None
+    until: int | None = None
+    uids: frozenset[int] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether only expiry, state and validity restrict the entries."""
+        return self.kinds == (True, None)
+
+    @property
+    def kinds(self) -> Kinds | None:
+        """The kinds of entries, ``None`` if anything but the kind restricts them."""
+        others = (self.threads, self.since, self.until, self.uids)
+        return (self.messages, self.types) if all(each is None for each in others) else None
+
+
+def eligible(index: ScopeIndex, part: LiveSegment, wanted: Eligibility) -> NDArray[np.bool_]:
+    """Return a mask of the eligible entries of *part*."""
+    segment = part.segment
+    found = part.is_live
+    if not segment.is_timeless:
+        found = found & segment.is_active & (segment.expires_at > wanted.now)
+        if wanted.valid_at is not None:
+            found &= segment.valid_from <= wanted.valid_at
+            found &= wanted.valid_at < segment.valid_until
+    beside = [number for name, number in index.names.kinds.items() if name in UNRECALLED_TYPES]
+    if beside:
+        found = found & ~np.isin(segment.kind, beside)
+    return found if wanted.is_open else found & _restricted(index, segment, wanted)
+
+
+def _restricted(index: ScopeIndex, segment: Segment, wanted: Eligibility) -> NDArray[np.bool_]:
+    found = np.ones(len(segment), np.bool_)
+    if not wanted.messages:
+        found &= segment.kind != MESSAGE
+    if wanted.types is not None:
+        kinds = [number for name, number in index.names.kinds.items() if name in wanted.types]
+        found &= np.isin(segment.kind, [*kinds, MESSAGE])
+    if wanted.threads is not None:
+        found &= (segment.kind != MESSAGE) | np.isin(segment.thread, list(wanted.threads))
+    if wanted.since is not None:
+        found &= segment.time >= wanted.since
+    if wanted.until is not None:
+        found &= segment.time < wanted.until
+    if wanted.uids is not None:
+        found &= np.isin(segment.uid, np.fromiter(wanted.uids, np.int64, len(wanted.uids)))
+    return found
 
 
 def eligible_in_each(

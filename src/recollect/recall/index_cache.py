@@ -9,7 +9,8 @@ from operator import is_not
 from threading import Lock
 from typing import Final, TypeAlias
 
-from recollect.recall.candidates import Collection, Eligibility
+from recollect.recall.candidates import Collection
+from recollect.recall.eligibility import Eligibility
 from recollect.recall.query import Kinds
 from recollect.recall.scope_index import ScopeIndex, merged, needs_merging
 from recollect.records import Scope

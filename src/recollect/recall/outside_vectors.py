@@ -22,7 +22,7 @@ from recollect.recall.vector_backlog import RETRY_S, SWEEP_S
 from recollect.records import DeleteSideRecord, PutSideRecord, Scope, SideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
-from recollect.stores.plans.changes import Unembedded
+from recollect.stores.plans.embedding_backlog import Unembedded
 from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
 from recollect.stores.validation import check_id
 

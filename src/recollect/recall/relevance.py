@@ -17,13 +17,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.recall.candidates import Collection, Floats
+from recollect.text.data_files import read_rows
 from recollect.text.terms import term_hash
 
 IDLE_BELOW: Final = 0.025
@@ -38,6 +38,11 @@ _RARE: Final = 0.2
 _RARE_CHARACTER: Final = 3.0
 """How many of 1,000 messages hold a term, or one Chinese character, that the table lacks."""
 _HAN: Final = re.compile("[\u3400-\u9fff]")
+_COMMON_TERMS: Final = {
+    term: float(count)
+    for count, *terms in read_rows(__package__, "common_terms.txt")
+    for term in terms
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,16 +171,6 @@ def _per_thousand(term: str) -> float:
     return _RARE_CHARACTER if len(term) == 1 and _HAN.match(term) else _RARE
 
 
-def _read_common_terms() -> dict[str, float]:
-    lines = Path(__file__).with_name("common_terms.txt").read_text("utf-8").splitlines()
-    rows = (line.split() for line in lines if not line.startswith("#"))
-    return {term: float(count) for count, *terms in rows for term in terms}
-
-
 def query_terms(terms: list[str]) -> dict[int, str]:
     """Return a query's terms by their hashes."""
     return {term_hash(term): term for term in terms}
-
-
-# Read with the module: a search must not open a file on an event loop.
-_COMMON_TERMS: Final = _read_common_terms()

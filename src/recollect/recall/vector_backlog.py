@@ -19,7 +19,7 @@ from recollect.recall.strength import STRENGTH, KeptStrength, declared_strength,
 from recollect.records import Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.in_place import has_loop
-from recollect.stores.plans.changes import Embedded, Unembedded
+from recollect.stores.plans.embedding_backlog import Embedded, Unembedded
 from recollect.stores.system_clock import timer_s
 
 LOG: Final = package_logger("recollect.recall.vector_backlog")

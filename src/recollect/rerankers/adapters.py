@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from recollect.errors import ModelError
 from recollect.ports import Reranker
+from recollect.providers.object_names import identity_of
 from recollect.providers.provider_errors import read_failure, told
 
 Scoring: TypeAlias = "Callable[[str, list[str]], Iterable[Any]]"
@@ -23,7 +24,7 @@ class CallableReranker:
 
     def __init__(self, score: Scoring, *, identity: str | None = None) -> None:
         self._score = score
-        self._identity = identity or _identity_of(score)
+        self._identity = identity or identity_of(score)
 
     @property
     def identity(self) -> str:
@@ -53,7 +54,7 @@ class CallableReranker:
 def adapted_reranker(choice: Any) -> Reranker | None:
     """Return an object of a library, or a callable, as a reranker; ``None`` if it is neither."""
     if hasattr(choice, "compress_documents"):
-        return CallableReranker(_compressing(choice), identity=_identity_of(choice))
+        return CallableReranker(_compressing(choice), identity=identity_of(choice))
     if hasattr(choice, "predict"):  # before the call: a module of torch has one, of tensors
         return CallableReranker(_predicting(choice), identity=_named(choice))
     if hasattr(choice, "rerank"):
@@ -100,12 +101,4 @@ def _named(choice: object) -> str:
     name = getattr(choice, "model_name", None)
     card = getattr(getattr(choice, "model_card_data", None), "base_model", None)
     known = next((each for each in (name, card) if isinstance(each, str) and each), None)
-    return f"{type(choice).__name__}/{known}" if known else _identity_of(choice)
-
-
-def _identity_of(choice: object) -> str:
-    named = getattr(choice, "identity", None)
-    if isinstance(named, str) and named:
-        return named
-    kind = choice if hasattr(choice, "__qualname__") else type(choice)
-    return f"{kind.__module__}/{kind.__qualname__}"
+    return f"{type(choice).__name__}/{known}" if known else identity_of(choice)

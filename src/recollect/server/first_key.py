@@ -8,7 +8,8 @@ from typing import Final
 
 from recollect.errors import UsageError
 from recollect.records import Scope
-from recollect.server.authorization import PERMISSIONS, RESERVED, Key, Keys
+from recollect.server.api_keys import Key, Keys
+from recollect.server.authorization import PERMISSIONS, RESERVED
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import SEGMENTS_MAX
 

@@ -8,7 +8,8 @@ from datetime import datetime
 
 from recollect.errors import KeyRevokedError
 from recollect.records import SERVICE_KEY
-from recollect.server.authorization import KEYS_SCOPE, Key, Principal, key_from
+from recollect.server.api_keys import KEYS_SCOPE, Key, key_from
+from recollect.server.authorization import Principal
 from recollect.stores.unit_of_work import Proviso, Rows
 
 

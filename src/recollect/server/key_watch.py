@@ -11,7 +11,8 @@ from typing import Final, Protocol
 import anyio
 
 from recollect.errors import KeyRevokedError, StoreError
-from recollect.server.authorization import Keys, Principal
+from recollect.server.api_keys import Keys
+from recollect.server.authorization import Principal
 from recollect.server.key_checks import revocation_of
 
 LOOK_EVERY_S: Final = 0.5

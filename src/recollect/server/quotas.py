@@ -24,7 +24,8 @@ from recollect.records import (
     SERVICE_KEY,
     Scope,
 )
-from recollect.server.authorization import KEYS_SCOPE, RESERVED
+from recollect.server.api_keys import KEYS_SCOPE
+from recollect.server.authorization import RESERVED
 from recollect.server.usage import UsageBook, UsageLimits
 from recollect.stores.contract.base import Store
 from recollect.stores.meter import Meter

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from recollect.records import Scope
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseMessages,
     EraseScope,
     EraseSource,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from recollect.errors import StoreCorruptError, StoreError
-from recollect.observability.logs import Repeats, summary_of, times
+from recollect.observability.logs import Repeats, kind_of, summary_of, times
 
 _REPEATS: Final = Repeats()
 
@@ -19,6 +19,12 @@ def note_damage(log: logging.Logger, name: str, error: StoreError) -> StoreError
         if count := _REPEATS.due((name, summary)):
             log.error("%s is damaged: %s%s", name, summary, times(count))
     return error
+
+
+def note_failure(log: logging.Logger, name: str, cause: Exception, error: StoreError) -> StoreError:
+    """Return *error* with what a log may say of its *cause*; damage is logged."""
+    error.about = f"{name} ({kind_of(cause)})"
+    return note_damage(log, name, error)
 
 
 def lost_entries(scope_id: int | None, uids: Sequence[int]) -> StoreCorruptError:

@@ -14,7 +14,7 @@ from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
 from recollect.observability.health import BackgroundTasks
 from recollect.records import Scope
-from recollect.stores.plans.erasure import EraseScope
+from recollect.stores.plans.erase_targets import EraseScope
 from recollect.sync.facade import SyncRecollect, open_sync
 
 ResultT = TypeVar("ResultT")

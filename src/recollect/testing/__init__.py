@@ -10,7 +10,6 @@ from recollect.testing.frozen_clock import NOON, FrozenClock
 from recollect.testing.hashed_embedder import HashedEmbedder
 from recollect.testing.reproducible_ids import CountingIds, SeededIds
 from recollect.testing.scripted_model import ScriptedModel
-from recollect.testing.store_model import StoreModel
 
 if TYPE_CHECKING:
     from recollect.testing.contract_durability import DurableContract
@@ -27,7 +26,6 @@ __all__ = (
     "ScriptedModel",
     "SeededIds",
     "StoreContract",
-    "StoreModel",
 )
 
 

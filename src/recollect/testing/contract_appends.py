@@ -9,7 +9,7 @@ import pytest
 
 from recollect.errors import ConflictError, LimitError, UsageError, VersionConflictError
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.validation import MESSAGES_MAX, WRITES_MAX
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (

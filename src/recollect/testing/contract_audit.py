@@ -13,7 +13,7 @@ from anyio import create_task_group
 from recollect.errors import UsageError, VersionConflictError
 from recollect.stores.contract.base import ActingStore, Store
 from recollect.stores.plans.audit import hash_of
-from recollect.stores.plans.erasure import EraseMemory, EraseScope, EraseThread
+from recollect.stores.plans.erase_targets import EraseMemory, EraseScope, EraseThread
 from recollect.stores.plans.formation import Formed
 from recollect.stores.rows import AuditRow
 from recollect.stores.unit_of_work import Query, Rows

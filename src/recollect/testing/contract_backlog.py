@@ -10,7 +10,8 @@ import pytest
 from recollect.errors import ConflictError, LimitError, NotFoundError, UsageError
 from recollect.records import JsonObject
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.formation import LEASE_S_MAX, Debounce, DueThread, Formed
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.formation import LEASE_S_MAX, DueThread, Formed
 from recollect.stores.plans.pending_messages import (
     RECKONED_MESSAGES_MAX,
     SETTINGS_BYTES_MAX,

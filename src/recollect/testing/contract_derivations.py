@@ -9,7 +9,7 @@ import pytest
 from recollect.errors import UsageError, VersionConflictError
 from recollect.records import DeleteMemory, EndMemory, Evidence, PutMemory
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMemory, EraseMessages
+from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages
 from recollect.stores.remainder import MEMORY_THREAD, merged_into, version_name
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, BOB, TALK, said, tell

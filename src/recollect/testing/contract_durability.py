@@ -9,7 +9,7 @@ import pytest
 
 from recollect.errors import ConflictError
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMessages
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.plans.formation import Formed
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (

@@ -9,7 +9,7 @@ import pytest
 from recollect.errors import NotFoundError, UsageError
 from recollect.records import NewMessage
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMessages
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,

@@ -12,7 +12,7 @@ from recollect.stores.checkpoint_threads import CheckpointThreads, thread_id_of
 from recollect.stores.contract.base import Store
 from recollect.stores.memory import InProcessStore
 from recollect.stores.plans.erase_ledger import named_in
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseScope,

@@ -8,7 +8,7 @@ import pytest
 
 from recollect.records import Evidence, JsonObject, Lane, PutMemory
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseThread
+from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, EraseThread
 from recollect.stores.plans.formation import Formed
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (

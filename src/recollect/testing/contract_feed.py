@@ -8,7 +8,7 @@ from typing import cast
 from recollect.records import DeleteMemory, EndMemory, Memory, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.changes import Entry
-from recollect.stores.plans.erasure import EraseMemory, EraseScope
+from recollect.stores.plans.erase_targets import EraseMemory, EraseScope
 from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.rows import Cursor, Feed
 from recollect.testing.contract_base import Contract

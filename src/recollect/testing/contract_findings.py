@@ -10,7 +10,7 @@ import pytest
 from recollect.errors import LimitError, UsageError
 from recollect.records import Evidence, FileLines, NewMessage, PutMemory
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseScope,

@@ -11,7 +11,7 @@ import pytest
 from recollect.errors import LimitError, UsageError
 from recollect.records import DeleteMemory, EndMemory, Evidence, PutMemory, Scope, Write
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseScope,

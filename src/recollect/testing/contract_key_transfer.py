@@ -8,7 +8,7 @@ from recollect.errors import GoneError, UsageError
 from recollect.records import DeleteMemory, JsonObject, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.memory import InProcessStore
-from recollect.stores.plans.erasure import EraseMessages, EraseScope, EraseThread
+from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseThread
 from recollect.stores.plans.upkeep import KEY_S
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, BOB, TALK, fact, ids_in, keys_in, said, tell

@@ -13,7 +13,7 @@ from recollect.errors import (
 )
 from recollect.records import DeleteMemory, NewMessage
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMessages
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.plans.upkeep import KEY_S
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (

@@ -9,7 +9,7 @@ import pytest
 from recollect.errors import NotFoundError, UsageError
 from recollect.records import Lane
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseThread
+from recollect.stores.plans.erase_targets import EraseThread
 from recollect.stores.plans.formation import Formed
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, SOON, TALK, claimed, tell

@@ -8,7 +8,7 @@ import pytest
 
 from recollect.errors import LeaseLostError
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseScope, EraseThread
+from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, EraseScope, EraseThread
 from recollect.stores.plans.formation import Formed, Lease
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (

@@ -12,7 +12,7 @@ import pytest
 from recollect.errors import UsageError
 from recollect.records import JsonObject, PutMemory, Scope
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseScope, EraseThread
+from recollect.stores.plans.erase_targets import EraseScope, EraseThread
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, TALK, fact, said, seconds, tell
 from recollect.testing.frozen_clock import FrozenClock

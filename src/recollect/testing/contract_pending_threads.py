@@ -8,7 +8,8 @@ import pytest
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.formation import Debounce, Formed
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.formation import Formed
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, BOB, TALK, claimed, said, tell
 from recollect.testing.frozen_clock import FrozenClock

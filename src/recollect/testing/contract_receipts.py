@@ -9,7 +9,7 @@ import pytest
 from recollect.errors import UsageError
 from recollect.records import Formation, FormationStatus, JsonObject, Scope
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseScope,

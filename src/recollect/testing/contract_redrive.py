@@ -8,7 +8,7 @@ import pytest
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMessages, EraseTarget, EraseThread
+from recollect.stores.plans.erase_targets import EraseMessages, EraseTarget, EraseThread
 from recollect.stores.plans.formation import Formed
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_receipts import dead, due_threads, give_up

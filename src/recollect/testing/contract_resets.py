@@ -7,7 +7,7 @@ import pytest
 from recollect.records import DeleteMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.plans import upkeep
-from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseScope, EraseThread
+from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, EraseScope, EraseThread
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,

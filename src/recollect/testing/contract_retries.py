@@ -11,7 +11,7 @@ from recollect.errors import ConflictError, GoneError
 from recollect.records import DeleteMemory, NewMessage, PutMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.digests import keyed_digest
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseExpired,
     EraseMemory,
     EraseMessages,

@@ -16,7 +16,7 @@ from recollect.records import (
     Scope,
 )
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMessages, EraseThread
+from recollect.stores.plans.erase_targets import EraseMessages, EraseThread
 from recollect.stores.remainder import MEMORY_THREAD, version_name
 from recollect.stores.rows import MICROSECONDS
 from recollect.testing.contract_base import Contract

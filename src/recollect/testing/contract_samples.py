@@ -7,8 +7,9 @@ from typing import Final
 
 from recollect.records import Evidence, Memory, Message, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseReceipt
-from recollect.stores.plans.formation import Debounce, Lease
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.erase_targets import EraseReceipt
+from recollect.stores.plans.formation import Lease
 from recollect.stores.rows import Cursor, Feed
 from recollect.testing.frozen_clock import FrozenClock
 

@@ -10,7 +10,7 @@ import pytest
 from recollect.errors import StaleReadError
 from recollect.records import SCOPE_SETTINGS, DeleteSideRecord, PutSideRecord
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseScope
+from recollect.stores.plans.erase_targets import EraseScope
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, BOB, TALK, ids_in, said, tell
 

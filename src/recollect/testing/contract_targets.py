@@ -10,7 +10,7 @@ import pytest
 from recollect.errors import UsageError, VersionConflictError
 from recollect.records import FORGOTTEN, PutSideRecord, Scope
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseExpired,
     EraseMemory,
     EraseMessages,

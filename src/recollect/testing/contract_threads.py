@@ -9,7 +9,7 @@ import pytest
 from recollect.errors import UsageError
 from recollect.stores.contract.base import Store
 from recollect.stores.plans import positions
-from recollect.stores.plans.erasure import EraseMessages
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.validation import PAGE_ROWS_MAX
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, BOB, SOON, TALK, ids_in, said, seconds, tell

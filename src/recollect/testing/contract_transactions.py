@@ -10,7 +10,7 @@ import pytest
 from recollect.errors import ConflictError, RecollectError, StoreClosedError, VersionConflictError
 from recollect.records import DeleteMemory
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseScope
+from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.plans.formation import Formed, Lease
 from recollect.stores.rows import Cursor
 from recollect.testing.contract_base import Contract

@@ -9,7 +9,7 @@ import pytest
 from recollect.errors import ConflictError, StaleReadError, UsageError, VersionConflictError
 from recollect.records import DeleteMemory, EndMemory, Evidence, Memory, PutMemory, Revision
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseMessages
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.plans.undo import UNDONE, Undo, UndoLog
 from recollect.stores.remainder import MEMORY_THREAD, version_name
 from recollect.testing.contract_base import Contract

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.changes import EMBED_ENTRIES_MAX, Unembedded
-from recollect.stores.plans.erasure import EraseMessages, EraseScope
+from recollect.stores.plans.embedding_backlog import EMBED_ENTRIES_MAX, Unembedded
+from recollect.stores.plans.erase_targets import EraseMessages, EraseScope
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,

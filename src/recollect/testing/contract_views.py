@@ -10,7 +10,7 @@ import pytest
 from recollect.errors import ForbiddenError, NotFoundError, QuotaError
 from recollect.records import SCOPE_SETTINGS, DeleteSideRecord, JsonObject, Scope
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erasure import EraseScope
+from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.unit_of_work import Effect, Rows
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, BOB, TALK, claimed, fact, ids_in, said, tell

@@ -7,7 +7,12 @@ from datetime import UTC, datetime
 from typing import Final, Literal, TypeAlias
 
 from recollect.records import DeleteMemory, EndMemory, JsonObject, PutMemory, Write
-from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseTarget, EraseThread
+from recollect.stores.plans.erase_targets import (
+    EraseMemory,
+    EraseMessages,
+    EraseTarget,
+    EraseThread,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,6 +32,7 @@ from recollect.testing.contract_resets import ResetContract
 from recollect.testing.contract_retries import RetryContract
 from recollect.testing.contract_said_times import SaidTimeContract
 from recollect.testing.contract_side_records import SideRecordContract
+from recollect.testing.contract_side_upkeep import SideRecordUpkeepContract
 from recollect.testing.contract_snapshot import SnapshotContract
 from recollect.testing.contract_stamps import StampContract
 from recollect.testing.contract_subscriptions import ListeningContract
@@ -83,6 +84,7 @@ class StoreContract(
     AuditContract,
     StampContract,
     SideRecordContract,
+    SideRecordUpkeepContract,
     SinceContract,
     TransactionContract,
 ):

@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from recollect.text.days import MONTH_NAME, WEEKDAYS, Days, month_number, stretch
-from recollect.text.numerals_chinese import chinese_values
+from recollect.text.numerals_chinese import whole_number
 from recollect.text.numerals_english import ORDINALS
 
 _LONG_MONTH: Final = (
@@ -141,7 +141,7 @@ def _weekday(match: re.Match[str]) -> int:
 
 def _read(match: re.Match[str], said_on: date | None) -> Iterator[Dated]:
     groups = match.groupdict()
-    year = _whole(groups.get("year"))
+    year = whole_number(groups.get("year"))
     if year is not None and year < 100:
         year += 1900 if year > 50 else 2000
     if groups.get("either"):
@@ -149,23 +149,19 @@ def _read(match: re.Match[str], said_on: date | None) -> Iterator[Dated]:
         for first, second in {(one, other), (other, one)}:
             yield from _dated(match, year, first, second, said_on)
         return
-    month = month_number(groups["name"]) if groups.get("name") else _whole(groups.get("month"))
+    month = (
+        month_number(groups["name"]) if groups.get("name") else whole_number(groups.get("month"))
+    )
     yield from _dated(match, year, month, _day(groups), said_on)
     if groups.get("other"):
-        yield from _dated(match, year, month, _whole(groups["other"]), said_on)
+        yield from _dated(match, year, month, whole_number(groups["other"]), said_on)
 
 
 def _day(groups: dict[str, str | None]) -> int | None:
     if ordinal := groups.get("ordinal"):
         tens = {"twenty": 20, "thirty": 30}.get((groups.get("tens") or "").lower(), 0)
         return tens + ORDINALS[ordinal.lower()]
-    return _whole(groups.get("day"))
-
-
-def _whole(written: str | None) -> int | None:
-    if not written:
-        return None
-    return int(written) if written.isdecimal() else int(max(chinese_values(written)))
+    return whole_number(groups.get("day"))
 
 
 def _dated(

@@ -204,6 +204,18 @@ def chinese_values(run: str) -> set[Fraction]:
     return {_scaled(run), *map(_scaled, ways)}
 
 
+def whole_number(written: str | None) -> int | None:
+    """
+    Return a whole number in digits or Chinese numerals; ``None`` if nothing is written.
+
+    >>> whole_number("12"), whole_number("十二"), whole_number(None)
+    (12, 12, None)
+    """
+    if not written:
+        return None
+    return int(written) if written.isdecimal() else int(max(chinese_values(written)))
+
+
 def _scaled(run: str) -> Fraction:
     total = section = Fraction(0)
     current: Fraction | None = None

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from recollect.text.calendar_dates import Dated
 from recollect.text.days import MONTH_NAME, WEEKDAYS, Days, month_number, stretch
 from recollect.text.feasts import feasts_in
-from recollect.text.numerals_chinese import chinese_values
+from recollect.text.numerals_chinese import chinese_values, whole_number
 from recollect.text.year_parts import year_parts_in
 
 _Reader: TypeAlias = Callable[[re.Match[str], date], list[Days | None]]
@@ -97,7 +97,11 @@ def lengths_in(text: str) -> Iterator[int]:
 def ages_in(text: str) -> Iterator[int]:
     """Yield the ages that *text* tells, in years."""
     for match in _AGES.finditer(text):
-        age = _number(match["age"]) if match["age"] else _COUNTS.get(match["word"].lower(), (0,))[0]
+        age = (
+            whole_number(match["age"])
+            if match["age"]
+            else _COUNTS.get(match["word"].lower(), (0,))[0]
+        )
         if age and age <= _AGE_MAX:
             yield age
 
@@ -179,8 +183,7 @@ def _weekend(match: re.Match[str], said_on: date) -> list[Days | None]:
 
 def _month(match: re.Match[str], said_on: date) -> list[Days | None]:
     months = said_on.year * 12 + said_on.month - 1 + _WHICH[match["which"].lower()]
-    day = match.groupdict().get("day")
-    number = None if day is None else int(day) if day.isdecimal() else int(max(chinese_values(day)))
+    number = whole_number(match.groupdict().get("day"))
     return [stretch(months // 12, months % 12 + 1, number)]
 
 
@@ -191,16 +194,10 @@ def _year(match: re.Match[str], said_on: date) -> list[Days | None]:
         # A year's winter is that of its December, or of its January.
         new_year = Days(date(year, 1, 1), date(year, 2, 28)) if season == "冬" else None
         return [_season(year, season), new_year]
-    month, day = (_number(groups.get(name)) for name in ("month", "day"))
+    month, day = (whole_number(groups.get(name)) for name in ("month", "day"))
     if name := groups.get("name"):
         month = month_number(name)
     return [stretch(year, month, day)]
-
-
-def _number(written: str | None) -> int | None:
-    if not written:
-        return None
-    return int(written) if written.isdecimal() else int(max(chinese_values(written)))
 
 
 def _season(year: int, name: str) -> Days:
@@ -304,8 +301,8 @@ def _born(match: re.Match[str], said_on: date) -> list[Days | None]:
 
 def _republic(match: re.Match[str], _: date) -> list[Days | None]:
     """Read 民国八十四年 as 1995."""
-    month, day = _number(match["month"]), _number(match["day"])
-    return [stretch(1911 + (_number(match["year"]) or 0), month, day)]
+    month, day = whole_number(match["month"]), whole_number(match["day"])
+    return [stretch(1911 + (whole_number(match["year"]) or 0), month, day)]
 
 
 def _decade(match: re.Match[str], _: date) -> list[Days | None]:
@@ -321,7 +318,7 @@ def _either(match: re.Match[str], said_on: date) -> list[Days | None]:
 
 
 def _day_of_month(match: re.Match[str], said_on: date) -> list[Days | None]:
-    number, found = _number(match["day"]), []
+    number, found = whole_number(match["day"]), []
     for shift in (-1, 0, 1):
         months = said_on.year * 12 + said_on.month - 1 + shift
         found.append(stretch(months // 12, months % 12 + 1, number))
@@ -334,7 +331,9 @@ def _part_of_month(match: re.Match[str], said_on: date) -> list[Days | None]:
     groups = match.groupdict()
     months = said_on.year * 12 + said_on.month - 1
     if groups.get("name") or groups.get("month"):
-        number = month_number(groups["name"]) if groups.get("name") else _number(groups["month"])
+        number = (
+            month_number(groups["name"]) if groups.get("name") else whole_number(groups["month"])
+        )
         wanted = [year * 12 + (number or 1) - 1 for year in _years_around(said_on)]
     else:
         shift = {"上": -1, "下": 1}.get(groups.get("which") or "", 0)

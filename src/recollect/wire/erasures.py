@@ -7,7 +7,7 @@ from datetime import datetime
 
 from recollect.errors import UsageError
 from recollect.records import Json
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseReceipt,

@@ -6,57 +6,50 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, Literal, Self, TypeAlias
+from typing import Final, Self
 
 import anyio
 from anyio import to_thread
 
 from recollect.errors import (
     LeaseLostError,
-    NotFoundError,
     RecollectError,
     StoreClosedError,
     StoreError,
     VersionConflictError,
 )
 from recollect.formation.config import Assistants, FormationSettings
-from recollect.formation.consolidation import (
-    Combination,
-)
+from recollect.formation.consolidation import Combination
 from recollect.formation.cron import has_struck
 from recollect.formation.derived_memories import (
     ActiveMemories,
     DerivedChange,
     before_end,
-    change_record,
-    changes_in,
-    outcomes_of,
     planned,
     sources_of,
 )
-from recollect.formation.formation_receipt import receipt_of
-from recollect.formation.operation_outcomes import OperationOutcome
 from recollect.formation.similarity_groups import address_of
 from recollect.formation.value_identity import content_key
-from recollect.formation.window import Window
 from recollect.lifecycle.forgotten import forgotten_at
 from recollect.models import ModelChoice
 from recollect.observability.logs import package_logger, scope_tag
 from recollect.observability.spans import observed
 from recollect.ports import Model, TokenCounter
-from recollect.records import DeleteMemory, Json, JsonObject, Memory, Scope, Write
+from recollect.records import DeleteMemory, JsonObject, Memory, Scope, Write
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 from recollect.stores.plans.formation import Formed, Lease
-from recollect.stores.plans.undo import UNDO, Undo
 from recollect.stores.remainder import merged_into
 from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import check_scope, to_datetime
 from recollect.worker.assembly import Models
 from recollect.worker.consolidation_calls import Questioner, Run
 from recollect.worker.consolidation_input import ConsolidationInput, Embed, Viewer
+from recollect.worker.consolidation_result import (
+    ConsolidationResult,
+    receipt_of_consolidation,
+)
 from recollect.worker.leases import release_if_possible
 from recollect.worker.type_migration_run import check_modes
 
@@ -66,41 +59,7 @@ SCHEDULE_EVERY_S: Final = 30.0
 LOG: Final = package_logger("recollect.worker")
 CONSOLIDATION: Final = "consolidation"
 """The name of the background task."""
-OUTDATED: Final = "what it was derived from has changed"
-"""The receipt's reason for dropping a derived memory."""
 PAGE_ROWS: Final = 500
-
-ConsolidationEnding: TypeAlias = Literal["consolidated", "unchanged", "busy", "lost", "stopped"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsolidationResult:
-    """
-    The result of a consolidation.
-
-    *id* is the id of its receipt, for `undo`; ``None`` if there was nothing to do. *postponed*
-    counts the groups left for another run because of a limit or a failure (*reason*).
-
-    >>> import recollect
-    >>> with recollect.open_sync("memory:", embedder="none", model="rules", worker=False) as memory:
-    ...     notes = [memory.remember("ada", each) for each in ("The boat is red.", "It rains.")]
-    ...     result = memory.consolidate("ada")
-    >>> result.changes
-    ()
-    """
-
-    end: ConsolidationEnding
-    id: str | None = None
-    changes: tuple[DerivedChange, ...] = ()
-    groups: int = 0
-    postponed: int = 0
-    dropped: int = 0
-    """Derived memories that held no more, because a source had changed."""
-    calls: int = 0
-    tokens: int = 0
-    reason: str = ""
-    error: RecollectError | None = field(default=None, compare=False)
-    """The error that stopped it, if one did."""
 
 
 class Consolidator:
@@ -307,7 +266,9 @@ class Consolidator:
             standing = await self._standing(lease.scope, view, combinations)
             changes = await to_thread.run_sync(planned, combinations, standing)
             looked_at = await viewer.looked_at_after(view, run.looked_at, changes)
-            receipt = _receipt(lease.scope, run, changes, dropped, model=model, looked_at=looked_at)
+            receipt = receipt_of_consolidation(
+                lease.scope, run, changes, dropped, model=model, looked_at=looked_at
+            )
             formed = Formed(
                 watermarks={},
                 status="consolidated",
@@ -362,28 +323,6 @@ class Consolidator:
         )
 
 
-async def undo_of_consolidation(store: Store, scope: Scope, consolidation: str) -> Undo | None:
-    """
-    Return the undo record of a consolidation or migration; ``None`` if it was empty.
-
-    Its groups still count as examined.
-
-    Raises:
-        NotFoundError: The consolidation does not exist.
-        UsageError: Its receipt was blanked by an erase.
-    """
-    found = await store.formation(scope, consolidation)
-    if found is None or found.status != "consolidated":
-        raise NotFoundError(f"there is no consolidation {consolidation!r} in {scope!r}")
-    changes_in(found.receipt)
-    told = found.receipt.get(UNDO)
-    if told is None:
-        return None
-    # An erase would have blanked the receipt: so it is of this epoch, in a copy as well.
-    (place,) = await store.places([scope])
-    return replace(Undo.of_json(told), scope=scope, epoch=place.epoch)
-
-
 def open_consolidator(
     store: Store,
     model: ModelChoice | None,
@@ -408,27 +347,3 @@ def _scheduled(settings: Iterable[FormationSettings]) -> list[FormationSettings]
         if each.consolidate is not None:
             found.setdefault((each.consolidate, each.types), each)
     return list(found.values())
-
-
-def _receipt(
-    scope: Scope,
-    run: Run,
-    changes: Sequence[DerivedChange],
-    dropped: Sequence[Memory],
-    *,
-    model: Model,
-    looked_at: Sequence[str],
-) -> JsonObject:
-    outcomes = outcomes_of(changes)
-    outcomes += [
-        OperationOutcome(action="dropped", type=each.type, key=each.key, reason=OUTDATED)
-        for each in dropped
-    ]
-    window = Window(scope=scope, lines=(), watermarks={})
-    asked = model.identity if run.exchanges else None
-    told = receipt_of(window, run.asked, outcomes, model=asked, reason=run.reason)
-    consolidation: dict[str, Json] = {
-        "changes": [change_record(each) for each in changes],
-        "looked_at": list(looked_at),
-    }
-    return {**told, "consolidation": consolidation}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Final
 
 from recollect.agents.examples.example_values import (
@@ -13,8 +12,10 @@ from recollect.agents.examples.example_values import (
     check_score,
     checked,
     example_of,
+    examples_in_force,
     line_of,
     read_line,
+    write_of,
 )
 from recollect.agents.examples.exchanges_in_talk import exchanges_in
 from recollect.agents.examples.selection import (
@@ -23,31 +24,29 @@ from recollect.agents.examples.selection import (
     Selection,
     SelectionOptions,
     chosen_of,
+    considered,
+    filter_of,
     new_secret,
     relevance_of,
 )
-from recollect.errors import ConflictError, NotFoundError, UsageError, VersionConflictError
-from recollect.formation.grounding.grounds import least
+from recollect.errors import NotFoundError, UsageError, VersionConflictError
 from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect
 from recollect.memory.pagination import each_message
 from recollect.ports import TokenCounter
-from recollect.recall.query import MATCHES_MAX, Where
+from recollect.recall.query import Where
 from recollect.records import (
     Evidence,
     EvidenceMap,
-    Json,
     JsonObject,
     Memory,
     Page,
-    PutMemory,
     Scope,
     ScopeLike,
     Trust,
 )
 from recollect.stores.pages import each_page
-from recollect.stores.plans.erasure import EraseMemory, EraseReceipt
-from recollect.stores.provenance import merged_evidence
+from recollect.stores.plans.erase_targets import EraseMemory, EraseReceipt
 from recollect.stores.validation import (
     WRITES_MAX,
     check_position,
@@ -59,8 +58,6 @@ from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect, Home
 from recollect.text.token_estimate import estimated_tokens
 
-CONSIDERED_MIN: Final = 50
-CONSIDERED_TIMES: Final = 5
 TRIES_MAX: Final = 8
 """So often a change is decided anew because somebody else wrote meanwhile."""
 
@@ -268,7 +265,7 @@ class Examples:
                 self.scope, type_=EXAMPLE_TYPE, filter_=same, cursor=cursor, limit=WRITES_MAX
             )
         ):
-            found += _examples_in(page.rows, to_datetime(memory.store.now()))
+            found += examples_in_force(page.rows, to_datetime(memory.store.now()))
         return found
 
     async def _select(
@@ -333,7 +330,7 @@ class Examples:
         """Return examples in force by key; a page may hold fewer than *limit*."""
         page = await memory.memories(self.scope, type_=EXAMPLE_TYPE, cursor=cursor, limit=limit)
         now = to_datetime(memory.store.now())
-        return Page(rows=tuple(_examples_in(page.rows, now)), cursor=page.cursor)
+        return Page(rows=tuple(examples_in_force(page.rows, now)), cursor=page.cursor)
 
     page, apage = method_pair(_page)
 
@@ -393,77 +390,3 @@ class Examples:
         return ImportedExamples(new=new, changed=changed, unchanged=len(examples) - new - changed)
 
     import_lines, aimport_lines = method_pair(_import_lines)
-
-
-def _examples_in(memories: Sequence[Memory], now: datetime) -> list[Example]:
-    """Return the examples in force among memories of their type; what is none is skipped."""
-    found = [example_of(each) for each in memories if _is_in_force(each, now)]
-    return [each for each in found if each is not None]
-
-
-def _is_in_force(memory: Memory, now: datetime) -> bool:
-    begun = memory.valid_from is None or memory.valid_from <= now
-    is_open = memory.valid_until is None or memory.valid_until > now
-    return memory.state == "active" and begun and is_open
-
-
-def considered(manner: SelectionOptions) -> int:
-    """Return how many of recall's results to choose from."""
-    if len(manner.tags) > 1:
-        return MATCHES_MAX
-    if manner.by == "both" and not manner.diversity and manner.budget_tokens is None:
-        return min(MATCHES_MAX, 2 * manner.count)
-    return min(MATCHES_MAX, max(CONSIDERED_MIN, CONSIDERED_TIMES * manner.count))
-
-
-def filter_of(manner: SelectionOptions) -> JsonObject:
-    """Return the filter that the store can check: the score and one tag; `chosen_of` checks all."""
-    conditions: dict[str, Json] = {}
-    if manner.min_score is not None:
-        conditions["score"] = {"$gte": manner.min_score}
-    if manner.tags:
-        conditions["tags"] = {"$contains": next(iter(manner.tags))}
-    return conditions
-
-
-def write_of(
-    new: Example, standing: Memory | None, evidence: EvidenceMap, trust: Trust
-) -> PutMemory | None:
-    """
-    Return the write that stores *new* over *standing*, ``None`` if it changes nothing.
-
-    Raises:
-        ConflictError: The stored example was rejected.
-    """
-    write = PutMemory(
-        type=EXAMPLE_TYPE,
-        key=new.identity,
-        value=new.as_value(),
-        text=new.input,
-        expected=0,
-        evidence=evidence,
-        trust=trust,
-        cause="example",
-    )
-    if standing is None:
-        return write
-    if standing.state == "rejected":
-        msg = f"the example {standing.key} was rejected: erase it first to have it again"
-        raise ConflictError(msg)
-    if least([standing.trust, trust]) != standing.trust:
-        return None
-    was = example_of(standing) or new
-    score = was.score if new.score is None else new.score
-    value = replace(was, score=score, tags=new.tags or was.tags).as_value()
-    joined = merged_evidence(value, standing.evidence, evidence)
-    is_same = value == standing.value and joined == merged_evidence(value, standing.evidence, {})
-    if is_same and standing.state == "active" and standing.valid_until is None:
-        return None
-    return replace(
-        write,
-        value=value,
-        expected=standing.version,
-        evidence=joined,
-        expires_at=standing.expires_at,
-        trust=standing.trust if standing.state == "active" else trust,
-    )

@@ -1,4 +1,4 @@
-"""Conversions of an example: value, memory and line of JSON."""
+"""Conversions of an example: value, memory, line of JSON, and the write that stores it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
-from recollect.errors import LimitError, UsageError
+from recollect.errors import ConflictError, LimitError, UsageError
+from recollect.formation.grounding.grounds import least
 from recollect.formation.strict_json import NotJsonError, read_json
-from recollect.records import Json, JsonObject, Memory
+from recollect.records import EvidenceMap, Json, JsonObject, Memory, PutMemory, Trust
 from recollect.stores.json_pointers import is_number
+from recollect.stores.kept_evidence import merged_evidence
 from recollect.stores.validation import check_text, encode_json
 
 EXAMPLE_TYPE: Final = "Example"
@@ -193,3 +196,58 @@ def _texts_in(value: JsonObject, name: str) -> tuple[str, ...]:
     if isinstance(found, str) or not isinstance(found, Sequence):
         return ()
     return tuple(each for each in found if isinstance(each, str))
+
+
+def write_of(
+    new: Example, standing: Memory | None, evidence: EvidenceMap, trust: Trust
+) -> PutMemory | None:
+    """
+    Return the write that stores *new* over *standing*, ``None`` if it changes nothing.
+
+    Raises:
+        ConflictError: The stored example was rejected.
+    """
+    write = PutMemory(
+        type=EXAMPLE_TYPE,
+        key=new.identity,
+        value=new.as_value(),
+        text=new.input,
+        expected=0,
+        evidence=evidence,
+        trust=trust,
+        cause="example",
+    )
+    if standing is None:
+        return write
+    if standing.state == "rejected":
+        msg = f"the example {standing.key} was rejected: erase it first to have it again"
+        raise ConflictError(msg)
+    if least([standing.trust, trust]) != standing.trust:
+        return None
+    was = example_of(standing) or new
+    score = was.score if new.score is None else new.score
+    value = replace(was, score=score, tags=new.tags or was.tags).as_value()
+    joined = merged_evidence(value, standing.evidence, evidence)
+    is_same = value == standing.value and joined == merged_evidence(value, standing.evidence, {})
+    if is_same and standing.state == "active" and standing.valid_until is None:
+        return None
+    return replace(
+        write,
+        value=value,
+        expected=standing.version,
+        evidence=joined,
+        expires_at=standing.expires_at,
+        trust=standing.trust if standing.state == "active" else trust,
+    )
+
+
+def examples_in_force(memories: Sequence[Memory], now: datetime) -> list[Example]:
+    """Return the examples in force among memories of their type; what is none is skipped."""
+    found = [example_of(each) for each in memories if _is_in_force(each, now)]
+    return [each for each in found if each is not None]
+
+
+def _is_in_force(memory: Memory, now: datetime) -> bool:
+    begun = memory.valid_from is None or memory.valid_from <= now
+    is_open = memory.valid_until is None or memory.valid_until > now
+    return memory.state == "active" and begun and is_open

@@ -12,9 +12,15 @@ from recollect.agents.examples.example_values import EXAMPLE_TYPE, Example, chec
 from recollect.errors import LimitError, UsageError
 from recollect.messages import AnyMessage, message_classes
 from recollect.ports import TokenCounter
+from recollect.recall.query import MATCHES_MAX
 from recollect.recall.rendering import Record, keyed_marker, render_block
+from recollect.records import Json, JsonObject
 from recollect.stores.validation import check_position, check_texts
 from recollect.text.analysis import terms_of
+
+CONSIDERED_MIN: Final = 50
+CONSIDERED_TIMES: Final = 5
+"""Of recall's results at least so many are considered, and so many for each example wanted."""
 
 Basis: TypeAlias = Literal["words", "meaning", "both"]
 """How examples are matched with an input: by words (BM25), by meaning (vectors), or by both."""
@@ -207,3 +213,22 @@ def _scaled(values: Sequence[float]) -> list[float]:
 
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one or other else 0.0
+
+
+def considered(manner: SelectionOptions) -> int:
+    """Return how many of recall's results to choose from."""
+    if len(manner.tags) > 1:
+        return MATCHES_MAX
+    if manner.by == "both" and not manner.diversity and manner.budget_tokens is None:
+        return min(MATCHES_MAX, 2 * manner.count)
+    return min(MATCHES_MAX, max(CONSIDERED_MIN, CONSIDERED_TIMES * manner.count))
+
+
+def filter_of(manner: SelectionOptions) -> JsonObject:
+    """Return the filter that the store can check: the score and one tag; `chosen_of` checks all."""
+    conditions: dict[str, Json] = {}
+    if manner.min_score is not None:
+        conditions["score"] = {"$gte": manner.min_score}
+    if manner.tags:
+        conditions["tags"] = {"$contains": next(iter(manner.tags))}
+    return conditions

@@ -77,7 +77,7 @@ from recollect.records import (
     ScopeLike,
     Write,
 )
-from recollect.stores.plans.erasure import EraseMemory
+from recollect.stores.plans.erase_targets import EraseMemory
 from recollect.stores.validation import check_id, check_scope, check_text, to_datetime
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect, Home

@@ -11,7 +11,7 @@ from recollect.formation.grounding.grounds import Grounds
 from recollect.formation.grounding.injection import instructs
 from recollect.formation.offer import Offer
 from recollect.formation.operations import Insert, Operation, Patch
-from recollect.formation.support.heard import ASKED_CHARACTERS_MAX
+from recollect.formation.support.heard_window import ASKED_CHARACTERS_MAX
 from recollect.formation.support.judgement import PREFERENCE_FIELDS
 from recollect.formation.types import MemoryType
 from recollect.records import Evidence, FileLines, Json, JsonObject, Memory, PutMemory

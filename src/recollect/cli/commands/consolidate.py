@@ -16,7 +16,7 @@ from recollect.errors import EXIT_STATUS
 
 if TYPE_CHECKING:
     from recollect.records import Json
-    from recollect.worker.consolidation_run import ConsolidationResult
+    from recollect.worker.consolidation_result import ConsolidationResult
 
 _EXAMPLE: Final = """
 \b

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from recollect.memory.facade import Recollect
     from recollect.observability.health import TaskHealth
     from recollect.stores.file_state import FileState
-    from recollect.stores.plans.erasure import EraseReceipt
+    from recollect.stores.plans.erase_targets import EraseReceipt
 
 _EXAMPLE: Final = """
 \b

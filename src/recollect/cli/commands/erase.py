@@ -20,7 +20,7 @@ from recollect.wire.elements import time_to_json
 
 if TYPE_CHECKING:
     from recollect.memory.facade import Recollect
-    from recollect.stores.plans.erasure import EraseReceipt, EraseTarget
+    from recollect.stores.plans.erase_targets import EraseReceipt, EraseTarget
 
 _EXAMPLE: Final = """
 \b
@@ -78,7 +78,7 @@ def erase(
     It shows what would be removed and asks first. The receipt's clean_at is when the bytes were
     gone from the file as well.
     """
-    from recollect.stores.plans.erasure import (
+    from recollect.stores.plans.erase_targets import (
         EraseMemory,
         EraseMessages,
         EraseScope,
@@ -142,7 +142,7 @@ def print_receipt(receipt: EraseReceipt) -> None:
 
 async def preview_of(memory: Recollect, scope: Scope, what: EraseTarget) -> Preview:
     """Return what erasing *what* would remove."""
-    from recollect.stores.plans.erasure import EraseMemory, EraseScope
+    from recollect.stores.plans.erase_targets import EraseMemory, EraseScope
 
     if isinstance(what, EraseScope):
         return await _preview_scopes(memory, await scopes_of(memory, scope, below=what.below))
@@ -166,7 +166,7 @@ async def _preview_scopes(memory: Recollect, scopes: Iterable[Scope]) -> Preview
 
 async def messages_of(memory: Recollect, scope: Scope, what: EraseTarget) -> set[tuple[str, str]]:
     """Return the (thread, message) pairs of the messages that *what* names."""
-    from recollect.stores.plans.erasure import EraseMessages, EraseSource, EraseThread
+    from recollect.stores.plans.erase_targets import EraseMessages, EraseSource, EraseThread
 
     if isinstance(what, EraseSource):
         return {
@@ -205,7 +205,7 @@ def fates_of(
 
 def fate_of(memory: Memory, gone: AbstractSet[tuple[str, str]], what: EraseTarget) -> str:
     """Return the effect on a memory of erasing *what*, when *gone* is removed with it."""
-    from recollect.stores.plans.erasure import EraseMemory
+    from recollect.stores.plans.erase_targets import EraseMemory
 
     if isinstance(what, EraseMemory) and (what.type, what.key) == (memory.type, memory.key):
         return "goes"
@@ -229,7 +229,7 @@ def fate_of(memory: Memory, gone: AbstractSet[tuple[str, str]], what: EraseTarge
 
 def _is_named(cited: Evidence, what: EraseTarget) -> bool:
     """Return True if *what* names a finding, or a message, even one that is no longer there."""
-    from recollect.stores.plans.erasure import EraseMessages, EraseSource, EraseThread
+    from recollect.stores.plans.erase_targets import EraseMessages, EraseSource, EraseThread
 
     if isinstance(what, EraseSource):
         return cited.source == what.source

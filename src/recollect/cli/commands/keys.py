@@ -17,7 +17,7 @@ from recollect.cli.store_choice import opened, run
 
 if TYPE_CHECKING:
     from recollect.records import Json, Scope
-    from recollect.server.authorization import Key, Keys
+    from recollect.server.api_keys import Key, Keys
     from recollect.stores.contract.base import Store
 
 _PERMISSIONS: Final = ("read", "write", "erase", "below", "admin")
@@ -121,7 +121,8 @@ def _scope_of(written: str | None) -> Scope | None:
 @asynccontextmanager
 async def _opened_keys(target: Target) -> AsyncIterator[tuple[Keys, Store]]:
     """Open the keys of a store; each change is audited as made on this machine."""
-    from recollect.server.authorization import LOCAL, Keys
+    from recollect.server.api_keys import Keys
+    from recollect.server.authorization import LOCAL
 
     async with opened(target) as memory:
         store = memory.acting(LOCAL).store

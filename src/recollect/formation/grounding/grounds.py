@@ -30,8 +30,9 @@ from recollect.formation.operations import (
 )
 from recollect.formation.ownership import attributed, speaker_faults
 from recollect.formation.support import HeardWindow, Support, support_of
-from recollect.formation.support.heard import ASKED_CHARACTERS_MAX, SENTENCE_END
+from recollect.formation.support.heard_window import ASKED_CHARACTERS_MAX
 from recollect.formation.support.leaves import is_label, type_of
+from recollect.formation.support.voices import SENTENCE_END
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window
 from recollect.records import Json, Trust

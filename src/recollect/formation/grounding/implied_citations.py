@@ -14,10 +14,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.formation.operations import Citation, Insert, Operation, Patch, PatchChange, cited_by
+from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.content_words import tokens_in
-from recollect.formation.support.heard import HeardWindow, Passage, Voice, quotable
+from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.leaves import is_label, known_words
 from recollect.formation.support.origins import Sources, trace
+from recollect.formation.support.voices import Voice, quotable
 from recollect.records import Json
 from recollect.stores.json_pointers import covers, leaves
 

@@ -7,8 +7,9 @@ from typing import Final
 
 from recollect.formation.grounding.abbreviations import known_alias, possible_short_form
 from recollect.formation.operations import Citation, Fault
-from recollect.formation.support.heard import HeardWindow, Voice
+from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.leaves import is_label
+from recollect.formation.support.voices import Voice
 from recollect.records import Json
 
 _NAME: Final = "the name "

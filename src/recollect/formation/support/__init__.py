@@ -23,10 +23,11 @@ from recollect.formation.operations import (
     citations_of,
     cited_by,
 )
+from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.endings import ending_reasons
 from recollect.formation.support.former_words import former_reasons
 from recollect.formation.support.grave_words import is_grave_word
-from recollect.formation.support.heard import HeardWindow, Passage
+from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.identity_fields import identity_reasons
 from recollect.formation.support.judgement import (
     PREFERENCE_FIELDS,

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.content_words import WordIndex
-from recollect.formation.support.heard import HeardWindow, Passage
+from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.origins import Sources, trace
 from recollect.formation.support.stances import BAD, Clause, clauses_in
 from recollect.formation.support.vocabulary import groups_said, is_neutral, neutral_length

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from recollect.formation.support.heard import SENTENCE_END, Passage
+from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.stances import is_negative
 from recollect.formation.support.told_clauses import OwnWord, OwnWords, TextClause, text_clauses
+from recollect.formation.support.voices import SENTENCE_END
 from recollect.text.chinese_scripts import simplified
 
 SHARED_WORDS_MIN: Final = 2

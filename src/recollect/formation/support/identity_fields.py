@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from recollect.formation.support.heard import Passage
+from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.judgement import TracedLeaf
 
 _NAME: Final = re.compile(

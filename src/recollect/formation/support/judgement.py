@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.grave_words import is_grave_word
-from recollect.formation.support.heard import HeardWindow, Passage
+from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.languages import SAMPLE_CHARACTERS, WITH_RULES, language_of
 from recollect.formation.support.origins import Sources, TracedWord, trace
 from recollect.formation.support.polarity import contradiction

@@ -9,7 +9,8 @@ from fractions import Fraction
 from itertools import islice
 from typing import Final
 
-from recollect.formation.support.heard import SENTENCE_END, HeardWindow, Passage
+from recollect.formation.support.cited_passages import Passage
+from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.stances import is_negative
 from recollect.formation.support.told_clauses import (
     TEXT_CHARACTERS_MAX,
@@ -17,6 +18,7 @@ from recollect.formation.support.told_clauses import (
     text_clauses,
     words_of,
 )
+from recollect.formation.support.voices import SENTENCE_END
 from recollect.text.chinese_scripts import simplified
 from recollect.text.numerals import numbers_in, plain
 

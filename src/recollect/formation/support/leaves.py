@@ -14,7 +14,7 @@ from recollect.formation.operations import (
     cited_by,
 )
 from recollect.formation.support.content_words import WordIndex
-from recollect.formation.support.heard import HeardWindow
+from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.judgement import JudgedLeaf
 from recollect.formation.support.origins import Sources
 from recollect.formation.types import MemoryType

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from recollect.formation.support.heard import SENTENCE_END, Passage
+from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.stances import is_negative, reach_of_denial, verbal_denials_in
 from recollect.formation.support.told_clauses import OwnWord, OwnWords, TextClause, text_clauses
+from recollect.formation.support.voices import SENTENCE_END
 
 SHARED_WORDS_MIN: Final = 2
 """So many denied words are retold; of Chinese, one pair of characters."""

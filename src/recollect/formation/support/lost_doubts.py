@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from recollect.formation.grounding.hedges import hedges_in, keeps_hedge
-from recollect.formation.support.heard import SENTENCE_END, Passage
+from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.told_clauses import (
     OwnWord,
     OwnWords,
@@ -15,6 +15,7 @@ from recollect.formation.support.told_clauses import (
     text_clauses,
     words_of,
 )
+from recollect.formation.support.voices import SENTENCE_END
 
 SHARED_WORDS_MIN: Final = 2
 """So many words of a doubtful clause are retold, or all that it has."""

@@ -8,9 +8,10 @@ from typing import Final
 
 from recollect.formation.grounding.hedges import hearsay_in
 from recollect.formation.grounding.injection import instructs
-from recollect.formation.support.heard import SENTENCE_END, Passage
+from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.judgement import PREFERENCE_FIELDS, TracedLeaf
 from recollect.formation.support.origins import Sources, trace
+from recollect.formation.support.voices import SENTENCE_END
 
 UNSAID_SHARE_MAX: Final = 0.4
 """So much of an order may be in other words than the user's."""

@@ -14,14 +14,16 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
+from recollect.formation.support.cited_passages import CitedWords, Passage
 from recollect.formation.support.content_words import Token, WordIndex, says_something, tokens_in
-from recollect.formation.support.heard import CitedWords, HeardWindow, Passage, SpokenTrust, Voice
+from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.vocabulary import (
     group_places,
     groups_of,
     is_neutral,
     neutral_places,
 )
+from recollect.formation.support.voices import SpokenTrust, Voice
 
 Origin: TypeAlias = Literal["cited", "user", "known", "neutral", "assistant", "external", "nowhere"]
 _FIGURES_MIN: Final = 2

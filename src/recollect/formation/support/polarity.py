@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final
 
+from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.content_words import Token, is_form
-from recollect.formation.support.heard import Passage
 from recollect.formation.support.languages import language_of
 from recollect.formation.support.stances import BAD, GOOD, Attitude, Clause, Stance, clauses_in
 from recollect.formation.support.subjects import speaks_of_another, speaks_of_user

@@ -8,7 +8,8 @@ from itertools import islice
 from typing import Final
 
 from recollect.formation.grounding.common_words import COMMON
-from recollect.formation.support.heard import SENTENCE_END, HeardWindow, Passage
+from recollect.formation.support.cited_passages import Passage
+from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.subjects import KIN, KIN_HAN
 from recollect.formation.support.told_clauses import (
     TEXT_CHARACTERS_MAX,
@@ -16,6 +17,7 @@ from recollect.formation.support.told_clauses import (
     text_clauses,
     words_of,
 )
+from recollect.formation.support.voices import SENTENCE_END
 from recollect.stores.json_pointers import leaves
 from recollect.text.analysis import fold
 from recollect.text.chinese_scripts import simplified

@@ -1,4 +1,9 @@
-"""Vocabulary: neutral words and synonym groups."""
+"""
+Vocabulary: neutral words and synonym groups.
+
+A paraphrase may add neutral words (``neutral_words.toml``), as they claim nothing that needs
+support, and words of one synonym group (``synonyms.txt``) may replace each other in it.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +13,14 @@ from itertools import chain
 from typing import Final
 
 from recollect.formation.support.content_words import Token, WordIndex, stem_of
-from recollect.formation.support.neutral_words import CHINESE, ENGLISH, OTHERS
 from recollect.formation.support.stances import tells_liking
-from recollect.formation.support.synonyms import GROUPS
 from recollect.text.analysis import fold
+from recollect.text.data_files import read_rows, read_words
 from recollect.text.short_texts import kept_if_short
 
+_NEUTRAL: Final = read_words(__package__, "neutral_words.toml")
+_CHINESE: Final = frozenset(_NEUTRAL["chinese"])
+_SYNONYMS: Final = tuple(read_rows(__package__, "synonyms.txt"))
 _NO_GROUPS: Final[frozenset[int]] = frozenset()
 HAN_WORD_CHARACTERS_MAX: Final = 6
 """No word of the lists in a script without spaces is longer."""
@@ -27,7 +34,7 @@ def is_neutral(token: Token) -> bool:
 
 def neutral_length(run: str, at: int) -> int:
     """Return the length of the neutral word in *run* at *at*; 0 if there is none."""
-    return _longest(run, at, CHINESE)
+    return _longest(run, at, _CHINESE)
 
 
 def groups_of(token: Token) -> frozenset[int]:
@@ -62,7 +69,7 @@ def _groups_in(run: str) -> frozenset[int]:
 @kept_if_short
 def neutral_places(run: str) -> tuple[int, ...]:
     """Return the length of the neutral word at each place of *run*; 0 where none begins."""
-    return tuple(_longest(run, at, CHINESE) for at in range(len(run)))
+    return tuple(_longest(run, at, _CHINESE) for at in range(len(run)))
 
 
 @kept_if_short
@@ -80,13 +87,13 @@ def _longest(run: str, at: int, words: object) -> int:
 
 @cache
 def _neutral() -> frozenset[str]:
-    return frozenset(map(fold, ENGLISH | OTHERS))
+    return frozenset(map(fold, (*_NEUTRAL["english"], *_NEUTRAL["others"])))
 
 
 @cache
 def _groups() -> dict[str, frozenset[int]]:
     found: defaultdict[str, set[int]] = defaultdict(set)
-    for number, group in enumerate(GROUPS):
+    for number, group in enumerate(_SYNONYMS):
         for word in group:
             key = fold(word)
             found[key].add(number)

@@ -19,7 +19,7 @@ from recollect.memory.facade import Recollect
 from recollect.recall.query import query_in
 from recollect.recall.results import Recalled
 from recollect.records import JsonObject, Message, NewMessage, Role, Scope, ScopeLike
-from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseTarget
+from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, EraseTarget
 from recollect.stores.validation import MESSAGES_MAX, check_scope
 from recollect.sync.object_home import AnyRecollect, Home
 from recollect.text.searchable import memory_text

@@ -41,8 +41,8 @@ from recollect.records import (
     Write,
 )
 from recollect.stores.plans.changes import Below
-from recollect.stores.plans.erasure import EraseMemory
-from recollect.stores.plans.memories import prepare_write
+from recollect.stores.plans.erase_targets import EraseMemory
+from recollect.stores.plans.prepared_writes import prepare_write
 from recollect.stores.validation import to_datetime
 from recollect.sync.object_home import AnyRecollect
 

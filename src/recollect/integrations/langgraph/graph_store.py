@@ -18,7 +18,7 @@ from recollect.integrations.langgraph.store_writes import Writes, write_all, wri
 from recollect.integrations.langgraph.ttl_sweeper import SWEEP_MINUTES, Sweeper
 from recollect.memory.facade import Recollect
 from recollect.records import Scope
-from recollect.stores.plans.erasure import EraseExpired
+from recollect.stores.plans.erase_targets import EraseExpired
 from recollect.stores.validation import check_scope, to_datetime
 from recollect.sync.facade import SyncRecollect, open_sync
 from recollect.sync.method_pairs import method_pair, prepared_pair

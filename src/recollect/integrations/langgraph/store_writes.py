@@ -23,7 +23,7 @@ from recollect.records import (
     Scope,
     Write,
 )
-from recollect.stores.plans.memories import PreparedWrite, prepare_put, prepare_write
+from recollect.stores.plans.prepared_writes import PreparedWrite, prepare_put, prepare_write
 from recollect.stores.validation import WRITES_MAX, check_scope
 
 Writes: TypeAlias = dict[Scope, list[list[PreparedWrite]]]

@@ -10,7 +10,8 @@ from typing import Final
 import anyio
 
 from recollect.records import Scope
-from recollect.server.authorization import PERMISSIONS, Keys
+from recollect.server.api_keys import Keys
+from recollect.server.authorization import PERMISSIONS
 
 PAGE_KEY: Final = "page"
 PAGE_KEY_S: Final = 86_400.0

@@ -11,15 +11,8 @@ from fastapi import Depends, Header, Query, Request
 from recollect.memory.facade import Recollect
 from recollect.memory.pagination import scopes_of
 from recollect.records import Json, Page, Scope
-from recollect.server.authorization import (
-    Keys,
-    Permission,
-    Principal,
-    SecretSource,
-    granted,
-    random_secret,
-    relative,
-)
+from recollect.server.api_keys import Keys, SecretSource, random_secret
+from recollect.server.authorization import Permission, Principal, granted, relative
 from recollect.server.http.state import Service
 from recollect.server.key_checks import proviso_of
 from recollect.stores.validation import ID_CHARACTERS_MAX, SEGMENTS_MAX

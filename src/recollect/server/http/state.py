@@ -19,7 +19,8 @@ from recollect.memory.facade import Recollect
 from recollect.memory.settings_cache import SettingsCache
 from recollect.ports import Model
 from recollect.records import JsonObject, PutSideRecord, Scope
-from recollect.server.authorization import PERMISSIONS, RESERVED, Keys, Principal
+from recollect.server.api_keys import Keys
+from recollect.server.authorization import PERMISSIONS, RESERVED, Principal
 from recollect.server.first_key import (
     DEFAULT_SCOPE,
     check_scope_is_bound,

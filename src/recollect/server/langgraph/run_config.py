@@ -20,7 +20,7 @@ from recollect.server.langgraph.request_schemas import RunRequest
 from recollect.server.langgraph.run_records import KeptThread
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.json_pointers import is_object_list
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 
 SHOWN: Final = ("user_id", "namespace", "model")
 """The configuration fields that a run keeps and shows later."""

@@ -17,8 +17,8 @@ from recollect.records import Json, JsonObject, NewMessage, Scope, Write
 from recollect.server.authorization import relative
 from recollect.server.mcp.callers import McpCaller
 from recollect.server.mcp.capabilities import CONTEXT, NEEDS, PROFILE, tools_offered
-from recollect.stores.plans.erasure import EraseMessages
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.wire.contexts import context_to_json
 from recollect.worker.formation_input import read_documents
 

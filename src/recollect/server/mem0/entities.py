@@ -21,7 +21,7 @@ from recollect.server.mem0.memory_search import listed_rows, owned_scopes
 from recollect.server.mem0.owners import OWNER_FIELDS, SEGMENT_OF, owners_of, parts_of
 from recollect.server.routes.erase import erase_target, note_receipt
 from recollect.server.schemas.elements import JsonAnswer
-from recollect.stores.plans.erasure import EraseScope
+from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.validation import ID_CHARACTERS_MAX, POSITION_MAX, to_datetime
 
 router: Final = APIRouter(prefix=PREFIX, include_in_schema=False, route_class=NamedRoute)

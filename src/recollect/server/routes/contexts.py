@@ -11,7 +11,7 @@ from recollect.observability.spans import memory_span
 from recollect.server.http.scope_access import Reading
 from recollect.server.routes.recall import note
 from recollect.server.schemas.elements import JsonAnswer
-from recollect.server.schemas.requests import ContextRequest
+from recollect.server.schemas.recall_requests import ContextRequest
 from recollect.wire.contexts import context_to_json
 
 router: Final = APIRouter(prefix="/v1", tags=["recall"])

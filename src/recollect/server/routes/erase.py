@@ -19,10 +19,10 @@ from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import Below, Erasing, IdempotencyKey, Reach
 from recollect.server.langgraph.run_records import forget_erased
 from recollect.server.schemas.elements import JsonAnswer
-from recollect.server.schemas.requests import ConfirmationRequest, EraseRequest, TargetInput
+from recollect.server.schemas.erase_requests import ConfirmationRequest, EraseRequest, TargetInput
 from recollect.stores.json_pointers import texts_in
 from recollect.stores.pages import each_row
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseReceipt,
     EraseScope,
     EraseTarget,

@@ -8,15 +8,8 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from recollect.errors import GoneError, NotFoundError
 from recollect.memory.facade import Recollect
-from recollect.server.authorization import (
-    ID_CHARACTERS,
-    KEYS_SCOPE,
-    Key,
-    SecretSource,
-    check_bound,
-    check_giving,
-    random_secret,
-)
+from recollect.server.api_keys import ID_CHARACTERS, KEYS_SCOPE, Key, SecretSource, random_secret
+from recollect.server.authorization import check_bound, check_giving
 from recollect.server.http.authentication import key_in
 from recollect.server.http.path_names import NamedRoute
 from recollect.server.http.repeatable_requests import RepeatableRequest

@@ -19,7 +19,7 @@ from recollect.server.http.scope_access import (
 )
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.settings import Settings
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.validation import JSON_DEPTH_MAX
 from recollect.wire.administration import Answerer, answerer_to_json
 

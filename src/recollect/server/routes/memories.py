@@ -38,11 +38,7 @@ from recollect.server.http.type_registry import check_value
 from recollect.server.memory_listings import ListingRequest, read_listing
 from recollect.server.memory_order import ListingFilter, MemoryOrder
 from recollect.server.schemas.elements import JsonAnswer
-from recollect.server.schemas.requests import (
-    MemoryRequest,
-    RememberRequest,
-    Time,
-)
+from recollect.server.schemas.requests import MemoryRequest, RememberRequest, Time
 from recollect.server.undo import Undoable, WantsUndo
 from recollect.stores.validation import ID_CHARACTERS_MAX, check_time
 from recollect.wire.memories import memory_to_json, revision_to_json

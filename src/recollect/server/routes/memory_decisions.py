@@ -23,11 +23,7 @@ from recollect.server.http.scope_access import (
 )
 from recollect.server.routes.memories import ADDRESS, Key, TypeName, answered, existing_memory
 from recollect.server.schemas.elements import JsonAnswer
-from recollect.server.schemas.requests import (
-    EndRequest,
-    RejectRequest,
-    RestoreRequest,
-)
+from recollect.server.schemas.requests import EndRequest, RejectRequest, RestoreRequest
 from recollect.server.undo import Undoable, WantsUndo
 from recollect.wire.elements import time_to_json
 

@@ -15,7 +15,7 @@ from recollect.records import Memory, Message
 from recollect.server.http.recall_history import RecallNote
 from recollect.server.http.scope_access import Reach, Reading
 from recollect.server.schemas.elements import JsonAnswer
-from recollect.server.schemas.requests import RecallRequest
+from recollect.server.schemas.recall_requests import RecallRequest
 from recollect.stores.validation import to_datetime
 from recollect.wire.recalls import recall_to_json
 

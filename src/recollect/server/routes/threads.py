@@ -26,7 +26,7 @@ from recollect.server.http.scope_access import (
 from recollect.server.http.type_registry import settings_of
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import AppendRequest, MessageInput, Time
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.validation import ID_CHARACTERS_MAX, POSITION_MAX, to_datetime
 from recollect.wire.messages import message_to_json
 from recollect.wire.threads import thread_to_json

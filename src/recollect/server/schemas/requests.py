@@ -7,27 +7,16 @@ from typing import Annotated, Final, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
 from recollect.errors import UsageError
-from recollect.recall.context_defaults import CONTEXT_TOKENS, RECENT_MESSAGES
-from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
 from recollect.records import EvidenceKind, NewMessage, PutMemory, Role, Trust
-from recollect.server.authorization import ROTATION_OVERLAP_S_MAX, Permission
+from recollect.server.api_keys import ROTATION_OVERLAP_S_MAX
+from recollect.server.authorization import Permission
 from recollect.stores.file_lines import PATH_CHARACTERS_MAX
-from recollect.stores.plans.erasure import (
-    EraseMemory,
-    EraseMessages,
-    EraseScope,
-    EraseSource,
-    EraseTarget,
-    EraseThread,
-)
-from recollect.stores.validation import ID_CHARACTERS_MAX, PAGE_ROWS_MAX
+from recollect.stores.validation import ID_CHARACTERS_MAX
 from recollect.wire.elements import evidence_from_json
 
 Id = Annotated[str, Field(min_length=1, max_length=ID_CHARACTERS_MAX)]
 Time = AwareDatetime
 Object = dict[str, JsonValue]
-BUDGET_TOKENS_MAX: Final = 1_000_000
-RECENT_MAX: Final = PAGE_ROWS_MAX
 CHANGED_MAX: Final = 200
 """So many memories are changed at once."""
 
@@ -161,118 +150,6 @@ class MemoryRequest(RequestModel, title="PutMemoryRequest"):
         )
 
 
-class EntryFilters(RequestModel):
-    """Which entries a search may find."""
-
-    valid_at: Time | Literal["now", "ever"] = "now"
-    known_at: Time | None = None
-    asked_at: Time | None = Field(
-        default=None,
-        description='The moment meant by "now": for "last week", and for which memories are true.',
-    )
-    since: Time | None = None
-    until: Time | None = None
-    threads: list[Id] | None = Field(
-        default=None, max_length=1_000, description="Only messages of these threads."
-    )
-    types: list[Id] | None = Field(default=None, max_length=100)
-    roles: list[Role] | None = Field(
-        default=None, description="Only messages of these roles; [] for no messages at all."
-    )
-    filter: Object | None = None
-    below: bool = False
-    whole: bool = Field(
-        default=False,
-        description="Whether each entry comes with all that is kept of it, and exact figures.",
-    )
-
-    def where(self) -> Where:
-        """Return which entries may be found."""
-        return Where(
-            messages=self.roles != [],
-            types=self.types,
-            threads=self.threads,
-            since=self.since,
-            until=self.until,
-            filter=self.filter,
-            valid_at=self.valid_at,
-            known_at=self.known_at,
-        )
-
-
-class RecallRequest(EntryFilters):
-    """A query, and what shapes its answer."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [{"query": "Where does Ada live?", "limit": 5, "budget_tokens": 500}]
-        },
-    )
-
-    query: str = Field(min_length=1, max_length=QUERY_CHARACTERS_MAX)
-    limit: int = Field(default=10, ge=1, le=200)
-    budget_tokens: int | None = Field(default=None, ge=1, le=BUDGET_TOKENS_MAX)
-    min_score: float = Field(
-        default=0, ge=0, le=1, description="Only entries of at least so much relevance."
-    )
-    thread: Id | None = Field(
-        default=None, description="The thread of the talk: what is said in it is left out."
-    )
-    render: bool = True
-
-
-class ContextRequest(EntryFilters):
-    """The query of a prompt's next turn, its token budget, and filters of the entries shown."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"query": "Where does Ada live?", "thread": "holidays", "budget_tokens": 1000}
-            ]
-        },
-    )
-
-    query: str = Field(
-        description=f"In its own words; only its first {QUERY_CHARACTERS_MAX:,} characters count. "
-        "One that is empty gets the profile."
-    )
-    thread: Id | None = Field(
-        default=None, description="The thread that the prompt is part of; it need not exist."
-    )
-    recent: (
-        Annotated[int, Field(ge=0, le=RECENT_MAX)]
-        | Annotated[list[str], Field(max_length=RECENT_MAX)]
-    ) = Field(
-        default=RECENT_MESSAGES,
-        description="What the prompt shows already: so many of the newest messages of `thread`, "
-        "or the texts themselves.",
-    )
-    history_tokens: int = Field(
-        default=0,
-        ge=0,
-        le=BUDGET_TOKENS_MAX,
-        description="Give the newest messages of `thread` that cost no more, as `history`.",
-    )
-    budget_tokens: int = Field(default=CONTEXT_TOKENS, ge=1, le=BUDGET_TOKENS_MAX)
-    min_score: float | None = Field(
-        default=None,
-        ge=0,
-        le=1,
-        description="Only entries of at least so much relevance; without it, nothing where no "
-        "entry is likelier to bear on the query than on idle talk.",
-    )
-    profile: bool | Annotated[list[Id], Field(max_length=100)] = Field(
-        default=True, description="Whether the documents in force are shown, or which types'."
-    )
-    instructions: str = Field(default="", description="A text that counts towards the budget.")
-    examples: list[str] = Field(default_factory=list, max_length=1_000)
-    roles: list[Role] | None = Field(
-        default=None, max_length=0, description="[] for no messages at all."
-    )
-
-
 class RestoreRequest(RequestModel, title="RestoreMemoryRequest"):
     """The version to restore."""
 
@@ -353,74 +230,6 @@ class RetryRequest(RequestModel, title="RetryFormationRequest"):
 
     thread: Id | None = None
     formation: Id | None = None
-
-
-class PlaceInput(RequestModel, title="MessageAddress"):
-    """A message in its thread."""
-
-    thread: Id
-    id: Id
-
-
-class AddressInput(RequestModel, title="MemoryAddress"):
-    """A memory's address."""
-
-    type: Id
-    key: Id
-
-
-class TargetInput(RequestModel, title="EraseTarget"):
-    """The erase target: one of these."""
-
-    scope: Literal[True] | None = None
-    below: bool = False
-    thread: Id | None = None
-    message: PlaceInput | None = None
-    memory: AddressInput | None = None
-    source: Id | None = None
-
-    def target(self) -> EraseTarget:
-        """
-        Return it as the library takes it.
-
-        Raises:
-            UsageError: It is none of them, or several.
-        """
-        found: list[EraseTarget] = []
-        if self.scope:
-            found.append(EraseScope(below=self.below))
-        if self.thread is not None:
-            found.append(EraseThread(thread=self.thread))
-        if self.message is not None:
-            named = self.message
-            found.append(EraseMessages(thread=named.thread, messages=(named.id,)))
-        if self.memory is not None:
-            found.append(EraseMemory(type=self.memory.type, key=self.memory.key))
-        if self.source is not None:
-            found.append(EraseSource(source=self.source))
-        if len(found) != 1 or (self.below and not self.scope):
-            msg = (
-                "a target is one of {scope: true}, {thread}, {message: {thread, id}}, "
-                "{memory: {type, key}} and {source}; below goes with scope"
-            )
-            raise UsageError(msg)
-        return found[0]
-
-
-class EraseRequest(RequestModel, title="PreviewEraseRequest"):
-    """The data to erase."""
-
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"target": {"thread": "holidays"}}]}
-    )
-
-    target: TargetInput
-
-
-class ConfirmationRequest(RequestModel, title="EraseRequest"):
-    """The token of a preview."""
-
-    confirm: str = Field(min_length=1, max_length=8_000)
 
 
 class KeyRequest(RequestModel, title="CreateKeyRequest"):

@@ -9,8 +9,9 @@ from typing import final
 from recollect.records import JsonObject, Scope
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.digests import keyed_digest
-from recollect.stores.plans.archive import RECORDS_MAX, plan_restore, read_archive
+from recollect.stores.plans.archive import RECORDS_MAX, read_archive
 from recollect.stores.plans.outside_removals import plan_noting
+from recollect.stores.plans.restored_records import plan_restore
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.stores.validation import check_count, check_scope
 

@@ -10,15 +10,12 @@ from typing import TypeVar, final
 from recollect.records import JsonObject, Scope
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.filters import read_filter
-from recollect.stores.plans.changes import (
+from recollect.stores.plans.changes import Entry, read_feed, read_past, read_places
+from recollect.stores.plans.embedding_backlog import (
     Embedded,
-    Entry,
     Unembedded,
     plan_embedded,
     read_backlog,
-    read_feed,
-    read_past,
-    read_places,
     read_unembedded,
 )
 from recollect.stores.plans.snapshot import SnapshotQuery, checked_cursor

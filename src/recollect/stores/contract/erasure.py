@@ -16,13 +16,8 @@ from recollect.stores.contract.backend import Transactor
 from recollect.stores.digests import keyed_digest
 from recollect.stores.plans.audit import plan_unnamed
 from recollect.stores.plans.erase_ledger import LedgerEntry, entry_of, row_of, target_digests
-from recollect.stores.plans.erasure import (
-    EraseReceipt,
-    EraseTarget,
-    check_target,
-    plan_erase,
-    receipt_of,
-)
+from recollect.stores.plans.erase_targets import EraseReceipt, EraseTarget, check_target
+from recollect.stores.plans.erasure import plan_erase, receipt_of
 from recollect.stores.plans.outside_removals import plan_noting, receipts_left
 from recollect.stores.rows import ReceiptRow
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows

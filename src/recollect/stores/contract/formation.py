@@ -22,6 +22,7 @@ from recollect.records import (
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.pages import page_of
 from recollect.stores.plans.backlog import plan_pause, plan_resumption
+from recollect.stores.plans.due_times import plan_signal
 from recollect.stores.plans.formation import (
     LEASE_S_MAX,
     Claim,
@@ -34,10 +35,10 @@ from recollect.stores.plans.formation import (
     plan_commit,
     plan_extension,
     plan_release,
-    plan_signal,
 )
-from recollect.stores.plans.memories import memories_of, prepare_write
+from recollect.stores.plans.memories import memories_of
 from recollect.stores.plans.pending_messages import check_wait, is_backlogged
+from recollect.stores.plans.prepared_writes import prepare_write
 from recollect.stores.plans.receipts import formation_of, plan_redrive
 from recollect.stores.plans.threads import existing_thread, thread_of
 from recollect.stores.plans.undo import plan_undoable

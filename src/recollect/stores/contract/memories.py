@@ -25,18 +25,10 @@ from recollect.stores.contract.backend import Transactor
 from recollect.stores.filters import matches, read_filter
 from recollect.stores.pages import page_of
 from recollect.stores.plans.expiry import plan_prolong, prepare_prolong
-from recollect.stores.plans.memories import (
-    PreparedWrite,
-    is_expired,
-    is_valid,
-    memories_of,
-    memory_of,
-    plan_apply,
-    plan_apply_each,
-    prepare_write,
-    unexpired,
-)
+from recollect.stores.plans.memories import is_expired, is_valid, memories_of, memory_of, unexpired
+from recollect.stores.plans.memory_writes import plan_apply, plan_apply_each
 from recollect.stores.plans.newest import read_newest, scopes_within
+from recollect.stores.plans.prepared_writes import PreparedWrite, prepare_write
 from recollect.stores.plans.revisions import revisions_of
 from recollect.stores.plans.undo import Undo, plan_undo
 from recollect.stores.unit_of_work import Rows

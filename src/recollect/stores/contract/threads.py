@@ -10,19 +10,21 @@ from typing import final
 from recollect.records import JsonObject, Message, NewMessage, Page, Scope, SideWrite, Thread, Write
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.pages import page_of
-from recollect.stores.plans.formation import Debounce, check_debounce
-from recollect.stores.plans.memories import prepare_write
+from recollect.stores.plans.due_times import Debounce, check_debounce
 from recollect.stores.plans.pending_messages import check_settings
 from recollect.stores.plans.positions import messages_after, messages_before, messages_until
-from recollect.stores.plans.threads import (
-    Append,
+from recollect.stores.plans.prepared_writes import prepare_write
+from recollect.stores.plans.thread_edits import (
     Replacement,
-    ThreadChanges,
-    message_of,
-    plan_append,
     plan_keeping,
     plan_removal,
     plan_replacement,
+)
+from recollect.stores.plans.threads import (
+    Append,
+    ThreadChanges,
+    message_of,
+    plan_append,
     prepare_message,
     read_changes,
     thread_of,

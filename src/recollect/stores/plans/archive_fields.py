@@ -9,7 +9,7 @@ from typing import Any, cast, get_args
 from recollect.errors import UsageError
 from recollect.records import FormationStatus, JsonObject, Trust
 from recollect.stores.plans.evidence import decode_evidence, encode_evidence, trust_with
-from recollect.stores.plans.memories import check_validity
+from recollect.stores.plans.prepared_writes import check_validity
 from recollect.stores.validation import (
     check_id,
     check_moment,

@@ -14,7 +14,7 @@ from typing import Final
 from recollect.errors import UsageError
 from recollect.records import EvidenceMap, JsonObject, Scope
 from recollect.stores.digests import keyed_digest
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseScope,

@@ -7,7 +7,8 @@ from typing import Final, TypeVar
 
 from recollect.ports import Ids
 from recollect.records import PutSideRecord, Scope
-from recollect.stores.plans.memories import plan_apply, prepare_write
+from recollect.stores.plans.memory_writes import plan_apply
+from recollect.stores.plans.prepared_writes import prepare_write
 from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Rows, together
 
 OUTSIDE_SCOPE: Final[Scope] = ("recollect:outside",)

@@ -24,11 +24,12 @@ from recollect.errors import (
 from recollect.ports import Ids
 from recollect.records import Json, JsonObject, Scope
 from recollect.stores.digests import text_hash
-from recollect.stores.plans.archive import memory_record, restored_memory, restored_revisions
+from recollect.stores.plans.archive import memory_record
 from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.derived_rows import version_names
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.memories import is_expired, revision_row
+from recollect.stores.plans.restored_records import restored_memory, restored_revisions
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.side_archive import restored_side, side_archive_record
 from recollect.stores.plans.side_records import is_side_expired

@@ -17,8 +17,8 @@ from recollect.errors import (
     StoreUnavailableError,
     UsageError,
 )
-from recollect.observability.logs import kind_of, package_logger
-from recollect.stores.damage import note_damage
+from recollect.observability.logs import package_logger
+from recollect.stores.damage import note_failure
 from recollect.stores.redis.codec import DamagedError
 
 LOG: Final = package_logger("recollect.stores.redis")
@@ -119,18 +119,13 @@ def store_errors(name: str) -> Iterator[None]:
     try:
         yield
     except exceptions.RedisError as error:
-        raise _noted(name, error, store_error(name, error)) from error
+        raise note_failure(LOG, name, error, store_error(name, error)) from error
     except UnicodeEncodeError as error:
         msg = f"a value of the request can neither be stored nor looked for: {error}"
         raise UsageError(msg) from error
     except (UnicodeDecodeError, DamagedError) as error:
         msg = f"{name}: it is damaged: restore it from a backup ({error})"
-        raise _noted(name, error, StoreCorruptError(msg)) from error
-
-
-def _noted(name: str, cause: Exception, error: StoreError) -> StoreError:
-    error.about = f"{name} ({kind_of(cause)})"
-    return note_damage(LOG, name, error)
+        raise note_failure(LOG, name, error, StoreCorruptError(msg)) from error
 
 
 def store_error(name: str, error: exceptions.RedisError) -> StoreError:

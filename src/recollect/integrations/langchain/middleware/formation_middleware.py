@@ -26,7 +26,7 @@ from recollect.integrations.langgraph.storable_messages import keepable
 from recollect.memory.facade import Recollect
 from recollect.messages import kind_of, record_of
 from recollect.records import JsonObject, NewMessage, Scope
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.validation import MESSAGES_MAX
 from recollect.sync.method_pairs import prepared_pair
 from recollect.sync.object_home import AnyRecollect

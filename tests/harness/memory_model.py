@@ -21,11 +21,12 @@ from recollect.records import (
     Scope,
     Write,
 )
+from recollect.stores.kept_evidence import Founded, kept_evidence
 from recollect.stores.plans.evidence import decode_evidence, encode_evidence
-from recollect.stores.provenance import Founded, Said, Words, kept_evidence
+from recollect.stores.provenance import Said, Words
 from recollect.stores.remainder import remainder_of
-from recollect.testing.thread_model import NUMBERS
 from recollect.text.searchable import memory_text
+from tests.harness.thread_model import NUMBERS
 
 SaidAt: TypeAlias = Callable[[AbstractSet[tuple[str, str]]], datetime | None]
 """When the newest of some messages was said."""

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from recollect.errors import ConflictError, GoneError
 from recollect.records import Evidence
-from recollect.stores.plans.erasure import (
+from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseSource,
@@ -17,8 +17,8 @@ from recollect.stores.plans.erasure import (
     EraseThread,
 )
 from recollect.stores.provenance import NO_WORDS, Words, quoted, words_of
-from recollect.testing.memory_model import PredictedMemories
-from recollect.testing.thread_model import ThreadModel
+from tests.harness.memory_model import PredictedMemories
+from tests.harness.thread_model import ThreadModel
 
 
 @dataclass(slots=True, kw_only=True)

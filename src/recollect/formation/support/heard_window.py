@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 from recollect.formation.claims import Heard, SaidText, SourceClaims, ValueTexts
-from recollect.formation.grounding.foreign_text import foreign_spans, instructs
 from recollect.formation.offer import Offer
 from recollect.formation.operations import Citation
+from recollect.formation.support.cited_passages import SLIP_WORDS_MAX, CitedWords, Passage
 from recollect.formation.support.content_words import Token, WordIndex, tokens_in
-from recollect.formation.support.languages import (
-    SAMPLE_CHARACTERS,
-    WITH_RULES,
-    language_of,
-)
-from recollect.formation.support.stances import Clause, clauses_in
-from recollect.formation.support.vocabulary import groups_said
+from recollect.formation.support.languages import SAMPLE_CHARACTERS, WITH_RULES, language_of
+from recollect.formation.support.voices import HeardLine, SpokenTrust, Voice
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window, WindowLine
 from recollect.records import Json, Memory, Trust
 from recollect.stores.json_pointers import is_list
-from recollect.text.chinese_scripts import simplified
 from recollect.text.searchable import memory_text
 
-SpokenTrust: TypeAlias = Literal["user", "assistant", "external"]
-"""The trusts of what is said in a talk."""
 OTHERS: Final[frozenset[Trust]] = frozenset({"external", "agent"})
 """Memories of these trusts say nothing that a user, or the assistant in a talk, said."""
 ASKED_CHARACTERS_MAX: Final = 50_000
@@ -37,269 +27,7 @@ LINE_CHARACTERS_MAX: Final = 50_000
 """So much of one message is read for its words; nothing rests on what stands behind."""
 WINDOW_CHARACTERS_MAX: Final = 200_000
 """So much of all messages together, the first of them first."""
-QUOTE_CHARACTERS_MAX: Final = 300
-"""So much is quoted of a message that is cited because a word comes from it."""
-SENTENCE_CHARACTERS_MAX: Final = 600
-"""A sentence around a quote is read so far to each side of it."""
-SENTENCES_MAX: Final = 30
-"""So many sentences of one message are tried for a quote."""
-SLIP_WORDS_MAX: Final = 500
-"""In a text of more words no slips of the pen are looked for: each is compared with all."""
 _NAME: Final = "the name "
-_BEGINNING: Final = 5
-SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
-ACCEPTING_CHARACTERS_MAX: Final = 120
-ANSWER_CHARACTERS_MAX: Final = 60
-_CHOICE: Final = re.compile(r"\b(?:or|oder|o|ou|of)\b|还是|或者|ですか、|아니면")
-OFFERED_CHARACTERS_MAX: Final = 4_000
-"""So much of what the assistant offers is read for what the user takes of it."""
-_YES: Final = re.compile(
-    r"\b(?:yes|yeah|yep|yup|yea|aye|sure|ok|okay|right|correct|exactly|indeed|great|perfect"
-    r"|(?:much|far|so much|way) better|brilliant|lovely|excellent|fantastic|fab|spot on|that helps"
-    r"|that's it|sounds good"
-    r"|deal|agreed|go (?:with|for|ahead)|let's|lets|do (?:it|that|the)|that one"
-    r"|this one|the (?:first|second|third|last|other|former|latter)|i'll take|we'll take|both"
-    r"|love it"
-    r"|works|the \w+ one|(?:book|take|get|buy|order|use|keep) (?:it|that|this|them)|ja|genau|gern"
-    r"|passt|klar|stimmt|si|claro|vale|perfecto|bueno|de acuerdo|oui|d'accord"
-    r"|parfait|sim|pode ser|beleza|isso|ok(?:ay)?|va bene|certo|hai)\b|\bsí\b"
-    r"|好|行|可以|嗯|对|是的|没错|就这|就那|成|要得|得|第[一二三四]|[这那][个班家款间种些一]"
-    r"|听你的|采纳|同意|はい|うん|いい|お願い|네|좋",
-    re.IGNORECASE,
-)
-_YES_FIRST: Final = re.compile(
-    r"\W{0,3}(?:(?:oh|ah|um+|er+|haha|well|god|hm+)\W+){0,2}(?:yes|yeah|yep|yup|yea|aye|sure|ok"
-    r"|okay|right"
-    r"|correct|exactly|indeed|definitely|absolutely|of course|great|perfect|sounds good|deal|agreed"
-    r"|go (?:with|for|ahead)|let's|lets|both|i do|i am|we do|we are|ja|genau|gern|klar|stimmt|si"
-    r"|sí|claro"
-    r"|vale|oui|sim|isso|certo|da|tak)\b|\W{0,3}(?:好|行|可以|嗯|对|是的?|没错|要|会|有|有的|当然"
-    r"|就|成|得|系|啱"
-    r"|はい|うん|ええ|そう|네|응|맞)",
-    re.IGNORECASE,
-)
-_NO: Final = re.compile(
-    r"\W{0,3}(?:no|nope|nah|none|nothing|not (?:really|at all|any ?more)|never|nein|nee|kein\w*"
-    r"|non|ningun\w*|nao|não|net|いいえ|いや"
-    r"|아니)\b|\W{0,3}(?:不是|没有|没|不|否|沒有|沒)",
-    re.IGNORECASE,
-)
-
-
-class Voice:
-    """The words of one line that are its speaker's own, or those of others in it."""
-
-    def __init__(self, line: WindowLine, trust: SpokenTrust, text: str) -> None:
-        """Prepare to be asked; nothing is read before it is needed."""
-        self.line = line
-        self.trust: SpokenTrust = trust
-        self.text = text
-
-    @cached_property
-    def claims(self) -> SourceClaims:
-        """Return the numbers, names and dates."""
-        message = self.line.message
-        return SourceClaims(SaidText(text=self.text, at=message.time, speaker=message.name))
-
-    @cached_property
-    def sentences(self) -> tuple[SourceClaims, ...]:
-        """The claims of single sentences, shortest first, without long ones."""
-        parts = dict.fromkeys(each.strip() for each in SENTENCE_END.split(self.text))
-        short = sorted((e for e in parts if 0 < len(e) <= SENTENCE_CHARACTERS_MAX), key=len)
-        message = self.line.message
-        return tuple(
-            SourceClaims(SaidText(text=each, at=message.time, speaker=message.name))
-            for each in short[:SENTENCES_MAX]
-        )
-
-    @cached_property
-    def words(self) -> WordIndex:
-        """Return the words."""
-        index = WordIndex()
-        index.add(self.text)
-        return index
-
-    def quote_of(self, written: str) -> str:
-        """Return the sentence that has a word, as it can be quoted; or the beginning."""
-        at = max(self._folded.find(written[:_BEGINNING]), 0)
-        start, end = _sentences_around(self.text, at, min(at + 1, len(self.text)))
-        return quotable(self.text[start:end], at - start)
-
-    @cached_property
-    def _folded(self) -> str:
-        folded = simplified(self.text).lower()
-        return folded if len(folded) == len(self.text) else self.text
-
-
-def quotable(sentence: str, at: int = 0) -> str:
-    """
-    Return whole words of a sentence around position *at*, short enough for a quote.
-
-    >>> quotable("word " * 100, 250)[:9], len(quotable("word " * 100)) <= QUOTE_CHARACTERS_MAX
-    ('word word', True)
-    """
-    if len(sentence) <= QUOTE_CHARACTERS_MAX:
-        return sentence.strip()
-    start = max(0, at - QUOTE_CHARACTERS_MAX // 2)
-    cut = sentence[start : start + QUOTE_CHARACTERS_MAX]
-    first = 0 if start == 0 else cut.find(" ") + 1
-    last = len(cut) if start + len(cut) >= len(sentence) else cut.rfind(" ")
-    return cut[first : last if last > first else None].strip()
-
-
-class HeardLine:
-    """One line with its voices: the speaker's own, and what is pasted, quoted or a tool's."""
-
-    def __init__(self, line: WindowLine, read: str) -> None:
-        self.line = line
-        self._read = read
-
-    @cached_property
-    def foreign(self) -> tuple[tuple[int, int], ...]:
-        """Return the spans that are not the speaker's own."""
-        if self.line.message.role in {"tool", "system"}:
-            return ((0, len(self.line.text)),)
-        return foreign_spans(self.line.text)
-
-    @cached_property
-    def voices(self) -> tuple[Voice, ...]:
-        """Return the speaker's own words, then those of others, where there are any."""
-        own: SpokenTrust = "assistant" if self.line.message.role == "assistant" else "user"
-        inside, outside = self._split(0, len(self._read))
-        texts: tuple[tuple[SpokenTrust, str], ...] = ((own, outside), ("external", inside))
-        return tuple(Voice(self.line, trust, text) for trust, text in texts if text.strip())
-
-    def trust_at(self, span: tuple[int, int]) -> SpokenTrust:
-        """Return the trust of the words of a span."""
-        if any(start < span[1] and span[0] < end for start, end in self.foreign):
-            return "external"
-        return "assistant" if self.line.message.role == "assistant" else "user"
-
-    def sentences(self, span: tuple[int, int]) -> tuple[str, str]:
-        """Return the sentences around a span: the words of others in them, and the own ones."""
-        return self._split(*_sentences_around(self.line.text, *span))
-
-    def question(self) -> str:
-        """Return the last sentences of the speaker's own words if they ask something."""
-        own = next((each.text for each in self.voices if each.trust == "assistant"), "")
-        asked = [each for each in SENTENCE_END.split(own[-2 * SENTENCE_CHARACTERS_MAX :]) if each]
-        questions = [each for each in asked if re.search(r"[?？][\s\"'”)]*$|[吗呢][。.]?$", each)]
-        return " ".join(questions[-3:])
-
-    def _split(self, first: int, last: int) -> tuple[str, str]:
-        inside: list[str] = []
-        outside: list[str] = []
-        at = first
-        for begins, ends in self.foreign:
-            start, end = max(begins, first), min(ends, last)
-            if start < end:
-                outside.append(self._text[at:start])
-                inside.append(self._text[start:end])
-                at = end
-        outside.append(self._text[at:last])
-        return "\n".join(inside), "\n".join(filter(None, outside))
-
-    @property
-    def _text(self) -> str:
-        return self.line.text
-
-
-@dataclass(frozen=True, eq=False)
-class Passage:
-    """The content of one citation: whole sentences of one voice, and the question they answer."""
-
-    citation: Citation
-    line: WindowLine
-    trust: SpokenTrust
-    text: str
-    question: str = ""
-    offered: Voice | None = None
-
-    @property
-    def is_accepting(self) -> bool:
-        """Whether the user takes in few words what the assistant has just said."""
-        few = len(self.text) <= ACCEPTING_CHARACTERS_MAX
-        return few and self.offered is not None and _YES.search(self.text) is not None
-
-    @property
-    def is_answer(self) -> bool:
-        """Whether the sentences say yes or no to the question, or choose what it offers."""
-        if not self.question:
-            return False
-        start = self.text[:ANSWER_CHARACTERS_MAX]
-        return (
-            _NO.match(self.text) is not None
-            or _YES_FIRST.match(start) is not None
-            or _CHOICE.search(self.question) is not None
-        )
-
-    @cached_property
-    def own(self) -> Passage:
-        """Return what the speaker asserts, without an unanswered question."""
-        if not self.question or self.is_answer:
-            return self
-        return Passage(self.citation, self.line, self.trust, self.text, "", self.offered)
-
-    @cached_property
-    def accepted(self) -> Passage:
-        """Return what the assistant said immediately before."""
-        text = self.offered.text[:OFFERED_CHARACTERS_MAX] if self.offered else ""
-        return Passage(self.citation, self.line, "assistant", text)
-
-    @cached_property
-    def words(self) -> WordIndex:
-        """Return the words of the sentences, and of the question."""
-        index = WordIndex()
-        index.add(f"{self.text}\n{self.question}", with_compounds=True)
-        return index
-
-    @cached_property
-    def groups(self) -> frozenset[int]:
-        """Return the groups of words that they belong to."""
-        return groups_said(self.words)
-
-    @cached_property
-    def clauses(self) -> tuple[Clause, ...]:
-        """Return the clauses of the sentences."""
-        return clauses_in(self.text)
-
-    @cached_property
-    def asked(self) -> tuple[Clause, ...]:
-        """Return the clauses of the question."""
-        return clauses_in(self.question) if self.question else ()
-
-    @cached_property
-    def instructs(self) -> bool:
-        """Whether the sentences read as an instruction."""
-        return instructs(self.text)
-
-    @property
-    def is_no(self) -> bool:
-        """Whether the sentences answer the question in the negative."""
-        return bool(self.question) and _NO.match(self.text) is not None
-
-
-class CitedWords:
-    """The words of some passages together, and the groups of words that they belong to."""
-
-    def __init__(self, passages: Sequence[Passage]) -> None:
-        self.passages = tuple(passages)  # held, so that their ids stay theirs
-        self.index = WordIndex()
-        for each in dict.fromkeys(passages):
-            self.index.add(f"{each.text}\n{each.question}", with_compounds=True)
-        self.groups = groups_said(self.index)
-        self._slips: dict[str, bool] = {}
-
-    def has(self, token: Token, groups: frozenset[int]) -> bool:
-        """Return True if a word, a synonym or a misspelling of it was said."""
-        index = self.index
-        if index.has(token) or not self.groups.isdisjoint(groups):
-            return True
-        if len(index.keys) > SLIP_WORDS_MAX:
-            return False
-        if token.folded not in self._slips:
-            self._slips[token.folded] = index.resembles(token)
-        return self._slips[token.folded]
 
 
 class HeardWindow:
@@ -574,14 +302,3 @@ def _is_shortened(names: Sequence[Token], leaf: str, voices: Sequence[Voice]) ->
 
 def _source_of(memory: Memory) -> SaidText:
     return SaidText(text=memory_text(memory.value), at=None, speaker=None)
-
-
-def _sentences_around(text: str, first: int, last: int) -> tuple[int, int]:
-    """Return the range of whole sentences around a harmless partial span."""
-    low = max(first - SENTENCE_CHARACTERS_MAX, 0)
-    high = min(last + SENTENCE_CHARACTERS_MAX, len(text))
-    start = low
-    for match in SENTENCE_END.finditer(text, low, first):
-        start = match.end()
-    ends = SENTENCE_END.search(text, last, high)
-    return start, ends.start() if ends else high

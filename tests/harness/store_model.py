@@ -16,13 +16,11 @@ from recollect.errors import (
 )
 from recollect.ports import Clock
 from recollect.records import Memory, Message, NewMessage, Scope, Thread, Write
-from recollect.stores.plans.erasure import (
-    EraseScope,
-    EraseTarget,
-)
-from recollect.stores.plans.formation import Debounce, DueThread, Formed, Lease
-from recollect.testing.scope_model import KeyedRequest, ScopeModel
-from recollect.testing.thread_model import ThreadModel, position_of, stored
+from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.erase_targets import EraseScope, EraseTarget
+from recollect.stores.plans.formation import DueThread, Formed, Lease
+from tests.harness.scope_model import KeyedRequest, ScopeModel
+from tests.harness.thread_model import ThreadModel, position_of, stored
 
 
 class StoreModel:

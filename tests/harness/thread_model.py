@@ -10,7 +10,7 @@ from typing import Final
 
 from recollect.errors import ConflictError
 from recollect.records import Message, NewMessage, Scope, Thread
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.threads import SESSION_GAP_S
 
 NUMBERS: Final = count(1)

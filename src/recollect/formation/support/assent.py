@@ -1,0 +1,39 @@
+"""Assent: recognise yes, no and choices in what a user answers to a question or an offer."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+CHOICE: Final = re.compile(r"\b(?:or|oder|o|ou|of)\b|还是|或者|ですか、|아니면")
+YES: Final = re.compile(
+    r"\b(?:yes|yeah|yep|yup|yea|aye|sure|ok|okay|right|correct|exactly|indeed|great|perfect"
+    r"|(?:much|far|so much|way) better|brilliant|lovely|excellent|fantastic|fab|spot on|that helps"
+    r"|that's it|sounds good"
+    r"|deal|agreed|go (?:with|for|ahead)|let's|lets|do (?:it|that|the)|that one"
+    r"|this one|the (?:first|second|third|last|other|former|latter)|i'll take|we'll take|both"
+    r"|love it"
+    r"|works|the \w+ one|(?:book|take|get|buy|order|use|keep) (?:it|that|this|them)|ja|genau|gern"
+    r"|passt|klar|stimmt|si|claro|vale|perfecto|bueno|de acuerdo|oui|d'accord"
+    r"|parfait|sim|pode ser|beleza|isso|ok(?:ay)?|va bene|certo|hai)\b|\bsí\b"
+    r"|好|行|可以|嗯|对|是的|没错|就这|就那|成|要得|得|第[一二三四]|[这那][个班家款间种些一]"
+    r"|听你的|采纳|同意|はい|うん|いい|お願い|네|좋",
+    re.IGNORECASE,
+)
+YES_FIRST: Final = re.compile(
+    r"\W{0,3}(?:(?:oh|ah|um+|er+|haha|well|god|hm+)\W+){0,2}(?:yes|yeah|yep|yup|yea|aye|sure|ok"
+    r"|okay|right"
+    r"|correct|exactly|indeed|definitely|absolutely|of course|great|perfect|sounds good|deal|agreed"
+    r"|go (?:with|for|ahead)|let's|lets|both|i do|i am|we do|we are|ja|genau|gern|klar|stimmt|si"
+    r"|sí|claro"
+    r"|vale|oui|sim|isso|certo|da|tak)\b|\W{0,3}(?:好|行|可以|嗯|对|是的?|没错|要|会|有|有的|当然"
+    r"|就|成|得|系|啱"
+    r"|はい|うん|ええ|そう|네|응|맞)",
+    re.IGNORECASE,
+)
+NO: Final = re.compile(
+    r"\W{0,3}(?:no|nope|nah|none|nothing|not (?:really|at all|any ?more)|never|nein|nee|kein\w*"
+    r"|non|ningun\w*|nao|não|net|いいえ|いや"
+    r"|아니)\b|\W{0,3}(?:不是|没有|没|不|否|沒有|沒)",
+    re.IGNORECASE,
+)

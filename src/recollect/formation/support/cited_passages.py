@@ -1,0 +1,122 @@
+"""The content of citations: whole sentences, the question that they answer, and their words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from recollect.formation.grounding.foreign_text import instructs
+from recollect.formation.operations import Citation
+from recollect.formation.support.assent import CHOICE, NO, YES, YES_FIRST
+from recollect.formation.support.content_words import Token, WordIndex
+from recollect.formation.support.stances import Clause, clauses_in
+from recollect.formation.support.vocabulary import groups_said
+from recollect.formation.support.voices import SpokenTrust, Voice
+from recollect.formation.window import WindowLine
+
+SLIP_WORDS_MAX: Final = 500
+"""In a text of more words no slips of the pen are looked for: each is compared with all."""
+ACCEPTING_CHARACTERS_MAX: Final = 120
+ANSWER_CHARACTERS_MAX: Final = 60
+OFFERED_CHARACTERS_MAX: Final = 4_000
+"""So much of what the assistant offers is read for what the user takes of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Passage:
+    """The content of one citation: whole sentences of one voice, and the question they answer."""
+
+    citation: Citation
+    line: WindowLine
+    trust: SpokenTrust
+    text: str
+    question: str = ""
+    offered: Voice | None = None
+
+    @property
+    def is_accepting(self) -> bool:
+        """Whether the user takes in few words what the assistant has just said."""
+        few = len(self.text) <= ACCEPTING_CHARACTERS_MAX
+        return few and self.offered is not None and YES.search(self.text) is not None
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether the sentences say yes or no to the question, or choose what it offers."""
+        if not self.question:
+            return False
+        start = self.text[:ANSWER_CHARACTERS_MAX]
+        return (
+            NO.match(self.text) is not None
+            or YES_FIRST.match(start) is not None
+            or CHOICE.search(self.question) is not None
+        )
+
+    @cached_property
+    def own(self) -> Passage:
+        """Return what the speaker asserts, without an unanswered question."""
+        if not self.question or self.is_answer:
+            return self
+        return Passage(self.citation, self.line, self.trust, self.text, "", self.offered)
+
+    @cached_property
+    def accepted(self) -> Passage:
+        """Return what the assistant said immediately before."""
+        text = self.offered.text[:OFFERED_CHARACTERS_MAX] if self.offered else ""
+        return Passage(self.citation, self.line, "assistant", text)
+
+    @cached_property
+    def words(self) -> WordIndex:
+        """Return the words of the sentences, and of the question."""
+        index = WordIndex()
+        index.add(f"{self.text}\n{self.question}", with_compounds=True)
+        return index
+
+    @cached_property
+    def groups(self) -> frozenset[int]:
+        """Return the groups of words that they belong to."""
+        return groups_said(self.words)
+
+    @cached_property
+    def clauses(self) -> tuple[Clause, ...]:
+        """Return the clauses of the sentences."""
+        return clauses_in(self.text)
+
+    @cached_property
+    def asked(self) -> tuple[Clause, ...]:
+        """Return the clauses of the question."""
+        return clauses_in(self.question) if self.question else ()
+
+    @cached_property
+    def instructs(self) -> bool:
+        """Whether the sentences read as an instruction."""
+        return instructs(self.text)
+
+    @property
+    def is_no(self) -> bool:
+        """Whether the sentences answer the question in the negative."""
+        return bool(self.question) and NO.match(self.text) is not None
+
+
+class CitedWords:
+    """The words of some passages together, and the groups of words that they belong to."""
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self.passages = tuple(passages)  # held, so that their ids stay theirs
+        self.index = WordIndex()
+        for each in dict.fromkeys(passages):
+            self.index.add(f"{each.text}\n{each.question}", with_compounds=True)
+        self.groups = groups_said(self.index)
+        self._slips: dict[str, bool] = {}
+
+    def has(self, token: Token, groups: frozenset[int]) -> bool:
+        """Return True if a word, a synonym or a misspelling of it was said."""
+        index = self.index
+        if index.has(token) or not self.groups.isdisjoint(groups):
+            return True
+        if len(index.keys) > SLIP_WORDS_MAX:
+            return False
+        if token.folded not in self._slips:
+            self._slips[token.folded] = index.resembles(token)
+        return self._slips[token.folded]

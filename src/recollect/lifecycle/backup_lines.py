@@ -1,0 +1,98 @@
+"""Lines of a backup of a server's store, and of an erase ledger: read, and checked to their end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from recollect.errors import UsageError
+from recollect.records import JsonObject
+from recollect.stores.plans.erase_ledger import LedgerEntry, read_entry
+from recollect.wire.record_digests import END, Digest
+
+VERSION: Final = 1
+HEADER: Final = "export"
+LEDGER: Final = "ledger"
+_MAGIC: Final = b"SQLite format 3\0"
+
+
+def is_database(path: Path) -> bool:
+    """Return True if a file is a database of SQLite's."""
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+def check_archive(path: Path) -> tuple[str, list[LedgerEntry], bytes | None]:
+    """
+    Read the archive to its end; return its digest, its ledger, and the secret of its digests.
+
+    Raises:
+        UsageError: It is cut off or was changed: nothing of it is restored.
+    """
+    digest = Digest()
+    last: JsonObject = {}
+    with closing(read_lines(path)) as lines:
+        header = next(lines)
+        check_header(header, HEADER, path)
+        kept = [read_entry(each) for each in header["ledger"]]  # type: ignore[union-attr,arg-type]
+        for last in lines:
+            if last.get("kind") != END:
+                digest.add([last])
+    said = last.get("count"), last.get("digest")
+    if last.get("kind") != END or said != (digest.count, str(digest)):
+        msg = f"{str(path)!r} is cut off or was changed: take another backup"
+        raise UsageError(msg)
+    secret = header.get("secret")
+    return str(digest), kept, None if secret is None else bytes.fromhex(str(secret))
+
+
+def check_header(header: JsonObject, kind: str, path: Path) -> None:
+    """Raise `UsageError` if a first line is not of this *kind*, or of an unknown version."""
+    if header.get("kind") != kind or (kind == HEADER and "ledger" not in header):
+        what = "backup" if kind == HEADER else "erase ledger"
+        msg = f"{str(path)!r} is no {what}: `recollect backup` writes one"
+        raise UsageError(msg)
+    if header.get("version") != VERSION:
+        msg = (
+            f"{str(path)!r} is of version {header.get('version')!r}, which this release does not "
+            "know: use a later release of Recollect"
+        )
+        raise UsageError(msg)
+
+
+def check_end(lines: Sequence[JsonObject], path: Path) -> None:
+    """Raise `UsageError` if the lines of a ledger are not all there."""
+    if lines[-1] != {"kind": END, "count": len(lines) - 2}:
+        msg = f"{str(path)!r} is a ledger that is cut off or was changed: write it again"
+        raise UsageError(msg)
+
+
+def read_lines(path: Path) -> Generator[JsonObject]:
+    """
+    Yield the lines of a file, each a JSON object.
+
+    Raises:
+        UsageError: It is empty, or a line is none.
+    """
+    number = 0
+    with path.open("rb") as file:
+        for line in file:
+            number += 1
+            yield _line(line, number, path)
+    if not number:
+        msg = f"{str(path)!r} is empty: it is no backup"
+        raise UsageError(msg)
+
+
+def _line(line: bytes, number: int, path: Path) -> JsonObject:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, dict):
+        return value
+    msg = f"{str(path)!r}, line {number}: it is cut off, or no backup"
+    raise UsageError(msg)

@@ -1,0 +1,43 @@
+"""Evidence of records from outside: what they cite, and records without what is nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from recollect.lifecycle.erased_records import Cited, versions_in
+from recollect.records import Evidence, Json, JsonObject
+from recollect.stores.plans.erase_ledger import evidence_in
+
+
+def cited_in(record: JsonObject) -> Iterator[Cited]:
+    """Yield what a memory names as evidence, but for what no message is to bear out."""
+    if record.get("kind") != "memory":
+        return
+    for version in versions_in(record):
+        for found in evidence_in(version).values():
+            yield from ((each.thread, each.message) for each in found if not _stands_alone(each))
+
+
+def _stands_alone(evidence: Evidence) -> bool:
+    """Return True if evidence names no message: an agent's finding, or a thread to go with."""
+    return evidence.is_finding or (evidence.message.startswith("@") and evidence.quote is None)
+
+
+def founded(record: JsonObject, unfounded: set[Cited]) -> JsonObject:
+    """Return a memory without evidence that exists nowhere."""
+    past = [_founded_version(each, unfounded) for each in list(versions_in(record))[1:]]
+    return {**_founded_version(record, unfounded), "revisions": past}
+
+
+def _founded_version(version: JsonObject, unfounded: set[Cited]) -> dict[str, Json]:
+    written = cast("Mapping[str, Sequence[Any]]", version["evidence"])
+    left = {
+        pointer: [each for each in found if (each[0], each[1]) not in unfounded]
+        for pointer, found in written.items()
+    }
+    if left == {pointer: list(found) for pointer, found in written.items()}:
+        return dict(version)
+    kept = {pointer: found for pointer, found in left.items() if found}
+    trust = "agent" if version.get("trust") == "agent" else "external"
+    return {**version, "evidence": cast("Json", kept), "trust": trust}

@@ -1,0 +1,371 @@
+"""API keys: made, known again by a digest, rotated and revoked, as documents of the store."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
+
+from recollect.errors import GoneError, NotFoundError, UnknownKeyError, UsageError
+from recollect.memory.settings_cache import SettingsCache
+from recollect.records import (
+    SERVICE_KEY,
+    SERVICE_KEY_USE,
+    DeleteSideRecord,
+    Json,
+    JsonObject,
+    PutSideRecord,
+    Scope,
+    SideAddress,
+    SideRecord,
+)
+from recollect.server.authorization import (
+    RESERVED,
+    Permission,
+    Principal,
+    check_bound,
+    check_permissions,
+)
+from recollect.stores.contract.base import Store
+from recollect.stores.json_pointers import texts_in
+from recollect.stores.pages import each_row
+from recollect.stores.validation import check_id, check_scope, check_time, to_datetime
+
+ID_CHARACTERS: Final = 16
+KEYS_SCOPE: Final[Scope] = (RESERVED, "keys")
+KEY_PREFIX: Final = "rk"
+KEY_CHARACTERS_MAX: Final = 128
+KEYS_PAGE: Final = 500
+ROTATION_OVERLAP_S_MAX: Final = 7 * 86_400.0
+USED_EVERY_S: Final = 300.0
+"""Shortest time between two notes of a key's last use."""
+_KEY: Final = re.compile(r"rk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """Metadata of an API key; of the key itself only a digest is stored."""
+
+    id: str
+    name: str
+    scope: Scope
+    permissions: frozenset[Permission]
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    digest: str
+    old_digest: str | None = None
+    """The digest of the key before a rotation, which is good until *old_until*."""
+    old_until: datetime | None = None
+    version: int = 0
+    """The version of the document that holds the key, 0 before it is stored."""
+
+    def principal(self, credential: str) -> Principal:
+        """Return the caller that presents this key with the digest *credential*."""
+        return Principal(
+            key_id=self.id,
+            name=self.name,
+            scope=self.scope,
+            permissions=self.permissions,
+            credential=credential,
+        )
+
+    def lacks(self, credential: str, now: datetime) -> str | None:
+        """
+        Return why the key with the digest *credential* is not good, ``None`` if it is.
+
+        It is good if it is this one, or the one before a rotation in time, and has not expired.
+        """
+        is_known = hmac.compare_digest(credential, self.digest)
+        if self.old_digest and self.old_until and now < self.old_until:
+            is_known |= hmac.compare_digest(credential, self.old_digest)
+        if not is_known:
+            return "was replaced by another"
+        return "has expired" if self.expires_at and self.expires_at <= now else None
+
+
+SecretSource: TypeAlias = Callable[[str, str, int], bytes]
+"""Returns 32 bytes for a use, the id of a key, and its version before them."""
+
+
+def random_secret(_use: str, _id: str, _version: int) -> bytes:
+    """Return random bytes, whatever they are for."""
+    return secrets.token_bytes(32)
+
+
+class Keys:
+    """
+    The API keys of a service, kept in its store.
+
+    A key is 256 random bits, so that a plain digest protects it; comparing takes the same time
+    whether the key is wrong in its first or in its last character.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        changed: Callable[[], None] = lambda: None,
+        secrets_of: SecretSource = random_secret,
+    ) -> None:
+        """
+        Keep keys in *store*.
+
+        Args:
+            store: Where they are kept.
+            changed: It is called when one was revoked or rotated.
+            secrets_of: Makes their ids and secrets.
+        """
+        self._store = store
+        self._changed = changed
+        self._secrets_of = secrets_of
+        self._standing = SettingsCache[tuple[Key, SideRecord | None]](store)
+
+    async def principal(self, key: str) -> Principal:
+        """
+        Return the caller that presents *key*.
+
+        Raises:
+            UnknownKeyError: The key is unknown, expired or revoked.
+        """
+        id_, stamp = _id_in(key), self._store.settings_stamp()
+        kept, used = await self._kept_and_used(id_) if id_ else (None, None)
+        now = to_datetime(self._store.now())
+        credential = digest_of(key)
+        if kept is None or kept.lacks(credential, now):
+            msg = (
+                "the API key is not, or no longer, a good one: send a key of this service as "
+                "'Authorization: Bearer KEY' or 'x-api-key: KEY'"
+            )
+            raise UnknownKeyError(msg)
+        if _is_to_be_noted(used, now):
+            await self._note_use(kept.id)
+        else:
+            self._standing.keep(kept.id, (kept, used), stamp)
+        return kept.principal(credential)
+
+    def assumed(self, key: str) -> tuple[Principal, int] | None:
+        """
+        Return the cached caller of *key* and the stamp under which it was read.
+
+        The request must be carried out under the stamp (`Store.acting`): another process may have
+        revoked the key since. ``None`` if it is not cached: call `principal`.
+        """
+        held = self._standing.get(_id_in(key))
+        if held is None:
+            return None
+        (kept, used), stamp = held
+        now, credential = to_datetime(self._store.now()), digest_of(key)
+        if kept.lacks(credential, now) or _is_to_be_noted(used, now):
+            return None
+        return kept.principal(credential), stamp
+
+    async def create(
+        self,
+        name: str,
+        scope: Sequence[str],
+        permissions: Collection[str],
+        *,
+        expires_at: datetime | None = None,
+    ) -> tuple[Key, str]:
+        """Create a key; return its metadata and the key itself, which is not stored."""
+        now = to_datetime(self._store.now())
+        if expires_at is not None:
+            check_time(expires_at, "expires_at")
+            if expires_at <= now:
+                msg = f"expires_at {expires_at.isoformat()} is past: give a later time, or none"
+                raise UsageError(msg)
+        id_ = self._secrets_of("id", "", 0).hex()[:ID_CHARACTERS]
+        secret = self._new_key(id_, 0)
+        key = Key(
+            id=id_,
+            name=check_id(name, "a key's name"),
+            scope=check_bound(scope),
+            permissions=check_permissions(permissions),
+            created_at=now,
+            expires_at=expires_at,
+            last_used_at=None,
+            digest=digest_of(secret),
+        )
+        await self._keep(key)
+        return key, secret
+
+    async def rotate(self, id_: str, *, overlap_s: float = 0.0) -> tuple[Key, str]:
+        """
+        Give a key a new secret; the old one remains valid for *overlap_s* seconds.
+
+        Raises:
+            NotFoundError: There is no such key.
+            UsageError: The overlap is outside 0 to ``ROTATION_OVERLAP_S_MAX``.
+        """
+        if not 0 <= overlap_s <= ROTATION_OVERLAP_S_MAX:
+            msg = (
+                f"overlap_s {overlap_s:g} is outside 0 to {ROTATION_OVERLAP_S_MAX:g} "
+                "(ROTATION_OVERLAP_S_MAX)"
+            )
+            raise UsageError(msg)
+        old = await self.key(id_)
+        secret = self._new_key(id_, old.version)
+        until = to_datetime(self._store.now()) + timedelta(seconds=overlap_s)
+        rotated = replace(
+            old,
+            digest=digest_of(secret),
+            old_digest=old.digest if overlap_s else None,
+            old_until=until if overlap_s else None,
+        )
+        await self._keep(rotated)
+        self._changed()
+        return rotated, secret
+
+    def made_again(self, key: Key) -> str:
+        """
+        Return the secret of a key that `create` or `rotate` made of the same source of secrets.
+
+        Raises:
+            GoneError: It was rotated since, or made of another source.
+        """
+        secret = self._new_key(key.id, key.version - 1)
+        if not hmac.compare_digest(digest_of(secret), key.digest):
+            msg = f"the key {key.id!r} has another secret by now: rotate it under a new key"
+            raise GoneError(msg)
+        return secret
+
+    def _new_key(self, id_: str, version: int) -> str:
+        token = base64.urlsafe_b64encode(self._secrets_of("secret", id_, version)).decode()
+        return f"{KEY_PREFIX}_{id_}_{token.rstrip('=')}"
+
+    async def revoke(self, id_: str) -> None:
+        """Revoke a key at once; an unknown id is ignored."""
+        kinds = (SERVICE_KEY, SERVICE_KEY_USE)
+        writes = [DeleteSideRecord(kind=each, key=id_) for each in kinds]
+        await self._store.apply(KEYS_SCOPE, writes)
+        self._changed()
+
+    async def key(self, id_: str) -> Key:
+        """
+        Return the metadata of a key.
+
+        Raises:
+            NotFoundError: The id is unknown.
+        """
+        found = await self._kept(check_id(id_, "a key's id"))
+        if found is None:
+            msg = f"there is no key {id_!r}: list the keys that there are"
+            raise NotFoundError(msg)
+        return found
+
+    async def by_id(self, ids: Collection[str]) -> dict[str, Key]:
+        """Return the existing keys among these ids."""
+        wanted = [SideAddress(SERVICE_KEY, each) for each in ids]
+        found: dict[str, Key] = {}
+        for start in range(0, len(wanted), KEYS_PAGE):
+            part = wanted[start : start + KEYS_PAGE]
+            page = await self._store.side_records_at(KEYS_SCOPE, part)
+            found |= {each.key: _key_of(each) for each in page if each is not None}
+        return found
+
+    async def all(self, within: Scope = ()) -> list[Key]:
+        """Return the keys that are bound to *within* or below it, oldest first."""
+        used = {each.key: each.updated_at for each in await self._listed(SERVICE_KEY_USE)}
+        found = [
+            replace(_key_of(each), last_used_at=used.get(each.key))
+            for each in await self._listed(SERVICE_KEY)
+        ]
+        inside = [each for each in found if each.scope[: len(within)] == within]
+        return sorted(inside, key=lambda each: (each.created_at, each.id))
+
+    async def _listed(self, kind: str) -> list[SideRecord]:
+        return [
+            row
+            async for row in each_row(
+                lambda cursor: self._store.side_records(
+                    KEYS_SCOPE, kind, cursor=cursor, limit=KEYS_PAGE
+                )
+            )
+        ]
+
+    async def _kept(self, id_: str) -> Key | None:
+        found = await self._store.side_record(KEYS_SCOPE, SERVICE_KEY, id_)
+        return None if found is None else _key_of(found)
+
+    async def _kept_and_used(self, id_: str) -> tuple[Key | None, SideRecord | None]:
+        """Return a key, and the note of its last use, by one read: every request asks for them."""
+        wanted = [SideAddress(SERVICE_KEY, id_), SideAddress(SERVICE_KEY_USE, id_)]
+        found, used = await self._store.side_records_at(KEYS_SCOPE, wanted)
+        return None if found is None else _key_of(found), used
+
+    async def _note_use(self, id_: str) -> None:
+        # Beside the key: noting it must never bring back one that is revoked meanwhile.
+        put = PutSideRecord(kind=SERVICE_KEY_USE, key=id_, value={})
+        await self._store.apply(KEYS_SCOPE, [put])
+
+    async def _keep(self, key: Key) -> None:
+        put = PutSideRecord(
+            kind=SERVICE_KEY, key=key.id, value=_value_of(key), expected=key.version
+        )
+        await self._store.apply(KEYS_SCOPE, [put])
+
+
+def digest_of(key: str) -> str:
+    """Return the digest under which a key is kept."""
+    return hashlib.sha256(b"recollect key\0" + key.encode("utf-8", "replace")).hexdigest()
+
+
+def _id_in(key: str) -> str | None:
+    """Return the id of the key, ``None`` if it has not the form of one."""
+    found = _KEY.fullmatch(key) if len(key) <= KEY_CHARACTERS_MAX else None
+    return found[1] if found else None
+
+
+def _is_to_be_noted(used: SideRecord | None, now: datetime) -> bool:
+    """Return True if that a key is used was last noted so long ago that it is again."""
+    return used is None or now - used.updated_at >= timedelta(seconds=USED_EVERY_S)
+
+
+def _value_of(key: Key) -> JsonObject:
+    return {
+        "name": key.name,
+        "scope": list(key.scope),
+        "permissions": sorted(key.permissions),
+        "created_at": key.created_at.isoformat(),
+        "expires_at": _written(key.expires_at),
+        "digest": key.digest,
+        "old_digest": key.old_digest,
+        "old_until": _written(key.old_until),
+    }
+
+
+def _written(time: datetime | None) -> str | None:
+    return None if time is None else time.isoformat()
+
+
+def _key_of(kept: SideRecord) -> Key:
+    return key_from(kept.key, kept.value, kept.version)
+
+
+def key_from(id_: str, value: Mapping[str, Json], version: int) -> Key:
+    """Return the key that a document keeps."""
+
+    def time(name: str) -> datetime | None:
+        found = value.get(name)
+        return datetime.fromisoformat(found) if isinstance(found, str) else None
+
+    old = value.get("old_digest")
+    return Key(
+        id=id_,
+        name=str(value["name"]),
+        scope=check_scope(texts_in(value["scope"])),
+        permissions=check_permissions(texts_in(value["permissions"])),
+        created_at=datetime.fromisoformat(str(value["created_at"])),
+        expires_at=time("expires_at"),
+        last_used_at=None,
+        digest=str(value["digest"]),
+        old_digest=old if isinstance(old, str) else None,
+        old_until=time("old_until"),
+        version=version,
+    )

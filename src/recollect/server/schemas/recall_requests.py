@@ -1,0 +1,128 @@
+"""Request bodies of recall and of a prompt's context."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import ConfigDict, Field
+
+from recollect.recall.context_defaults import CONTEXT_TOKENS, RECENT_MESSAGES
+from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
+from recollect.records import Role
+from recollect.server.schemas.requests import Id, Object, RequestModel, Time
+from recollect.stores.validation import PAGE_ROWS_MAX
+
+BUDGET_TOKENS_MAX: Final = 1_000_000
+RECENT_MAX: Final = PAGE_ROWS_MAX
+
+
+class EntryFilters(RequestModel):
+    """Which entries a search may find."""
+
+    valid_at: Time | Literal["now", "ever"] = "now"
+    known_at: Time | None = None
+    asked_at: Time | None = Field(
+        default=None,
+        description='The moment meant by "now": for "last week", and for which memories are true.',
+    )
+    since: Time | None = None
+    until: Time | None = None
+    threads: list[Id] | None = Field(
+        default=None, max_length=1_000, description="Only messages of these threads."
+    )
+    types: list[Id] | None = Field(default=None, max_length=100)
+    roles: list[Role] | None = Field(
+        default=None, description="Only messages of these roles; [] for no messages at all."
+    )
+    filter: Object | None = None
+    below: bool = False
+    whole: bool = Field(
+        default=False,
+        description="Whether each entry comes with all that is kept of it, and exact figures.",
+    )
+
+    def where(self) -> Where:
+        """Return which entries may be found."""
+        return Where(
+            messages=self.roles != [],
+            types=self.types,
+            threads=self.threads,
+            since=self.since,
+            until=self.until,
+            filter=self.filter,
+            valid_at=self.valid_at,
+            known_at=self.known_at,
+        )
+
+
+class RecallRequest(EntryFilters):
+    """A query, and what shapes its answer."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"query": "Where does Ada live?", "limit": 5, "budget_tokens": 500}]
+        },
+    )
+
+    query: str = Field(min_length=1, max_length=QUERY_CHARACTERS_MAX)
+    limit: int = Field(default=10, ge=1, le=200)
+    budget_tokens: int | None = Field(default=None, ge=1, le=BUDGET_TOKENS_MAX)
+    min_score: float = Field(
+        default=0, ge=0, le=1, description="Only entries of at least so much relevance."
+    )
+    thread: Id | None = Field(
+        default=None, description="The thread of the talk: what is said in it is left out."
+    )
+    render: bool = True
+
+
+class ContextRequest(EntryFilters):
+    """The query of a prompt's next turn, its token budget, and filters of the entries shown."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"query": "Where does Ada live?", "thread": "holidays", "budget_tokens": 1000}
+            ]
+        },
+    )
+
+    query: str = Field(
+        description=f"In its own words; only its first {QUERY_CHARACTERS_MAX:,} characters count. "
+        "One that is empty gets the profile."
+    )
+    thread: Id | None = Field(
+        default=None, description="The thread that the prompt is part of; it need not exist."
+    )
+    recent: (
+        Annotated[int, Field(ge=0, le=RECENT_MAX)]
+        | Annotated[list[str], Field(max_length=RECENT_MAX)]
+    ) = Field(
+        default=RECENT_MESSAGES,
+        description="What the prompt shows already: so many of the newest messages of `thread`, "
+        "or the texts themselves.",
+    )
+    history_tokens: int = Field(
+        default=0,
+        ge=0,
+        le=BUDGET_TOKENS_MAX,
+        description="Give the newest messages of `thread` that cost no more, as `history`.",
+    )
+    budget_tokens: int = Field(default=CONTEXT_TOKENS, ge=1, le=BUDGET_TOKENS_MAX)
+    min_score: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Only entries of at least so much relevance; without it, nothing where no "
+        "entry is likelier to bear on the query than on idle talk.",
+    )
+    profile: bool | Annotated[list[Id], Field(max_length=100)] = Field(
+        default=True, description="Whether the documents in force are shown, or which types'."
+    )
+    instructions: str = Field(default="", description="A text that counts towards the budget.")
+    examples: list[str] = Field(default_factory=list, max_length=1_000)
+    roles: list[Role] | None = Field(
+        default=None, max_length=0, description="[] for no messages at all."
+    )

@@ -1,0 +1,101 @@
+"""The embedding backlog: entries that lack a vector, and the vectors that were made of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from recollect.records import Scope
+from recollect.stores.rows import MessageRow, VectorRow
+from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Removal, Rows
+from recollect.text.searchable import message_text
+
+EMBED_ENTRIES_MAX: Final = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unembedded:
+    """
+    The next entries of a scope for an embedder, with their texts.
+
+    *removed* lists entries removed since its last visit, unless more than ``CHANGES_FOLLOWED_MAX``
+    changes have happened since.
+    """
+
+    scope_id: int
+    scope: Scope
+    until: int
+    entries: tuple[tuple[int, bytes, str], ...]
+    """For each: its uid, the hash of its text, its text."""
+    removed: tuple[int, ...] = ()
+
+
+Embedded: TypeAlias = tuple[int, bytes, bytes]
+"""An entry's uid, the hash of the text that was embedded, the vector as it is stored."""
+
+
+def read_unembedded(rows: Rows, scope_id: int, embedder: str) -> Unembedded | None:
+    """Return the next entries of a scope to embed, ``None`` if there are none."""
+    scope = rows.scope_by_id(scope_id)
+    after = rows.embedded_seq(scope_id, embedder)
+    if scope is None or after >= scope.seq:
+        return None
+    pending = rows.unembedded(scope_id, after, embedder, EMBED_ENTRIES_MAX + 1)
+    more = len(pending) > EMBED_ENTRIES_MAX
+    waiting = [uid for uid, _ in pending[:EMBED_ENTRIES_MAX]]
+    until = pending[EMBED_ENTRIES_MAX][1] - 1 if more else scope.seq
+    texts = [
+        (row.uid, row.text_hash, _text_of(row)) for row in rows.messages_by_uid(scope_id, waiting)
+    ] + [(row.uid, row.text_hash, row.text) for row in rows.memories_by_uid(scope_id, waiting)]
+    return Unembedded(
+        scope_id=scope_id,
+        scope=scope.segments,
+        until=max(until, after),
+        entries=tuple(texts),
+        removed=tuple(rows.removed(scope_id, after)),
+    )
+
+
+def read_backlog(rows: Rows, embedder: str, limit: int) -> int:
+    """Count the entries without a vector of *embedder*, up to *limit*."""
+    count = 0
+    for scope_id in rows.unembedded_scopes(embedder, limit):
+        after = rows.embedded_seq(scope_id, embedder)
+        count += len(rows.unembedded(scope_id, after, embedder, limit - count))
+        if count >= limit:
+            break
+    return count
+
+
+def _text_of(row: MessageRow) -> str:
+    content = None if row.content is None else json.loads(row.content)
+    return message_text(row.text, row.name, content)
+
+
+def plan_embedded(
+    rows: Rows, scope_id: int, embedder: str, done: Sequence[Embedded], until: int
+) -> PlannedWrite[int]:
+    """Store vectors of entries whose text has not changed, and advance their seq."""
+    scope = rows.scope_by_id(scope_id)
+    if scope is None:
+        return PlannedWrite(NOTHING, 0)
+    uids = [uid for uid, _, _ in done]
+    hashes = {row.uid: row.text_hash for row in rows.messages_by_uid(scope_id, uids)}
+    hashes |= {row.uid: row.text_hash for row in rows.memories_by_uid(scope_id, uids)}
+    accepted = [
+        VectorRow(scope_id=scope_id, uid=uid, embedder=embedder, text_hash=hash_, data=vector)
+        for uid, hash_, vector in done
+        if hashes.get(uid) == hash_
+    ]
+    if accepted:
+        scope = replace(scope, seq=scope.seq + 1)
+    looked_at = max(until, rows.embedded_seq(scope_id, embedder))
+    effect = Effect(
+        scopes=[scope] if accepted else [],
+        vectors=accepted,
+        raised=[Removal(scope_id=scope_id, uid=row.uid, seq=scope.seq) for row in accepted],
+        embedded=[(scope_id, embedder, looked_at)],
+    )
+    return PlannedWrite(effect, len(accepted))

@@ -1,0 +1,390 @@
+"""Writes of memories: put, end and delete, checked and planned over what is stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from recollect.errors import NotFoundError, UsageError, VersionConflictError
+from recollect.ports import Ids
+from recollect.records import DeleteMemory, Evidence, Scope
+from recollect.stores.digests import text_hash
+from recollect.stores.fast_records import maker_of
+from recollect.stores.kept_evidence import Founded, kept_evidence
+from recollect.stores.plans.derived_rows import reopened, replaced_by, row_remainder, version_names
+from recollect.stores.plans.evidence import (
+    NO_EVIDENCE,
+    decode_evidence,
+    encode_evidence,
+    evidence_messages,
+    trust_with,
+)
+from recollect.stores.plans.idempotency import Idempotency, key_row, opened, uids_under_key
+from recollect.stores.plans.memories import check_version, is_expired, revision_row
+from recollect.stores.plans.prepared_writes import (
+    PreparedEnd,
+    PreparedMemoryWrite,
+    PreparedPut,
+    PreparedWrite,
+    check_validity,
+)
+from recollect.stores.plans.said_times import Cited, SaidTimes
+from recollect.stores.plans.side_records import PreparedSideWrite, side_effect
+from recollect.stores.plans.upkeep import compacted, old_before
+from recollect.stores.provenance import NO_WORDS, Words, quoted, words_of
+from recollect.stores.remainder import MEMORY_THREAD, named_version, version_name
+from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
+from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Removal, Rows, together
+from recollect.stores.validation import check_object, decode_json
+from recollect.text.searchable import memory_text, message_text
+from recollect.text.terms import encode_terms
+
+CARRIED_VERSIONS_MAX: Final = 50
+"""In so many versions before the present one words are looked for that come back."""
+_MEMORY: Final = maker_of(MemoryRow)
+
+
+def plan_writes(
+    rows: Rows,
+    scope: ScopeRow,
+    writes: Sequence[PreparedWrite],
+    *,
+    ids: Ids,
+    now: int,
+    said: Mapping[Cited, int] | None = None,
+) -> PlannedWrite[tuple[MemoryRow | None, ...]]:
+    """
+    Apply *writes* in order, each seeing the ones before; the result is one row per write.
+
+    A write of a side record is answered with ``None``.
+
+    Args:
+        said: The times of messages that the same transaction writes.
+
+    Raises:
+        VersionConflictError: A write expected another version; nothing is written.
+        NotFoundError: A memory to be ended does not exist.
+    """
+    if not writes:
+        return PlannedWrite(NOTHING, ())
+    scope = replace(scope, seq=scope.seq + 1)
+    sides = side_effect(
+        rows,
+        scope,
+        [each for each in writes if isinstance(each, PreparedSideWrite)],
+        ids=ids,
+        now=now,
+    )
+    staged = _Staged(rows, scope, ids, now, said or {})
+    staged.look_up(
+        [(write.type, write.key) for write in writes if not isinstance(write, PreparedSideWrite)]
+    )
+    staged.look_up_messages(write for write in writes if isinstance(write, PreparedPut))
+    result = tuple(
+        None if isinstance(write, PreparedSideWrite) else staged.carry_out(write)
+        for write in writes
+    )
+    return PlannedWrite(together((staged.effect(), sides)), result)
+
+
+class _Staged:
+    """The memories of one transaction as the writes so far leave them."""
+
+    def __init__(
+        self, rows: Rows, scope: ScopeRow, ids: Ids, now: int, said: Mapping[Cited, int]
+    ) -> None:
+        self._rows = rows
+        self._scope = scope
+        self._ids = ids
+        self._now = now
+        self._found: dict[tuple[str, str], MemoryRow] = {}
+        self._looked_up: frozenset[tuple[str, str]] = frozenset()
+        self._current: dict[tuple[str, str], MemoryRow | None] = {}
+        self._revisions: list[RevisionRow] = []
+        self._gone: dict[int, Removal] = {}
+        self._times = SaidTimes(rows, scope.id, said=said, memory=self._standing)
+        self._words: dict[Evidence, Words] = {}
+
+    def look_up(self, addresses: Sequence[tuple[str, str]]) -> None:
+        """Read the memories at *addresses*, which are about to be written, in one query."""
+        self._looked_up = frozenset(addresses)
+        found = self._rows.memories_at(self._scope.id, addresses)
+        self._found = {(row.type, row.key): row for row in found}
+
+    def look_up_messages(self, puts: Iterable[PreparedPut]) -> None:
+        """Read the times of the messages that *puts* cite, in one query."""
+        self._times.look_up(each for put in puts for each in evidence_messages(put.evidence))
+
+    def carry_out(self, write: PreparedMemoryWrite) -> MemoryRow | None:
+        """Apply one write and return the resulting memory."""
+        address = (write.type, write.key)
+        current = self._read(address)
+        check_version(self._scope.segments, write, current)
+        if isinstance(write, DeleteMemory):
+            self._current[address] = None
+            if current:
+                self._remove(current)
+                self._follow(current)
+            return None
+        if isinstance(write, PreparedPut):
+            self._check_sources(write, current)
+            write = _as_trusted(self._founded(write, current))
+        after = self._version_after(current, write)
+        if current:
+            self._revisions.append(revision_row(current, self._now))
+        self._current[address] = after
+        if current and current.state == "active" and after.state != "active":
+            self._follow(current)
+        return after
+
+    def _check_sources(self, write: PreparedPut, current: MemoryRow | None) -> None:
+        """Raise if a newly cited source memory does not exist or is not in force."""
+        if MEMORY_THREAD not in write.evidence:
+            return
+        known = evidence_messages(current.evidence) if current else set()
+        for thread, name in sorted(evidence_messages(write.evidence) - known):
+            if thread != MEMORY_THREAD:
+                continue
+            named = named_version(name)
+            if named is None:
+                msg = f"{name!r} names no version of a memory, as in 'Note/tea@1'"
+                raise UsageError(msg)
+            source = self._read(named[:2])
+            if source is None or source.version < named[2] or source.state != "active":
+                actual = source.version if source else 0
+                address = f"{named[0]}/{named[1]} in {self._scope.segments!r}"
+                raise VersionConflictError(address, named[2], actual)
+
+    def _founded(self, write: PreparedPut, current: MemoryRow | None) -> PreparedPut:
+        """Return *write* with the evidence of any words it takes over added to its own."""
+        if current is None or current.evidence == NO_EVIDENCE:
+            return write
+        if (current.value, current.evidence) == (write.value, write.evidence):
+            return write
+        given = decode_evidence(write.evidence)
+        present = Evidence(thread=MEMORY_THREAD, message=_present_name(current))
+        if present in given.get("", ()):
+            return write  # it goes with the version before it, and so with what that rests on
+        before = Founded(json.loads(current.value), decode_evidence(current.evidence))
+        after = Founded(json.loads(write.value), given)
+        kept = kept_evidence(before, after, self._said, lambda: self._documents(current))
+        if kept is given or self._is_restored(write, current):
+            return write
+        return replace(write, evidence=encode_evidence(kept))
+
+    def _documents(self, current: MemoryRow) -> list[Founded]:
+        """Return the newest versions of a memory before the current one, newest first."""
+        newest = reversed(self._past(current)[-CARRIED_VERSIONS_MAX:])
+        return [Founded(json.loads(e.value), decode_evidence(e.evidence)) for e in newest]
+
+    def _is_restored(self, write: PreparedPut, current: MemoryRow) -> bool:
+        """Return True if an earlier version had this value and just this evidence."""
+        said = write.value, write.evidence
+        return any((each.value, each.evidence) == said for each in self._past(current))
+
+    def _past(self, current: MemoryRow) -> list[RevisionRow]:
+        staged = (each for each in self._revisions if each.uid == current.uid)
+        return [*self._rows.revisions(self._scope.id, current.uid), *staged]
+
+    def _said(self, evidence: Evidence) -> Words:
+        """Return the words of the cited message or memory, if it exists."""
+        if evidence not in self._words:
+            self._words[evidence] = quoted(evidence) | self._words_of(evidence)
+        return self._words[evidence]
+
+    def _words_of(self, evidence: Evidence) -> Words:
+        if evidence.thread == MEMORY_THREAD:
+            named = named_version(evidence.message)
+            memory = self._read(named[:2]) if named else None
+            return words_of(memory.text) if memory else NO_WORDS
+        thread = self._rows.thread(self._scope.id, evidence.thread)
+        if thread is None:
+            return NO_WORDS
+        found = self._rows.messages_by_id(self._scope.id, thread.number, [evidence.message])
+        texts = (
+            message_text(
+                row.text, row.name, None if row.content is None else decode_json(row.content)
+            )
+            for row in found
+        )
+        return NO_WORDS.union(*map(words_of, texts))
+
+    def _follow(self, gone: MemoryRow) -> None:
+        """Remove what was derived from a memory, and reinstate what that had replaced."""
+        erased = version_names(gone)
+        waiting, taken = sorted(erased), list[MemoryRow]()
+        while waiting:
+            names: set[tuple[str, str]] = set()
+            for found in self._rows.memories_resting_on(self._scope.id, waiting):
+                row = self._read((found.type, found.key))
+                if row is None or evidence_messages(row.evidence).isdisjoint(erased):
+                    continue
+                names |= version_names(row)
+                taken += self._without(row, erased)
+            waiting = sorted(names - erased)
+            erased |= names
+        for row in replaced_by(self._rows, taken):
+            ended = self._read((row.type, row.key))
+            if ended and ended.uid == row.uid and ended.cause == row.cause:
+                self._revisions.append(revision_row(ended, self._now))
+                self._current[row.type, row.key] = reopened(ended, self._scope.seq, self._now)
+
+    def _without(self, row: MemoryRow, erased: set[tuple[str, str]]) -> list[MemoryRow]:
+        """Remove the *erased* evidence from a memory; return it if nothing is left."""
+        left = row_remainder(row, erased)
+        if left is None:
+            self._remove(row)
+            self._current[row.type, row.key] = None
+            return [row]
+        self._revisions.append(revision_row(row, self._now))
+        text = memory_text(left.value)
+        self._current[row.type, row.key] = replace(
+            row,
+            value=check_object(left.value, "what is left of a memory"),
+            evidence=check_object(left.evidence, "what is left of its evidence"),
+            text=text,
+            terms=encode_terms(text, None),
+            text_hash=text_hash(text),
+            said_at=self._times.newest(
+                (cited[0], cited[1]) for found in left.evidence.values() for cited in found
+            ),
+            version=row.version + 1,
+            cause="a memory that it was derived from is gone",
+            updated_at=max(self._now, row.updated_at),
+            seq=self._scope.seq,
+        )
+        return []
+
+    def _read(self, address: tuple[str, str]) -> MemoryRow | None:
+        """Return the current version; an expired memory is removed and counts as missing."""
+        if address not in self._current:
+            found = self._stored(address)
+            if found and is_expired(found, self._now):
+                self._remove(found)
+                found = None
+            self._current[address] = found
+        return self._current[address]
+
+    def _standing(self, type_: str, key: str) -> MemoryRow | None:
+        """Return the memory at an address as it is now, even if expired."""
+        address = (type_, key)
+        return self._current[address] if address in self._current else self._stored(address)
+
+    def _stored(self, address: tuple[str, str]) -> MemoryRow | None:
+        if address in self._looked_up:
+            return self._found.get(address)
+        return self._rows.memory(self._scope.id, *address)
+
+    def _remove(self, row: MemoryRow) -> None:
+        self._gone[row.uid] = Removal(scope_id=self._scope.id, uid=row.uid, seq=self._scope.seq)
+        self._revisions = [each for each in self._revisions if each.uid != row.uid]
+
+    def _version_after(
+        self, current: MemoryRow | None, write: PreparedPut | PreparedEnd
+    ) -> MemoryRow:
+        if isinstance(write, PreparedEnd):
+            if current is None:
+                address = f"{write.type}/{write.key} in {self._scope.segments!r}"
+                msg = f"there is no memory {address} to end"
+                raise NotFoundError(msg)
+            check_validity(current.valid_from, write.at, f"{write.type}/{write.key}")
+            return replace(
+                current,
+                valid_until=write.at,
+                cause=write.cause,
+                version=current.version + 1,
+                updated_at=max(self._now, current.updated_at),
+                seq=self._scope.seq,
+            )
+        return self._put(current, write)
+
+    def _put(self, current: MemoryRow | None, write: PreparedPut) -> MemoryRow:
+        uid = current.uid if current else self._ids.entry_id()
+        version = current.version + 1 if current else 1
+        created_at = current.created_at if current else self._now
+        updated_at = max(self._now, current.updated_at) if current else self._now
+        return _MEMORY((
+            self._scope.id, uid, write.type, write.key, version, write.value, write.text,
+            created_at, updated_at, write.valid_from, write.valid_until, write.expires_at,
+            write.evidence, write.trust, write.state, write.cause, self._scope.seq, write.terms,
+            write.text_hash, self._times.newest(evidence_messages(write.evidence)),
+        ))  # fmt: skip
+
+    def effect(self) -> Effect:
+        """Return the combined effect of all writes."""
+        scope, old = compacted(self._scope) if self._gone else (self._scope, [])
+        return Effect(
+            scopes=[scope],
+            memories=[row for row in self._current.values() if row],
+            revisions=self._revisions,
+            removed=list(self._gone.values()),
+            compacted=old,
+        )
+
+
+def _as_trusted(write: PreparedPut) -> PreparedPut:
+    """Return *write* with the trust of an agent if it rests on what one found, by any door."""
+    trust = trust_with(write.evidence, write.trust)
+    return write if trust == write.trust else replace(write, trust=trust)
+
+
+def _present_name(row: MemoryRow) -> str:
+    return version_name(row.type, row.key, row.version)
+
+
+def plan_apply(
+    rows: Rows,
+    scope: Scope,
+    writes: Sequence[PreparedWrite],
+    idempotency: Idempotency | None,
+    *,
+    ids: Ids,
+    now: int,
+) -> PlannedWrite[tuple[MemoryRow | None, ...]]:
+    """Apply *writes*, unless that was done under the same key; see `plan_writes`."""
+    row = opened(rows, scope, now)
+    if uids_under_key(rows, row, idempotency, now) is not None:
+        found = [
+            None
+            if isinstance(write, PreparedSideWrite)
+            else rows.memory(row.id, write.type, write.key)
+            for write in writes
+        ]
+        lasting = (None if each is None or is_expired(each, now) else each for each in found)
+        return PlannedWrite(NOTHING, tuple(lasting))
+    planned = plan_writes(rows, row, writes, ids=ids, now=now)
+    if idempotency is None:
+        return planned
+    uids = [each.uid for each in planned.result if each]
+    effect = replace(
+        planned.effect,
+        scopes=planned.effect.scopes or [row],
+        idempotency=[key_row(row, idempotency, uids, now)],
+        old_keys=[(row.id, old_before(now))],
+    )
+    return PlannedWrite(effect, planned.result)
+
+
+def plan_apply_each(
+    rows: Rows, writes: Mapping[Scope, Sequence[PreparedWrite]], *, ids: Ids, now: int
+) -> PlannedWrite[None]:
+    """Carry out the writes of several scopes; see `plan_writes`."""
+    # Lock scopes in one global order, so that two writers cannot deadlock.
+    ordered = {scope: writes[scope] for scope in sorted(writes)}
+    rows.expect(
+        {
+            scope: [
+                (each.type, each.key)
+                for each in of_scope
+                if not isinstance(each, PreparedSideWrite)
+            ]
+            for scope, of_scope in ordered.items()
+        }
+    )
+    effects = [
+        plan_writes(rows, opened(rows, scope, now), of_scope, ids=ids, now=now).effect
+        for scope, of_scope in ordered.items()
+    ]
+    return PlannedWrite(together(effects), None)

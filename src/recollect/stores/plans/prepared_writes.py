@@ -1,0 +1,152 @@
+"""Prepared writes: puts and ends of memories, checked and in the form in which they are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, get_args
+
+from recollect.errors import UsageError
+from recollect.records import (
+    DeleteMemory,
+    DeleteSideRecord,
+    EndMemory,
+    JsonObject,
+    MemoryState,
+    PutMemory,
+    PutSideRecord,
+    SideWrite,
+    Trust,
+    Write,
+)
+from recollect.stores.digests import text_hash
+from recollect.stores.fast_records import maker_of
+from recollect.stores.plans.evidence import encode_evidence
+from recollect.stores.plans.side_records import PreparedSideWrite, prepare_side_write
+from recollect.stores.validation import (
+    check_id,
+    check_object,
+    check_position,
+    check_text,
+    check_time,
+    to_datetime,
+)
+from recollect.text.searchable import memory_text
+from recollect.text.terms import encode_terms
+
+_TRUSTS: Final = frozenset(get_args(Trust))
+_STATES: Final = frozenset(get_args(MemoryState))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedPut:
+    """A validated `PutMemory`, in stored form."""
+
+    type: str
+    key: str
+    value: str
+    text: str
+    expected: int | None
+    valid_from: int | None
+    valid_until: int | None
+    expires_at: int | None
+    evidence: str
+    trust: Trust
+    state: MemoryState
+    cause: str
+    terms: bytes
+    text_hash: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedEnd:
+    """A validated `EndMemory`."""
+
+    type: str
+    key: str
+    at: int
+    expected: int | None
+    cause: str
+
+
+PreparedMemoryWrite = PreparedPut | PreparedEnd | DeleteMemory
+PreparedWrite = PreparedMemoryWrite | PreparedSideWrite
+
+# Many are made of these at once, each of the values of its fields in order: see `maker_of`.
+_PUT: Final = maker_of(PreparedPut)
+
+
+def prepare_write(write: Write | SideWrite | PreparedWrite) -> PreparedWrite:
+    """
+    Validate *write* and return its prepared form; a prepared write is returned as it is.
+
+    Raises:
+        UsageError: A field is invalid; the message names it.
+    """
+    if isinstance(write, PutMemory):
+        return prepare_put(write)
+    if isinstance(write, DeleteMemory):
+        _check_address(write)
+        return write
+    if isinstance(write, EndMemory):
+        _check_address(write)
+        at = check_time(write.at, "the end of a memory")
+        cause = check_text(write.cause, "a cause")
+        return PreparedEnd(
+            type=write.type, key=write.key, at=at, expected=write.expected, cause=cause
+        )
+    if isinstance(write, PutSideRecord | DeleteSideRecord):
+        return prepare_side_write(write)
+    if isinstance(write, PreparedPut | PreparedEnd | PreparedSideWrite):
+        return write
+    msg = f"a write is a PutMemory, EndMemory or DeleteMemory, not {write!r}"
+    raise UsageError(msg)
+
+
+def _check_address(write: Write) -> None:
+    check_id(write.type, "a memory's type")
+    check_id(write.key, "a memory's key")
+    if write.expected is not None and check_position(write.expected, "a version") < 0:
+        msg = f"a write expects version {write.expected}; versions begin at 1, 0 means none"
+        raise UsageError(msg)
+
+
+def prepare_put(
+    write: PutMemory, text_of: Callable[[JsonObject], str] = memory_text
+) -> PreparedPut:
+    """
+    Like `prepare_write` for a put; *text_of* supplies the text if it has none.
+
+    Raises:
+        UsageError: A field is invalid; the message names it.
+    """
+    _check_address(write)
+    value = check_object(write.value, f"the value of {write.type}/{write.key}")
+    given = text_of(write.value) if write.text is None else write.text
+    text = check_text(given, "a memory's text")
+    valid_from = _moment(write.valid_from, "valid_from")
+    valid_until = _moment(write.valid_until, "valid_until")
+    check_validity(valid_from, valid_until, f"{write.type}/{write.key}")
+    if write.trust not in _TRUSTS or write.state not in _STATES:
+        msg = f"unknown trust {write.trust!r} or state {write.state!r}"
+        raise UsageError(msg)
+    return _PUT((
+        write.type, write.key, value, text, write.expected, valid_from, valid_until,
+        _moment(write.expires_at, "expires_at"), encode_evidence(write.evidence), write.trust,
+        write.state, check_text(write.cause, "a cause"), encode_terms(text, None), text_hash(text),
+    ))  # fmt: skip
+
+
+def _moment(time: datetime | None, what: str) -> int | None:
+    return None if time is None else check_time(time, what)
+
+
+def check_validity(valid_from: int | None, valid_until: int | None, address: str) -> None:
+    """Reject a validity that ends before it begins."""
+    if valid_from is not None and valid_until is not None and valid_until < valid_from:
+        msg = (
+            f"{address} would be valid until {to_datetime(valid_until).isoformat()}, before it "
+            f"begins at {to_datetime(valid_from).isoformat()}"
+        )
+        raise UsageError(msg)

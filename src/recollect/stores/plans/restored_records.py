@@ -1,0 +1,386 @@
+"""Restore archived records: plan the writes that make a scope hold them exactly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Final, TypeAlias
+
+from recollect.errors import ConflictError, UsageError
+from recollect.ports import Ids
+from recollect.records import Json, JsonObject, Scope
+from recollect.stores.digests import text_hash
+from recollect.stores.json_pointers import is_object_list
+from recollect.stores.plans.archive import KINDS
+from recollect.stores.plans.archive_fields import RecordFields
+from recollect.stores.plans.due_times import Debounce, signalled
+from recollect.stores.plans.evidence import evidence_messages
+from recollect.stores.plans.idempotency import opened
+from recollect.stores.plans.lanes import joined_lanes, restored_lanes, with_lanes
+from recollect.stores.plans.pending_messages import again_of, check_settings, with_again
+from recollect.stores.plans.receipts import place_of, restored_formation
+from recollect.stores.plans.said_times import SaidTimes
+from recollect.stores.plans.side_archive import restored_side
+from recollect.stores.rows import (
+    FormationRow,
+    MemoryRow,
+    MessageRow,
+    RevisionRow,
+    ScopeRow,
+    SidePlace,
+    SideRow,
+    ThreadRow,
+)
+from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
+from recollect.stores.validation import (
+    check_content,
+    check_id,
+    check_new_thread,
+    check_object,
+    to_datetime,
+)
+from recollect.text.searchable import message_text
+from recollect.text.terms import encode_terms
+from recollect.text.token_estimate import estimated_tokens
+
+_Place: TypeAlias = tuple[str, int]
+"""The id and the position of a message in its thread."""
+_THREAD_STATES: Final = ("active", "paused")
+
+
+def plan_restore(
+    rows: Rows, scope: Scope, records: Sequence[JsonObject], *, ids: Ids, now: int
+) -> PlannedWrite[int]:
+    """
+    Restore *records*; the result is how many were new.
+
+    Raises:
+        ConflictError: A record differs from the stored one with its id, position or address.
+        UsageError: A record is malformed; the message names the field.
+    """
+    row = opened(rows, scope, now)
+    restoring = _Restoring(rows, replace(row, seq=row.seq + 1), ids, now)
+    restoring.expect(records)
+    for record in records:
+        restoring.take(record)
+    return PlannedWrite(restoring.effect() if restoring.taken else NOTHING, restoring.taken)
+
+
+class _Restoring:
+    """Collects the rows of one restore transaction, record by record."""
+
+    def __init__(self, rows: Rows, scope: ScopeRow, ids: Ids, now: int) -> None:
+        self.taken = 0
+        self._rows = rows
+        self._scope = scope
+        self._ids = ids
+        self._now = now
+        self._threads: dict[str, ThreadRow] = {}
+        self._messages: list[MessageRow] = []
+        self._expected: dict[str, list[_Place]] = {}
+        """Places by thread; the first lookup in a thread reads all of its places in one query."""
+        self._by_place: dict[tuple[int, str | int], MessageRow] = {}
+        self._memories: dict[tuple[str, str], MemoryRow] = {}
+        self._revisions: list[RevisionRow] = []
+        self._formations: dict[str, FormationRow] = {}
+        self._sides: dict[SidePlace, SideRow] = {}
+
+    def expect(self, records: Sequence[JsonObject]) -> None:
+        """
+        Register the messages to come, so that their rows are read together.
+
+        Malformed records are ignored here; `take` rejects them.
+        """
+        for record in records:
+            place = _place_in(record)
+            if place is not None:
+                self._expected.setdefault(str(record["thread"]), []).append(place)
+
+    def take(self, record: JsonObject) -> None:
+        """Restore one record."""
+        if not isinstance(record, Mapping):
+            msg = f"a record is a JSON object, not {record!r}"
+            raise UsageError(msg)
+        try:
+            match record.get("kind"):
+                case "thread":
+                    self._take_thread(RecordFields(record))
+                case "message":
+                    self._take_message(RecordFields(record))
+                case "memory":
+                    self._take_memory(RecordFields(record))
+                case "side":
+                    self._take_side(RecordFields(record))
+                case "formation":
+                    self._take_formation(RecordFields(record))
+                case other:
+                    msg = f"a record of the kind {other!r}; known are {', '.join(KINDS)}"
+                    raise UsageError(msg)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, UsageError):
+                raise
+            is_absent = isinstance(error, KeyError)
+            why = f"lacks the field {error}" if is_absent else f"distorts a field: {error}"
+            msg = f"a {record.get('kind')} record {why}"
+            raise UsageError(msg) from error
+
+    def effect(self) -> Effect:
+        """Return the combined effect of all records."""
+        return Effect(
+            scopes=[self._scope],
+            threads=list(self._threads.values()),
+            messages=self._messages,
+            memories=list(self._memories.values()),
+            revisions=self._revisions,
+            formations=list(self._formations.values()),
+            sides=list(self._sides.values()),
+        )
+
+    def _thread(self, thread_id: str) -> ThreadRow:
+        if thread_id not in self._threads:
+            known = self._rows.thread(self._scope.id, thread_id)
+            self._threads[thread_id] = known or ThreadRow(
+                scope_id=self._scope.id,
+                number=self._rows.new_number(),
+                id=thread_id,
+                created_at=self._now,
+            )
+        return self._threads[thread_id]
+
+    def _take_thread(self, given: RecordFields) -> None:
+        thread_id = check_new_thread(given.text("id"))
+        last, formed = given.count("last"), given.count("formed")
+        if formed > last:
+            msg = f"thread {thread_id!r} was formed up to {formed}, beyond its last position {last}"
+            raise UsageError(msg)
+        lanes = restored_lanes(given.record.get("lanes", {}), last)
+        is_new = thread_id not in self._threads and not self._rows.thread(self._scope.id, thread_id)
+        row = self._thread(thread_id)
+        if is_new:
+            self.taken += 1
+            # A thread that stands has its own settings, and what waited may be formed by now.
+            row = replace(
+                with_again(row, given.positions("again", formed)),
+                settings=check_settings(given.record.get("settings", {})),
+            )
+            row = with_lanes(row, lanes)
+        self._threads[thread_id] = replace(
+            joined_lanes(row, formed, lanes),
+            created_at=min(row.created_at, given.moment("created_at")),
+            last=max(row.last, last),
+            state="paused" if given.one_of("state", _THREAD_STATES) == "paused" else row.state,
+        )
+
+    def _take_message(self, given: RecordFields) -> None:
+        thread = self._thread(check_new_thread(given.text("thread")))
+        message_id = check_id(given.text("id"), "a message id")
+        position, digest = given.count("position", 1), bytes.fromhex(given.text("digest"))
+        self._read_expected(thread)
+        standing = self._standing(thread.number, message_id, position)
+        if standing:
+            if any(
+                (r.id, r.position, r.digest) != (message_id, position, digest) for r in standing
+            ):
+                msg = f"message {message_id!r} of {thread.id!r} exists with other content or place"
+                raise ConflictError(msg)
+            return
+        self.taken += 1
+        made = self._message(given, thread, digest)
+        self._messages.append(made)
+        self._note(made)
+        marked = replace(thread, last=max(thread.last, position), count=thread.count + 1)
+        if position > thread.formed:
+            tokens = thread.waiting_tokens + estimated_tokens(made.text)
+            marked = replace(marked, waiting_tokens=tokens)
+        waiting = position > thread.formed or position in again_of(thread)
+        if waiting and marked.due is None:
+            signal = signalled(
+                replace(marked, last=marked.last - 1, count=0), 1, self._now, Debounce()
+            )
+            marked = replace(marked, due=signal.due, first_pending_at=signal.first_pending_at)
+        self._threads[thread.id] = marked
+
+    def _read_expected(self, thread: ThreadRow) -> None:
+        """Read the rows at the registered positions of *thread*, once."""
+        places = self._expected.pop(thread.id, [])
+        if not places or not thread.last:
+            return
+        scope_id, number = self._scope.id, thread.number
+        for row in self._rows.messages_by_id(scope_id, number, [each for each, _ in places]):
+            self._note(row)
+        for first, last in _ranges(position for _, position in places):
+            found = self._rows.messages(
+                scope_id, number, after=first - 1, until=last, limit=last - first + 1
+            )
+            for row in found:
+                self._note(row)
+
+    def _note(self, row: MessageRow) -> None:
+        self._by_place[row.thread, row.id] = self._by_place[row.thread, row.position] = row
+
+    def _standing(self, thread: int, message_id: str, position: int) -> list[MessageRow]:
+        found = (self._by_place.get((thread, each)) for each in (message_id, position))
+        return [row for row in found if row]
+
+    def _message(self, given: RecordFields, thread: ThreadRow, digest: bytes) -> MessageRow:
+        encoded = check_content(given.record.get("content"))
+        name, text, time = given.optional_id("name"), given.text("text"), given.moment("time")
+        searched = message_text(text, name, None if encoded is None else json.loads(encoded))
+        return MessageRow(
+            scope_id=self._scope.id,
+            thread=thread.number,
+            uid=self._ids.entry_id(),
+            id=given.text("id"),
+            position=given.count("position", 1),
+            role=given.role(),
+            name=name,
+            text=text,
+            content=encoded,
+            time=time,
+            session=check_id(given.text("session"), "a session id"),
+            source=given.optional_id("source"),
+            metadata=check_object(given.record.get("metadata", {}), "a message's metadata"),
+            kept_at=given.moment("kept_at"),
+            digest=digest,
+            seq=self._scope.seq,
+            terms=encode_terms(searched, to_datetime(time)),
+            text_hash=text_hash(searched),
+        )
+
+    def _take_side(self, given: RecordFields) -> None:
+        made = restored_side(given, self._scope.id, self._ids.entry_id())
+        standing = self._sides.get(made.place)
+        found = [standing] if standing else self._rows.side_records_at(self._scope.id, [made.place])
+        if not found:
+            self.taken += 1
+            self._sides[made.place] = made
+        elif replace(found[0], uid=made.uid) != made:
+            msg = f"side record {made.kind}/{made.key} exists with other content"
+            raise ConflictError(msg)
+
+    def _take_formation(self, given: RecordFields) -> None:
+        made = restored_formation(given, self._scope.id)
+        found = self._formations.get(made.id) or self._rows.formation(self._scope.id, made.id)
+        if found is None:
+            self.taken += 1
+            self._formations[made.id] = made
+        elif place_of(found) != place_of(made):
+            # What an erase blanked since, or a redrive marked, stays so.
+            msg = f"formation {made.id!r} exists, and was made at another time"
+            raise ConflictError(msg)
+
+    def _take_memory(self, given: RecordFields) -> None:
+        type_, key = check_id(given.text("type"), "a type"), check_id(given.text("key"), "a key")
+        standing = self._memories.get((type_, key)) or self._rows.memory(self._scope.id, type_, key)
+        uid = standing.uid if standing else self._ids.entry_id()
+        made = restored_memory(given, self._scope, uid, self._said_at(given))
+        if standing:
+            if _unlike(standing, made):
+                msg = (
+                    f"memory {type_}/{key} exists at version {standing.version} with other content"
+                )
+                raise ConflictError(msg)
+            return
+        self.taken += 1
+        self._memories[type_, key] = made
+        self._revisions += restored_revisions(given.record.get("revisions", ()), made)
+
+    def _said_at(self, given: RecordFields) -> int | None:
+        """Return the recorded *said_at*; for older archives, derive it from the evidence."""
+        if "said_at" in given.record:
+            return given.optional_moment("said_at")
+        numbers = {row.number: id_ for id_, row in self._threads.items()}
+        said = {(numbers[row.thread], row.id): row.time for row in self._messages}
+        times = SaidTimes(self._rows, self._scope.id, said=said, memory=self._found_memory)
+        return times.newest(evidence_messages(given.evidence()))
+
+    def _found_memory(self, type_: str, key: str) -> MemoryRow | None:
+        found = self._memories.get((type_, key))
+        return found or self._rows.memory(self._scope.id, type_, key)
+
+
+def restored_memory(
+    given: RecordFields, scope: ScopeRow, uid: int, said_at: int | None
+) -> MemoryRow:
+    """
+    Return the memory row described by an archive record.
+
+    Raises:
+        UsageError: A field is invalid.
+    """
+    text = given.text("text")
+    return MemoryRow(
+        scope_id=scope.id,
+        uid=uid,
+        type=given.text("type"),
+        key=given.text("key"),
+        **given.version(),
+        created_at=given.moment("created_at"),
+        updated_at=given.moment("updated_at"),
+        expires_at=given.optional_moment("expires_at"),
+        seq=scope.seq,
+        terms=encode_terms(text, None),
+        text_hash=text_hash(text),
+        said_at=said_at,
+    )
+
+
+def _place_in(record: JsonObject) -> _Place | None:
+    """Return the place of a message record, ``None`` if it is not a valid message."""
+    try:
+        if record.get("kind") != "message":
+            return None
+        check_id(record.get("thread"), "a thread id")
+        return check_id(record.get("id"), "a message id"), RecordFields(record).count("position", 1)
+    except (UsageError, KeyError, AttributeError):
+        return None
+
+
+def _ranges(positions: Iterable[int]) -> list[tuple[int, int]]:
+    """
+    Return the runs of consecutive *positions*, as (first, last) pairs.
+
+    >>> _ranges([3, 1, 2, 7, 2])
+    [(1, 3), (7, 7)]
+    """
+    found: list[tuple[int, int]] = []
+    for each in sorted(set(positions)):
+        if found and each == found[-1][1] + 1:
+            found[-1] = (found[-1][0], each)
+        else:
+            found.append((each, each))
+    return found
+
+
+def restored_revisions(given: Json, memory: MemoryRow) -> list[RevisionRow]:
+    """
+    Return the past versions of a memory described by an archive record.
+
+    Raises:
+        UsageError: A version is malformed, or not older than the current one.
+    """
+    if not is_object_list(given):
+        msg = f"the field 'revisions' must be a list of objects, not {given!r}"
+        raise UsageError(msg)
+    past = [_revision(RecordFields(each), memory) for each in given]
+    versions = [each.version for each in past]
+    if len(set(versions)) < len(versions) or max(versions, default=0) >= memory.version:
+        msg = f"{memory.type}/{memory.key} at {memory.version} has the past versions {versions}"
+        raise UsageError(msg)
+    return past
+
+
+def _revision(given: RecordFields, memory: MemoryRow) -> RevisionRow:
+    return RevisionRow(
+        scope_id=memory.scope_id,
+        uid=memory.uid,
+        **given.version(),
+        believed_from=given.moment("believed_from"),
+        believed_until=given.moment("believed_until"),
+    )
+
+
+def _unlike(one: MemoryRow, other: MemoryRow) -> bool:
+    names = {field.name for field in fields(MemoryRow)} - {"seq", "terms", "said_at"}
+    return any(getattr(one, name) != getattr(other, name) for name in names)

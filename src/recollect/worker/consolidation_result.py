@@ -1,0 +1,104 @@
+"""The result of a consolidation, its receipt, and how it is taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, TypeAlias
+
+from recollect.errors import NotFoundError, RecollectError
+from recollect.formation.derived_memories import (
+    DerivedChange,
+    change_record,
+    changes_in,
+    outcomes_of,
+)
+from recollect.formation.formation_receipt import receipt_of
+from recollect.formation.operation_outcomes import OperationOutcome
+from recollect.formation.window import Window
+from recollect.ports import Model
+from recollect.records import Json, JsonObject, Memory, Scope
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.undo import UNDO, Undo
+from recollect.worker.consolidation_calls import Run
+
+OUTDATED: Final = "what it was derived from has changed"
+"""The receipt's reason for dropping a derived memory."""
+ConsolidationEnding: TypeAlias = Literal["consolidated", "unchanged", "busy", "lost", "stopped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidationResult:
+    """
+    The result of a consolidation.
+
+    *id* is the id of its receipt, for `undo`; ``None`` if there was nothing to do. *postponed*
+    counts the groups left for another run because of a limit or a failure (*reason*).
+
+    >>> import recollect
+    >>> with recollect.open_sync("memory:", embedder="none", model="rules", worker=False) as memory:
+    ...     notes = [memory.remember("ada", each) for each in ("The boat is red.", "It rains.")]
+    ...     result = memory.consolidate("ada")
+    >>> result.changes
+    ()
+    """
+
+    end: ConsolidationEnding
+    id: str | None = None
+    changes: tuple[DerivedChange, ...] = ()
+    groups: int = 0
+    postponed: int = 0
+    dropped: int = 0
+    """Derived memories that held no more, because a source had changed."""
+    calls: int = 0
+    tokens: int = 0
+    reason: str = ""
+    error: RecollectError | None = field(default=None, compare=False)
+    """The error that stopped it, if one did."""
+
+
+async def undo_of_consolidation(store: Store, scope: Scope, consolidation: str) -> Undo | None:
+    """
+    Return the undo record of a consolidation or migration; ``None`` if it was empty.
+
+    Its groups still count as examined.
+
+    Raises:
+        NotFoundError: The consolidation does not exist.
+        UsageError: Its receipt was blanked by an erase.
+    """
+    found = await store.formation(scope, consolidation)
+    if found is None or found.status != "consolidated":
+        raise NotFoundError(f"there is no consolidation {consolidation!r} in {scope!r}")
+    changes_in(found.receipt)
+    told = found.receipt.get(UNDO)
+    if told is None:
+        return None
+    # An erase would have blanked the receipt: so it is of this epoch, in a copy as well.
+    (place,) = await store.places([scope])
+    return replace(Undo.of_json(told), scope=scope, epoch=place.epoch)
+
+
+def receipt_of_consolidation(
+    scope: Scope,
+    run: Run,
+    changes: Sequence[DerivedChange],
+    dropped: Sequence[Memory],
+    *,
+    model: Model,
+    looked_at: Sequence[str],
+) -> JsonObject:
+    """Return the receipt of a run: its calls and changes, and what it *looked_at*."""
+    outcomes = outcomes_of(changes)
+    outcomes += [
+        OperationOutcome(action="dropped", type=each.type, key=each.key, reason=OUTDATED)
+        for each in dropped
+    ]
+    window = Window(scope=scope, lines=(), watermarks={})
+    asked = model.identity if run.exchanges else None
+    told = receipt_of(window, run.asked, outcomes, model=asked, reason=run.reason)
+    consolidation: dict[str, Json] = {
+        "changes": [change_record(each) for each in changes],
+        "looked_at": list(looked_at),
+    }
+    return {**told, "consolidation": consolidation}
