@@ -128,7 +128,7 @@ function Frame() {
         <a className="brand" aria-label="Recollect" href={linkTo(["overview"], scope)}><Logo /><span>Recollect</span></a>
         <ScopePicker />
         <DayButton days={days} isOpen={isChoosingDay} toggle={() => setChoosingDay(!isChoosingDay)} />
-        <ul className={isMore ? "places more" : "places"} id="places">
+        <ul className={isMore ? "places opened" : "places"} id="places">
           {PLACES.map((each, at) => (
             <li key={each.name} className={`${each.name === "profile" || each.name === "settings" ? "gap" : ""}${at < BAR ? "" : " behind"}`}>
               <a className={each.name === place ? "side-link here" : "side-link"} aria-current={each.name === place ? "page" : undefined} href={linkTo([each.name], scope)}>

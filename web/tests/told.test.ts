@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Problem } from "../src/api/problem";
 import type { Evidence } from "../src/api/shapes";
 import { whyWritten } from "../src/lib/causes";
-import { distinct, freshEvidence } from "../src/lib/evidence";
+import { distinct, freshEvidence, isByHand } from "../src/lib/evidence";
 import { modelName } from "../src/lib/model_name";
 import { wordsOf } from "../src/lib/sentences";
 import { sentenceOf } from "../src/lib/session";
@@ -20,6 +20,15 @@ describe("the words that a memory rests on", () => {
     const before = { evidence: { "/home": [said("1", "a")] } };
     expect(freshEvidence({ evidence: { "/home": [said("1", "a"), said("2", "b")], "": [said("2", "b")] } }, before)).toEqual([said("2", "b")]);
     expect(freshEvidence(before, undefined)).toEqual([said("1", "a")]);
+  });
+
+  it("say nothing of what somebody wrote since", () => {
+    const version = (sentence: string, cause: string, ...quotes: string[]) => ({ sentence, cause, evidence: { "": quotes.map((each) => said("1", each)) } });
+    const before = version("She lives in Porto", "formed", "a");
+    expect(isByHand(version("She lives in Braga", "put", "a"), before)).toBe(true);
+    expect(isByHand(version("She lives in Braga", "put", "b"), before)).toBe(false);
+    expect(isByHand(version("She lives in Porto", "put", "a"), before)).toBe(false);
+    expect(isByHand(version("She lives in Braga", "corrected: she said so", "a"), before)).toBe(false);
   });
 
   it("are told apart by the file where they stand", () => {

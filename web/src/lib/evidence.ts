@@ -14,3 +14,9 @@ export function freshEvidence(revision: Pick<Revision, "evidence">, before: Pick
   const known = new Set(Object.values(before?.evidence ?? {}).flat().map(nameOf));
   return distinct(Object.values(revision.evidence).flat()).filter((each) => !known.has(nameOf(each)));
 }
+
+type Written = Pick<Revision, "cause" | "sentence" | "evidence">;
+
+/** Whether a version says something else than the one before, and rests on no words that say it so: somebody wrote it. */
+export const isByHand = (version: Written, before: Written): boolean =>
+  version.cause === "put" && version.sentence !== before.sentence && !freshEvidence(version, before).length;

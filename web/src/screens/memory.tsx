@@ -10,7 +10,7 @@ import { keptEvidence, standing, useMemoryActs } from "../lib/memory_acts";
 import { whyWritten } from "../lib/causes";
 import { isEdited } from "../lib/outcomes";
 import { endOf } from "../lib/days";
-import { distinct, freshEvidence } from "../lib/evidence";
+import { distinct, freshEvidence, isByHand } from "../lib/evidence";
 import { believedAt, speakerOf, timeOf } from "../lib/past";
 import { go, linkTo } from "../lib/route";
 import { isDocument, personIn } from "../lib/sentences";
@@ -106,7 +106,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
       {memory.state === "rejected" && <p className="notice">{t("reject.notice")}</p>}
       {isEditing
         ? <Edit memory={memory} done={() => { setEditing(false); again(); }} cancel={() => setEditing(false)} />
-        : <Told memory={memory} changed={again} />}
+        : <Told memory={memory} revisions={revisions} changed={again} />}
       <Block title={t("history")} count={revisions?.length} link={<a href={linkTo(["profile", memory.type, memory.key], scope)}>{t("profile.open")}</a>}>
         {!isGone(history.error) && <Failure error={history.error} again={history.again} />}
         {!revisions && !history.error && <Loading rows={2} />}
@@ -118,9 +118,10 @@ function Open({ memory, history, isEditing, setEditing, again }: {
 }
 
 /** What it says and since when, and the words that it rests on: of a sentence, which the heading has, these words first. */
-function Told({ memory, changed }: { memory: Memory; changed: () => void }) {
+function Told({ memory, revisions, changed }: { memory: Memory; revisions: readonly Revision[] | undefined; changed: () => void }) {
   const { t } = useAround();
   const { scope, can } = useHere();
+  const wording = useWording();
   const whole = memory.evidence[""] ?? [];
   const hasNone = !Object.keys(memory.evidence).length;
   const isRefusable = can("write") && memory.state === "active" && Object.keys(memory.value).length > 1;
@@ -137,10 +138,15 @@ function Told({ memory, changed }: { memory: Memory; changed: () => void }) {
       </>
     );
   }
+  const version = (number: number) => revisions?.find((each) => each.version === number);
+  const [newest, before] = [version(memory.version), version(memory.version - 1)];
+  const written = newest && before && isByHand(newest, before) ? wording.day(newest.believed_from) : undefined;
   return (
     <>
       <Block title={t("memory.why")}>
-        {hasNone ? <p className="faint">{t("memory.no_evidence")}</p> : <div className="why-believed"><Quotes evidence={distinct(Object.values(memory.evidence).flat())} scope={scope} /></div>}
+        {written && <p>{t("memory.by_hand", { day: written })}</p>}
+        {written && !hasNone && <p className="hint">{t("memory.rested_on")}</p>}
+        {written && hasNone ? null : hasNone ? <p className="faint">{t("memory.no_evidence")}</p> : <div className="why-believed"><Quotes evidence={distinct(Object.values(memory.evidence).flat())} scope={scope} /></div>}
       </Block>
       <Validity memory={memory} />
       {Object.keys(memory.value).length > 1 && <details className="fold"><summary>{t("memory.parts")}</summary><Value value={memory.value} scope={scope} aside={aside} /></details>}

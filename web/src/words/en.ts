@@ -261,6 +261,8 @@ export const en = {
   "memory.validity": "Since when",
   "memory.value": "What it says",
   "memory.why": "Why it is believed",
+  "memory.by_hand": "It was corrected by hand on {day}: no message says it so.",
+  "memory.rested_on": "What it said before rests on",
   "memory.parts": "In parts",
   "cause.put": "written",
   "cause.formed": "formed from talk",

@@ -263,6 +263,8 @@ export const zh: Record<keyof typeof en, string> = {
   "memory.validity": "从何时起",
   "memory.value": "内容",
   "memory.why": "为何相信",
+  "memory.by_hand": "它于 {day} 由人手工更正：没有消息这样说。",
+  "memory.rested_on": "更正之前的内容依据",
   "memory.parts": "各部分",
   "cause.put": "写入",
   "cause.formed": "由对话形成",
