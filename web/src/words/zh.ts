@@ -250,7 +250,7 @@ export const zh: Record<keyof typeof en, string> = {
   "memory.created_at": "相信自",
   "memory.expires_at": "过期于",
   "memory.gone": "这条记忆已不在",
-  "memory.gone_about": "它已被遗忘或抹除，或者从未存在于此。",
+  "memory.gone_about": "它已被删除或抹除，或者从未存在于此。",
   "memory.key": "键",
   "memory.no_evidence": "它不以任何消息为依据：由人或程序写入。",
   "memory.no_recalls": "最近没有召回用到它。",
