@@ -26,6 +26,7 @@ def test_who_has_never_seen_it_finds_and_corrects_a_belief(walks: Walks, tmp_pat
     assert "Porto" in facts["believed"]
     assert facts["said"] in facts["why"]
     assert "2025" in facts["since"]
+    assert "no message says it so" in facts["why_now"]
     assert "Braga" in facts["answer"]
     assert "Rua das Amoreiras" not in facts["answer"]
     assert facts["minutes"] < 1

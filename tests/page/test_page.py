@@ -17,7 +17,7 @@ import recollect
 from recollect import NewMessage
 from recollect.ports import ToolCall
 from recollect.records import MemoryState, PutMemory
-from recollect.server.http.static_page import INDEX, STATIC
+from recollect.server.http.static_page import INDEX, PLACES, STATIC
 from recollect.testing.frozen_clock import FrozenClock
 from recollect.testing.scripted_model import ScriptedModel
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tests.page.conftest import Story, Walks
 
 HERE: Final = Path(__file__).parent
+WEB: Final = HERE.parents[1] / "web"
 SCRIPT_BYTES_MAX: Final = 310_000
 """Of all screens; nearly half is the graph's library, which the graph alone loads."""
 FIRST_VIEW_BYTES_MAX: Final = 150_000
@@ -52,6 +53,13 @@ def test_every_screen_in_every_look_is_accessible(story: Story) -> None:
     assert {"well"} == set(story.chapters.values()), story.chapters
     assert [] == story.serious
     assert len(story.audits) > 50
+
+
+def test_the_service_knows_each_screen() -> None:
+    """A path of a screen leads to it; the others are not found."""
+    named = re.findall(r'\{ name: "(\w+)", icon:', (WEB / "src" / "app.tsx").read_text("utf-8"))
+
+    assert PLACES == set(named)
 
 
 def test_the_pure_parts_hold(walks: Walks) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SCOPE = ("demo", "mira")
 CHAPTERS = (
     "bulk", "raced", "ordered", "believed", "compared", "missing", "imported", "routes", "waited",
-    "looks",
+    "handheld", "looks",
 )  # fmt: skip
 
 
@@ -89,6 +89,13 @@ def test_what_was_changed_meanwhile_is_left_alone_and_told(story: Story) -> None
     assert ["active", True] == raced["standing"]["w3"]
     assert "w2" in raced["told"]
     assert "1 selected" == raced["chosen"]
+
+
+def test_each_place_is_in_reach_on_a_phone(story: Story) -> None:
+    """Four stand in the bar, all behind its button; the one that is chosen closes it."""
+    expected = {"before": 4, "opened": 11, "inReach": True, "after": 4}
+
+    assert expected == story.facts["places"]
 
 
 def test_the_order_and_the_counts_are_told(story: Story) -> None:

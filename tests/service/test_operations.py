@@ -87,11 +87,23 @@ def test_the_built_page_is_served_from_memory(
     client = connect(starting(static=static), "")
 
     index = client.get("/", headers={"accept": "text/html"})
-    deep = client.get("/memories/Fact/home", headers={"accept": "text/html"})
+    browser = {"accept": "text/html"}
+    deep = client.get("/memories/Fact/home?scope=mira", headers=browser)
+    described = client.get("/docs/", headers=browser)
+    nowhere = client.get("/no%20where", headers=browser)
+    heads = [client.head(each) for each in ("/", "/docs", "/assets/app-1.js")]
     asset = client.get("/assets/app-1.js")
     above = [client.get(f"/{each}secret.txt") for each in ("../", "%2e%2e/", "..%2f", "assets/../")]
 
-    assert index.text == deep.text == "<html>the page</html>"
+    assert "<html>the page</html>" == index.text == client.get("/docs").text
+    assert (307, "../../#/memories/Fact/home?scope=mira") == (
+        deep.status_code, deep.headers["location"],
+    )  # fmt: skip
+    assert "../#/api" in described.headers["location"]
+    assert 404 == nowhere.status_code
+    assert "url=./#/no%20where" in nowhere.text
+    assert [(200, "")] * 3 == [(each.status_code, each.text) for each in heads]
+    assert 404 == client.head("/nowhere").status_code
     assert "script-src 'self'" in index.headers["content-security-policy"]
     assert "immutable" in asset.headers["cache-control"]
     assert 304 == client.get("/", headers={"if-none-match": index.headers["etag"]}).status_code

@@ -36,6 +36,9 @@ interface Place {
   letter: string;
 }
 
+/** So many places stand in the bar of a narrow window; the others are behind a button. */
+const BAR = 4;
+
 const PLACES: readonly Place[] = [
   { name: "overview", icon: "home", letter: "o" },
   { name: "chat", icon: "chat", letter: "c" },
@@ -105,7 +108,9 @@ function Frame() {
   const days = daysIn(query);
   const [isChoosingDay, setChoosingDay] = useState(false);
   const place = PLACES.find((each) => each.name === parts[0])?.name ?? (parts.length ? "missing" : "overview");
+  const isBehind = PLACES.slice(BAR).some((each) => each.name === place);
   const [isHelping, setHelping] = useState(false);
+  const [isMore, setMore] = useState(false);
   const isFirst = useRef(true);
   // Where talk, formation or a verdict may change it: in a large scope the count is no small matter.
   const counted = ["overview", "chat", "review", "formation"].includes(place) ? place : "";
@@ -113,8 +118,7 @@ function Frame() {
   useShortcuts(PLACES.map((each) => [each.letter, () => go(linkTo([each.name], scope))]), () => setHelping(true));
   useEffect(() => {
     document.title = titleOf(t(place === "missing" ? "not_found" : place));
-    // On a phone the places stand in a row that is longer than the window.
-    document.querySelector(".side-link.here")?.scrollIntoView({ block: "nearest", inline: "center" });
+    setMore(false);
     if (isFirst.current) isFirst.current = false;
     else document.getElementById("content")?.focus({ preventScroll: true });
   }, [place, t]);
@@ -124,15 +128,21 @@ function Frame() {
         <a className="brand" aria-label="Recollect" href={linkTo(["overview"], scope)}><Logo /><span>Recollect</span></a>
         <ScopePicker />
         <DayButton days={days} isOpen={isChoosingDay} toggle={() => setChoosingDay(!isChoosingDay)} />
-        <ul>
-          {PLACES.map((each) => (
-            <li key={each.name} className={each.name === "profile" || each.name === "settings" ? "gap" : undefined}>
+        <ul className={isMore ? "places opened" : "places"} id="places">
+          {PLACES.map((each, at) => (
+            <li key={each.name} className={`${each.name === "profile" || each.name === "settings" ? "gap" : ""}${at < BAR ? "" : " behind"}`}>
               <a className={each.name === place ? "side-link here" : "side-link"} aria-current={each.name === place ? "page" : undefined} href={linkTo([each.name], scope)}>
                 <Icon name={each.icon} /><span>{t(each.name satisfies Word)}</span>
                 {each.name === "review" && waiting.value ? <span className="count">{waiting.value}</span> : null}
               </a>
             </li>
           ))}
+          <li className="more-places">
+            <button type="button" className={isBehind ? "side-link here" : "side-link"} aria-expanded={isMore} aria-controls="places" onClick={() => setMore(!isMore)}>
+              <Icon name={isMore ? "close" : "more"} /><span>{t("nav.more")}</span>
+              {waiting.value && !isMore ? <span className="dot" aria-hidden="true" /> : null}
+            </button>
+          </li>
         </ul>
         <button type="button" className="plain side-help" onClick={() => setHelping(true)}>{t("shortcuts")}</button>
       </nav>

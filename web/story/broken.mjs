@@ -33,13 +33,13 @@ const main = page.locator("main");
 async function seen(name) {
   const alert = main.locator(".broken, .wrong").filter({ visible: true }).first();
   await alert.waitFor();
-  return { text: await alert.innerText(), nav: await page.locator(".side-link").count(), name };
+  return { text: await alert.innerText(), nav: await page.locator("a.side-link").count(), name };
 }
 
 async function opened(place = "overview") {
   await page.goto("about:blank");
   await page.goto(`${base}/#/${place}`);
-  await page.locator(".side-link").first().waitFor();
+  await page.locator("a.side-link").first().waitFor();
 }
 
 /** The service stops, or answers without the file, before a screen is first gone to. */
@@ -125,7 +125,7 @@ async function unread() {
         if (await again.count()) await again.first().click({ timeout: 1_000 }).catch(() => undefined);
         await page.waitForTimeout(150);
       }
-      found.push({ place, kind, alerts, offers, nav: await page.locator(".side-link").count(), isShown: await main.locator(ready).first().isVisible() });
+      found.push({ place, kind, alerts, offers, nav: await page.locator("a.side-link").count(), isShown: await main.locator(ready).first().isVisible() });
     }
   }
   facts.tell("unread", found);

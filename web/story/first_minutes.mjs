@@ -42,6 +42,9 @@ async function correct() {
   await facts.picture(page, "edit");
   await button("Save").click();
   await page.locator(".memory-head h1", { hasText: "Braga" }).waitFor();
+  await page.getByText("corrected by hand").waitFor();
+  facts.tell("why_now", await page.locator(".half-one .block").first().innerText());
+  await facts.picture(page, "corrected");
   await page.getByRole("link", { name: "Chat", exact: true }).click();
   await page.locator("#composer").fill("Where does Mira live?");
   await page.keyboard.press("Enter");

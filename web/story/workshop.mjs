@@ -227,6 +227,22 @@ async function routes() {
   facts.tell("sought", await page.locator(".api-operation").count());
 }
 
+/** On a phone four places stand in the bar; behind a button are all, and a choice closes them again. */
+async function handheld() {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await at("memories");
+  const places = page.locator(".places a").filter({ visible: true });
+  const before = await places.count();
+  await button("More").click();
+  const boxes = await places.evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).map(({ left, right, top, bottom }) => left >= 0 && right <= innerWidth && top > innerHeight / 2 && bottom <= innerHeight));
+  await facts.picture(page, "more");
+  await audited("more");
+  await page.getByRole("link", { name: "Settings", exact: true }).click();
+  await page.locator(".import, .drop").first().waitFor();
+  facts.tell("places", { before, opened: boxes.length, inReach: boxes.every(Boolean), after: await places.count() });
+  await page.setViewportSize({ width: 1360, height: 860 });
+}
+
 /** The same in Chinese, dark, and on a phone: nothing is wider than the window, and axe finds nothing. */
 async function looks() {
   for (const [language, theme, width] of [["zh", "dark", 390], ["en", "light", 390], ["zh", "light", 1360]]) {
@@ -249,4 +265,4 @@ async function looks() {
   }
 }
 
-await told({ bulk, raced, ordered, believed, compared, missing, imported, routes, waited, looks }, { facts, page, noted, close });
+await told({ bulk, raced, ordered, believed, compared, missing, imported, routes, waited, handheld, looks }, { facts, page, noted, close });

@@ -68,4 +68,15 @@ describe("entities that no fact leads between", () => {
     const crossed = bounds.flatMap((one, at) => bounds.slice(at + 1).filter((other) => one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom));
     expect(crossed).toEqual([]);
   });
+
+  it("use the room of the picture where they are many", () => {
+    const many = Array.from({ length: 30 }, (_, at) => `n${at}`);
+    const chain = many.slice(1).map((id, at) => edge(many[Math.floor(at / 2)]!, id));
+    for (const shape of [0.8, 1.5]) {
+      const points = [...arranged(many, chain, new Map(), () => ({ width: 160, height: 32 }), shape).drawn.values()];
+      const span = (of: "x" | "y") => Math.max(...points.map((each) => each[of])) - Math.min(...points.map((each) => each[of]));
+      expect((span("x") + 160) / (span("y") + 32)).toBeLessThan(shape * 1.35);
+      expect((span("x") + 160) / (span("y") + 32)).toBeGreaterThan(shape / 1.35);
+    }
+  });
 });

@@ -4,6 +4,8 @@ import { separated, type Box } from "./graph_view";
 import { placed, type Point } from "./layout";
 
 const MARGIN = 56;
+/** Of more facts the words stand at those of the entity that is chosen: all at once would hide each other. */
+export const READABLE_EDGES = 16;
 
 interface Ends {
   from: string;
@@ -37,15 +39,31 @@ export function arranged(ids: readonly string[], edges: readonly Ends[], before:
     const members = new Set(group);
     const found = placed(group, edges.filter((each) => members.has(each.from) && members.has(each.to)), before);
     for (const [id, point] of found) own.set(id, point);
-    return bounded(separated(spread(found, shape), boxOf), boxOf);
+    return bounded(separated(filling(spread(found, shape, edges.length <= READABLE_EDGES ? ROOMY : CLOSE), boxOf, shape), boxOf), boxOf);
   });
   return { own, drawn: inRows(groups, shape) };
 }
 
-/** Places with room for the words of the arrows. */
-function spread(points: ReadonlyMap<string, Point>, shape: number): Map<string, Point> {
+/** How far apart entities stand across the picture: with room for the words of the arrows, and without. */
+const ROOMY = 1.75;
+const CLOSE = 1.3;
+
+function spread(points: ReadonlyMap<string, Point>, shape: number, across: number): Map<string, Point> {
   const stretch = Math.sqrt(shape);
-  return new Map([...points].map(([id, { x, y }]) => [id, { x: x * 1.75 * stretch, y: (y * 1.25) / stretch }]));
+  return new Map([...points].map(([id, { x, y }]) => [id, { x: x * across * stretch, y: (y * 1.25) / stretch }]));
+}
+
+/** So much further apart than they were placed entities are moved at most. */
+const STRETCH_MAX = 2.2;
+/** Of fewer the words of all arrows fit as they are placed. */
+const CROWD = 12;
+
+/** Where many are in the way of each other in one direction and there is room in the other: places that use it. */
+function filling(points: ReadonlyMap<string, Point>, boxOf: (id: string) => Box, shape: number): ReadonlyMap<string, Point> {
+  if (points.size < CROWD) return points;
+  const { width, height } = bounded(points, boxOf);
+  const [across, down] = [Math.min(STRETCH_MAX, Math.max(1, (height * shape) / width)), Math.min(STRETCH_MAX, Math.max(1, width / shape / height))];
+  return new Map([...points].map(([id, { x, y }]) => [id, { x: x * across, y: y * down }]));
 }
 
 interface Group extends Box {

@@ -2,7 +2,8 @@
 
 import type { Json, JsonObject, Memory, Revision } from "../api/shapes";
 import { changesBetween } from "./diff";
-import { shown, stepsOf, withField } from "./pointer";
+import { stepsOf, withField } from "./pointer";
+import { wordsOf } from "./sentences";
 
 const DAY_MS = 86_400_000;
 
@@ -76,7 +77,7 @@ export function lanesOf(revisions: readonly Revision[], now: number): { name: st
       lanes.set(name, lane);
       const last = lane[lane.length - 1];
       if (last && last.until === from && JSON.stringify(last.value) === JSON.stringify(value)) last.until = until;
-      else lane.push({ value, label: shown(value), from, until, version: revision.version, isLast: false });
+      else lane.push({ value, label: wordsOf(value) || "–", from, until, version: revision.version, isLast: false });
     }
   }
   for (const lane of lanes.values()) {

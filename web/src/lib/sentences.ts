@@ -20,7 +20,8 @@ export function pairsOf(value: JsonObject): Pair[] {
     .filter((each) => each.text !== "");
 }
 
-function wordsOf(value: Json): string {
+/** A value in words, without braces and brackets. */
+export function wordsOf(value: Json): string {
   if (value === null) return "";
   if (Array.isArray(value)) return value.map(wordsOf).filter(Boolean).join(", ");
   if (typeof value === "object") return pairsOf(value).map((each) => `${each.name} ${each.text}`).join(", ");

@@ -97,13 +97,19 @@ export function sentenceOf(error: unknown, t: Around["t"]): string {
   if (error instanceof Problem) {
     const own = OWN_CODES.find((each) => each === error.code);
     if (own) return t(`error.${own}`);
-    return error.detail || (error.title ? t("error.untold", { title: error.title }) : t("error.unknown"));
+    if (error.detail) return t(`error.${TOLD_CODES.find((each) => each === error.code) ?? "told"}`, { detail: error.detail });
+    return error.title ? t("error.untold", { title: error.title }) : t("error.unknown");
   }
   return error instanceof Error ? t("error.page", { message: error.message }) : t("error.unknown");
 }
 
 /** The codes of problems that the page itself finds. */
 const OWN_CODES = ["unreachable", "cut", "garbled", "left", "stopped"] as const;
+/** The codes of the service for which the page has words: of some all of them, of others before what the service says, with its names and numbers. */
+const TOLD_CODES = [
+  "unknown_key", "key_revoked", "not_found", "unavailable", "access", "forbidden", "quota", "usage", "limit", "conflict", "version_conflict", "stale_read",
+  "lease_lost", "model", "model_unavailable", "model_denied", "model_not_found", "embedder", "full", "read_only", "corrupt",
+] as const;
 
 interface Here {
   me: Me;

@@ -3,7 +3,7 @@
 import cytoscape, { type Core, type ElementDefinition, type StylesheetJson } from "cytoscape";
 import { useEffect, useRef } from "react";
 import type { Graph, GraphEdge } from "../api/shapes";
-import { arranged } from "../lib/graph_groups";
+import { arranged, READABLE_EDGES } from "../lib/graph_groups";
 import { edgeName, type Box } from "../lib/graph_view";
 import type { Point } from "../lib/layout";
 import { useAround } from "../lib/session";
@@ -81,6 +81,7 @@ export function GraphCanvas({ graph, first, chosen, marked, choose, expand }: Sh
     core.batch(() => {
       core.elements().remove();
       core.add(elementsOf(graph, first, boxes, found.drawn));
+      if (graph.edges.length > READABLE_EDGES) core.edges().addClass("silent");
     });
     core.fit(undefined, 36);
     if (core.zoom() > ZOOM_MAX) {
@@ -89,6 +90,7 @@ export function GraphCanvas({ graph, first, chosen, marked, choose, expand }: Sh
     } else if (core.zoom() < ZOOM_MIN && graph.nodes.length <= READABLE_NODES) {
       core.zoom(ZOOM_MIN);
       core.center(core.nodes().max((each) => each.degree(false)).ele);
+      core.panBy(kept(core));
     }
   }, [graph, first]);
 
@@ -118,6 +120,18 @@ export function GraphCanvas({ graph, first, chosen, marked, choose, expand }: Sh
       </div>
     </div>
   );
+}
+
+const EDGE = 10;
+
+/** How far to move a picture so that none of its room stays empty which entities beyond its edge could have. */
+function kept(core: Core): Point {
+  const box = core.elements().renderedBoundingBox({ includeLabels: false });
+  const by = (from: number, until: number, room: number): number => {
+    if (until - from <= room - 2 * EDGE) return (room - until - from) / 2;
+    return from > EDGE ? EDGE - from : Math.max(0, room - EDGE - until);
+  };
+  return { x: by(box.x1, box.x2, core.width()), y: by(box.y1, box.y2, core.height()) };
 }
 
 const PANS: Record<string, readonly [number, number]> = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -155,6 +169,8 @@ function stylesIn(element: HTMLElement): StylesheetJson {
     { selector: "node.chosen", style: { "border-color": accent, "border-width": 3 } },
     { selector: "node.marked", style: { "border-color": mark, "border-width": 3 } },
     { selector: "edge", style: { width: 1.3, "curve-style": "bezier", "line-color": line, "target-arrow-color": line, "target-arrow-shape": "triangle", "arrow-scale": 0.9, label: "data(label)", "font-size": 11, "font-family": font, color: faint, "text-background-color": raised, "text-background-opacity": 1, "text-background-padding": "2px", "min-zoomed-font-size": 7 } },
+    { selector: "edge.silent", style: { "text-opacity": 0, "text-background-opacity": 0 } },
+    { selector: "edge.chosen, edge.marked", style: { "text-opacity": 1, "text-background-opacity": 1, "z-index": 2 } },
     { selector: "edge.over", style: { "line-style": "dashed", opacity: 0.65 } },
     { selector: "edge.chosen", style: { "line-color": accent, "target-arrow-color": accent, width: 2, color: ink } },
     { selector: "edge.marked", style: { "line-color": mark, "target-arrow-color": mark, width: 2.4, color: ink } },

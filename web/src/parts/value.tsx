@@ -116,21 +116,21 @@ export function Changes({ before, after }: { before: JsonObject; after: JsonObje
   );
 }
 
+/** What a version says, with what it put in the place of what the one before said. */
+export function SentenceChange({ before, after }: { before: string | undefined; after: string }) {
+  return <p className="sentence-change">{before === undefined ? after : <Words before={before} after={after} />}</p>;
+}
+
+/** What was taken out and put in, word by word. */
+function Words({ before, after }: { before: string; after: string }) {
+  return textDiff(before, after).map((piece, place) =>
+    piece.kind === "same" ? <span key={place}>{piece.text}</span> : piece.kind === "added" ? <ins key={place}>{piece.text}</ins> : <del key={place}>{piece.text}</del>,
+  );
+}
+
 function ChangeWords({ change }: { change: Change }) {
   const { t } = useAround();
   if (change.kind === "added") return <ins aria-label={t("diff.added")}>{shown(change.after)}</ins>;
   if (change.kind === "removed") return <del aria-label={t("diff.removed")}>{shown(change.before)}</del>;
-  return (
-    <span>
-      {textDiff(shown(change.before), shown(change.after)).map((piece, place) =>
-        piece.kind === "same" ? (
-          <span key={place}>{piece.text}</span>
-        ) : piece.kind === "added" ? (
-          <ins key={place}>{piece.text}</ins>
-        ) : (
-          <del key={place}>{piece.text}</del>
-        ),
-      )}
-    </span>
-  );
+  return <span><Words before={shown(change.before)} after={shown(change.after)} /></span>;
 }

@@ -11,6 +11,7 @@ import { broughtBy } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
 import { daysIn, momentOf, momentsOf, type Days } from "../lib/time";
+import { modelName } from "../lib/model_name";
 import { useTitle } from "../lib/title";
 import { When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
@@ -41,6 +42,7 @@ export default function Chat() {
     (answer) => answer.threads,
     [scope],
   );
+  const named = useTitles(threads.rows);
   const days = daysIn(query);
   const until = momentOf(days);
   const listed = until ? threads.rows.filter((each) => each.created_at <= until) : threads.rows;
@@ -52,11 +54,12 @@ export default function Chat() {
   const [isOpen, setOpen] = useState(() => matchMedia("(min-width: 1080px)").matches);
   return (
     <div className={isOpen ? "chat with-panel" : "chat"}>
-      <ThreadList threads={{ ...threads, rows: listed }} chosen={chosen} isPast={until !== ""} />
+      <ThreadList threads={{ ...threads, rows: listed }} named={named} chosen={chosen} isPast={until !== ""} />
       {chosen && (
         <Talk
           key={`${chosen} ${JSON.stringify([scope, days])}`}
           thread={chosen}
+          called={named.get(chosen)}
           days={days}
           model={me.model}
           wanted={query.get("message")}
@@ -107,10 +110,9 @@ function useTitles(threads: readonly Thread[]): ReadonlyMap<string, string> {
   return new Map(threads.map((each) => [each.id, titleOf(each) || each.id]));
 }
 
-function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError, isLoading, error }, chosen, isPast }: { threads: Paged<Thread>; chosen: string | undefined; isPast: boolean }) {
+function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError, isLoading, error }, named, chosen, isPast }: { threads: Paged<Thread>; named: ReadonlyMap<string, string>; chosen: string | undefined; isPast: boolean }) {
   const { t } = useAround();
   const { scope } = useHere();
-  const named = useTitles(threads);
   const isNew = !isPast && chosen !== undefined && !threads.some((each) => each.id === chosen);
   return (
     <nav className="threads" aria-label={t("chat.threads")}>
@@ -145,8 +147,10 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
   );
 }
 
-function Talk({ thread, days, model, wanted, quotes, isPanelOpen, togglePanel, changed }: {
+function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, togglePanel, changed }: {
   thread: string;
+  /** What it begins with, as far as the list of threads knows it. */
+  called: string | undefined;
   days: Days;
   model: string | null;
   wanted: string | null;
@@ -173,7 +177,7 @@ function Talk({ thread, days, model, wanted, quotes, isPanelOpen, togglePanel, c
   const talk = useTalk(thread, { wanted, until }, settled, refresh);
   const [text, setText] = useDraft(placeOf(me.prefix ?? me.scope, scope, thread));
   const brought = useMemo(() => broughtBy((known ?? []).filter((each) => each.state === "active"), thread), [known, thread]);
-  const title = talk.hasEarlier || !talk.shown[0] ? (standing ? thread : t("chat.untitled")) : talk.shown[0].text;
+  const title = talk.hasEarlier || !talk.shown[0] ? (standing ? (called ?? thread) : t("chat.untitled")) : talk.shown[0].text;
   const wording = useWording();
   useTitle(t("chat"), title);
   const edit = (unsent: Unsent) => {
@@ -187,7 +191,7 @@ function Talk({ thread, days, model, wanted, quotes, isPanelOpen, togglePanel, c
         <header className="talk-head">
           <div className="talk-title">
             <h1 tabIndex={-1} title={thread}>{title}</h1>
-            <p className="about">{model ? t("chat.with", { model }) : t("chat.no_model")}</p>
+            <p className="about">{model ? t("chat.with", { model: modelName(model, t) }) : t("chat.no_model")}</p>
           </div>
           <button type="button" className={isPanelOpen ? "memories-button on" : "memories-button"} aria-expanded={isPanelOpen} aria-controls="memories-panel" onClick={togglePanel}>
             <Icon name="memory" />

@@ -8,6 +8,7 @@ import { useAsked, useChanges, useNow, usePages } from "../lib/asking";
 import { useFormNow } from "../lib/form_now";
 import { isBroken } from "../lib/overview";
 import { actionOf, isBlank, summaryOf } from "../lib/receipts";
+import { modelName } from "../lib/model_name";
 import { linkTo } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
 import { Badge, memoryLink, PageHead, ScopeName, When } from "../parts/basics";
@@ -45,7 +46,7 @@ export default function FormationScreen() {
   }, [waits, receipts.again]);
   return (
     <div className="page">
-      <PageHead title={t("formation")} about={me.model ? t("formation.about", { model: me.model }) : t("panel.no_model")}>
+      <PageHead title={t("formation")} about={me.model ? t("formation.about", { model: modelName(me.model, t) }) : t("panel.no_model")}>
         {can("write") && me.model && (
           <>
             {backlog.value?.paused
@@ -132,7 +133,7 @@ function Receipt({ formation: short, changed }: { formation: Formation; changed:
         <summary>
           <Badge kind={KINDS[formation.status]}>{t(`formation.${formation.status}`)}</Badge>
           <span>{summed(formation, t)}</span>
-          <span className="faint">{t("formation.cost", { count: formation.calls, tokens: wording.number(formation.tokens) })}</span>
+          {formation.calls > 0 && <span className="faint">{t("formation.cost", { count: formation.calls, tokens: wording.number(formation.tokens) })}</span>}
           <span className="row-when"><When at={formation.at} /></span>
         </summary>
         <div className="receipt-body">

@@ -7,8 +7,10 @@ import type { JsonObject, Memory, Revision } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked, useChanges, type Asked } from "../lib/asking";
 import { keptEvidence, standing, useMemoryActs } from "../lib/memory_acts";
+import { whyWritten } from "../lib/causes";
 import { isEdited } from "../lib/outcomes";
 import { endOf } from "../lib/days";
+import { distinct, freshEvidence, isByHand } from "../lib/evidence";
 import { believedAt, speakerOf, timeOf } from "../lib/past";
 import { go, linkTo } from "../lib/route";
 import { isDocument, personIn } from "../lib/sentences";
@@ -20,7 +22,7 @@ import { Badge, StateBadge, When } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading } from "../parts/states";
-import { Changes, Quotes, Value } from "../parts/value";
+import { Changes, Quotes, SentenceChange, Value } from "../parts/value";
 import { useValueDraft, ValueForm } from "../parts/value_form";
 
 export function MemoryView({ type, name, back, changed, known }: { type: string; name: string; back: string; changed: () => void; known: string }) {
@@ -80,7 +82,6 @@ function Open({ memory, history, isEditing, setEditing, again }: {
   const { t } = useAround();
   const { scope, can } = useHere();
   const acts = useMemoryActs(again);
-  const whole = memory.evidence[""] ?? [];
   const revisions = history.value?.revisions;
   return (
     <>
@@ -105,20 +106,50 @@ function Open({ memory, history, isEditing, setEditing, again }: {
       {memory.state === "rejected" && <p className="notice">{t("reject.notice")}</p>}
       {isEditing
         ? <Edit memory={memory} done={() => { setEditing(false); again(); }} cancel={() => setEditing(false)} />
-        : (
-          <Block title={t("memory.value")}>
-            <Value value={memory.value} evidence={memory.evidence} scope={scope} aside={can("write") && memory.state === "active" && Object.keys(memory.value).length > 1 ? (pointer, name) => <RejectField memory={memory} pointer={pointer} name={name} changed={again} /> : undefined} />
-            {whole.length > 0 && <Quotes evidence={whole} scope={scope} />}
-            {!Object.keys(memory.evidence).length && <p className="faint">{t("memory.no_evidence")}</p>}
-          </Block>
-        )}
-      <Validity memory={memory} />
+        : <Told memory={memory} revisions={revisions} changed={again} />}
       <Block title={t("history")} count={revisions?.length} link={<a href={linkTo(["profile", memory.type, memory.key], scope)}>{t("profile.open")}</a>}>
         {!isGone(history.error) && <Failure error={history.error} again={history.again} />}
         {!revisions && !history.error && <Loading rows={2} />}
         {revisions && <History memory={memory} revisions={revisions} changed={again} />}
       </Block>
       <Uses memory={memory} />
+    </>
+  );
+}
+
+/** What it says and since when, and the words that it rests on: of a sentence, which the heading has, these words first. */
+function Told({ memory, revisions, changed }: { memory: Memory; revisions: readonly Revision[] | undefined; changed: () => void }) {
+  const { t } = useAround();
+  const { scope, can } = useHere();
+  const wording = useWording();
+  const whole = memory.evidence[""] ?? [];
+  const hasNone = !Object.keys(memory.evidence).length;
+  const isRefusable = can("write") && memory.state === "active" && Object.keys(memory.value).length > 1;
+  const aside = isRefusable ? (pointer: string, name: string) => <RejectField memory={memory} pointer={pointer} name={name} changed={changed} /> : undefined;
+  if (isDocument(memory)) {
+    return (
+      <>
+        <Block title={t("memory.value")}>
+          <Value value={memory.value} evidence={memory.evidence} scope={scope} aside={aside} />
+          {whole.length > 0 && <Quotes evidence={whole} scope={scope} />}
+          {hasNone && <p className="faint">{t("memory.no_evidence")}</p>}
+        </Block>
+        <Validity memory={memory} />
+      </>
+    );
+  }
+  const version = (number: number) => revisions?.find((each) => each.version === number);
+  const [newest, before] = [version(memory.version), version(memory.version - 1)];
+  const written = newest && before && isByHand(newest, before) ? wording.day(newest.believed_from) : undefined;
+  return (
+    <>
+      <Block title={t("memory.why")}>
+        {written && <p>{t("memory.by_hand", { day: written })}</p>}
+        {written && !hasNone && <p className="hint">{t("memory.rested_on")}</p>}
+        {written && hasNone ? null : hasNone ? <p className="faint">{t("memory.no_evidence")}</p> : <div className="why-believed"><Quotes evidence={distinct(Object.values(memory.evidence).flat())} scope={scope} /></div>}
+      </Block>
+      <Validity memory={memory} />
+      {Object.keys(memory.value).length > 1 && <details className="fold"><summary>{t("memory.parts")}</summary><Value value={memory.value} scope={scope} aside={aside} /></details>}
     </>
   );
 }
@@ -158,8 +189,8 @@ function Validity({ memory }: { memory: Memory }) {
   const rows = [
     [t("memory.valid_from"), memory.valid_from],
     [t("memory.valid_until"), memory.valid_until],
-    [t("memory.expires_at"), memory.expires_at],
     [t("memory.created_at"), memory.created_at],
+    ...(memory.expires_at ? [[t("memory.expires_at"), memory.expires_at] as const] : []),
   ] as const;
   return (
     <Block title={t("memory.validity")}>
@@ -180,19 +211,17 @@ function History({ memory, revisions, changed }: { memory: Memory; revisions: Re
     <ol className="history">
       {newestFirst.map((revision, place) => {
         const before = newestFirst[place + 1];
-        const quotes = Object.values(revision.evidence).flat();
-        const known = new Set(Object.values(before?.evidence ?? {}).flat().map((each) => `${each.thread} ${each.message} ${each.quote}`));
-        const fresh = quotes.filter((each, index) => !known.has(`${each.thread} ${each.message} ${each.quote}`) && quotes.findIndex((other) => other.message === each.message && other.quote === each.quote) === index);
+        const fresh = freshEvidence(revision, before);
         return (
           <li key={revision.version} className="revision">
             <header>
               <strong>{t("memory.version", { version: revision.version })}</strong>
-              <span className="cause">{revision.cause}</span>
+              <span className="cause">{whyWritten(revision.cause, t)}</span>
               {revision.state !== "active" && <Badge kind={revision.state === "rejected" ? "wrong" : "warn"}>{t(`state.${revision.state}`)}</Badge>}
               <span className="row-when"><When at={revision.believed_from} /></span>
               {can("write") && revision.version !== memory.version && <Restore memory={memory} version={revision.version} changed={changed} />}
             </header>
-            <Changes before={before?.value ?? {}} after={revision.value} />
+            {isDocument(revision) || before?.sentence === revision.sentence ? <Changes before={before?.value ?? {}} after={revision.value} /> : <SentenceChange before={before?.sentence} after={revision.sentence} />}
             {fresh.length > 0 && <Quotes evidence={fresh} scope={scope} />}
           </li>
         );

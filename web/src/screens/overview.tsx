@@ -13,6 +13,7 @@ import { go, linkTo, useRoute } from "../lib/route";
 import { isDocument, pairsOf, personIn } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { daysIn, isToday, momentOf, momentsOf, type Days } from "../lib/time";
+import { lookOf } from "../lib/type_looks";
 import { Badge, memoryLink, StateBadge, When } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { Said, TypeName, TypeSign } from "../parts/said";
@@ -20,8 +21,9 @@ import { Empty, Failure, Loading } from "../parts/states";
 import { ToToday } from "../parts/time_bar";
 import { FormationHealth, OverTime } from "./overview_health";
 
-const KNOWN = 8;
+const KNOWN = 10;
 const CHANGED = 6;
+const TYPES = 6;
 
 export default function Overview() {
   const { t } = useAround();
@@ -56,10 +58,11 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
       <header className="overview-head">
         <span className="face" aria-hidden="true">{[...(person ?? "R")][0]?.toUpperCase()}</span>
         <div>
-          <h1 tabIndex={-1}>{person ?? t("overview")}</h1>
+          <h1 tabIndex={-1} title={person}>{person ?? t("overview")}</h1>
           <p className="about">{isNow ? t("overview.about") : t(days.known ? "overview.about_then" : "overview.true_then", { day: wording.day(day) })}</p>
         </div>
         <Ask />
+        <OfTypes days={days} />
       </header>
       <div className="overview-columns">
         <div className="overview-main">
@@ -68,20 +71,36 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
             {glance.profiles.filter(isDocument).map((each) => <ProfileCard key={`${each.type}/${each.key}`} memory={each} />)}
             {rest.length > 0 && <ul className="sentences">{rest.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} now={now} />)}</ul>}
           </section>
+        </div>
+        <div className="overview-side">
+          {(isNow || days.known || glance.waiting.length > 0) && <Waiting glance={glance} isNow={!days.known} now={now} />}
           <section className="block">
             <h2>{t(isNow ? "overview.lately" : "overview.lately_then")}</h2>
             <ol className="changed">{glance.newest.slice(0, CHANGED).map((each) => <Changed key={`${each.memory.type}/${each.memory.key}`} newest={each} now={now} />)}</ol>
           </section>
-        </div>
-        <div className="overview-side">
-          {(isNow || days.known || glance.waiting.length > 0) && <Waiting glance={glance} isNow={!days.known} now={now} />}
           {isNow && <FormationHealth />}
           {isNow && <Recalled glance={glance} />}
-          <OverTime until={now} isNow={isNow} />
+          <OverTime until={now} />
           {!isNow && <p className="hint">{t("overview.today_only")}</p>}
         </div>
       </div>
     </>
+  );
+}
+
+/** How many memories of each type there are: the way to their list. */
+function OfTypes({ days }: { days: Days }) {
+  const { scope } = useHere();
+  const wording = useWording();
+  const asked = useAsked(async () => (await api.memories(scope, { order: "newest", limit: 1, ...momentsOf(days) })).counts?.types ?? {}, [scope, days]);
+  useChanges(scope, asked.again);
+  const types = Object.entries(asked.value ?? {}).filter(([, count]) => count > 0).sort(([, one], [, other]) => other - one).slice(0, TYPES);
+  return (
+    <ul className="of-types">
+      {types.map(([type, count]) => (
+        <li key={type}><a className={`of-type tint-${lookOf(type).tint}`} href={linkTo(["memories"], scope, { type, ...days })}><TypeSign type={type} /><strong>{wording.number(count)}</strong> <span>{type}</span></a></li>
+      ))}
+    </ul>
   );
 }
 

@@ -39,20 +39,19 @@ export function FormationHealth() {
 }
 
 /** What was used in the days up to a moment. */
-export function OverTime({ until, isNow }: { until: number; isNow: boolean }) {
+export function OverTime({ until }: { until: number }) {
   const { t } = useAround();
   const { scope } = useHere();
   const usage = useAsked(() => api.usage(scope), [scope]);
   const days = usage.value ? daysIn(usage.value) : [];
   const used = COUNTED.filter((name) => lastDays(days, name, DAYS, until).some((each) => each.value));
   // Nothing is told of days of which nothing was counted.
-  if (!isNow && usage.value && !used.length) return null;
+  if (usage.value && !used.length) return null;
   return (
     <section className="block">
       <h2>{t("overview.time")}<span className="faint"> {t("overview.days", { count: DAYS })}</span></h2>
       <Failure error={usage.error} again={usage.again} />
       {!usage.value && !usage.error && <Loading rows={2} />}
-      {usage.value && !used.length && <p className="faint">{t("usage.none")}</p>}
       {used.length > 0 && <div className="plots">{used.map((name) => <Plot key={name} name={name} days={days} until={until} />)}</div>}
     </section>
   );

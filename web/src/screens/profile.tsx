@@ -2,8 +2,11 @@
 
 import { useState } from "react";
 import { api } from "../api/client";
+import { isGone } from "../api/problem";
 import type { Memory, Revision } from "../api/shapes";
 import { useAsked } from "../lib/asking";
+import { whyWritten } from "../lib/causes";
+import { freshEvidence } from "../lib/evidence";
 import { believedAt, daysOf, lanesOf, scaleEnd, spanDays, speakerOf } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -44,8 +47,10 @@ export default function Profile() {
 }
 
 function Timeline({ type, name, until }: Pick<Memory, "type"> & { name: string; until: string }) {
+  const { t } = useAround();
   const { scope } = useHere();
   const history = useAsked(() => api.history(scope, type, name), [scope, type, name]);
+  if (isGone(history.error)) return <Empty icon="time" title={t("memory.gone")}><p>{t("memory.gone_about")}</p></Empty>;
   if (history.error) return <Failure error={history.error} again={history.again} />;
   if (!history.value) return <Loading />;
   return <Past revisions={history.value.revisions} address={{ type, key: name }} until={until} />;
@@ -77,7 +82,7 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
       <section className="block slider-block">
         <div className="slider-head">
           <label htmlFor="day"><strong>{label}</strong></label>
-          {revision && <span className="faint">{t("memory.version", { version: revision.version })} · {revision.cause}</span>}
+          {revision && <span className="faint">{t("memory.version", { version: revision.version })} · {whyWritten(revision.cause, t)}</span>}
           <a className="block-link" href={memoryLink(address, scope)}>{t("panel.open")}</a>
         </div>
         <input id="day" type="range" min={0} max={stops.length - 1} value={Math.max(0, place)} aria-valuetext={label} onChange={(event) => setPlace(Number(event.target.value))} />
@@ -111,11 +116,4 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
       </div>
     </>
   );
-}
-
-function freshEvidence(revision: Revision, before: Revision | undefined) {
-  const name = (each: { thread: string; message: string; quote?: string | null }) => `${each.thread} ${each.message} ${each.quote}`;
-  const known = new Set(Object.values(before?.evidence ?? {}).flat().map(name));
-  const fresh = Object.values(revision.evidence).flat().filter((each) => !known.has(name(each)));
-  return fresh.filter((each, place) => fresh.findIndex((other) => name(other) === name(each)) === place);
 }

@@ -6,6 +6,7 @@ import { isGone } from "../api/problem";
 import type { Memory, Scope } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked, useChanges, usePages } from "../lib/asking";
+import { whyWritten } from "../lib/causes";
 import { standing } from "../lib/memory_acts";
 import { sinceThen, speakerOf, timeOf } from "../lib/past";
 import { linkTo, useRoute } from "../lib/route";
@@ -150,9 +151,10 @@ async function isDecided(scope: Scope, memory: Memory, decision: Decision): Prom
 }
 
 function Doubt({ memory }: { memory: Memory }) {
+  const { t } = useAround();
   const { scope } = useHere();
   const history = useAsked(() => api.history(scope, memory.type, memory.key), [scope, memory.type, memory.key, memory.version]);
   const cause = history.value?.revisions.find((each) => each.version === memory.version)?.cause;
   if (history.error && !isGone(history.error)) return <Failure error={history.error} again={history.again} />;
-  return cause ? <p className="notice">{cause}</p> : null;
+  return cause ? <p className="notice">{whyWritten(cause, t)}</p> : null;
 }

@@ -6,8 +6,10 @@ import hashlib
 import mimetypes
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 
@@ -17,6 +19,11 @@ STATIC: Final = Path(__file__).parents[1] / "static"
 INDEX: Final = "index.html"
 API: Final = "docs"
 """Here the page describes the routes; whatever a client accepts, it is the page."""
+PLACES: Final = frozenset({
+    "overview", "chat", "memories", "recall", "profile", "graph", "review", "formation", "types",
+    "settings", "api",
+})  # fmt: skip
+"""The screens of the page; the page itself has them behind the "#" of its address."""
 _ASSETS: Final = "assets/"
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 _POLICY: Final = (
@@ -62,23 +69,52 @@ def read_files(folder: Path) -> Mapping[str, File]:
     return found
 
 
+def screen_address(path: str, query: str) -> str:
+    """
+    Return the address, relative to *path*, at which the page shows what *path* names.
+
+    >>> screen_address("memories/Fact/home", "scope=mira")
+    '../../#/memories/Fact/home?scope=mira'
+    """
+    name = "api" if path.strip("/") == API else path
+    up = "../" * path.count("/") or "./"
+    return f"{up}#/{quote(name)}{'?' if query else ''}{quote(query, safe='=&%+')}"
+
+
+def _elsewhere(address: str) -> str:
+    """Return what a browser shows until the page says itself that there is no such place."""
+    link = escape(address)
+    return f"""\
+<!doctype html><html lang="en"><meta charset="utf-8"><title>404 · Recollect</title>
+<meta http-equiv="refresh" content="0; url={link}">
+<p>There is no such place. <a href="{link}">To the page</a></p>
+<p lang="zh-Hans">没有这个页面。<a href="{link}">前往页面</a></p></html>
+"""
+
+
+def _deep(path: str, query: str) -> Response:
+    """Answer a browser that asks for a path of a screen: it is sent there; 404 where none is."""
+    address = screen_address(path, query)
+    if path.split("/", 1)[0] in PLACES | {API}:
+        return Response(status_code=307, headers={"location": address})
+    return Response(_elsewhere(address), status_code=404, media_type="text/html")
+
+
 def page_router(folder: Path = STATIC) -> APIRouter:
     """Return the routes of the page; files are indexed in advance, not looked up per request."""
     files = read_files(folder)
     router = APIRouter(include_in_schema=False)
 
-    @router.get(f"/{{{PAGE_PATH}:path}}")
     async def page(request: Request) -> Response:
-        """Return a file of the page; a path of the page itself is its index."""
-        path = str(request.path_params[PAGE_PATH])
+        """Return a file of the page."""
+        path = str(request.path_params.get(PAGE_PATH, request.url.path.lstrip("/")))
         accepts = request.headers.get("accept", "")
         if not files and not path:
             return Response(_NOT_BUILT, media_type="text/html")
         file = files.get(INDEX if path in {"", API} else path)
-        if file is None and "text/html" in accepts and not path.startswith(("v1/", "health/")):
-            file = files.get(INDEX)
         if file is None:
-            return no_path().response()
+            is_screen = "text/html" in accepts and not path.startswith(("v1/", "health/", _ASSETS))
+            return _deep(path, request.url.query) if files and is_screen else no_path().response()
         is_for_ever = path.startswith(_ASSETS)
         headers = {
             "etag": file.tag,
@@ -89,4 +125,8 @@ def page_router(folder: Path = STATIC) -> APIRouter:
             return Response(status_code=304, headers=headers)
         return Response(file.content, media_type=file.media_type, headers=headers)
 
+    # HEAD of the files alone: on every path it would take the place of the refusals of routes.
+    for name in ("", API, *files):
+        router.add_api_route(f"/{name}", page, methods=["HEAD"])
+    router.add_api_route(f"/{{{PAGE_PATH}:path}}", page, methods=["GET"])
     return router

@@ -1,0 +1,22 @@
+/** The words that memories rest on, each once. */
+
+import type { Evidence, Revision } from "../api/shapes";
+
+const nameOf = ({ kind, thread, message, quote, file }: Evidence): string => JSON.stringify([kind ?? "message", thread, message, quote ?? "", file?.path, file?.line]);
+
+/** Each of the words once, in their order. */
+export function distinct(evidence: readonly Evidence[]): Evidence[] {
+  return [...new Map(evidence.map((each) => [nameOf(each), each])).values()];
+}
+
+/** What a version rests on that the one before did not. */
+export function freshEvidence(revision: Pick<Revision, "evidence">, before: Pick<Revision, "evidence"> | undefined): Evidence[] {
+  const known = new Set(Object.values(before?.evidence ?? {}).flat().map(nameOf));
+  return distinct(Object.values(revision.evidence).flat()).filter((each) => !known.has(nameOf(each)));
+}
+
+type Written = Pick<Revision, "cause" | "sentence" | "evidence">;
+
+/** Whether a version says something else than the one before, and rests on no words that say it so: somebody wrote it. */
+export const isByHand = (version: Written, before: Written): boolean =>
+  version.cause === "put" && version.sentence !== before.sentence && !freshEvidence(version, before).length;

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { Problem } from "../src/api/problem";
+import type { Evidence } from "../src/api/shapes";
+import { whyWritten } from "../src/lib/causes";
+import { distinct, freshEvidence, isByHand } from "../src/lib/evidence";
+import { modelName } from "../src/lib/model_name";
+import { wordsOf } from "../src/lib/sentences";
+import { sentenceOf } from "../src/lib/session";
+import { translated, type Word } from "../src/words";
+
+const said = (message: string, quote: string): Evidence => ({ thread: "talk", message, quote });
+const t = (word: Word, values?: Record<string, string | number>) => translated("zh", word, values);
+
+describe("the words that a memory rests on", () => {
+  it("are each told once, in their order", () => {
+    expect(distinct([said("1", "a"), said("2", "a"), said("1", "a")])).toEqual([said("1", "a"), said("2", "a")]);
+  });
+
+  it("are fresh where the version before did not have them", () => {
+    const before = { evidence: { "/home": [said("1", "a")] } };
+    expect(freshEvidence({ evidence: { "/home": [said("1", "a"), said("2", "b")], "": [said("2", "b")] } }, before)).toEqual([said("2", "b")]);
+    expect(freshEvidence(before, undefined)).toEqual([said("1", "a")]);
+  });
+
+  it("say nothing of what somebody wrote since", () => {
+    const version = (sentence: string, cause: string, ...quotes: string[]) => ({ sentence, cause, evidence: { "": quotes.map((each) => said("1", each)) } });
+    const before = version("She lives in Porto", "formed", "a");
+    expect(isByHand(version("She lives in Braga", "put", "a"), before)).toBe(true);
+    expect(isByHand(version("She lives in Braga", "put", "b"), before)).toBe(false);
+    expect(isByHand(version("She lives in Porto", "put", "a"), before)).toBe(false);
+    expect(isByHand(version("She lives in Braga", "corrected: she said so", "a"), before)).toBe(false);
+  });
+
+  it("are told apart by the file where they stand", () => {
+    const found = (line: number): Evidence => ({ ...said("", "x"), kind: "file", file: { path: "a.py", line } });
+    expect(distinct([found(1), found(2), found(1)])).toHaveLength(2);
+  });
+});
+
+describe("why a version was written", () => {
+  it("is in the reader's language where the store says it", () => {
+    expect(whyWritten("put", t)).toBe("写入");
+    expect(whyWritten("restored 12", t)).toBe("恢复了第 12 版");
+  });
+
+  it("is as it was told elsewhere", () => {
+    for (const cause of ["the flat is free earlier", "constructor", "restored twice"]) expect(whyWritten(cause, t)).toBe(cause);
+  });
+});
+
+describe("numbers and names in words", () => {
+  it("have their thousands apart where they count", () => {
+    expect(translated("en", "chat.count", { count: 10_000 })).toBe("10,000 messages");
+    expect(translated("en", "chat.count", { count: 1 })).toBe("1 message");
+    expect(translated("en", "cause.restored", { version: 1_000 })).toBe("version 1000 restored");
+  });
+
+  it("say what a model of rules is, and name any other", () => {
+    expect(modelName("rules/1", t)).toBe("固定规则");
+    expect(modelName("openai/rules", t)).toBe("openai/rules");
+  });
+
+  it("have no braces in what a document says", () => {
+    expect(wordsOf({ street: "Rua do Souto 7", town: ["Braga", null] })).toBe("street Rua do Souto 7, town Braga");
+  });
+});
+
+describe("what the service refuses", () => {
+  const said = (code: string, language: "en" | "zh") => sentenceOf(new Problem(400, code, "Bad", "it is 3, and 2 is allowed"), (word, values) => translated(language, word, values));
+
+  it("is in the reader's language, with the names and numbers that the service gives", () => {
+    expect(said("limit", "en")).toBe("it is 3, and 2 is allowed");
+    expect(said("limit", "zh")).toBe("超出了限制：it is 3, and 2 is allowed");
+    expect(said("of tomorrow", "zh")).toBe("服务的答复：it is 3, and 2 is allowed");
+  });
+
+  it("says to who sits before a page no header and no route", () => {
+    for (const code of ["unknown_key", "key_revoked", "not_found", "unavailable"]) expect(said(code, "en") + said(code, "zh")).not.toContain("it is 3");
+  });
+});
