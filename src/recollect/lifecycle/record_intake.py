@@ -116,7 +116,7 @@ class _Coming:
 
 @dataclass(frozen=True, slots=True)
 class _ScopeMoment:
-    """What a scope is checked against: its epoch, and then what the ledger lists as erased."""
+    """The epoch of a scope, and the erases that the ledger listed after it was read."""
 
     epoch: int
     erasures: Erasures

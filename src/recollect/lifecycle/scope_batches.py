@@ -24,7 +24,7 @@ SCOPES_TOGETHER: Final = 8
 @dataclass(frozen=True, slots=True)
 class BatchOutcomes:
     """
-    What became of batches, in their order.
+    The counts of batches, in their order, and the first error.
 
     An error ends the batches of its scope, and *error* is that of the first such batch. A batch
     that failed, or was left out, has no counts.
@@ -71,7 +71,7 @@ def _is_settings(record: JsonObject) -> bool:
 
 async def take_window(intake: Intake, window: Sequence[Batch], take: TakeBatch) -> BatchOutcomes:
     """
-    Have *take* put the batches of *window* into *intake*, and wait for all of them.
+    Pass the batches of *window* to *take*, which puts them into *intake*, and wait for all.
 
     Those of one scope go one after another, those of different scopes at the same time.
     """
