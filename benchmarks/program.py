@@ -14,6 +14,7 @@ from benchmarks.commands.context import context_bench
 from benchmarks.commands.copy import copy_bench
 from benchmarks.commands.embedder_switch import reembed_bench
 from benchmarks.commands.house import house_bench
+from benchmarks.commands.imports import imports_bench
 from benchmarks.commands.langgraph import langgraph
 from benchmarks.commands.large_scopes import large_bench
 from benchmarks.commands.nodes import nodes_bench
@@ -557,6 +558,7 @@ for _command in (
     context_bench,
     copy_bench,
     house_bench,
+    imports_bench,
     large_bench,
     nodes_bench,
     outside_bench,

@@ -295,7 +295,7 @@ async def test_a_reader_elsewhere_defers_the_cleaning(
 BUSY = """
 import asyncio, sys
 from recollect.records import NewMessage
-from recollect.stores.plans.erasure import EraseMessages
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.sqlite.store import SQLiteStore
 
 file, name, rounds = sys.argv[1:]

@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "recollect"
 IMPORT_MS_MAX = 100
+OPEN_KNOWN_MAX = 6
 OPEN_MS_MAX = 400
 RUNS = 5
 DRIVERS = frozenset(
@@ -265,13 +266,34 @@ def opened(*, embedder: str, then: str = "pass") -> tuple[float, frozenset[str]]
     return float(printed[0]), frozenset(printed[1].split())
 
 
+def known_imports() -> float:
+    """Import a known part of the standard library in a new interpreter: processor milliseconds."""
+    program = (
+        "import time\n"
+        "start = time.process_time()\n"
+        "import asyncio, concurrent.futures, decimal, email.message, http.client\n"
+        "import logging.handlers, multiprocessing.pool, tarfile, unittest.mock, urllib.request\n"
+        "import xml.dom.minidom\n"
+        "print((time.process_time() - start) * 1000)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return float(run.stdout)
+
+
 @pytest.mark.parametrize("embedder", ["none", "auto"])
 def test_opening_a_memory_is_quick(embedder: str) -> None:
-    """The quickest of five new processes is ready to append within 400 ms, asyncio included."""
-    # Other programs on the machine only add to a processor's time: the least is nearest to ours.
-    times_ms = [opened(embedder=embedder)[0] for _ in range(RUNS)]
+    """
+    The quickest of five new processes is ready to append within 400 ms, asyncio included.
 
-    assert min(times_ms) <= OPEN_MS_MAX, times_ms
+    On a processor that is slow just now, within so many times what known imports take.
+    """
+    # Other programs on the machine only add to a processor's time: the least is nearest to ours.
+    turns_ms = [(opened(embedder=embedder)[0], known_imports()) for _ in range(RUNS)]
+    opened_ms, known_ms = (min(times) for times in zip(*turns_ms, strict=True))
+
+    assert opened_ms <= max(OPEN_MS_MAX, OPEN_KNOWN_MAX * known_ms), turns_ms
 
 
 def test_an_append_loads_neither_formation_nor_ranking() -> None:

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 FILE_BYTES_MAX: Final = 4_000_000
 DEFAULT: Final = "default"
 _OWN_KEYS: Final = frozenset(
-    {"model", "base_url", "embedder", "rerank", "assistants", "scopes", "service"}
+    {
+        *("model", "base_url", "embedder", "rerank", "index_files"),
+        *("assistants", "scopes", "service"),
+    }
 )
 
 
@@ -101,6 +104,15 @@ def text_in(config: Path, name: str) -> str | None:
     return _text(read_file(config), name, config)
 
 
+def flag_in(config: Path, name: str, *, default: bool) -> bool:
+    """Return true or false as the configuration file says *name* is, *default* if it does not."""
+    found = read_file(config).get(name, default)
+    if not isinstance(found, bool):
+        msg = f"{config}: {name}: is true or false, not {found!r}"
+        raise UsageError(msg)
+    return found
+
+
 def service_table(config: Path | None) -> dict[str, Any]:
     """Return the table [service] of the configuration file, if there is one."""
     table = read_file(config).get("service", {}) if config else {}
@@ -145,8 +157,8 @@ def assistants_in(read: Mapping[str, object], file: str) -> Assistants:
     """
     Return the configuration that a file holds: its settings, and assistants that differ from it.
 
-    Its ``model``, ``base_url``, ``embedder`` and ``rerank`` are the caller's: options may replace
-    them.
+    Its ``model``, ``base_url``, ``embedder``, ``rerank`` and ``index_files`` are the caller's:
+    options may replace them.
 
     Raises:
         UsageError: It is not as it must be; it names *file* and the place in it.

@@ -111,6 +111,7 @@ async def opened_to_form(
         target.store,
         embedder=target.embedder,
         rerank=target.rerank,
+        index_files=target.index_files,
         model=model,
         formation=forming.assistants,
         worker=worker,

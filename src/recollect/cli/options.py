@@ -32,6 +32,7 @@ class Target:
     scope: Scope
     embedder: str
     rerank: str | None = None
+    index_files: bool = True
     is_json: bool
 
 
@@ -52,6 +53,7 @@ def memory_options(
                 scope=scope_from(options.pop("scope", None), options.pop("segment", ())),
                 embedder=options.pop("embedder", "none"),
                 rerank=options.pop("rerank", None),
+                index_files=options.pop("index_files", True),
                 is_json=wants_json(options.pop("as_json")),
             )
             command(target, *arguments, **options)
@@ -68,7 +70,7 @@ def memory_options(
 def _options(*, embedder: bool, scope: bool) -> list[Option]:
     found = _scope_options() if scope else []
     if embedder:
-        found += [embedder_option(), rerank_option()]
+        found += [embedder_option(), rerank_option(), index_files_option()]
     return [*found, json_option()]
 
 
@@ -138,6 +140,27 @@ def rerank_option() -> Option:
     )
 
 
+def index_files_option() -> Option:
+    """Return the option that keeps the indexes of large scopes in files, or does not."""
+    return click.option(
+        "--index-files/--no-index-files",
+        envvar="RECOLLECT_INDEX_FILES",
+        default=_configured_index_files,
+        show_default="index files",
+        help=(
+            "Keep the indexes of large scopes in files beside a SQLite file."
+            "  [env: RECOLLECT_INDEX_FILES]"
+        ),
+    )
+
+
+def _configured_index_files() -> bool:
+    from recollect.cli.formation_config import flag_in
+
+    config = _config_file()
+    return config is None or flag_in(config, "index_files", default=True)
+
+
 def _configured_embedder() -> str:
     return _configured("embedder") or DEFAULT_EMBEDDER
 
@@ -146,11 +169,17 @@ def _configured(name: str) -> str | None:
     """Return a text of the configuration file that the command was given, if there is one."""
     from recollect.cli.formation_config import text_in
 
+    config = _config_file()
+    return text_in(config, name) if config else None
+
+
+def _config_file() -> Path | None:
+    """Return the configuration file that the command was given, if there is one."""
     context = click.get_current_context(silent=True)
     named = context.params.get("config") if context else None
     # Click has a mark of its own there for an option that it has not come to yet.
     config = named if isinstance(named, Path) else os.environ.get("RECOLLECT_CONFIG")
-    return text_in(Path(config), name) if config else None
+    return Path(config) if config else None
 
 
 def _with_keys(_: click.Context, __: click.Parameter, name: str | None) -> str | None:

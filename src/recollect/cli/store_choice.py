@@ -97,7 +97,12 @@ async def opened(target: Target, *, create: bool = False) -> AsyncIterator[Recol
     if not create:
         check_exists(target.store, "`recollect import FILE`")
     async with (
-        recollect.open(target.store, embedder=target.embedder, rerank=target.rerank) as memory,
+        recollect.open(
+            target.store,
+            embedder=target.embedder,
+            rerank=target.rerank,
+            index_files=target.index_files,
+        ) as memory,
         counting(memory) as counted,
     ):
         yield counted

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
+from functools import partial
 from itertools import groupby, islice
 from typing import Final, TypeAlias, TypeVar
 
@@ -24,7 +25,8 @@ from recollect.importers.import_entries import (
     Row,
 )
 from recollect.importers.input_files import InputFile
-from recollect.lifecycle.record_intake import Intake
+from recollect.lifecycle.record_intake import Intake, IntakeCounts
+from recollect.lifecycle.scope_batches import take_window, windows_of
 from recollect.memory.facade import Recollect
 from recollect.memory.restoration import open_intake
 from recollect.records import Message, Scope
@@ -214,8 +216,8 @@ async def keep_waiting(tally: ImportCounts) -> None:
     waiting, tally.unfounded = tally.unfounded, []
     for start in range(0, len(waiting), BATCH_ROWS):
         batch = waiting[start : start + BATCH_ROWS]
-        for _, records in groupby(batch, lambda row: (row.is_remembered, str(row.record["scope"]))):
-            await _restore(list(records), tally, last=True)
+        for _, records in groupby(batch, lambda row: row.is_remembered):
+            await _restore_scopes(list(records), tally, last=True)
         tally.tell(batch)
 
 
@@ -239,9 +241,7 @@ async def _keep_rows(
 ) -> None:
     for (below, thread), messages in _by_thread(_of_kind(batch, Incoming)).items():
         await _append(memory, (*scope, *below), thread, messages, tally)
-    # One scope at a time, so that each call is one transaction, and what it says is all it did.
-    for _, records in groupby(_of_kind(batch, Archived), lambda row: str(row.record["scope"])):
-        await _restore(list(records), tally)
+    await _restore_scopes(list(_of_kind(batch, Archived)), tally)
     for below, found in _by_scope(_of_kind(batch, ImportedMemory)).items():
         await _remember(memory, (*scope, *below), found, tally)
 
@@ -313,9 +313,24 @@ async def _last_position(memory: Recollect, scope: Scope, thread: str, tally: Im
     return tally.threads[scope, thread]
 
 
-async def _restore(rows: Sequence[Archived], tally: ImportCounts, *, last: bool = False) -> None:
-    """Restore records of one scope; rejected ones are refused alone."""
-    taken = await tally.intake.take_each([row.record for row in rows], last=last)
+async def _restore_scopes(
+    rows: Sequence[Archived], tally: ImportCounts, *, last: bool = False
+) -> None:
+    """Restore records, several scopes at a time; rejected ones are refused alone."""
+    # A call for each scope, so that it is one transaction, and what it says is all it did.
+    groups = [list(group) for _, group in groupby(rows, lambda row: str(row.record["scope"]))]
+    waiting = iter(groups)
+    for window in windows_of([[row.record for row in group] for group in groups]):
+        take = partial(tally.intake.take_each, last=last)
+        taken = await take_window(tally.intake, window, take)
+        for counts, group in zip(taken.counts, waiting, strict=False):
+            if counts is not None:
+                _count(group, counts, tally)
+        if taken.error:
+            raise taken.error
+
+
+def _count(rows: Sequence[Archived], taken: IntakeCounts, tally: ImportCounts) -> None:
     tally.kept(taken.stored, taken.new)
     tally.memories += taken.new if any(row.is_remembered for row in rows) else 0
     tally.unfounded += [rows[place] for place in taken.waiting]
@@ -368,6 +383,6 @@ async def _remember(
             tally.refuse(Refused(place=row.place, reason=reason))
         else:
             tally.present += 1
-    await _restore(absent, tally)
+    await _restore_scopes(absent, tally)
     if len(absent) < len(rows):
         tally.scopes[scope] = None

@@ -113,6 +113,19 @@ class _Coming:
         return named[:2] in self.memories if named else cited in self.messages
 
 
+@dataclass(frozen=True, slots=True)
+class _ScopeMoment:
+    """The epoch of a scope, and the erases that the ledger listed after it was read."""
+
+    epoch: int
+    erasures: Erasures
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether the scope holds nothing, not even a name."""
+        return self.epoch == 0
+
+
 class Intake:
     """
     One import: takes records batch by batch, each of one scope.
@@ -141,11 +154,22 @@ class Intake:
         self._restore_erased = restore_erased
         self._coming: defaultdict[Scope, _Coming] = defaultdict(_Coming)
         self._doomed: defaultdict[Scope, Doomed] = defaultdict(Doomed)
+        self._ahead: dict[Scope, _ScopeMoment] = {}
 
     def expect(self, records: Sequence[JsonObject]) -> None:
         """Be told of all records that will be given: none waits for evidence in another."""
         for record in records:
             self._coming[scope_of(record)].add(record)
+
+    async def look_ahead(self, scopes: Sequence[Scope]) -> None:
+        """Read together what the next batch of each of *scopes* is checked against."""
+        self._ahead = await self._moments(scopes)
+
+    async def _moments(self, scopes: Sequence[Scope]) -> dict[Scope, _ScopeMoment]:
+        # The epochs first: what is erased after them makes the batch be checked anew.
+        places = await self._store.places(scopes)
+        erasures = Erasures(() if self._restore_erased else await self._store.ledger())
+        return {each.scope: _ScopeMoment(each.epoch, erasures) for each in places}
 
     async def take_each(
         self,
@@ -192,11 +216,12 @@ class Intake:
         """
         scope = scope_of(records[0])
         for tried in range(1, TRIES_MAX + 1):
-            (place,) = await self._store.places([scope])
-            checked = await self._checked(scope, records, came_from or scope, last=last)
+            ahead = self._ahead.pop(scope, None)
+            moment = ahead or (await self._moments([scope]))[scope]
+            checked = await self._checked(scope, records, came_from or scope, moment, last=last)
             now = self._store.now()
             given = [dated(record, now) for record in checked.left.values()]
-            store = self._store.since(scope, place.epoch)
+            store = self._store.since(scope, moment.epoch)
             try:
                 new = await store.restore(scope, given, erased=self._restore_erased)
             except StaleReadError:  # what was just checked may be what was erased
@@ -215,7 +240,13 @@ class Intake:
         return erased_among(ScopeErasures(erasures, scope), thread, messages)
 
     async def _checked(
-        self, scope: Scope, records: Sequence[JsonObject], came_from: Scope, *, last: bool
+        self,
+        scope: Scope,
+        records: Sequence[JsonObject],
+        came_from: Scope,
+        moment: _ScopeMoment,
+        *,
+        last: bool,
     ) -> _Checked:
         for record in records:
             if not isinstance(record, Mapping):
@@ -227,14 +258,17 @@ class Intake:
             )
         checked = _Checked(dict(enumerate(records)))
         if not self._restore_erased:
-            await self._leave_out_erased(scope, checked, came_from)
-            for each in {scope, came_from}:
+            await self._leave_out_erased(scope, checked, came_from, moment.erasures)
+            # In a scope that is not there nothing was forgotten, nor will be before this is stored.
+            for each in {scope, came_from} - ({scope} if moment.is_absent else set()):
                 await self._leave_out_forgotten(each, checked)
         await self._drop_unfounded(scope, checked, last=last)
         return checked
 
-    async def _leave_out_erased(self, scope: Scope, checked: _Checked, came_from: Scope) -> None:
-        erasures, doomed = Erasures(await self._store.ledger()), self._doomed[scope]
+    async def _leave_out_erased(
+        self, scope: Scope, checked: _Checked, came_from: Scope, erasures: Erasures
+    ) -> None:
+        doomed = self._doomed[scope]
         if not erasures:
             return
         places, records = list(checked.left), list(checked.left.values())

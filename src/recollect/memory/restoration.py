@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from recollect.deferred_imports import load_modules
@@ -53,6 +54,7 @@ class Restoration:
         """
         Restore exported records, in batches of one scope each; return how many were new.
 
+        Batches of one scope are stored in order, those of several scopes at the same time.
         Idempotent. Records that this store's ledger lists as erased are left out, with everything
         derived from them alone; so is evidence in messages that are neither in the store nor among
         the records.
@@ -63,18 +65,25 @@ class Restoration:
 
         Raises:
             ConflictError: A record differs from the stored one at its address; earlier batches are
-                stored.
+                stored, and some of other scopes may be.
             UsageError: A record is malformed, holds invalid settings, or holds internal data of a
-                service; earlier batches are stored.
+                service; earlier batches are stored, and some of other scopes may be.
         """
-        await load_modules("recollect.lifecycle.record_intake")
-        batches = batches_of(records)
+        await load_modules("recollect.lifecycle.scope_batches")
+        from recollect.lifecycle.scope_batches import take_window, windows_of
+
+        batches = [batch for _, batch in batches_of(records)]
         intake, new, places = self._intake(restore_erased=restore_erased), 0, 0
         intake.expect(records)
-        for _, batch in batches:
-            taken = await intake.take(batch, last=True)
-            new += taken.new
-            for note in taken.notes:
-                told(replace(note, place=note.place + places))
-            places += len(batch)
+        for window in windows_of(batches):
+            taken = await take_window(intake, window, partial(intake.take, last=True))
+            for batch, counts in zip(window, taken.counts, strict=True):
+                if counts is None:
+                    break
+                new += counts.new
+                for note in counts.notes:
+                    told(replace(note, place=note.place + places))
+                places += len(batch)
+            if taken.error:
+                raise taken.error
         return new

@@ -18,6 +18,7 @@ from recollect.cli.options import (
     Command,
     Target,
     embedder_option,
+    index_files_option,
     rerank_option,
     scope_from,
     store_option,
@@ -67,6 +68,7 @@ def _scope_options(command: Command) -> Command:
             ),
             embedder_option(),
             rerank_option(),
+            index_files_option(),
         )
     ):
         command = option(command)
@@ -92,6 +94,7 @@ def chat(
     rerank: str | None,
     budget: int | None,
     *,
+    index_files: bool,
     forming: FormationOptions,
 ) -> None:
     """
@@ -114,6 +117,7 @@ def chat(
         scope=scope_from(scope, segments),
         embedder=embedder,
         rerank=rerank,
+        index_files=index_files,
         is_json=False,
     )
     settings: JsonObject | None = None if assistant is None else {"assistant": assistant}

@@ -93,7 +93,11 @@ def _opened(target: Target) -> AbstractAsyncContextManager[Recollect]:
     import recollect
 
     return recollect.open(
-        target.store, embedder=target.embedder, rerank=target.rerank, worker=False
+        target.store,
+        embedder=target.embedder,
+        rerank=target.rerank,
+        index_files=target.index_files,
+        worker=False,
     )
 
 

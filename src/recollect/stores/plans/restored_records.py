@@ -46,6 +46,8 @@ from recollect.text.token_estimate import estimated_tokens
 
 _Place: TypeAlias = tuple[str, int]
 """The id and the position of a message in its thread."""
+_Address: TypeAlias = tuple[str, str]
+"""The type and the key of a memory."""
 _THREAD_STATES: Final = ("active", "paused")
 
 
@@ -77,18 +79,22 @@ class _Restoring:
         self._ids = ids
         self._now = now
         self._threads: dict[str, ThreadRow] = {}
+        self._new_threads: set[str] = set()
         self._messages: list[MessageRow] = []
         self._expected: dict[str, list[_Place]] = {}
         """Places by thread; the first lookup in a thread reads all of its places in one query."""
         self._by_place: dict[tuple[int, str | int], MessageRow] = {}
-        self._memories: dict[tuple[str, str], MemoryRow] = {}
+        self._memories: dict[_Address, MemoryRow] = {}
+        self._addresses: list[_Address] = []
+        """Addresses of memories to come; the first lookup of a memory reads all of them."""
+        self._looked_up: dict[_Address, MemoryRow | None] = {}
         self._revisions: list[RevisionRow] = []
         self._formations: dict[str, FormationRow] = {}
         self._sides: dict[SidePlace, SideRow] = {}
 
     def expect(self, records: Sequence[JsonObject]) -> None:
         """
-        Register the messages to come, so that their rows are read together.
+        Register the messages and memories to come, so that their rows are read together.
 
         Malformed records are ignored here; `take` rejects them.
         """
@@ -96,6 +102,9 @@ class _Restoring:
             place = _place_in(record)
             if place is not None:
                 self._expected.setdefault(str(record["thread"]), []).append(place)
+            address = _address_in(record)
+            if address is not None:
+                self._addresses.append(address)
 
     def take(self, record: JsonObject) -> None:
         """Restore one record."""
@@ -139,14 +148,19 @@ class _Restoring:
 
     def _thread(self, thread_id: str) -> ThreadRow:
         if thread_id not in self._threads:
-            known = self._rows.thread(self._scope.id, thread_id)
-            self._threads[thread_id] = known or ThreadRow(
-                scope_id=self._scope.id,
-                number=self._rows.new_number(),
-                id=thread_id,
-                created_at=self._now,
-            )
+            self._threads[thread_id] = self._rows.thread(
+                self._scope.id, thread_id
+            ) or self._new_thread(thread_id)
         return self._threads[thread_id]
+
+    def _new_thread(self, thread_id: str) -> ThreadRow:
+        self._new_threads.add(thread_id)
+        return ThreadRow(
+            scope_id=self._scope.id,
+            number=self._rows.new_number(),
+            id=thread_id,
+            created_at=self._now,
+        )
 
     def _take_thread(self, given: RecordFields) -> None:
         thread_id = check_new_thread(given.text("id"))
@@ -155,9 +169,9 @@ class _Restoring:
             msg = f"thread {thread_id!r} was formed up to {formed}, beyond its last position {last}"
             raise UsageError(msg)
         lanes = restored_lanes(given.record.get("lanes", {}), last)
-        is_new = thread_id not in self._threads and not self._rows.thread(self._scope.id, thread_id)
+        is_known = thread_id in self._threads
         row = self._thread(thread_id)
-        if is_new:
+        if not is_known and thread_id in self._new_threads:
             self.taken += 1
             # A thread that stands has its own settings, and what waited may be formed by now.
             row = replace(
@@ -272,7 +286,7 @@ class _Restoring:
 
     def _take_memory(self, given: RecordFields) -> None:
         type_, key = check_id(given.text("type"), "a type"), check_id(given.text("key"), "a key")
-        standing = self._memories.get((type_, key)) or self._rows.memory(self._scope.id, type_, key)
+        standing = self._found_memory(type_, key)
         uid = standing.uid if standing else self._ids.entry_id()
         made = restored_memory(given, self._scope, uid, self._said_at(given))
         if standing:
@@ -297,7 +311,17 @@ class _Restoring:
 
     def _found_memory(self, type_: str, key: str) -> MemoryRow | None:
         found = self._memories.get((type_, key))
-        return found or self._rows.memory(self._scope.id, type_, key)
+        return found or self._stored_memory((type_, key))
+
+    def _stored_memory(self, address: _Address) -> MemoryRow | None:
+        """Return the stored memory at *address*; the first call reads all that were registered."""
+        if address not in self._looked_up:
+            asked = list(dict.fromkeys([address, *self._addresses]))
+            self._addresses.clear()
+            self._looked_up |= dict.fromkeys(asked)
+            found = self._rows.memories_at(self._scope.id, asked)
+            self._looked_up |= {(row.type, row.key): row for row in found}
+        return self._looked_up[address]
 
 
 def restored_memory(
@@ -334,6 +358,16 @@ def _place_in(record: JsonObject) -> _Place | None:
         check_id(record.get("thread"), "a thread id")
         return check_id(record.get("id"), "a message id"), RecordFields(record).count("position", 1)
     except (UsageError, KeyError, AttributeError):
+        return None
+
+
+def _address_in(record: JsonObject) -> _Address | None:
+    """Return the address of a memory record, ``None`` if it is not a valid memory."""
+    try:
+        if record.get("kind") != "memory":
+            return None
+        return check_id(record.get("type"), "a type"), check_id(record.get("key"), "a key")
+    except (UsageError, AttributeError):
         return None
 
 

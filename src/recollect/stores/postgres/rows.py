@@ -34,7 +34,7 @@ from recollect.stores.postgres.row_security import (
     inside,
     sweeping,
 )
-from recollect.stores.postgres.statements import QUERIES
+from recollect.stores.postgres.statements import GROUP, QUERIES
 from recollect.stores.postgres.transaction import (
     Question,
     Stored,
@@ -63,6 +63,8 @@ from recollect.stores.side_places import side_bounds
 
 RowT = TypeVar("RowT")
 
+NUMBERS_AHEAD: Final = 4
+"""So many numbers are fetched as a scope is made: its id, its epoch, and of its first threads."""
 HEAD_BYTES: Final = 1_024
 """So much of a path is in the index that orders scopes."""
 CLAIM_TRIES_MAX: Final = 8
@@ -96,6 +98,11 @@ class PostgresRows(DerivedReads):
         self._memories: dict[tuple[int, int], MemoryRow | None] = {}
         self._at: dict[tuple[int, tuple[tuple[str, str], ...]], list[MemoryRow]] = {}
         self._due: dict[tuple[int, int], list[ThreadRow]] = {}
+        # A scope that is to be made: this transaction holds its name, so that it stays absent.
+        self._absent: set[Scope] = set()
+        self._numbers: list[int] = []
+        self._numbers_at = 0
+        self._given: set[int] = set()
 
     @property
     def seen(self) -> Collection[ScopeRow]:
@@ -141,23 +148,44 @@ class PostgresRows(DerivedReads):
             self._at[each] = [memory_row(row) for row in rows]
 
     def new_number(self) -> int:
-        ((number,),) = self._transaction.ask(QUERIES["new_number"], ())
+        # Numbers that were fetched ahead are the largest only until another scope may be locked.
+        if self._numbers and self._transaction.trips == self._numbers_at:
+            number = self._numbers.pop()
+        else:
+            ((number,),) = self._transaction.ask(QUERIES["new_number"], ())
+        self._given.add(number)
         return int(number)
 
     def scope(self, segments: Scope) -> ScopeRow | None:
         if known := self._scopes.get(segments):
             return known
-        key, wall = _key_of(segments), finding(segments)
-        found = self._transaction.ask(QUERIES["scope"] + self._lock, key, wall)
+        if segments in self._absent:
+            return None
+        asked = QUERIES["scope"] + self._lock, _key_of(segments), finding(segments)
+        found = self._transaction.ask(*asked)
         if not found and self._transaction.writing:
-            # Whoever makes it now is alone with its name until the transaction ends: it
-            # takes its numbers after all that anybody took for a scope of this name.
-            self._transaction.ask(QUERIES["lock_path"], key[1:])
-            found = self._transaction.ask(QUERIES["scope"] + self._lock, key, wall)
+            found = self._locked_by_name(segments, asked)
         if not found:
             return None
         self._scopes[segments] = scope_row(found[0])
         return self._scopes[segments]
+
+    def _locked_by_name(self, segments: Scope, asked: Question) -> list[Stored]:
+        """
+        Lock the name of a scope that was not there, and return its row if it is by now.
+
+        Whoever makes it now is alone with its name until the transaction ends: it takes its numbers
+        after all that anybody took for a scope of this name, and so in the same trip.
+        """
+        _, (_, path), wall = asked
+        numbers = GROUP["new_numbers"], (NUMBERS_AHEAD,), wall
+        locking = QUERIES["lock_path"], (path,), wall
+        _, found, numbered = self._transaction.ask_all([locking, asked, numbers])
+        if not found:
+            self._absent.add(segments)
+        self._numbers = [number for (number,) in reversed(numbered)]
+        self._numbers_at = self._transaction.trips
+        return found
 
     def scope_by_id(self, scope_id: int) -> ScopeRow | None:
         statement = QUERIES["scope_by_id"] + self._lock
@@ -198,8 +226,8 @@ class PostgresRows(DerivedReads):
         return [message_row(row) for row in found]
 
     def count_messages(self, scope_id: int, thread: int, after: int) -> int:
-        ((count,),) = self._of("count_messages", scope_id, thread, after)
-        return int(count)
+        found = self._of("count_messages", scope_id, thread, after)
+        return int(found[0][0]) if found else 0
 
     def last_messages(
         self, scope_id: int, thread: int, *, before: int | None, limit: int
@@ -231,7 +259,7 @@ class PostgresRows(DerivedReads):
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]
     ) -> Sequence[MemoryRow]:
-        if not addresses:
+        if not addresses or scope_id in self._given:
             return []
         if (expected := self._at.get((scope_id, tuple(addresses)))) is not None:
             return expected
@@ -411,8 +439,8 @@ class PostgresRows(DerivedReads):
         return [formation_row(row) for row in found]
 
     def spent(self, scope_id: int, since: int) -> tuple[int, int]:
-        ((calls, tokens),) = self._of("spent", scope_id, since)
-        return int(calls), int(tokens)
+        found = self._of("spent", scope_id, since)
+        return (int(found[0][0]), int(found[0][1])) if found else (0, 0)
 
     def unembedded_scopes(self, embedder: str, limit: int) -> Sequence[int]:
         values = (embedder, limit)
@@ -445,7 +473,13 @@ class PostgresRows(DerivedReads):
         return [audit_row(row) for row in found]
 
     def _of(self, name: str, scope_id: int, *values: object) -> list[Stored]:
-        """Ask for rows of one scope, behind its wall."""
+        """
+        Ask for rows of one scope, behind its wall.
+
+        A scope whose id this transaction was given holds nothing yet, and nobody is asked.
+        """
+        if scope_id in self._given:
+            return []
         return self._transaction.ask(QUERIES[name], (scope_id, *values), inside(scope_id))
 
 

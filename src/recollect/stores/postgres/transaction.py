@@ -40,6 +40,8 @@ class Transaction:
         self, connection: Connection, location: PostgresLocation, *, writing: bool
     ) -> None:
         self.writing = writing
+        self.trips = 0
+        """How often it has waited for answers."""
         self.is_commit_sent = False
         """Whether the server may have committed, even if its answer never came."""
         begin = SESSION["begin_writing" if writing else "begin_reading"]
@@ -54,6 +56,7 @@ class Transaction:
         if self._is_over:
             raise TransactionOverError
         self._enter(wall)
+        self.trips += 1
         cursor = self._connection.cursor(binary=True)
         if not self._ahead:
             return cursor.execute(statement, typed(statement, values)).fetchall()
@@ -72,6 +75,7 @@ class Transaction:
         if self._is_over:
             raise TransactionOverError
         cursors = []
+        self.trips += 1
         with self._connection.pipeline():
             for statement, values, wall in questions:
                 self._enter(wall)
