@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from recollect import Evidence, FileLines, Memory, NewMessage, Recollect
 from recollect.agents.tools import MemoryTools
-from recollect.cli.commands.erase import preview_of
 from recollect.errors import UsageError
 from recollect.formation import document_updates
 from recollect.formation.config import FormationSettings
@@ -323,7 +322,7 @@ async def test_an_erased_source_takes_its_findings(memory: Facade) -> None:
     await found_by(memory, "CI uses Debian")
     target = EraseSource(source="mcp")
 
-    shown = await preview_of(memory, ADA, target)
+    shown = await memory.store.preview_erase(ADA, target)
     done = await memory.erase(ADA, target)
 
     assert (0, 1, 0) == (done.messages, done.memories, done.revised)

@@ -16,7 +16,7 @@ from recollect.cli.chat_tables import (
     print_memory,
     print_versions,
 )
-from recollect.cli.commands.erase import preview_of, print_receipt
+from recollect.cli.commands.erase import counts_in, print_receipt
 from recollect.cli.commands.recall import print_entries
 from recollect.cli.commands.worker import outcome_lines, summed_up
 from recollect.cli.formation_tables import countdown, summed_counts
@@ -230,8 +230,8 @@ class ChatCommands:
     def _forget(self, rest: str) -> None:
         target, what = self._target(rest)
         scope = self._bot.scope
-        preview = self._call(lambda: preview_of(self._memory, scope, target))
-        if not self._confirmed(f"{what} would lose {preview}. Erase?"):
+        preview = self._call(lambda: self._memory.store.preview_erase(scope, target))
+        if not self._confirmed(f"{what} would lose {counts_in(preview)}. Erase?"):
             aside("nothing was erased")
             return
         print_receipt(self._call(lambda: self._memory.erase(scope, target)))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.errors import StoreUnavailableError
+from recollect.errors import StoreUnavailableError, VersionConflictError
 from recollect.records import DeleteSideRecord, JsonObject, PutSideRecord
 from recollect.stores.checkpoint_threads import CheckpointThreads, thread_id_of
 from recollect.stores.contract.base import Store
@@ -63,6 +63,37 @@ class EraseContract(Contract):
         assert ["pet", "work"] == await keys_in(store)
         assert () == await store.history(ADA, "Fact", "home")
         assert ["m2", "pet", "work"] == await names_in(store)
+
+    async def test_a_preview_counts_what_the_erase_then_takes(self, store: Store) -> None:
+        """
+        Return the receipt that `erase` would give now; nothing is erased, and nothing kept of it.
+
+        It is decided as the erase is, from one moment: what is written later changes the counts.
+        """
+        await tell(store, "m1", "m2")
+        await store.apply(ADA, [resting("home", "m1"), resting("work", "m1", "m2"), fact("pet")])
+        targets: list[EraseTarget] = [
+            EraseMessages(thread=TALK, messages=["m1"]),
+            EraseMemory(type="Fact", key="pet"),
+            EraseThread(thread=TALK),
+            EraseScope(below=True),
+        ]
+        for target in targets:
+            shown = await store.preview_erase(ADA, target)
+            assert shown == await store.preview_erase(ADA, target)
+            assert counts(shown) == counts(await store.erase(ADA, target)), target
+
+        assert len(targets) == len(await store.receipts())
+        await store.apply(ADA, [fact("car")])
+        assert (0, 1, 0) == counts(await store.preview_erase(ADA, EraseScope()))
+
+    async def test_a_preview_of_a_wrong_version_is_refused(self, store: Store) -> None:
+        """VersionConflictError: The memory is not at the expected version."""
+        await store.apply(ADA, [fact("pet")])
+
+        with pytest.raises(VersionConflictError):
+            await store.preview_erase(ADA, EraseMemory(type="Fact", key="pet", expected=7))
+        assert ["pet"] == await keys_in(store)
 
     async def test_checkpoints_are_named_before_the_erase(self, store: Store) -> None:
         """

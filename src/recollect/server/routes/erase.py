@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from recollect.cli.commands.erase import Preview, preview_of
 from recollect.errors import ConflictError, RepeatedRequestError, UsageError
 from recollect.memory.facade import Recollect
 from recollect.observability.spans import memory_span
@@ -33,11 +31,19 @@ from recollect.stores.validation import to_datetime
 from recollect.wire.erasures import ErasePreview, preview_to_json, receipt_to_json
 
 
+class _Counts(BaseModel):
+    """How much an erase would take."""
+
+    messages: int
+    memories: int
+    revised: int
+
+
 class _ShownErase(BaseModel):
     """The erase that a token confirms: its target, the counts that were shown, and until when."""
 
     target: TargetInput
-    counts: Preview
+    counts: _Counts
     until: datetime
 
 
@@ -56,12 +62,12 @@ async def preview(reach: Erasing, asked: EraseRequest) -> JsonAnswer:
     target = asked.target.target()
     if isinstance(target, EraseScope) and target.below:
         reach.may("erase", below=True)
-    counts = await preview_of(reach.memory, reach.scope, check_target(target))
+    counts = await _counted(reach, check_target(target))
     expires_at = to_datetime(reach.memory.store.now()) + timedelta(seconds=CONFIRM_S)
     shown = _ShownErase(target=asked.target, counts=counts, until=expires_at)
     held = shown.model_dump(mode="json", exclude_none=True)
     token = reach.service.signer.token(held, _CONFIRMATION, reach.principal.key_id, reach.scope)
-    return preview_to_json(ErasePreview(**asdict(counts), confirm=token, expires_at=expires_at))
+    return preview_to_json(ErasePreview(**dict(counts), confirm=token, expires_at=expires_at))
 
 
 @router.post("", summary="Erase what was previewed")
@@ -101,13 +107,17 @@ async def _erase(reach: Reach, confirmation: str) -> EraseReceipt:
         ConflictError: It would take anything else than was shown.
     """
     target, shown = _confirmed(reach, confirmation)
-    memory = reach.memory
     if isinstance(target, EraseScope) and target.below:
         reach.may("erase", below=True)
-    if await preview_of(memory, reach.scope, target) != shown:
+    if await _counted(reach, target) != shown:
         msg = "what would be erased has changed since the preview: preview it again"
         raise ConflictError(msg)
     return await erase_target(reach, target)
+
+
+async def _counted(reach: Reach, target: EraseTarget) -> _Counts:
+    found = await reach.memory.store.preview_erase(reach.scope, target)
+    return _Counts(messages=found.messages, memories=found.memories, revised=found.revised)
 
 
 async def erase_target(reach: Reach, target: EraseTarget) -> EraseReceipt:
@@ -125,7 +135,7 @@ async def erase_target(reach: Reach, target: EraseTarget) -> EraseReceipt:
     return receipt
 
 
-def _confirmed(reach: Reach, token: str) -> tuple[EraseTarget, Preview]:
+def _confirmed(reach: Reach, token: str) -> tuple[EraseTarget, _Counts]:
     """
     Return what a token confirms, and the preview shown for it.
 

@@ -20,7 +20,7 @@ from recollect.stores.plans.erase_targets import EraseReceipt, EraseTarget, chec
 from recollect.stores.plans.erasure import plan_erase, receipt_of
 from recollect.stores.plans.outside_removals import plan_noting, receipts_left
 from recollect.stores.rows import ReceiptRow
-from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
+from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.stores.validation import check_scope, to_datetime
 
 
@@ -67,6 +67,23 @@ class EraseStore(Transactor):
         noting = partial(plan_noting, plan=erasing, name=receipt.id, ids=self._ids, now=now)
         plan = partial(plan_unnamed, plan=noting, secret=secret)
         return receipt_of(await self._change("erase", scope, plan))
+
+    @final
+    async def preview_erase(self, scope: Scope, target: EraseTarget) -> EraseReceipt:
+        """
+        Return the receipt that `erase` would give now; nothing is erased, and nothing kept of it.
+
+        It is decided as the erase is, from one moment: what is written later changes the counts.
+
+        Raises:
+            VersionConflictError: The memory is not at the expected version.
+        """
+        scope, now = check_scope(scope), self.now()
+        blank = ReceiptRow(id="", target=b"", messages=0, memories=0, revised=0, erased_at=now)
+        planning = partial(plan_erase, scope=scope, target=check_target(target), receipt=blank)
+        # A transaction that only looks: the plan takes numbers, which a mere reader cannot.
+        plan = await self._transact(lambda rows: PlannedWrite(NOTHING, planning(rows).result))
+        return receipt_of(plan)
 
     @final
     def accompany(self, erase: Callable[[CheckpointThreads], None]) -> Callable[[], None]:
