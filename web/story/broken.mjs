@@ -205,8 +205,13 @@ async function noStorage() {
   });
   await other.goto(`${base}/#/chat/stored`);
   await other.locator("#composer").fill("Typed without storage.");
-  await other.evaluate(() => (location.hash = "#/settings"));
-  await other.getByLabel("Look").selectOption("dark");
+  // On a busy machine the first change of place has been lost beside the loading of the page.
+  const look = other.getByLabel("Look");
+  for (let n = 0; n < 5 && !(await look.isVisible()); n++) {
+    await other.evaluate(() => (location.hash = "#/settings"));
+    await look.waitFor({ timeout: 5_000 }).catch(() => other.evaluate(() => (location.hash = "#/chat/stored")));
+  }
+  await look.selectOption("dark");
   await other.evaluate(() => (location.hash = "#/chat/stored"));
   await other.locator("#composer").waitFor();
   facts.tell("no_storage", { draft: await other.inputValue("#composer"), theme: await other.evaluate(() => document.documentElement.dataset.theme), errors: seenThere.errors });
