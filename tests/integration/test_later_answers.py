@@ -11,7 +11,7 @@ CORPUS = Path(__file__).parents[1] / "corpus"
 LATER = "later_answers"
 LANGUAGES = ("en", "zh-hans", "zh-hant")
 STILL_STOPPED = {"r4-e09", "r4-e14", "r4-s04", "r4-t17"}
-"""Right answers of the last round that are asked again or wait for a person, as before."""
+"""Right answers of the last round that are asked again or wait for a person."""
 WRONG_MOST = 0.58
 """Of the wrong answers, so many come into force at most: one believable detail is false in each."""
 

@@ -396,6 +396,17 @@ def test_days_of_the_new_year_and_counted_days_are_reckoned(value: str, said: st
     assert unsupported("2023-03-03", [SaidText(text=said, at=day, speaker=None)])
 
 
+@pytest.mark.parametrize(
+    "said", ["我儿子读初三了", "我初三那年搬的家", "女儿上初一", "初二学生最难带"]
+)
+def test_a_year_at_school_is_no_day_of_the_new_year(said: str) -> None:
+    """初三 is the third day of the lunar year and the third year at school."""
+    at = datetime(2026, 1, 30, tzinfo=UTC)
+    days = ["2026-02-17", "2026-02-18", "2026-02-19"]
+
+    assert len(unsupported(days, [SaidText(text=said, at=at, speaker=None)])) == len(days)
+
+
 def test_the_first_and_second_day_are_not_counted_from_today() -> None:
     """They are days of a story."""
     assert ("the date 2024-05-05",) == lacking("2024-05-05", "第二天我们去了海边，五月一号出发")

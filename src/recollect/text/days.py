@@ -14,6 +14,12 @@ MONTH_NAME: Final = (
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
 
+YEAR_SHIFTS: Final = {
+    "大前年": -3, "前年": -2, "去年": -1, "旧年": -1, "今年": 0, "明年": 1, "出年": 1, "后年": 2,
+}  # fmt: skip
+"""Which year a word of Chinese names, counted from the year of saying."""
+YEAR_WORD: Final = "|".join(YEAR_SHIFTS)
+
 
 @dataclass(frozen=True, slots=True)
 class Days:

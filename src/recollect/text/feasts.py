@@ -14,7 +14,7 @@ from datetime import date, timedelta
 from functools import cache, partial
 from typing import Final, TypeAlias
 
-from recollect.text.days import Days
+from recollect.text.days import YEAR_SHIFTS, YEAR_WORD, Days
 from recollect.text.lunar_calendar import lunar_date
 from recollect.text.numerals_chinese import chinese_values
 
@@ -118,9 +118,8 @@ _TABLE: Final[tuple[tuple[str, _Feast], ...]] = (
     (r"暑假|summer (?:holidays?|vacation|break)", partial(_between, (6, 20), (9, 5))),
     (r"寒假", partial(_between, (1, 5), (2, 28))),
 )
-_CHINESE_YEARS: Final = {"前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
 _ENGLISH_YEARS: Final = {"last": -1, "this": 0, "next": 1}
-_BEFORE: Final = rf"(?:(?P<which>{'|'.join(_CHINESE_YEARS)})的?|(?P<year>\d{{4}})年的?)?"
+_BEFORE: Final = rf"(?:(?P<which>{YEAR_WORD})的?|(?P<year>\d{{4}})年的?)?"
 _BEHIND: Final = (
     r"(?:,? (?:in |of )?(?:(?P<said>last|this|next) year|(?P<number>(?:19|20)\d\d)\b))?"
 )
@@ -135,8 +134,8 @@ _LUNAR_DATE: Final = re.compile(
 )
 # 年初三 and 初三, 年廿九 and 腊月二十九: days after and before the lunar New Year.
 _ABOUT_NEW_YEAR: Final = re.compile(
-    rf"{_BEFORE}(?:(?:大年|正月|(?<![今去明后前当每半])年|(?<![年月日当最起之]))"
-    rf"初(?P<after>[一二三四五六七八])(?![{_C}\d中级期])"
+    rf"{_BEFORE}(?:(?:大年|正月|(?<![今去明后前当每半])年|(?<![年月日当最起之读上念升在]))"
+    rf"初(?P<after>[一二三四五六七八])(?![{_C}\d中级期学生年毕班下上那])"
     rf"|(?:(?<![今去明后前当每半两几多\d])年|腊月)(?:廿|二十)(?P<before>[一二三四五六七八九])"
     r"(?![岁个\d]))"
 )
@@ -179,7 +178,7 @@ def _years_of(match: re.Match[str], said_on: date) -> list[int]:
     if written := groups["year"] or groups.get("number"):
         return [int(written)]
     if groups["which"]:
-        return [said_on.year + _CHINESE_YEARS[groups["which"]]]
+        return [said_on.year + YEAR_SHIFTS[groups["which"]]]
     if said := groups.get("said"):
         return [said_on.year + _ENGLISH_YEARS[said.lower()]]
     return [said_on.year - 1, said_on.year, said_on.year + 1]

@@ -6,7 +6,15 @@ from datetime import date, timedelta
 from typing import Final, TypeAlias
 
 from recollect.text.calendar_dates import Dated
-from recollect.text.days import MONTH_NAME, WEEKDAYS, Days, month_number, stretch
+from recollect.text.days import (
+    MONTH_NAME,
+    WEEKDAYS,
+    YEAR_SHIFTS,
+    YEAR_WORD,
+    Days,
+    month_number,
+    stretch,
+)
 from recollect.text.feasts import feasts_in
 from recollect.text.numerals_chinese import chinese_values, whole_number
 from recollect.text.year_parts import year_parts_in
@@ -47,7 +55,7 @@ _SEASON: Final = r"(?P<season>spring|summer|autumn|fall|winter)"
 _WHICH: Final = {
     "last": -1, "this": 0, "next": 1, "past": -1, "previous": -1, "coming": 1,
     "上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2,
-    "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2, "旧年": -1, "出年": 1,
+    **YEAR_SHIFTS,
 }  # fmt: skip
 _WHICH_EN: Final = r"(?P<which>last|this|next|past|previous|coming)"
 _FIXED_DAYS: Final = (
@@ -92,6 +100,12 @@ def lengths_in(text: str) -> Iterator[int]:
             low, high, unit = _counted(match)
             for count in {low, high}:
                 yield round(count * _UNITS[unit] * (30.44 / 30 if unit == "month" else 1))
+
+
+def year_shifts_in(text: str) -> set[int]:
+    """Return which other years *text* names, counted from the year of saying: 明年 is 1."""
+    named = (match.group().lower().removesuffix(" year") for match in _OTHER_YEARS.finditer(text))
+    return {_WHICH[each] for each in named} - {0}
 
 
 def ages_in(text: str) -> Iterator[int]:
@@ -374,7 +388,7 @@ _MONTHS_NAMED: Final = re.compile(rf"\b{MONTH_NAME}\b", re.IGNORECASE)
 _DIGITS_HAN: Final = "零一二三四五六七八九十百"
 _NAMED_DAY: Final = rf"(?P<name>{MONTH_NAME})\b(?: (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b)?"
 _CDAY: Final = r"(?P<day>\d{1,2}|[一二三四五六七八九十廿]{1,3})[日号]"
-_CYEAR: Final = r"(?P<which>前年|去年|旧年|今年|明年|出年|后年)"
+_CYEAR: Final = rf"(?P<which>{YEAR_WORD})"
 _CWHICH: Final = r"(?P<which>上上|下下|上|这|本|下)"
 _CMONTH: Final = r"(?P<month>\d{1,2}|[一二三四五六七八九十]{1,2})月份?"
 _TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
@@ -385,9 +399,6 @@ _TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
     (rf"{_CN}{_CUNIT}(?:以?前|之前)", _ago),
     (rf"{_CN}{_CUNIT}(?:以?后|之后)", _ahead),
     (rf"(?:还有|再过|还差|再)(?:大概|差不多)?{_CN}{_CUNIT}", _ahead),
-    # 第一天 and 第二天 are days of a story, not counted from today.
-    (rf"第(?![一二两12](?!\d|十|百)){_NTH}{_CUNIT}(?!次)", _nth),
-    (rf"\b(?P<unit>day|week|month) (?P<n>[3-9]|\d{{2,3}})\b(?!,? (?:of )?{MONTH_NAME})", _nth),
     (rf"\b{_WHICH_EN} week\b", _week),
     (rf"\b{_WHICH_EN} weekend\b", _weekend),
     (r"\b(?P<which>(?!))?weekends?\b(?! after)", _weekend),
@@ -442,6 +453,9 @@ _TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
     (r"\bthe other day\b", lambda _, said_on: [_span(said_on - timedelta(days=7), 7)]),
 )  # fmt: skip
 _DURATION_TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
+    # 第一天 and 第二天 are days of a story, not counted from today.
+    (rf"第(?![一二两12](?!\d|十|百)){_NTH}{_CUNIT}(?!次)", _nth),
+    (r"\b(?P<unit>day|week|month) (?P<n>[3-9]|\d{2,3})\b", _nth),
     (rf"\bfor (?:the )?(?:past |last )?(?:about |over |almost |nearly )?{_N} {_UNIT}\b", _ago),
     (rf"(?:过去|最近|快|已经)?{_CN}{_CUNIT}(?:多|半)?了", _ago),
     (rf"(?<!第)(?<!每){_CN}{_CUNIT}(?![前后])", _either),
@@ -459,6 +473,7 @@ _AGES: Final = re.compile(
     r"(?: years old| today|th birthday)",
     re.IGNORECASE,
 )
+_OTHER_YEARS: Final = re.compile(rf"{YEAR_WORD}|\b(?:last|next) year\b", re.IGNORECASE)
 _LENGTHS: Final = (
     re.compile(rf"\b{_N} {_UNIT}\b", re.IGNORECASE),
     re.compile(rf"(?<!第){_CN}{_CUNIT}"),

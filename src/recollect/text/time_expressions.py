@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from recollect.text.days import MONTH_NAME, WEEKDAYS, Days, month_number, stretch
+from recollect.text.days import MONTH_NAME, WEEKDAYS, YEAR_SHIFTS, Days, month_number, stretch
 
 _WHEN: Final = re.compile(
     r"\s*(?:when|how long|since when|(?:which|what) (?:year|month|date|day|time)|(?:on|in) which)\b"
@@ -83,7 +83,6 @@ _NEAR: Final = (
     (re.compile(r"上个月"), -30.0, 16.0),
 )
 # "以前年轻" (young once) and "过去年" speak of no year.
-_CHINESE_YEARS: Final = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0}
 _CHINESE_YEAR: Final = r"(?:大?(?<![以之从])前|(?<!过)去|今)年(?![轻纪])"
 _NAMED_YEARS: Final = (
     (re.compile(r"\bthe year before last\b", re.IGNORECASE), -2),
@@ -217,7 +216,7 @@ def _years_of(match: re.Match[str], years: list[int], asked_at: date) -> list[in
     if match[1]:
         return [int(match[1])]
     if match[2]:
-        return [each.first.year for each in _whole_year(asked_at, _CHINESE_YEARS[match[2]])]
+        return [each.first.year for each in _whole_year(asked_at, YEAR_SHIFTS[match[2]])]
     return years
 
 
@@ -251,7 +250,7 @@ def _relative_days(query: str, asked_at: date) -> list[Days]:
 
 def _relative_years(query: str, asked_at: date) -> list[Days]:
     shifts = [shift for pattern, shift in _NAMED_YEARS if pattern.search(query)]
-    shifts += [_CHINESE_YEARS[word] for word in re.findall(_CHINESE_YEAR, query)]
+    shifts += [YEAR_SHIFTS[word] for word in re.findall(_CHINESE_YEAR, query)]
     return [days for shift in dict.fromkeys(shifts) for days in _whole_year(asked_at, shift)]
 
 

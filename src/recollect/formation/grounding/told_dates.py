@@ -12,7 +12,7 @@ from typing import Final
 from recollect.text.calendar_dates import Dated, absolute_dates
 from recollect.text.date_ellipses import without_ellipses
 from recollect.text.days import Days, stretch
-from recollect.text.relative_dates import ages_in, lengths_in, relative_dates
+from recollect.text.relative_dates import ages_in, lengths_in, relative_dates, year_shifts_in
 from recollect.text.year_parts import year_parts_in
 
 _LOOSE_DAYS_MAX: Final = 17
@@ -30,15 +30,6 @@ _NOW: Final = re.compile(
 RECKONED_DAYS_MAX: Final = 40
 RECKONED_LENGTHS_MAX: Final = 6
 """From a text that tells of more days, or lengths of time, nothing is reckoned."""
-_OTHER_YEARS: Final = tuple(
-    (re.compile(pattern, re.IGNORECASE), shift)
-    for pattern, shift in (
-        (r"\bnext year\b|明年|出年", 1),
-        (r"\blast year\b|去年|旧年", -1),
-        (r"后年", 2),
-        (r"前年", -2),
-    )
-)
 _BESIDE: Final = re.compile(
     r"\b(?:the )?(?:day|morning|night|evening) (?:after|before)\b(?! tomorrow| yesterday)"
     r"|\bnext day\b|\beve\b|[前后]一[天日晚]|第二天"
@@ -138,7 +129,7 @@ class Told:
         if self._said_on is None:
             return []
         year = self._said_on.year
-        shifts = [n for pattern, n in _OTHER_YEARS if any(map(pattern.search, self._pieces))]
+        shifts = set().union(*map(year_shifts_in, self._pieces))
         days = [
             stretch(year + shift, each.month, each.day)
             for each in dates
