@@ -113,6 +113,8 @@ def pictures(walks: Walks, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     with walks.serving(folder, *options, after_s=600) as (address, _):
         story = walks.walked(address, extent="screens", script="pictures.mjs")
     assert {"elsewhere": [], "violations": [], "errors": []} == story.facts["noted"]
+    if not story.facts["has_chinese"]:
+        pytest.skip("no font has Chinese, which the pictures show: install fonts-wqy-zenhei")
     taken = {each["name"]: _grey(each) for each in story.pictures}
     if os.environ.get(RENEW):
         KEPT.mkdir(exist_ok=True)

@@ -70,6 +70,19 @@ const shrunk = (png) => small.evaluate(async ([data, scale]) => {
   return { width, height, grey: btoa(String.fromCharCode(...grey.map((each) => Math.round(each / (scale * scale))))) };
 }, [png.toString("base64"), SCALE]);
 
+/** Whether a font has Chinese: two characters that are shown as the same box are none. */
+const hasChinese = await small.evaluate(() => {
+  const context = new OffscreenCanvas(40, 40).getContext("2d", { willReadFrequently: true });
+  const drawn = (text) => {
+    context.clearRect(0, 0, 40, 40);
+    context.font = "32px sans-serif";
+    context.fillText(text, 2, 34);
+    return context.getImageData(0, 0, 40, 40).data.join();
+  };
+  return drawn("一") !== drawn("龍");
+});
+facts.tell("has_chinese", hasChinese);
+
 async function taken(name) {
   const png = await page.screenshot({ path: join(folder, `${name.replaceAll(" ", "-")}.png`), animations: "disabled", caret: "hide" });
   facts.tell("picture", { name, ...(await shrunk(png)) });

@@ -21,6 +21,11 @@ const healed = () => (proxy.rule = () => undefined);
 const turn = (text) => page.locator(".turn-user", { hasText: text });
 const answered = () => page.locator(".messages[aria-busy=false]").waitFor();
 /** The role and text of each message that the service has. */
+/** How many turns are shown once there are two, or after a while all the same. */
+const shown = async () => {
+  await page.locator(".turn").nth(1).waitFor({ timeout: 10_000 }).catch(() => undefined);
+  return page.locator(".turn").count();
+};
 const kept = async (thread) => {
   const answer = await page.request.get(`${service}/v1/threads/${thread}/messages?limit=100`);
   return answer.ok() ? (await answer.json()).messages.map((each) => `${each.role}: ${each.text}`) : [];
@@ -71,7 +76,7 @@ async function refused() {
   await button("Try again", alert).click();
   await alert.waitFor({ state: "detached" });
   await answered();
-  facts.tell("refused", { badge, told, draft, after, kept: await kept("refused"), keys: new Set(keys()).size, tries: keys().length, shown: await page.locator(".turn").count() });
+  facts.tell("refused", { badge, told, draft, after, kept: await kept("refused"), keys: new Set(keys()).size, tries: keys().length, shown: await shown() });
 }
 
 /** The service has the message, and its answer is lost: sent again it is neither kept nor answered twice. */
@@ -91,7 +96,7 @@ async function lost() {
   await alert.waitFor({ state: "detached" });
   healed();
   await answered();
-  facts.tell("lost", { told, kept: await kept("lost"), keys: new Set(keys()).size, tries: keys().length, shown: await page.locator(".turn").count() });
+  facts.tell("lost", { told, kept: await kept("lost"), keys: new Set(keys()).size, tries: keys().length, shown: await shown() });
 }
 
 /** When the service is heard again, what it has got all the same is found without being sent again. */
@@ -102,7 +107,7 @@ async function found() {
   await page.locator(".turn-assistant").waitFor();
   await page.locator(".not-sent").waitFor({ state: "detached" });
   healed();
-  facts.tell("found", { kept: await kept("found"), shown: await page.locator(".turn").count() });
+  facts.tell("found", { kept: await kept("found"), shown: await shown() });
 }
 
 /** The answer breaks off: what came of it is shown, the message is known to be kept, and the rest can be had. */
@@ -121,7 +126,7 @@ async function cutOff() {
   await alert.waitFor({ state: "detached" });
   healed();
   await answered();
-  facts.tell("cut", { told, badges, kept: await kept("cut"), shown: await page.locator(".turn").count() });
+  facts.tell("cut", { told, badges, kept: await kept("cut"), shown: await shown() });
 }
 
 /** The service says no: why is told beside the message, and the message goes back into the field. */
@@ -188,7 +193,7 @@ async function lookedAway() {
   await page.request.post(`${service}/v1/chat`, { data: { thread: "other", text: "GO ON" } });
   await page.locator(".turn-assistant", { hasText: "whole" }).waitFor();
   await answered();
-  facts.tell("away", { kept: await kept("away"), shown: await page.locator(".turn").count(), interrupted: await page.locator(".badge").count() });
+  facts.tell("away", { kept: await kept("away"), shown: await shown(), interrupted: await page.locator(".badge").count() });
 }
 
 await told({ refused, lost, found, cutOff, denied, garbled, unanswered, lookedAway }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });
