@@ -1,6 +1,6 @@
 # `make setup` once, then `make demo`, `make check`; CONTRIBUTING.md says more.
 
-.PHONY: help setup page page-tools page-pictures inspector client client-tools client-schema crewai wheel try-wheel platforms release docs site demo demo-page test test-slow prove lint types check clean
+.PHONY: help setup page page-tools page-pictures inspector client client-tools client-schema crewai google-adk fastembed sentence-transformers versions wheel try-wheel platforms release docs site demo demo-page test test-slow prove lint types check clean
 .DELETE_ON_ERROR:
 
 VENV := .venv
@@ -18,6 +18,10 @@ ORIGINALS := $(VENV)/originals/.installed
 ADK := $(VENV)/frameworks/google_adk/.installed
 FASTEMBED := $(VENV)/frameworks/fastembed/.installed
 CREWAI := $(VENV)/frameworks/crewai/.installed
+# PyTorch is 750 MB without a graphics card's libraries and several GB with them. It has a build for
+# each kind of machine, so no hash: pip takes the CPU build where it is set up to find one.
+SENTENCES := $(VENV)/frameworks/sentence_transformers/.installed
+TORCH := torch==2.13.0
 # What builds the site of docs/.
 SITE_TOOLS := $(VENV)/.site
 # mem0, whose client the tests point at our service, with what it needs besides.
@@ -50,6 +54,8 @@ help:
 	@echo "make client     the TypeScript client, compiled to clients/typescript/dist (needs Node 20 and npm)"
 	@echo "make client-schema  its types, anew from the service's OpenAPI document"
 	@echo "make crewai     CrewAI in an environment of its own, for its tests (850 MB)"
+	@echo "make sentence-transformers  the same of sentence-transformers, and its tests (with PyTorch)"
+	@echo "make versions   the adapters' tests with the lowest and newest version of each framework (3 GB)"
 	@echo "make wheel      a release in dist/, which carries the page"
 	@echo "make try-wheel  installs that wheel into an empty environment, and tries it"
 	@echo "make platforms  looks for ready wheels of all that it needs, for each Python and system"
@@ -169,8 +175,23 @@ $(ADK) $(CREWAI) $(FASTEMBED): $(VENV)/frameworks/%/.installed: requirements/%.t
 	$(VENV)/bin/uv pip install --quiet --require-hashes --python $(@D)/bin/python -r $<
 	@touch $@
 
-# Its tests are skipped without it.
+$(SENTENCES): requirements/sentence_transformers.txt $(INSTALLED)
+	$(VENV)/bin/uv venv --quiet --clear --python $(VENV)/bin/python $(@D)
+	$(VENV)/bin/python -m pip --python $(@D)/bin/python install --quiet $(TORCH)
+	$(VENV)/bin/uv pip install --quiet --require-hashes --no-deps --python $(@D)/bin/python -r $<
+	@touch $@
+
+# The tests of each are skipped without it.
 crewai: $(CREWAI)
+google-adk: $(ADK)
+fastembed: $(FASTEMBED)
+
+sentence-transformers: $(SENTENCES)
+	$(VENV)/bin/python -m pytest -n 0 tests/frameworks -k sentence_transformers
+
+# Each framework's adapter with the lowest and the newest version that pyproject.toml promises.
+versions: $(INSTALLED)
+	$(VENV)/bin/python tools/try_versions
 
 test: setup $(ORIGINALS)
 	$(PYTEST) -n $$(($(CORES) + 1)) -m "not prove and not slow"

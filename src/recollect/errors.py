@@ -33,6 +33,7 @@ The exceptions that this package raises.
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar, Final
 
 
@@ -297,6 +298,41 @@ class QuotaError(RecollectError):
         )
 
 
+class ServiceVersionError(UsageError):
+    """
+    A client and its service are of versions that do not fit for this call; nothing was written.
+
+    >>> print(ServiceVersionError("the service has no POST /v1/undo", "0.1.0", "0.2.0"))
+    the service has no POST /v1/undo: it is version 0.1.0, this client 0.2.0; upgrade the service, \
+or install the client of version 0.1.0
+    """
+
+    code = "service_version"
+
+    def __init__(self, what: str, service: str, client: str) -> None:
+        super().__init__(what, service, client)
+        self.what = what
+        self.service = service
+        self.client = client
+
+    def __str__(self) -> str:
+        told = f"{self.what}: it is version {self.service}, this client {self.client}"
+        if _release(self.service) < _release(self.client):
+            return f"{told}; upgrade the service, or install the client of version {self.service}"
+        return f"{told}; upgrade the client"
+
+
+def _release(version: str) -> tuple[int, ...]:
+    """
+    Return the numbers of a version, for comparison.
+
+    >>> _release("0.9.1") < _release("0.10"), _release("1.2.0rc1"), _release("odd")
+    (True, (1, 2, 0), ())
+    """
+    release = re.match(r"[0-9]{1,9}(?:\.[0-9]{1,9})*", version)
+    return tuple(map(int, release[0].split("."))) if release else ()
+
+
 class MissingExtraError(RecollectError, ImportError):
     """
     An optional package is not installed.
@@ -511,6 +547,7 @@ EXIT_STATUS: Final[dict[str, int]] = {
     "lease_lost": 4,
     "proposal_refused": 4,
     "access": 13,
+    "service_version": 12,
     "unknown_key": 13,
     "key_revoked": 13,
     "forbidden": 13,

@@ -11,14 +11,14 @@ from typing import Any
 from google.adk.agents import LlmAgent
 from google.adk.events import Event
 from google.adk.memory.memory_entry import MemoryEntry
-from google.adk.runners import Runner
+from google.adk.runners import InMemoryRunner, Runner
 from google.adk.sessions import InMemorySessionService, Session
 from google.adk.tools import load_memory
 from google.adk.tools.preload_memory_tool import PreloadMemoryTool
 from google.genai.types import Content, FunctionResponse, Part
 
 import recollect
-from recollect.integrations.google_adk import RecollectMemoryService
+from recollect.integrations.google_adk import RecollectMemoryService, RecollectPlugin
 from recollect.memory.facade import Recollect
 from tests.harness.model_provider import Provider, answers, provider_on_loopback
 
@@ -92,6 +92,62 @@ async def scenario_a_session_is_remembered_after_a_restart() -> None:
         assert "My cat is called Tom." not in bodies[2]
         assert "My cat is called Tom." in bodies[3], bodies[3]
         assert "three" in {getattr(each.content, "thread", "") for each in found.entries}
+
+
+def runner_of(provider: Provider, memory: Recollect, *tools: Any) -> InMemoryRunner:
+    """Return a runner whose agents have the plugin."""
+    os.environ["GOOGLE_GEMINI_BASE_URL"] = provider.url
+    os.environ["GOOGLE_API_KEY"] = "none"
+    agent = LlmAgent(name="helper", model="gemini-tiny", tools=list(tools))
+    return InMemoryRunner(agent, app_name="notes", plugins=[RecollectPlugin(memory)])
+
+
+async def scenario_a_runner_with_the_plugin_remembers() -> None:
+    """After a restart, in another session; once each, though a session goes on."""
+    with provider_on_loopback() as provider, TemporaryDirectory() as folder:
+        store = f"{folder}/store.db"
+        provider.acts = [said("A fine name."), said("And grey."), said("Tom.")]
+        async with recollect.open(store, embedder="none") as memory:
+            runner = runner_of(provider, memory)
+            for text in ("My cat is called Tom.", "Is the cat called Tom grey?"):
+                await runner.run_debug(text, user_id="ada", session_id="one", quiet=True)
+        async with recollect.open(store, embedder="none") as memory:
+            kept = [each.text for each in await memory.last_messages(ADA, "one", limit=9)]
+            runner = runner_of(provider, memory)
+            await runner.run_debug(
+                "What is my cat called?", user_id="ada", session_id="two", quiet=True
+            )
+
+        asked = [body["systemInstruction"] for _, _, body in provider.seen]
+        assert kept == [
+            "My cat is called Tom.",
+            "A fine name.",
+            "Is the cat called Tom grey?",
+            "And grey.",
+        ], kept
+        assert "My cat is called Tom." in str(asked[2]), asked[2]
+        assert recollect.context_guide()[:40] in str(asked[2]), asked[2]
+        # What the session itself says the model has already.
+        assert "My cat is called Tom." not in str(asked[1]), asked[1]
+
+
+async def scenario_a_run_that_fails_leaves_nothing() -> None:
+    """And the plugin is the memory service of ADK's own tool."""
+    with provider_on_loopback() as provider:
+        async with recollect.open("memory:", embedder="none") as memory:
+            await memory.append(ADA, "before", "My cat is called Tom.")
+            provider.acts = [answers({"error": {"code": 400, "message": "no"}}, 400)]
+            runner = runner_of(provider, memory, load_memory)
+            try:
+                await runner.run_debug("Hello cat", user_id="ada", session_id="one", quiet=True)
+            except Exception as error:  # noqa: BLE001 (of whichever class of theirs)
+                failed = str(error)
+            assert "no" in failed
+            assert await memory.last_messages(ADA, "one", limit=9) == ()
+            provider.acts = [calls("load_memory", query="the cat"), said("Tom.")]
+            await runner.run_debug("Zzz?", user_id="ada", session_id="two", quiet=True)
+        contents = str(provider.seen[-1][2]["contents"])
+        assert "My cat is called Tom." in contents, contents
 
 
 async def scenario_a_session_may_be_added_again() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
-QUIET = {"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true"}
+QUIET = {"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true", "HF_HUB_OFFLINE": "1"}
 SCENARIOS = [
     (path.name.removesuffix("_scenarios.py"), name)
     for path in sorted(FOLDER.glob("*_scenarios.py"))
@@ -25,7 +25,7 @@ def outcomes(framework: str) -> dict[str, str | None]:
     """Run all scenarios of a framework; return the traceback of each that failed."""
     python = Path(sys.prefix, "frameworks", framework, "bin", "python")
     if not python.exists():
-        pytest.skip(f"`make {framework}` installs it")
+        pytest.skip(f"`make {framework.replace('_', '-')}` installs it")
     run = subprocess.run(
         [
             str(python),

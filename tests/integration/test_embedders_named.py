@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from time import monotonic
 from types import ModuleType
 from typing import Any
 
@@ -22,6 +23,8 @@ from tests.harness.model_provider import (
     Act,
     Provider,
     answers,
+    breaks_off,
+    drips,
     embeds,
     page,
     provider_on_loopback,
@@ -140,6 +143,42 @@ async def test_recall_goes_on_by_words_where_the_provider_fails(provider: Provid
 
     assert ("openai/m/8", None) == (first.embedder, second.embedder)
     assert [first.entries[0].text] == [each.text for each in second.entries]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "act",
+    [
+        answers({"error": {"message": "bad key"}}, 401),
+        answers({"error": {"message": "slow down"}}, 429),
+        page(),
+        page(502),
+        breaks_off({"data": [{"index": 0, "embedding": [0.1] * 8}]}),
+        embeds(9),
+        resets,
+        drips,
+    ],
+    ids=["key", "429", "html", "502", "cut off", "dimension", "reset", "slow"],
+)
+async def test_whatever_a_provider_does_recall_goes_on_by_words(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch, act: Act
+) -> None:
+    """In time, with what was said; and what could not be embedded is once the provider is back."""
+    embedder = opened(provider)
+    async with recollect.open("memory:", embedder=embedder) as memory:
+        await memory.append(ADA, "t", [{"role": "user", "content": "The cat is called Tom."}])
+        await memory.settled(ADA)
+        await memory.recall(ADA, "the cat")
+        monkeypatch.setattr("recollect.embedders.provider_embedder.QUERY_TIMEOUT_S", 0.3)
+        provider.acts[:] = [act, *[embeds()] * 50]
+        began = monotonic()
+        found = await memory.recall(ADA, "which cat")
+        took_s = monotonic() - began
+        again = await memory.recall(ADA, "what cat")
+
+    assert (None, "openai/m/8") == (found.embedder, again.embedder)
+    assert [each.text for each in again.entries] == [each.text for each in found.entries]
+    assert took_s < 1.5
 
 
 def test_the_environment_names_server_and_key(

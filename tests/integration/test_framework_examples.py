@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,10 @@ from tests.harness.model_provider import (
 )
 
 PAGE = Path(__file__).parents[2] / "docs" / "agent_frameworks.md"
+INTEGRATIONS = PAGE.parents[1] / "src" / "recollect" / "integrations"
 SAID = "My cat is called Tom."
 LINES_MAX = 15
-"""So many lines lead from a page to the first fact that is remembered, imports aside."""
+"""So many lines lead from a page to the first fact that is remembered."""
 BLOCK = re.compile(
     r"^## (?P<name>[^\n]+)\n.*?^```python[^\n]*\n(?P<code>.*?)^```", re.MULTILINE | re.DOTALL
 )
@@ -102,7 +104,9 @@ def test_the_example_of_the_page_remembers(provider: Provider, tmp_path: Path, n
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_first_fact_takes_few_lines(name: str) -> None:
-    written = [each for each in IMPORT.sub("", EXAMPLES[name]).splitlines() if each.strip()]
+    """With the imports: an import in brackets is one line of them."""
+    joined = IMPORT.sub("import\n", EXAMPLES[name])
+    written = [each for each in joined.splitlines() if each.strip()]
 
     assert len(written) <= LINES_MAX, written
 
@@ -112,3 +116,26 @@ def test_every_framework_has_an_example() -> None:
     elsewhere = {"Pydantic AI", "LlamaIndex", "CrewAI", "Google ADK", "Microsoft Agent Framework"}
 
     assert EXAMPLES.keys() == SCRIPTS.keys() | elsewhere
+
+
+def test_the_table_of_versions_is_that_of_the_promises() -> None:
+    """Each adapter has a row, and its lowest version is the one of its extra."""
+    rows = dict(
+        re.findall(r"^\| ([a-z0-9-]+) \| ([0-9.]+) \|", PAGE.read_text("utf-8"), re.MULTILINE)
+    )
+    project = tomllib.loads((PAGE.parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    promised = {
+        found[1]: found[2]
+        for wanted in extras.values()
+        for each in wanted
+        if (found := re.match(r"([a-z0-9-]+)>=([0-9.]+)", each))
+    }
+    adapters = {path.name.replace("_", "-") for path in INTEGRATIONS.iterdir() if path.is_dir()}
+    frameworks = adapters & extras.keys()
+
+    assert len(frameworks) > 5
+    for name in frameworks:
+        assert any(each.partition(">=")[0] in rows for each in extras[name]), name
+    for package, lowest in rows.items():
+        assert f"{lowest}.".startswith(f"{promised[package]}."), package

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import pytest
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -16,6 +18,7 @@ from recollect import DeleteMemory, EraseThread, NewMessage, VersionConflictErro
 from recollect.errors import ModelDeniedError
 from recollect.formation.config import FormationSettings
 from recollect.formation.rule_model import RuleModel
+from recollect.observability.metrics import DURATION, TOKEN_TYPE, TOKENS
 from recollect.observability.spans import (
     ERROR_TYPE,
     FINISH_REASONS,
@@ -148,6 +151,67 @@ async def test_a_failure_is_told_by_its_code(spans: InMemorySpanExporter) -> Non
             tuple(each.events),
         )
     assert SECRET not in str([each.to_json() for each in spans.get_finished_spans()])
+
+
+@pytest.fixture
+def metrics(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemoryMetricReader]:
+    """Yield what reads the metrics of a program that measures."""
+    reader = InMemoryMetricReader()
+    provider = MeterProvider(metric_readers=[reader])
+    monkeypatch.setattr("opentelemetry.metrics.get_meter_provider", lambda: provider)
+    yield reader
+    provider.shutdown()
+
+
+def points(reader: InMemoryMetricReader, name: str) -> list[HistogramDataPoint]:
+    """Return what was measured under a name."""
+    data = reader.get_metrics_data()
+    return [
+        point
+        for resource in (data.resource_metrics if data else ())
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+        if metric.name == name
+        for point in metric.data.data_points
+        if isinstance(point, HistogramDataPoint)
+    ]
+
+
+async def test_each_operation_is_measured(metrics: InMemoryMetricReader) -> None:
+    """How often, how long, and by which model; the numbers of the spans, and no words."""
+    await day(ScriptedModel(["no call"] * 20, identity="openai/gpt-5-mini"))
+
+    durations = points(metrics, DURATION)
+    counts = {str((each.attributes or {})[OPERATION_NAME]): each.count for each in durations}
+    assert counts.pop("chat") > 1
+    assert counts == {
+        "upsert_memory": 2,
+        "search_memory": 1,
+        "form_memory": 1,
+        "delete_memory": 2,
+        "consolidate_memory": 1,
+    }
+    assert all(each.sum > 0 for each in durations)
+    tokens = {(each.attributes or {})[TOKEN_TYPE]: each for each in points(metrics, TOKENS)}
+    assert {"input", "output"} == tokens.keys()
+    assert tokens["input"].sum > tokens["output"].sum > 0
+    assert "gpt-5-mini" == (tokens["input"].attributes or {})[REQUEST_MODEL]
+    written = str([dict(each.attributes or {}) for each in durations]).lower()
+    assert SECRET not in written
+    assert "oslo" not in written
+
+
+async def test_a_failure_is_measured_by_its_code(metrics: InMemoryMetricReader) -> None:
+    """And a query is in no metric, though a span may have it."""
+    with memory_span("search_memory", query=SECRET):
+        pass
+    with pytest.raises(VersionConflictError):
+        async with recollect.open(embedder="none") as memory:
+            await memory.put(ADA, "Note", SECRET, {"context": "a", "content": SECRET}, expected=7)
+
+    told = [dict(each.attributes or {}) for each in points(metrics, DURATION)]
+    assert {OPERATION_NAME: "search_memory", PROVIDER_NAME: "recollect"} in told
+    assert ["version_conflict"] == [each[ERROR_TYPE] for each in told if ERROR_TYPE in each]
 
 
 async def test_an_operation_within_another_has_no_span_of_its_own(

@@ -388,6 +388,7 @@ def examples() -> list[RecollectError]:
         "quota": ("messages", "messages_a_day", 10.0, 30.0),
         "missing_extra": ("client", "httpx"),
         "model_unavailable": ("it is busy", 3.0),
+        "service_version": ("it has no POST /v1/x", "0.1.0", "0.2.0"),
     }
     return [
         class_(*given.get(code, (f"what happened with {code}",)))

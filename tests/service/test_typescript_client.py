@@ -1,5 +1,6 @@
 """The TypeScript client, packed as it is published, against `recollect serve`."""
 
+import json
 import os
 import re
 import shutil
@@ -12,6 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from recollect import __version__
+from recollect.server.testing import serving
+from tests.harness.versioned_service import answering, lacks, newer, version_of
 
 SOURCE = Path(__file__).parents[2] / "clients" / "typescript"
 PAGE = SOURCE.parents[1] / "docs" / "typescript.md"
@@ -162,3 +167,28 @@ def test_wrong_fields_do_not_compile(application: Path) -> None:
 
     (reported,) = done.stdout.splitlines()
     assert re.match(r"test/mutant\.ts.* Unused '@ts-expect-error' directive", reported), done.stdout
+
+
+def test_services_of_other_versions_are_told(application: Path) -> None:
+    """At services older and newer than it, at one of its version, and at another program."""
+    gone = lacks("GET /v1/threads", "limit")
+    with (
+        serving() as served,
+        version_of(served.url, "9.9.9", lacks("GET /v1/threads"), newer) as after,
+        version_of(served.url, "0.0.1", gone) as older,
+        version_of(served.url, __version__, gone) as like,
+        answering(404, "text/html", "<html>Nothing here</html>") as other,
+    ):
+        places = {"NEWER": after, "OLDER": older, "SAME": like, "OTHER": other}
+        found = run_with_node(application, "versions", {"RECOLLECT_KEY": served.key, **places})
+
+    assert re.search(r"^# pass 5$", found, re.MULTILINE), found
+
+
+def test_both_clients_have_the_version_of_the_service() -> None:
+    """The one of TypeScript in two places."""
+    package = json.loads((SOURCE / "package.json").read_text("utf-8"))
+    source = (SOURCE / "src" / "version.ts").read_text("utf-8")
+
+    assert __version__ == package["version"]
+    assert f'VERSION = "{__version__}"' in source

@@ -263,6 +263,7 @@ APART = {"google_adk": "google-adk", "crewai": "crewai", "fastembed": "fastembed
 BESIDE = {"fastembed": ["onnx>=1.19"]}
 PINNED = (
     *("install", "build", "runtime", "minilm", "service", "postgres", "dev", "originals"),
+    "sentence_transformers",
     *APART,
 )
 # What the tests run with holds all that the program runs with.

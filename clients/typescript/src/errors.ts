@@ -1,4 +1,9 @@
 import type { FieldProblem, Problem } from "./schema.js";
+import { VERSION } from "./version.js";
+
+const HEADER = "recollect-version";
+/** How a service says that it does not know a field of the body, or of the query. */
+const UNKNOWN = /^(Extra inputs are not permitted|there is no such parameter)/;
 
 /** A fault, from the service's problem document, or of the client itself (`status` 0). */
 export class RecollectError extends Error {
@@ -25,10 +30,42 @@ export class RecollectError extends Error {
 }
 
 /** Return the error of a response that is not a success; a proxy's page has a status alone. */
-export function errorOf(response: Response, text: string): RecollectError {
+export function errorOf(response: Response, text: string, asked: string): RecollectError {
   const isProblem = response.headers.get("content-type")?.includes("json") ?? false;
   const told = isProblem ? (parsed(text) as Partial<Problem> | null) : null;
-  return new RecollectError({ ...told, status: response.status }, requestIdOf(response));
+  const problem = versionProblem(response, told ?? {}, asked) ?? strangerProblem(response, told) ?? told;
+  return new RecollectError({ ...problem, status: response.status }, requestIdOf(response));
+}
+
+/** Return the problem of a service that lacks what it is asked for, for it has another version. */
+function versionProblem(response: Response, { code, errors = [] }: Partial<Problem>, asked: string): Partial<Problem> | null {
+  const service = response.headers.get(HEADER);
+  if (service === null || service === VERSION) return null;
+  const facts = { service, client: VERSION };
+  const told = (what: string) => ({ code: "service_version", facts, detail: `${what}: ${advice(service)}` });
+  if (code === "no_path" || code === "no_method") return told(`the service has no ${asked}`);
+  const unknown = errors.filter(({ message }) => UNKNOWN.test(message)).map(({ path }) => path);
+  if (code !== "usage" || !unknown.length) return null;
+  return told(`the service does not know ${unknown.join(", ")} of ${asked}`);
+}
+
+/** Return the problem of another program that answered in place of a service. */
+function strangerProblem(response: Response, told: Partial<Problem> | null): Partial<Problem> | null {
+  if (told?.code || response.headers.has(HEADER) || ![404, 405].includes(response.status)) return null;
+  return { code: "usage", detail: "what answered is no Recollect service: see the client's address, and any proxy before it" };
+}
+
+function advice(service: string): string {
+  const told = `it is version ${service}, this client ${VERSION}`;
+  if (!isOlder(service, VERSION)) return `${told}; upgrade the client`;
+  return `${told}; upgrade the service, or install the client of version ${service}`;
+}
+
+/** Whether a version is before another, by its numbers. */
+function isOlder(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((each) => each.split(".").map((part) => parseInt(part, 10) || 0));
+  const at = [0, 1, 2].find((place) => (first?.[place] ?? 0) !== (second?.[place] ?? 0));
+  return at !== undefined && (first?.[at] ?? 0) < (second?.[at] ?? 0);
 }
 
 /** Return a successful answer; `undefined` if it has no body. */

@@ -4,4 +4,5 @@ export type { Answer, Body, ChangeOptions, Query, RequestParts, Route, Scope, Ve
 export type { NewMessageLike } from "./parts.js";
 export type { CallOptions, ClientOptions } from "./requests.js";
 export type { Change, ChangeEvent, ChatEvent, ChatResult, ExportedRecord } from "./streams.js";
+export { VERSION } from "./version.js";
 export type * from "./schema.js";

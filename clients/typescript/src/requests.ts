@@ -101,7 +101,7 @@ export class Requests {
         redirect: "manual", // another host must not see the key
       });
       if (response.ok) return await read(response);
-      const error = errorOf(response, await response.text());
+      const error = errorOf(response, await response.text(), `${request.method} ${request.path}`);
       if (response.status !== 429 && response.status !== 503) throw error;
       return new Failure(error, retryAfterMs(response));
     } catch (error) {

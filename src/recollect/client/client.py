@@ -7,6 +7,14 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from typing import Final
 
+from recollect.client.answer_parts import (
+    import_outcome,
+    messages_of,
+    page_of,
+    receipts_of,
+    results_of,
+    revisions_of,
+)
 from recollect.client.connection import ServiceConnection
 from recollect.client.http_requests import ServiceRequest, is_repeated, path_of
 from recollect.client.problem_errors import error_of
@@ -48,7 +56,7 @@ from recollect.wire.erasures import (
 )
 from recollect.wire.formations import formation_from_json
 from recollect.wire.health import health_from_json
-from recollect.wire.memories import memory_from_json, put_to_json, revision_from_json
+from recollect.wire.memories import memory_from_json, put_to_json
 from recollect.wire.messages import message_from_json, new_message_to_json
 from recollect.wire.recalls import recall_from_json, where_to_json
 from recollect.wire.record_digests import END
@@ -75,7 +83,7 @@ class Client(ServiceConnection):
 
     async def me(self) -> Answerer:
         """Return the client's key, permissions and scope, and the service's configuration."""
-        return answerer_from_json(await self._read((), "me"))
+        return (await self._read((), "me")).read(answerer_from_json)
 
     # Keep
 
@@ -105,28 +113,29 @@ class Client(ServiceConnection):
         answer = await self._write(
             "POST", scope, *path, body=body, headers=headers, is_repeatable=True
         )
-        return tuple(message_from_json(each) for each in answer.json["messages"])
+        return answer.read(messages_of)
 
     async def threads(
         self, scope: ScopeLike, *, cursor: str | None = None, limit: int = 100
     ) -> Page[Thread]:
         """See `Recollect.threads`."""
         told = await self._read(scope, "threads", cursor=cursor, limit=limit)
-        return Page(rows=tuple(map(thread_from_json, told["threads"])), cursor=told["cursor"])
+        return told.read(page_of("threads", thread_from_json))
 
     async def thread(self, scope: ScopeLike, thread: str) -> Thread | None:
         """See `Recollect.thread`."""
         told = await self._found(scope, "threads", thread)
-        return None if told is None else thread_from_json(told)
+        return None if told is None else told.read(thread_from_json)
 
     async def messages(
         self, scope: ScopeLike, thread: str, *, after: int = 0, limit: int = 100
     ) -> Page[Message]:
         """See `Recollect.messages`."""
         told = await self._found(scope, "threads", thread, "messages", after=after, limit=limit)
-        rows = tuple(map(message_from_json, told["messages"])) if told else ()
-        is_more = bool(told and told["cursor"])
-        return Page(rows=rows, cursor=str(rows[-1].position) if is_more else None)
+        found = told.read(page_of("messages", message_from_json)) if told else None
+        if found is None or found.cursor is None:
+            return found or Page(rows=(), cursor=None)
+        return Page(rows=found.rows, cursor=str(found.rows[-1].position))
 
     async def last_messages(
         self,
@@ -141,7 +150,7 @@ class Client(ServiceConnection):
         path = ("threads", thread, "messages")
         moment = None if until is None else until.isoformat()
         told = await self._found(scope, *path, last=limit, before=before, until=moment)
-        return tuple(map(message_from_json, told["messages"])) if told else ()
+        return told.read(messages_of) if told else ()
 
     async def remove(self, scope: ScopeLike, thread: str, messages: Sequence[str]) -> int:
         """Remove messages of a thread, one request each; see `Recollect.remove`."""
@@ -170,7 +179,7 @@ class Client(ServiceConnection):
         answer = await self._write(
             "PUT", scope, *path, body=body, headers=headers, is_repeatable=True
         )
-        return message_from_json(answer.json)
+        return answer.read(message_from_json)
 
     # Memories
 
@@ -206,7 +215,7 @@ class Client(ServiceConnection):
         answer = await self._write(
             "PUT", scope, *path, body=body, headers=headers, is_repeatable=True
         )
-        return memory_from_json(answer.json)
+        return answer.read(memory_from_json)
 
     async def remember(
         self,
@@ -224,7 +233,7 @@ class Client(ServiceConnection):
         answer = await self._write(
             "POST", scope, "remember", body=body, headers=made_key(), is_repeatable=True
         )
-        return memory_from_json(answer.json)
+        return answer.read(memory_from_json)
 
     async def end(
         self,
@@ -239,12 +248,12 @@ class Client(ServiceConnection):
         path, headers = ("memories", type_, key, "end"), expecting(expected)
         body = {"at": time_to_json(at)}
         answer = await self._write("POST", scope, *path, body=body, headers=headers)
-        return memory_from_json(answer.json)
+        return answer.read(memory_from_json)
 
     async def get(self, scope: ScopeLike, type_: str, key: str) -> Memory | None:
         """See `Recollect.get`."""
         told = await self._found(scope, "memories", type_, key)
-        return None if told is None else memory_from_json(told)
+        return None if told is None else told.read(memory_from_json)
 
     async def memories(
         self,
@@ -268,12 +277,12 @@ class Client(ServiceConnection):
             cursor=cursor,
             limit=limit,
         )
-        return Page(rows=tuple(map(memory_from_json, told["memories"])), cursor=told["cursor"])
+        return told.read(page_of("memories", memory_from_json))
 
     async def history(self, scope: ScopeLike, type_: str, key: str) -> tuple[Revision, ...]:
         """See `Recollect.history`."""
         told = await self._found(scope, "memories", type_, key, "history")
-        return tuple(map(revision_from_json, reversed(told["revisions"]))) if told else ()
+        return told.read(revisions_of) if told else ()
 
     async def delete(
         self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
@@ -292,7 +301,7 @@ class Client(ServiceConnection):
     ) -> Page[Scope]:
         """Return the scopes below *prefix* that hold something; it takes no patterns."""
         told = await self._read(prefix, "scopes", below=True, cursor=cursor, limit=limit)
-        return Page(rows=tuple(map(tuple, told["scopes"])), cursor=told["cursor"])
+        return told.read(page_of("scopes", tuple))
 
     # Recall
 
@@ -321,7 +330,7 @@ class Client(ServiceConnection):
             "whole": True,
         }
         answer = await self._write("POST", scope, "recall", body=body, is_repeatable=True)
-        return recall_from_json(answer.json)
+        return answer.read(recall_from_json)
 
     async def context(  # noqa: PLR0913 (each part of a prompt may be chosen)
         self,
@@ -357,7 +366,7 @@ class Client(ServiceConnection):
             "whole": True,
         }
         answer = await self._write("POST", scope, "context", body=body, is_repeatable=True)
-        return context_from_json(answer.json)
+        return answer.read(context_from_json)
 
     # Formation
 
@@ -370,8 +379,7 @@ class Client(ServiceConnection):
             json={"thread": thread},
             is_patient=True,
         )
-        told = (await self._opened().ask(request)).json["results"]
-        return [FormationResult(end=each["end"], reason=each["reason"]) for each in told]
+        return (await self._opened().ask(request)).read(results_of)
 
     async def pending(
         self,
@@ -386,7 +394,7 @@ class Client(ServiceConnection):
         told = await self._read(
             scope or (), "formation", "pending", below=all_below, cursor=cursor, limit=limit
         )
-        return Page(rows=tuple(map(thread_from_json, told["pending"])), cursor=told["cursor"])
+        return told.read(page_of("pending", thread_from_json))
 
     async def formations(
         self,
@@ -398,22 +406,22 @@ class Client(ServiceConnection):
     ) -> Page[Formation]:
         """See `Recollect.formations`; receipts come without prompts and answers."""
         told = await self._read(scope, "formations", status=status, cursor=cursor, limit=limit)
-        return Page(rows=tuple(map(formation_from_json, told["formations"])), cursor=told["cursor"])
+        return told.read(page_of("formations", formation_from_json))
 
     async def formation(self, scope: ScopeLike, formation_id: str) -> Formation | None:
         """See `Recollect.formation`."""
         told = await self._found(scope, "formations", formation_id)
-        return None if told is None else formation_from_json(told)
+        return None if told is None else told.read(formation_from_json)
 
     async def pause(self, scope: ScopeLike, thread: str | None = None) -> int:
         """See `Recollect.pause`."""
         answer = await self._write("POST", scope, "formation", "pause", body={"thread": thread})
-        return int(answer.json["threads"])
+        return answer.read(lambda told: int(told["threads"]))
 
     async def resume(self, scope: ScopeLike, thread: str | None = None) -> int:
         """See `Recollect.resume`."""
         answer = await self._write("POST", scope, "formation", "resume", body={"thread": thread})
-        return int(answer.json["threads"])
+        return answer.read(lambda told: int(told["threads"]))
 
     async def retry(
         self, scope: ScopeLike, thread: str | None = None, *, formation_id: str | None = None
@@ -421,7 +429,7 @@ class Client(ServiceConnection):
         """See `Recollect.retry`."""
         body = {"thread": thread, "formation": formation_id}
         answer = await self._write("POST", scope, "formation", "retry", body=body)
-        return int(answer.json["messages"])
+        return answer.read(lambda told: int(told["messages"]))
 
     async def reject(
         self,
@@ -440,7 +448,7 @@ class Client(ServiceConnection):
             body={"pointer": pointer},
             headers=expecting(expected),
         )
-        return memory_from_json(answer.json)
+        return answer.read(memory_from_json)
 
     async def approve(
         self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
@@ -448,7 +456,7 @@ class Client(ServiceConnection):
         """See `Recollect.approve`."""
         path = ("memories", type_, key, "approve")
         answer = await self._write("POST", scope, *path, headers=expecting(expected))
-        return memory_from_json(answer.json)
+        return answer.read(memory_from_json)
 
     # Forget
 
@@ -456,7 +464,7 @@ class Client(ServiceConnection):
         """Return what an erase would remove; `confirm_erase` carries it out within ten minutes."""
         body = {"target": target_to_json(target)}
         answer = await self._write("POST", scope, "erase", "preview", body=body, is_repeatable=True)
-        return preview_from_json(answer.json)
+        return answer.read(preview_from_json)
 
     async def confirm_erase(self, scope: ScopeLike, preview: ErasePreview) -> EraseReceipt:
         """
@@ -466,7 +474,7 @@ class Client(ServiceConnection):
             ConflictError: It would take something else by now: preview it again.
         """
         answer = await self._write("POST", scope, "erase", body={"confirm": preview.confirm})
-        return receipt_from_json(answer.json)
+        return answer.read(receipt_from_json)
 
     async def erase(self, scope: ScopeLike, target: EraseTarget) -> EraseReceipt:
         """Preview and confirm in one; see `Recollect.erase`."""
@@ -477,7 +485,7 @@ class Client(ServiceConnection):
     ) -> list[EraseReceipt]:
         """Return the receipts of what was erased in a scope through the service, by time."""
         told = await self._read(scope, "erase", "receipts", below=below, unclean=unclean)
-        return [receipt_from_json(each) for each in reversed(told["receipts"])]
+        return told.read(receipts_of)
 
     # Export and import
 
@@ -513,15 +521,11 @@ class Client(ServiceConnection):
             content=lines.encode(),
             headers={"content-type": _LINES},
         )
-        told = (await self._opened().ask(request)).json
-        if told["refused"]:
-            first = told["refused"][0]
-            msg = (
-                f"{told['refused_count']} of {len(records)} records were refused; "
-                f"record {first['line']}: {first['reason']}"
-            )
+        taken, refused = (await self._opened().ask(request)).read(import_outcome)
+        if refused is not None:
+            msg = f"{refused.number} of {len(records)} records were refused; {refused.first}"
             raise ConflictError(msg)
-        return int(told["taken"])
+        return taken
 
     # Operating it
 
@@ -531,7 +535,7 @@ class Client(ServiceConnection):
 
         The tasks are those of the responding process. Needs the permission ``admin``.
         """
-        return health_from_json(await self._read((), "health"))
+        return (await self._read((), "health")).read(health_from_json)
 
     # Audit
 
@@ -540,7 +544,7 @@ class Client(ServiceConnection):
     ) -> Page[AuditEntry]:
         """See `Recollect.audit`."""
         told = await self._read(scope, "audit", cursor=cursor, limit=limit)
-        return Page(rows=tuple(map(audit_entry_from_json, told["audit"])), cursor=told["cursor"])
+        return told.read(page_of("audit", audit_entry_from_json))
 
     async def verify_audit(
         self, scope: ScopeLike, *, noted: tuple[int, str] | None = None
@@ -548,4 +552,4 @@ class Client(ServiceConnection):
         """See `Recollect.verify_audit`."""
         n, hash_ = noted or (None, None)
         told = await self._read(scope, "audit", "verify", n=n, hash=hash_)
-        return verdict_from_json(told)
+        return told.read(verdict_from_json)

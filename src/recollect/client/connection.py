@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import anyio
 
@@ -83,13 +83,15 @@ class ServiceConnection:
             raise StoreClosedError(msg)
         return self._asker
 
-    async def _read(self, scope: ScopeLike, *parts: str, **query: object) -> Any:
+    async def _read(self, scope: ScopeLike, *parts: str, **query: object) -> ServiceResponse:
         request = ServiceRequest(
             method="GET", path=path_of(*parts), scope=scope, query=query, is_repeatable=True
         )
-        return (await self._opened().ask(request)).json
+        return await self._opened().ask(request)
 
-    async def _found(self, scope: ScopeLike, *parts: str, **query: object) -> Any:
+    async def _found(
+        self, scope: ScopeLike, *parts: str, **query: object
+    ) -> ServiceResponse | None:
         """Return the response; ``None`` for 404."""
         try:
             return await self._read(scope, *parts, **query)

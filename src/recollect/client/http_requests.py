@@ -6,10 +6,16 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
 from recollect.client.problem_errors import error_of
+from recollect.client.service_versions import (
+    USER_AGENT,
+    VERSION_HEADER,
+    unread_answer,
+    version_error,
+)
 from recollect.errors import MissingExtraError, StoreUnavailableError, UsageError
 from recollect.observability.logs import kind_of, package_logger
 from recollect.records import ScopeLike
@@ -20,6 +26,7 @@ try:
 except ImportError as error:
     raise MissingExtraError("client", "httpx") from error
 
+T = TypeVar("T")
 LOG: Final = package_logger("recollect.client")
 RETRIES: Final = 3
 FIRST_WAIT_S: Final = 0.2
@@ -27,6 +34,8 @@ FIRST_WAIT_S: Final = 0.2
 WAIT_S_MAX: Final = 30.0
 """A service that says to come back later than this is not waited for."""
 _REPEATED: Final = "the request had been made before, without an answer that counts"
+_FOREIGN: Final = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED})
+"""With one of these and no problem document another program answered."""
 _LATER: Final = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 
 
@@ -50,14 +59,33 @@ class ServiceRequest:
     is_patient: bool = False
     """Whether the answer may take as long as it takes."""
 
+    @property
+    def asked(self) -> str:
+        """Return method and path, as an error names them."""
+        return f"{self.method} {self.path}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceResponse:
     """A response; *is_repeated* is True if the request was retried."""
 
+    asked: str
     status: int
     json: Any
+    headers: Mapping[str, str]
     is_repeated: bool
+
+    def read(self, parse: Callable[[Any], T]) -> T:
+        """
+        Return the records that *parse* makes of the JSON.
+
+        Raises:
+            ServiceVersionError: A service of another version left out what is read.
+        """
+        try:
+            return parse(self.json)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise unread_answer(self.asked, self.headers, error) from error
 
 
 def opened_web(url: str, key: str, timeout_s: float) -> httpx.AsyncClient:
@@ -75,7 +103,7 @@ def opened_web(url: str, key: str, timeout_s: float) -> httpx.AsyncClient:
     if not (key.isascii() and key.isprintable()) or " " in key:
         msg = "the key holds a character that no key has: give it as it was shown, without spaces"
         raise UsageError(msg)
-    headers = {"x-api-key": key} if key else {}
+    headers = {"user-agent": USER_AGENT, **({"x-api-key": key} if key else {})}
     return httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout_s)
 
 
@@ -116,7 +144,7 @@ class Asker:
                 continue
             wait_s = _later(response, attempt)
             if wait_s is None or is_last or wait_s > WAIT_S_MAX:
-                return _answer(response, is_repeated=attempt > 0)
+                return _answer(request, response, is_repeated=attempt > 0)
             LOG.warning("a request is made again in %.1f s: %d", wait_s, response.status_code)
             await self._sleep(wait_s)
 
@@ -127,7 +155,7 @@ class Asker:
             try:
                 if response.is_error:
                     await response.aread()
-                    raise _problem(response)
+                    raise _problem(request, response)
                 async for line in response.aiter_lines():
                     yield line
             finally:
@@ -175,14 +203,25 @@ def _later(response: httpx.Response, attempt: int) -> float | None:
     return float(asked) if asked.isdecimal() else _pause(attempt)
 
 
-def _answer(response: httpx.Response, *, is_repeated: bool) -> ServiceResponse:
+def _answer(
+    request: ServiceRequest, response: httpx.Response, *, is_repeated: bool
+) -> ServiceResponse:
     if not response.is_success:
-        failed = _problem(response)
+        failed = _problem(request, response)
         if is_repeated:
             failed.add_note(_REPEATED)
         raise failed
-    found = response.json() if response.content else None
-    return ServiceResponse(status=response.status_code, json=found, is_repeated=is_repeated)
+    try:
+        found = response.json() if response.content else None
+    except ValueError as error:
+        raise unread_answer(request.asked, response.headers) from error
+    return ServiceResponse(
+        asked=request.asked,
+        status=response.status_code,
+        json=found,
+        headers=response.headers,
+        is_repeated=is_repeated,
+    )
 
 
 def is_repeated(error: Exception) -> bool:
@@ -190,12 +229,17 @@ def is_repeated(error: Exception) -> bool:
     return _REPEATED in getattr(error, "__notes__", ())
 
 
-def _problem(response: httpx.Response) -> Exception:
+def _problem(request: ServiceRequest, response: httpx.Response) -> Exception:
     try:
         problem: object = response.json()
     except ValueError:
         problem = None
-    return error_of(response.status_code, problem, response.headers)
+    if not isinstance(problem, Mapping):
+        if response.status_code in _FOREIGN and VERSION_HEADER not in response.headers:
+            return unread_answer(request.asked, response.headers)
+        problem = {}
+    found = version_error(request.asked, problem, response.headers)
+    return found or error_of(response.status_code, problem, response.headers)
 
 
 def _away(request: ServiceRequest, failed: httpx.TransportError) -> StoreUnavailableError:

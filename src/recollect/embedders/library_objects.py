@@ -7,6 +7,7 @@ from typing import Any
 
 from recollect.embedders.adapters import CallableEmbedder
 from recollect.ports import Vector
+from recollect.providers.weight_names import weights_name
 
 
 def library_embedder(choice: object) -> CallableEmbedder | None:
@@ -41,10 +42,5 @@ def _embedding(model: Any) -> Any:
 
 
 def _name_of(model: object) -> str:
-    """Return the name of the weights, as the model's card has it."""
-    card = getattr(model, "model_card_data", None)
-    found = (getattr(card, name, None) for name in ("base_model", "model_id", "model_name"))
-    name = next(
-        (each for each in found if isinstance(each, str) and each), type(model).__qualname__
-    )
+    name = weights_name(model) or type(model).__qualname__
     return f"sentence-transformers/{name.removeprefix('sentence-transformers/')}"

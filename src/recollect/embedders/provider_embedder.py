@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from functools import partial
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any, Final
 
 from recollect.embedders.adapters import CallableEmbedder
@@ -19,6 +23,15 @@ BATCH_MAX: Final = 64
 TIMEOUT_S: Final = 20.0
 QUERY_TIMEOUT_S: Final = 4.0
 """For one text, most often a query, which is answered by words alone if this passes."""
+_UNREAD: Final = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 _TOO_LONG: Final = frozenset({400, 413, 422, 500})  # Ollama answers 500
 
 
@@ -66,13 +79,15 @@ class _EmbeddingsClient:
 
     def __init__(self, model: str, endpoint: Endpoint, *, name: str, timeout_s: float) -> None:
         try:
-            from openai import APIStatusError, OpenAI
+            from openai import APIStatusError, OpenAI, OpenAIError
         except ModuleNotFoundError as error:
             raise MissingExtraError(EXTRA, error.name or "openai") from error
         self._model = model
         self._name = name
         self._secrets = endpoint.secrets
         self._refusal: type[Exception] = APIStatusError
+        # The client's own, and those of reading an answer that is not what it expects.
+        self._failures = (OpenAIError, *_UNREAD)
         with told(self._failed, self._secrets):
             self._client = OpenAI(
                 base_url=endpoint.base_url, api_key=endpoint.api_key, timeout=timeout_s
@@ -99,11 +114,30 @@ class _EmbeddingsClient:
         client = self._client
         if len(texts) == 1:
             client = client.with_options(timeout=QUERY_TIMEOUT_S, max_retries=0)
-        said = client.embeddings.create(
-            model=self._model, input=list(texts), encoding_format="float"
-        )
+
+        def ask() -> Any:
+            return client.embeddings.create(
+                model=self._model, input=list(texts), encoding_format="float"
+            )
+
+        said = self._in_time(ask) if len(texts) == 1 else ask()
         found = sorted(self._listed(said), key=lambda each: each.index)
         return [list(each.embedding) for each in found]
+
+    def _in_time(self, ask: Callable[[], Any]) -> Any:
+        """Return the answer in time as a whole: the client limits each read of it alone."""
+        answered: SimpleQueue[Callable[[], Any]] = SimpleQueue()
+        context = copy_context()
+
+        def run() -> None:
+            answered.put(context.run(_outcome, ask, self._failures))
+
+        Thread(target=run, name="recollect-query", daemon=True).start()
+        try:
+            return answered.get(timeout=QUERY_TIMEOUT_S)()
+        except Empty:
+            msg = f"{self._name} did not answer within {QUERY_TIMEOUT_S:g} s"
+            raise EmbedderError(msg) from None
 
     def _listed(self, said: Any) -> list[Any]:
         data = getattr(said, "data", None)
@@ -119,3 +153,16 @@ class _EmbeddingsClient:
 
     def _failed(self, error: Exception) -> EmbedderError:
         return EmbedderError(str(read_failure(error, self._name, self._secrets)))
+
+
+def _outcome(ask: Callable[[], Any], failures: tuple[type[Exception], ...]) -> Callable[[], Any]:
+    """Return a function that returns what *ask* returned, or raises what it raised."""
+    try:
+        found = ask()
+    except failures as error:
+        return partial(_raised, error)
+    return lambda: found
+
+
+def _raised(error: Exception) -> Any:
+    raise error

@@ -1,5 +1,5 @@
 """
-Spans by OpenTelemetry's conventions for generative AI, a debug line and a warning if it was slow.
+Spans by OpenTelemetry's conventions for generative AI, a duration, a debug line, and a warning.
 
 OpenTelemetry is never imported here: a program that traces has imported it, and without it a span
 costs one look into ``sys.modules``. No span carries words of users, but for the query where the
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import perf_counter
@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from recollect.errors import RecollectError
 from recollect.observability.logs import Repeats, kind_of, package_logger, times
+from recollect.observability.metrics import record_duration, record_tokens
 from recollect.ports import Model, ModelAnswer, ModelRequest
 
 Operation: TypeAlias = Literal[
@@ -40,6 +41,8 @@ OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
 FINISH_REASONS: Final = "gen_ai.response.finish_reasons"
 
 _API: Final = "opentelemetry.trace"
+# A metric has these alone: a query is in none.
+_MEASURED: Final = (OPERATION_NAME, PROVIDER_NAME, REQUEST_MODEL)
 _REPEATS: Final = Repeats()
 _within: ContextVar[MemorySpan | None] = ContextVar("recollect_memory_span", default=None)
 
@@ -67,9 +70,12 @@ class MemorySpan:
         """Mark the operation as failed; an error is told by its code, never by its words."""
         if self.span is not None:
             api = sys.modules[_API]
-            code = error.code if isinstance(error, RecollectError) else kind_of(error)
-            self.span.set_attribute(ERROR_TYPE, code)
+            self.span.set_attribute(ERROR_TYPE, _code_of(error))
             self.span.set_status(api.Status(api.StatusCode.ERROR))
+
+
+def _code_of(error: BaseException) -> str:
+    return error.code if isinstance(error, RecollectError) else kind_of(error)
 
 
 def _tracer() -> Any:
@@ -82,7 +88,21 @@ def _tracer() -> Any:
 
 
 @contextmanager
-def _spanned(name: str, kind: str, attributes: dict[str, Any]) -> Iterator[MemorySpan]:
+def _timed(attributes: Mapping[str, str]) -> Iterator[None]:
+    """Record how long the block takes, and as what it fails."""
+    told = {name: attributes[name] for name in _MEASURED if name in attributes}
+    started = perf_counter()
+    try:
+        yield
+    except BaseException as error:
+        told[ERROR_TYPE] = _code_of(error)
+        raise
+    finally:
+        record_duration(perf_counter() - started, told)
+
+
+@contextmanager
+def _spanned(name: str, kind: str, attributes: dict[str, str]) -> Iterator[MemorySpan]:
     tracer = _tracer()
     if tracer is None:
         yield MemorySpan()
@@ -118,7 +138,7 @@ def memory_span(operation: Operation, *, query: str | None = None) -> Iterator[M
     attributes = {OPERATION_NAME: operation, PROVIDER_NAME: "recollect"}
     if query is not None:
         attributes[QUERY_TEXT] = query
-    with _spanned(operation, "INTERNAL", attributes) as made:
+    with _timed(attributes), _spanned(operation, "INTERNAL", attributes) as made:
         token = _within.set(made)
         try:
             yield made
@@ -168,11 +188,15 @@ async def answer_of(model: Model, request: ModelRequest) -> ModelAnswer:
     provider, _, name = identity.partition("/")
     attributes = {OPERATION_NAME: "chat", PROVIDER_NAME: provider, REQUEST_MODEL: name or provider}
     started = perf_counter()
-    with _spanned(f"chat {name or provider}", "CLIENT", attributes) as span:
+    with (
+        _timed(attributes),
+        _spanned(f"chat {name or provider}", "CLIENT", attributes) as span,
+    ):
         answer = await model.answer(request)
         usage = answer.usage
         span.set(INPUT_TOKENS, usage.input_tokens)
         span.set(OUTPUT_TOKENS, usage.output_tokens)
+        record_tokens(usage.input_tokens, usage.output_tokens, attributes)
         if span.span is not None:
             span.span.set_attribute(FINISH_REASONS, [answer.stopped])
     took_s = perf_counter() - started

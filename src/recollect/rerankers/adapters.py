@@ -10,6 +10,7 @@ from recollect.errors import ModelError
 from recollect.ports import Reranker
 from recollect.providers.object_names import identity_of
 from recollect.providers.provider_errors import read_failure, told
+from recollect.providers.weight_names import weights_name
 
 Scoring: TypeAlias = "Callable[[str, list[str]], Iterable[Any]]"
 _PLACE = "recollect_place"
@@ -99,6 +100,5 @@ def _number(value: object) -> float | None:
 
 def _named(choice: object) -> str:
     name = getattr(choice, "model_name", None)
-    card = getattr(getattr(choice, "model_card_data", None), "base_model", None)
-    known = next((each for each in (name, card) if isinstance(each, str) and each), None)
+    known = name if isinstance(name, str) and name else weights_name(choice)
     return f"{type(choice).__name__}/{known}" if known else identity_of(choice)

@@ -1,5 +1,6 @@
-"""Google ADK: a memory service over a memory."""
+"""Google ADK: a plugin and a memory service over a memory."""
 
 from recollect.integrations.google_adk.memory_service import RecollectMemoryService
+from recollect.integrations.google_adk.plugin import RecollectPlugin
 
-__all__ = ("RecollectMemoryService",)
+__all__ = ("RecollectMemoryService", "RecollectPlugin")

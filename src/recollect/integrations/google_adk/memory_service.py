@@ -114,7 +114,7 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
 
         async def remember(memory: Recollect) -> None:
             for each in memories:
-                text = _text_in(each.content)
+                text = text_in(each.content)
                 await memory.remember(scope, text, trust="agent", source=KIND)
 
         await self._home.visit(remember)
@@ -155,7 +155,7 @@ async def _unknown(
 
 def _message_of(event: Event, beside: JsonObject) -> NewMessage | None:
     """Return an event as a message, ``None`` for one that says nothing or is only a piece."""
-    text = _text_in(event.content)
+    text = text_in(event.content)
     if event.partial or not text:
         return None
     role: Role = "user" if event.author == "user" else "assistant"
@@ -170,7 +170,7 @@ def _message_of(event: Event, beside: JsonObject) -> NewMessage | None:
     )
 
 
-def _text_in(content: Content | None) -> str:
+def text_in(content: Content | None) -> str:
     """Return what is said in a content, with what tools returned, and without thoughts."""
     texts = []
     for part in (content and content.parts) or ():

@@ -18,7 +18,7 @@ _HEADERS: Final = (
     "authorization, x-api-key, content-type, if-match, if-none-match, idempotency-key, "
     "last-event-id, x-request-id, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name"
 )
-_EXPOSED: Final = "etag, retry-after, x-request-id"
+_EXPOSED: Final = "etag, retry-after, x-request-id, recollect-version"
 _MAX_AGE_S: Final = 600
 HEADER_BYTES_MAX: Final = 32_768
 

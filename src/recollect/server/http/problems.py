@@ -46,6 +46,7 @@ STATUS: Final[Mapping[str, int]] = {
     "forbidden": 403,
     "quota": 429,
     "missing_extra": 501,
+    "service_version": 501,
     "embedder": 503,
     "model": 502,
     "model_unavailable": 503,

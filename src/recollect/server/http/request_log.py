@@ -13,6 +13,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from recollect import __version__
 from recollect.observability.logs import kind_of, package_logger, place_of
 from recollect.records import Json
 from recollect.server.http.problems import Problem
@@ -22,6 +23,8 @@ LOG: Final = package_logger("recollect.server")
 REQUEST_ID: ContextVar[str] = ContextVar("recollect_request_id", default="")
 _ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _ELSEWHERE: Final = "(none)"
+VERSION_HEADER: Final = b"recollect-version"
+"""By which a client of another version says why a call does not fit."""
 SECURITY_HEADERS: Final = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -83,7 +86,7 @@ class Observing:
                 seen["status"] = message["status"]
                 given = {name for name, _ in message.get("headers", ())}
                 added = [each for each in SECURITY_HEADERS if each[0] not in given]
-                added.append((b"x-request-id", id_.encode()))
+                added += (b"x-request-id", id_.encode()), (VERSION_HEADER, __version__.encode())
                 if not is_read:  # what is still to come of the body is not waited for
                     added.append((b"connection", b"close"))
                 message["headers"] = [*message.get("headers", ()), *added]

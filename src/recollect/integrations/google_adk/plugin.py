@@ -1,0 +1,92 @@
+"""A plugin of Google's ADK: what bears on a turn goes before the model, what was said is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from google.adk.agents.callback_context import CallbackContext
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.models.llm_request import LlmRequest
+from google.adk.plugins.base_plugin import BasePlugin
+
+import recollect
+from recollect.integrations.google_adk.memory_service import (
+    ENTRIES,
+    RecollectMemoryService,
+    text_in,
+    user_scope,
+)
+from recollect.recall.query import query_in
+from recollect.records import ScopeLike
+from recollect.sync.object_home import AnyRecollect, Home
+
+NAME: Final = "recollect"
+BUDGET_TOKENS: Final = 1_000
+
+
+class RecollectPlugin(BasePlugin):  # type: ignore[misc] # not installed
+    """
+    A plugin for a ``Runner``: memory for all its agents, without a tool of theirs.
+
+    Each request to a model has what of the user's memory bears on the turn among its instructions.
+    When a run ends, its session is appended to the thread of that name; a run that fails leaves
+    nothing. ADK's tool ``load_memory``, and whatever asks for a memory service, gets ours.
+    """
+
+    def __init__(
+        self,
+        memory: AnyRecollect,
+        *,
+        scope: Callable[[str, str], ScopeLike] = user_scope,
+        budget_tokens: int = BUDGET_TOKENS,
+        limit: int = ENTRIES,
+    ) -> None:
+        """
+        Make a plugin of an open memory.
+
+        Args:
+            scope: Gives the scope for an application's name and a user's id.
+            budget_tokens: What it adds to the instructions at most.
+            limit: As many entries a search by a tool returns at most.
+        """
+        super().__init__(name=NAME)
+        self._service = RecollectMemoryService(memory, scope=scope, limit=limit)
+        self._home = Home(memory)
+        self._scope = scope
+        self._budget_tokens = budget_tokens
+
+    async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        """Give the run's tools the memory service."""
+        invocation_context.memory_service = self._service
+
+    async def before_model_callback(
+        self, *, callback_context: CallbackContext, llm_request: LlmRequest
+    ) -> None:
+        """Add what bears on the turn to the instructions, but for what the request says already."""
+        query = text_in(callback_context.user_content)
+        if not query.strip():
+            return
+        session = callback_context.session
+        scope = self._scope(session.app_name, session.user_id)
+        shown = [text for each in llm_request.contents if (text := text_in(each))]
+        found = await self._home.visit(
+            lambda memory: memory.context(
+                scope,
+                query_in(query),
+                thread=session.id,
+                recent=shown,
+                budget_tokens=self._budget_tokens,
+            )
+        )
+        if text := str(found):
+            llm_request.append_instructions([recollect.context_guide(), text])
+
+    async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        """Append what of the session is new."""
+        known = invocation_context.session
+        # Older runners hand over the session as it was before the run.
+        session = await invocation_context.session_service.get_session(
+            app_name=known.app_name, user_id=known.user_id, session_id=known.id
+        )
+        await self._service.add_session_to_memory(session or known)

@@ -1,0 +1,81 @@
+"""
+Metrics by OpenTelemetry's conventions for generative AI: durations and tokens.
+
+As in `recollect.observability.spans`, OpenTelemetry is never imported here: without a program that
+measures, each of these costs one look into ``sys.modules``. No attribute holds words of users.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+DURATION: Final = "gen_ai.client.operation.duration"
+TOKENS: Final = "gen_ai.client.token.usage"
+TOKEN_TYPE: Final = "gen_ai.token.type"  # noqa: S105 (the name of an attribute)
+
+_API: Final = "opentelemetry.metrics"
+# The buckets that the conventions recommend.
+_SECONDS: Final = [0.01 * 2**step for step in range(14)]
+_COUNTS: Final = [float(4**step) for step in range(14)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Instruments:
+    duration: Any
+    tokens: Any
+
+
+# One of each for a provider: an SDK warns of a second one.
+_made: Final[WeakKeyDictionary[Any, _Instruments]] = WeakKeyDictionary()
+
+
+def _instruments() -> _Instruments | None:
+    """Return what measures, ``None`` without an SDK."""
+    api = sys.modules.get(_API)
+    if api is None:
+        return None
+    provider = api.get_meter_provider()
+    found = _made.get(provider)
+    if found is None:
+        if type(provider).__name__ == "_ProxyMeterProvider":  # no SDK yet
+            return None
+        found = _made[provider] = _opened(provider)
+    return found
+
+
+def _opened(provider: Any) -> _Instruments:
+    version = getattr(sys.modules.get("recollect"), "__version__", None)
+    meter = provider.get_meter("recollect", version)
+    return _Instruments(
+        duration=meter.create_histogram(
+            DURATION,
+            unit="s",
+            description="How long an operation on memories, or a request to a model, took.",
+            explicit_bucket_boundaries_advisory=_SECONDS,
+        ),
+        tokens=meter.create_histogram(
+            TOKENS,
+            unit="{token}",
+            description="Tokens that requests to a model sent and got.",
+            explicit_bucket_boundaries_advisory=_COUNTS,
+        ),
+    )
+
+
+def record_duration(seconds: float, attributes: Mapping[str, str]) -> None:
+    """Record how long an operation took."""
+    found = _instruments()
+    if found is not None:
+        found.duration.record(seconds, dict(attributes))
+
+
+def record_tokens(sent: int, got: int, attributes: Mapping[str, str]) -> None:
+    """Record what a request to a model cost."""
+    found = _instruments()
+    if found is not None:
+        found.tokens.record(sent, {**attributes, TOKEN_TYPE: "input"})
+        found.tokens.record(got, {**attributes, TOKEN_TYPE: "output"})
