@@ -1,8 +1,7 @@
 /** Asking the service from a component: the answer, its error, and asking again. */
 
 import { useCallback, useEffect, useRef, useState } from "react";
-import { api, type Listed } from "../api/client";
-import type { Scope } from "../api/shapes";
+import type { Listed } from "../api/client";
 
 export interface Asked<T> {
   value: T | undefined;
@@ -133,53 +132,4 @@ export function useLater<T>(value: T, wait_ms: number): T {
     return () => clearTimeout(timer);
   }, [value, wait_ms]);
   return later;
-}
-
-const RETRY_MS = 3_000;
-const RETRY_MS_MAX = 60_000;
-const GATHER_MS = 150;
-
-/**
- * Call back a moment after something of the scope changed, in this page or elsewhere.
- *
- * When the service is heard again after a break it is called as well: what changed meanwhile was not told.
- */
-export function useChanges(scope: Scope, changed: () => void): void {
-  const callback = useRef(changed);
-  callback.current = changed;
-  const subject = JSON.stringify(scope);
-  useEffect(() => {
-    const stop = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let wait_ms = RETRY_MS;
-    let wasOpen = false;
-    const tell = () => {
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        callback.current();
-      }, GATHER_MS);
-    };
-    const opened = () => {
-      wait_ms = RETRY_MS;
-      if (wasOpen) tell();
-      wasOpen = true;
-    };
-    const follow = async (): Promise<void> => {
-      while (!stop.signal.aborted) {
-        try {
-          for await (const event of api.changes(JSON.parse(subject) as Scope, opened, stop.signal)) {
-            if (event.event === "change" || event.event === "reset") tell();
-          }
-        } catch {
-          wait_ms = Math.min(wait_ms * 2, RETRY_MS_MAX);
-        }
-        if (!stop.signal.aborted) await new Promise((done) => setTimeout(done, wait_ms));
-      }
-    };
-    void follow();
-    return () => {
-      stop.abort();
-      clearTimeout(timer);
-    };
-  }, [subject]);
 }

@@ -4,7 +4,8 @@ import { useCallback, useEffect, useMemo, useState } from "react";
 import { api } from "../api/client";
 import { isGone } from "../api/problem";
 import type { Memory, Thread, Scope } from "../api/shapes";
-import { useAsked, useChanges, useLater, usePages, type Paged } from "../lib/asking";
+import { useAsked, useLater, usePages, type Paged } from "../lib/asking";
+import { useChanges } from "../lib/changes";
 import { useDraft } from "../lib/drafts";
 import { placeOf, type Unsent } from "../lib/outbox";
 import { broughtBy } from "../lib/past";
@@ -50,7 +51,7 @@ export default function Chat() {
   useEffect(() => {
     if (chosen || threads.isLoading || threads.error) return;
     go(linkTo(["chat", latest], scope), true);
-  }, [chosen, threads.isLoading, threads.error, latest, scope]);
+  }, [chosen, threads.isLoading, threads.error, latest, scope, query]);
   const [isOpen, setOpen] = useState(() => matchMedia("(min-width: 1080px)").matches);
   return (
     <div className={isOpen ? "chat with-panel" : "chat"}>

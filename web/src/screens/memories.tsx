@@ -3,8 +3,9 @@
 import { useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
 import type { Memory } from "../api/shapes";
-import { useAsked, useChanges, useLater } from "../lib/asking";
+import { useAsked, useLater } from "../lib/asking";
 import { nameOf } from "../lib/bulk";
+import { useChanges } from "../lib/changes";
 import { useListing, type ListedPart } from "../lib/listing";
 import { ORDERS, orderIn, type Order } from "../lib/orders";
 import { speakerOf, timeOf } from "../lib/past";

@@ -3,7 +3,8 @@
 import { useState } from "react";
 import { api } from "../api/client";
 import type { JsonObject, Memory, NewestMemory, Overview as Glance } from "../api/shapes";
-import { useAsked, useChanges } from "../lib/asking";
+import { useAsked } from "../lib/asking";
+import { useChanges } from "../lib/changes";
 import { changesBetween } from "../lib/diff";
 import { changeOf, knownNow } from "../lib/overview";
 import { timeOf } from "../lib/past";

@@ -1,7 +1,8 @@
 /** How formation does, and what was used over time. */
 
 import { api } from "../api/client";
-import { useAsked, useChanges } from "../lib/asking";
+import { useAsked } from "../lib/asking";
+import { useChanges } from "../lib/changes";
 import { formationOf, lastDays, plotOf, type Day } from "../lib/overview";
 import { daysIn } from "../lib/usage";
 import { linkTo } from "../lib/route";

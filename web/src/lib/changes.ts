@@ -1,0 +1,107 @@
+/** What changes in a scope, heard once for all parts of the page: a browser has six connections to a service, for all its tabs together. */
+
+import { useEffect, useRef } from "react";
+import { api } from "../api/client";
+import type { Scope } from "../api/shapes";
+
+const RETRY_MS = 3_000;
+const RETRY_MS_MAX = 60_000;
+const GATHER_MS = 150;
+/** So long a feed that nobody listens to stays open: the next screen mostly wants the same one. */
+const LINGER_MS = 1_000;
+
+interface Feed {
+  listeners: Set<() => void>;
+  end: () => void;
+  closing?: ReturnType<typeof setTimeout>;
+}
+
+const feeds = new Map<string, Feed>();
+
+/**
+ * Call back a moment after something of the scope changed, in this page or elsewhere.
+ *
+ * When the service is heard again after a break it is called as well: what changed meanwhile was not told.
+ */
+export function useChanges(scope: Scope, changed: () => void): void {
+  const callback = useRef(changed);
+  callback.current = changed;
+  const subject = JSON.stringify(scope);
+  useEffect(() => listenTo(subject, () => callback.current()), [subject]);
+}
+
+/** Join the listeners of a scope, written as JSON; the answer leaves them. */
+export function listenTo(subject: string, changed: () => void): () => void {
+  const feed = feeds.get(subject) ?? openFeed(subject);
+  feeds.set(subject, feed);
+  clearTimeout(feed.closing);
+  feed.listeners.add(changed);
+  return () => {
+    feed.listeners.delete(changed);
+    if (feed.listeners.size) return;
+    feed.closing = setTimeout(() => {
+      feeds.delete(subject);
+      feed.end();
+    }, LINGER_MS);
+  };
+}
+
+/** Follow a scope, while the page can be seen: a tab in the background leaves its connection to the others, and catches up later. */
+function openFeed(subject: string): Feed {
+  const scope = JSON.parse(subject) as Scope;
+  const listeners = new Set<() => void>();
+  let stop = new AbortController();
+  let isOver = false;
+  let isBehind = document.hidden;
+  let wait_ms = RETRY_MS;
+  let wake: () => void = () => undefined;
+  let gathering: ReturnType<typeof setTimeout> | undefined;
+
+  const tell = () => {
+    gathering ??= setTimeout(() => {
+      gathering = undefined;
+      for (const each of [...listeners]) each();
+    }, GATHER_MS);
+  };
+  const opened = () => {
+    wait_ms = RETRY_MS;
+    if (isBehind) tell();
+    isBehind = true;
+  };
+  const rest = (ms: number) => new Promise<void>((done) => {
+    const timer = setTimeout(done, ms);
+    wake = () => {
+      clearTimeout(timer);
+      done();
+    };
+  });
+  const follow = async (): Promise<void> => {
+    while (!isOver) {
+      if (!document.hidden) {
+        stop = new AbortController();
+        try {
+          for await (const event of api.changes(scope, opened, stop.signal)) {
+            if (event.event === "change" || event.event === "reset") tell();
+          }
+        } catch {
+          if (!stop.signal.aborted) wait_ms = Math.min(wait_ms * 2, RETRY_MS_MAX);
+        }
+      }
+      if (!isOver) await rest(document.hidden ? RETRY_MS_MAX : wait_ms);
+    }
+  };
+  const turned = () => {
+    if (document.hidden) stop.abort();
+    wake();
+  };
+  document.addEventListener("visibilitychange", turned);
+  void follow();
+  const end = () => {
+    isOver = true;
+    document.removeEventListener("visibilitychange", turned);
+    clearTimeout(gathering);
+    stop.abort();
+    wake();
+  };
+  return { listeners, end };
+}
