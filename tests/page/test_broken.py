@@ -21,6 +21,7 @@ SCREENS: Final = 12
 ANSWERS: Final = ("nothing", "status", "page", "shape")
 PLACES: Final = 11
 LAZY: Final = 9
+TABS: Final = 4
 
 
 async def filled(folder: Path) -> None:
@@ -107,6 +108,16 @@ def test_a_page_that_does_not_start_says_so(story: Story) -> None:
     """Without its script, and without the service."""
     assert "the service may have stopped" in story.facts["start"]["without"]
     assert "cannot be reached" in story.facts["start"]["silent"]
+
+
+def test_a_screen_that_is_left_calls_nobody_back(story: Story) -> None:
+    """It is shown anew before it hears that the address has changed, and leaves that alone."""
+    assert "#/settings" == story.facts["left_for"]
+
+
+def test_several_tabs_are_served_beside_each_other(story: Story) -> None:
+    """Each listens for changes, and none waits for a connection that the others hold."""
+    assert TABS == len(story.facts["tabs_ms"])
 
 
 def test_a_browser_that_keeps_nothing_is_enough(story: Story) -> None:

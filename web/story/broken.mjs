@@ -28,6 +28,7 @@ const SCREENS = {
 };
 const isScript = ({ url }, name) => url.startsWith("/assets/") && url.includes(name) && url.endsWith(".js");
 const main = page.locator("main");
+const TABS = 4;
 
 /** What is seen of a screen that failed: never nothing, and the way to the other screens. */
 async function seen(name) {
@@ -197,6 +198,34 @@ async function start() {
   facts.tell("start", { without, silent });
 }
 
+/** Between a change of the address and the browser's word of it the chat is shown anew: it must not go back to itself. */
+async function leaving() {
+  await opened("chat/talk");
+  await page.locator("#composer").waitFor();
+  const shownAnew = page.locator(".memories-button");
+  await shownAnew.waitFor();
+  await shownAnew.evaluate((each) => { location.hash = "#/settings"; each.click(); });
+  await main.locator(".facts").first().waitFor();
+  facts.tell("left_for", await page.evaluate(() => location.hash));
+}
+
+/** A browser has six connections to a service for all its tabs: those that listen leave enough to the others. */
+async function tabs() {
+  const opened_ms = [];
+  const open = [];
+  for (let n = 0; n < TABS; n++) {
+    const { page: tab } = await watched(browser, base);
+    open.push(tab);
+    const began = Date.now();
+    await tab.goto(`${base}/#/overview`);
+    await tab.locator(".overview-head").waitFor();
+    await tab.locator(".changed-row").first().waitFor();
+    opened_ms.push(Date.now() - began);
+  }
+  facts.tell("tabs_ms", opened_ms);
+  for (const tab of open) await tab.close();
+}
+
 /** The browser keeps nothing for the page: it works all the same, as long as it is open. */
 async function noStorage() {
   const { page: other, noted: seenThere } = await watched(browser, base);
@@ -205,17 +234,12 @@ async function noStorage() {
   });
   await other.goto(`${base}/#/chat/stored`);
   await other.locator("#composer").fill("Typed without storage.");
-  // On a busy machine the first change of place has been lost beside the loading of the page.
-  const look = other.getByLabel("Look");
-  for (let n = 0; n < 5 && !(await look.isVisible()); n++) {
-    await other.evaluate(() => (location.hash = "#/settings"));
-    await look.waitFor({ timeout: 5_000 }).catch(() => other.evaluate(() => (location.hash = "#/chat/stored")));
-  }
-  await look.selectOption("dark");
+  await other.evaluate(() => (location.hash = "#/settings"));
+  await other.getByLabel("Look").selectOption("dark");
   await other.evaluate(() => (location.hash = "#/chat/stored"));
   await other.locator("#composer").waitFor();
   facts.tell("no_storage", { draft: await other.inputValue("#composer"), theme: await other.evaluate(() => document.documentElement.dataset.theme), errors: seenThere.errors });
   await other.close();
 }
 
-await told({ missing, renewed, unread, others, noMore, start, noStorage }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });
+await told({ missing, renewed, unread, others, noMore, start, leaving, tabs, noStorage }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });

@@ -31,7 +31,7 @@ const CARRIED = ["on", "known"] as const;
 export function linkTo(parts: readonly string[], scope: Scope, extra: Extra = {}): string {
   const query = new URLSearchParams();
   for (const segment of scope) query.append("scope", segment);
-  const here = current().query;
+  const here = addressed().query;
   const carried = Object.fromEntries(CARRIED.map((name) => [name, here.get(name)]));
   for (const [name, value] of Object.entries({ ...carried, ...extra })) {
     for (const each of Array.isArray(value) ? value : [value]) if (each) query.append(name, each);
@@ -42,35 +42,57 @@ export function linkTo(parts: readonly string[], scope: Scope, extra: Extra = {}
 
 /** The place where the page is, with some of its query changed. */
 export function linkHere(changed: Record<string, string>): string {
-  const { parts, query, scope } = current();
+  const { parts, query, scope } = addressed();
   const kept: Record<string, string[]> = {};
   for (const name of query.keys()) if (name !== "scope") kept[name] = query.getAll(name);
   return linkTo(parts, scope, { ...kept, ...changed });
 }
 
+/**
+ * Go to a place, which the way back leads away from again; or put it in the place of the one that is shown.
+ *
+ * A place is not put over one that the browser is on its way to: whoever calls knows nothing of that yet.
+ */
 export function go(link: string, replace = false): void {
-  if (replace) {
-    history.replaceState(null, "", link);
-    dispatchEvent(new HashChangeEvent("hashchange"));
-  } else {
+  if (!replace) {
     location.hash = link;
+  } else if (location.hash === shown().hash) {
+    history.replaceState(null, "", link);
+    arrive();
   }
 }
 
-let known = routeOf(location.hash);
-let knownHash = location.hash;
+interface Shown {
+  hash: string;
+  route: Route;
+}
 
-function current(): Route {
-  if (location.hash !== knownHash) {
-    knownHash = location.hash;
-    known = routeOf(knownHash);
+/** Read at the first call: before it the page's beginning may change the address. */
+let latest: Shown | undefined;
+const listeners = new Set<() => void>();
+
+const read = (): Shown => ({ hash: location.hash, route: routeOf(location.hash) });
+
+function shown(): Shown {
+  if (!latest) {
+    latest = read();
+    addEventListener("hashchange", arrive);
   }
-  return known;
+  return latest;
+}
+
+/** The place of the address, which may not be shown yet. */
+const addressed = (): Route => (location.hash === shown().hash ? shown().route : routeOf(location.hash));
+
+/** All parts of the page hear of a new place together. `location` has it earlier: a part that read it there would be shown on a place that is not its own. */
+function arrive(): void {
+  if (location.hash !== latest?.hash) latest = read();
+  for (const each of [...listeners]) each();
 }
 
 function listen(changed: () => void): () => void {
-  addEventListener("hashchange", changed);
-  return () => removeEventListener("hashchange", changed);
+  listeners.add(changed);
+  return () => listeners.delete(changed);
 }
 
-export const useRoute = (): Route => useSyncExternalStore(listen, current);
+export const useRoute = (): Route => useSyncExternalStore(listen, () => shown().route);
