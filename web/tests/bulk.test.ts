@@ -66,9 +66,13 @@ describe("a change of many", () => {
       if (token === "b" && isAway) throw conflict;
       seen.push(token);
     };
-    await expect(takeAllBack(tokens, undo)).rejects.toBe(conflict);
+    const told: number[][] = [];
+    const progress = (...each: number[]) => void told.push(each);
+    await expect(takeAllBack(tokens, undo, progress)).rejects.toBe(conflict);
+    expect(told).toEqual([[0, 3], [1, 3]]);
     isAway = false;
-    await takeAllBack(tokens, undo);
+    await takeAllBack(tokens, undo, progress);
+    expect(told.at(-1)).toEqual([2, 2]);
     expect(seen).toEqual(["c", "b", "a"]);
   });
 

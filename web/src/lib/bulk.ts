@@ -98,9 +98,12 @@ export async function sentOnce<T>(send: (key: string) => Promise<T>): Promise<T>
 }
 
 /** Take all back, the last first; what was taken back is let go, so that a second try goes on with the rest. */
-export async function takeAllBack(tokens: Token[], undo: (scope: Scope, token: string) => Promise<void>): Promise<void> {
+export async function takeAllBack(tokens: Token[], undo: (scope: Scope, token: string) => Promise<void>, progress: (done: number, of: number) => void): Promise<void> {
+  const of = tokens.length;
   for (let last = tokens.at(-1); last; last = tokens.at(-1)) {
+    progress(of - tokens.length, of);
     await undo(last.scope, last.undo);
     tokens.pop();
   }
+  progress(of, of);
 }

@@ -8,12 +8,15 @@ import { browserShelf } from "./storage";
 
 export type Theme = "auto" | "light" | "dark";
 
+/** Told how much of a long act is done. */
+export type Progress = (done: number, of: number) => void;
+
 export interface Toast {
   id: number;
   text: string;
   kind: "done" | "wrong";
   /** Takes back what was told of, or does again what failed. */
-  act?: { word: "undo" | "again"; do: () => Promise<unknown> | void };
+  act?: { word: "undo" | "again"; do: (progress: Progress) => Promise<unknown> | void };
 }
 
 interface Settings {
@@ -27,7 +30,7 @@ interface Around {
   change: (settings: Partial<Settings>) => void;
   t: (word: Word, values?: Record<string, string | number>) => string;
   toasts: Toast[];
-  tell: (text: string, undo?: () => Promise<void> | void) => void;
+  tell: (text: string, undo?: (progress: Progress) => Promise<void> | void) => void;
   complain: (error: unknown, again?: () => Promise<unknown>) => void;
   dismiss: (id: number) => void;
 }
@@ -67,7 +70,7 @@ export function AroundProvider({ children }: { children: ReactNode }) {
     setToasts((all) => [...all.slice(-2), { ...toast, id }]);
   }, []);
   const tell = useCallback(
-    (text: string, undo?: () => Promise<void> | void) => show({ text, kind: "done", act: undo && { word: "undo", do: undo } }),
+    (text: string, undo?: (progress: Progress) => Promise<void> | void) => show({ text, kind: "done", act: undo && { word: "undo", do: undo } }),
     [show],
   );
   const complain = useCallback(

@@ -1,6 +1,6 @@
 /** Small pieces that all screens share. */
 
-import { useEffect, useId, useRef, type FormEvent, type ReactNode } from "react";
+import { useEffect, useId, useRef, useState, type FormEvent, type ReactNode } from "react";
 import type { Memory, Scope } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAround, useWording, type Toast } from "../lib/session";
@@ -101,6 +101,7 @@ const TOAST_MS = 8_000;
 function Told({ toast }: { toast: Toast }) {
   const { dismiss, t } = useAround();
   const act = useAct();
+  const [share, setShare] = useState<number | null>(null);
   const offered = toast.act;
   const stays = act.isBusy || Boolean(act.error) || (toast.kind === "wrong" && offered !== undefined);
   useEffect(() => {
@@ -111,12 +112,13 @@ function Told({ toast }: { toast: Toast }) {
   return (
     <div className={`toast toast-${toast.kind}`}>
       <span>{toast.text}</span>
+      {act.isBusy && share !== null && <progress value={share} aria-label={t("undo.going")} />}
       {offered && (
         <button
           type="button"
           className="plain toast-undo"
           disabled={act.isBusy}
-          onClick={() => void act.run({ request: async () => offered.do(), succeed: () => dismiss(toast.id) })}
+          onClick={() => void act.run({ request: async () => offered.do((done, of) => setShare(done / of)), succeed: () => dismiss(toast.id) })}
         >
           {t(offered.word)}
         </button>

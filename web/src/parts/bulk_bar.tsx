@@ -94,9 +94,9 @@ export function BulkBar({ chosen, total, ask, changed }: { chosen: Choosing; tot
     changed();
     if (!made.changed) return;
     const { tokens } = made;
-    tell(t(`bulk.done.${act}`, { count: made.changed, total: wording.number(made.changed) }), tokens.length ? async () => {
+    tell(t(`bulk.done.${act}`, { count: made.changed, total: wording.number(made.changed) }), tokens.length ? async (progress) => {
       try {
-        await takeAllBack(tokens, api.undo);
+        await takeAllBack(tokens, api.undo, progress);
       } finally {
         changed();
       }

@@ -423,6 +423,7 @@ export const en = {
   "types.saved": "The types are in force.",
   undo: "Undo",
   "undo.too_large": "This is too much to be taken back later. Do it for good?",
+  "undo.going": "Taking it back",
   usage: "Usage",
   "usage.about": "By day, the last thirty.",
   "usage.none": "Nothing was used yet.",

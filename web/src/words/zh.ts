@@ -425,6 +425,7 @@ export const zh: Record<keyof typeof en, string> = {
   "types.saved": "类型已生效。",
   undo: "撤销",
   "undo.too_large": "内容过多，之后无法撤销。确定要永久执行吗？",
+  "undo.going": "正在撤销",
   usage: "用量",
   "usage.about": "按天统计，最近三十天。",
   "usage.none": "还没有用量。",
