@@ -2,6 +2,7 @@
 
 import json
 import logging
+import random
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -109,6 +110,37 @@ def test_the_built_page_is_served_from_memory(
     assert 304 == client.get("/", headers={"if-none-match": index.headers["etag"]}).status_code
     assert {404} == {each.status_code for each in above}
     assert 404 == client.get("/assets/none.js").status_code
+
+
+def test_the_page_is_sent_compressed_to_who_can_unpack_it(
+    starting: Start, connect: Connect, tmp_path: Path
+) -> None:
+    """The same file either way, each under a tag of its own; what hardly shrinks stays as it is."""
+    static = tmp_path / "static"
+    static.mkdir()
+    (static / "index.html").write_text("<p>the page</p>" * 500, "utf-8")
+    noise = random.Random(1).randbytes(4_000)  # noqa: S311
+    (static / "picture.png").write_bytes(noise)
+    client = connect(starting(static=static), "")
+
+    plain = client.get("/", headers={"accept-encoding": "identity"})
+    packed = client.get("/", headers={"accept-encoding": "br, gzip;q=0.8"})
+    refused = client.get("/", headers={"accept-encoding": "gzip;q=0.0"})
+    picture = client.get("/picture.png", headers={"accept-encoding": "gzip"})
+
+    assert plain.content == packed.content == refused.content
+    assert "gzip" == packed.headers["content-encoding"]
+    assert int(packed.headers["content-length"]) < len(packed.content) / 10
+    assert "content-encoding" not in plain.headers.keys() | refused.headers.keys()
+    assert {"accept-encoding"} == {each.headers["vary"] for each in (plain, packed, refused)}
+    assert plain.headers["etag"] == refused.headers["etag"] != packed.headers["etag"]
+    for tag, encoding, status in (
+        (packed, "gzip", 304), (plain, "identity", 304), (packed, "identity", 200),
+    ):  # fmt: skip
+        headers = {"if-none-match": tag.headers["etag"], "accept-encoding": encoding}
+        assert status == client.get("/", headers=headers).status_code
+    assert noise == picture.content
+    assert not {"content-encoding", "vary"} & picture.headers.keys()
 
 
 def test_a_service_without_keys_is_everybodys_on_this_machine(

@@ -57,6 +57,8 @@ async function firstView() {
     const waited = Date.now() - started;
     const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
     facts.tell(name, { until_shown: waited, first_contentful_paint: Math.round(paint ?? -1) });
+    const bytes = await page.evaluate(() => performance.getEntries().reduce((sum, each) => sum + (each.transferSize ?? 0), 0));
+    if (name === "first_view_ms") facts.tell("first_view_bytes", bytes);
   }
 }
 

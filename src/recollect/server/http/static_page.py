@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import mimetypes
 from collections.abc import Mapping
@@ -30,6 +31,8 @@ _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+_SMALLER: Final = 0.9
+"""A file is sent compressed if that takes no more than this share of it: a picture does not."""
 _NOT_BUILT: Final = """\
 <!doctype html><html lang="en"><meta charset="utf-8"><title>Recollect</title>
 <p>The service runs. Its page is not built: run <code>make page</code> in the project, or install
@@ -40,11 +43,13 @@ the released package, which brings it. The API is described in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A file of the page."""
+    """A file of the page, and how it is sent to a browser that can unpack it."""
 
     content: bytes
     media_type: str
     tag: str
+    packed: bytes | None = None
+    """The content under gzip; ``None`` if that is hardly smaller."""
 
 
 def is_built(folder: Path) -> bool:
@@ -63,10 +68,30 @@ def read_files(folder: Path) -> Mapping[str, File]:
         if path.is_file():
             content = path.read_bytes()
             kind = types.guess_type(path.name)[0] or "application/octet-stream"
-            tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+            tag = hashlib.sha256(content).hexdigest()[:32]
             name = path.relative_to(folder).as_posix()
-            found[name] = File(content=content, media_type=kind, tag=tag)
+            found[name] = File(content=content, media_type=kind, tag=tag, packed=_packed(content))
     return found
+
+
+def _packed(content: bytes) -> bytes | None:
+    """Return *content* under gzip, the same bytes at every start; None if that saves little."""
+    packed = gzip.compress(content, mtime=0)
+    return packed if len(packed) <= _SMALLER * len(content) else None
+
+
+def takes_gzip(accepted: str) -> bool:
+    """
+    Return True if a header ``Accept-Encoding`` lets an answer be under gzip.
+
+    >>> takes_gzip("deflate, gzip;q=0.5"), takes_gzip("gzip;q=0"), takes_gzip("identity")
+    (True, False, False)
+    """
+    for each in accepted.lower().split(","):
+        name, _, weight = each.partition(";")
+        if name.strip() == "gzip":
+            return weight.replace(" ", "").rstrip("0") not in {"q=", "q=0."}
+    return False
 
 
 def screen_address(path: str, query: str) -> str:
@@ -116,14 +141,19 @@ def page_router(folder: Path = STATIC) -> APIRouter:
             is_screen = "text/html" in accepts and not path.startswith(("v1/", "health/", _ASSETS))
             return _deep(path, request.url.query) if files and is_screen else no_path().response()
         is_for_ever = path.startswith(_ASSETS)
+        packed = file.packed if takes_gzip(request.headers.get("accept-encoding", "")) else None
         headers = {
-            "etag": file.tag,
+            "etag": f'"{file.tag}-gzip"' if packed else f'"{file.tag}"',
             "cache-control": _FOR_EVER if is_for_ever else "no-cache",
             "content-security-policy": _POLICY,
         }
-        if request.headers.get("if-none-match") == file.tag:
+        if file.packed:
+            headers["vary"] = "accept-encoding"
+        if request.headers.get("if-none-match") == headers["etag"]:
             return Response(status_code=304, headers=headers)
-        return Response(file.content, media_type=file.media_type, headers=headers)
+        if packed:
+            headers["content-encoding"] = "gzip"
+        return Response(packed or file.content, media_type=file.media_type, headers=headers)
 
     # HEAD of the files alone: on every path it would take the place of the refusals of routes.
     for name in ("", API, *files):
