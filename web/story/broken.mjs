@@ -59,7 +59,10 @@ async function missing() {
         await audited(page, facts, `missing ${cause}`);
       }
       const again = button(cause === "stopped" ? "Try again" : "Reload", main);
+      // The failure of before stands until this try has failed too: a service asked or a page loaded once more.
+      const tried = cause === "stopped" ? page.waitForEvent("requestfailed", (request) => new URL(request.url()).pathname === "/") : page.waitForEvent("load");
       await again.click();
+      await tried;
       await main.locator(".broken").waitFor();
       healed();
       await again.click();

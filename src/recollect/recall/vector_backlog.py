@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from threading import Lock
 from typing import Final
+from weakref import WeakValueDictionary
 
 import anyio
 from anyio import to_thread
@@ -50,6 +51,7 @@ class Embedding:
         self._woken = anyio.Event()
         self._queries: OrderedDict[str, Vector | None] = OrderedDict()
         self._turn = Lock()
+        self._batches: WeakValueDictionary[int, anyio.Lock] = WeakValueDictionary()
         self._monitor = store.tasks.monitor(EMBEDDING, LOG)
         self._query_failed = False
         self._query_failures = 0
@@ -194,10 +196,8 @@ class Embedding:
         identity = await self.learn_identity()
         scopes = await self._store.unembedded_scopes(identity)
         for scope_id in scopes:
-            batch = await self._store.unembedded(scope_id, identity)
             try:
-                if batch:
-                    await self._embed(batch)
+                await self._embed_batch(scope_id, identity)
             except EmbedderError as error:
                 failure = error
         if failure:
@@ -213,10 +213,16 @@ class Embedding:
         """
         scope_id = await self._store.scope_id(scope)
         while scope_id is not None:
-            batch = await self._store.unembedded(scope_id, await self.learn_identity())
-            if batch is None:
+            if not await self._embed_batch(scope_id, await self.learn_identity()):
                 return
-            await self._embed(batch)
+
+    async def _embed_batch(self, scope_id: int, identity: str) -> bool:
+        """Embed one batch of a scope, which nothing else here embeds; False if there is none."""
+        async with self._batches.setdefault(scope_id, anyio.Lock()):
+            batch = await self._store.unembedded(scope_id, identity)
+            if batch is not None:
+                await self._embed(batch)
+            return batch is not None
 
     async def _embed(self, batch: Unembedded) -> None:
         texts = [text for _, _, text in batch.entries]
