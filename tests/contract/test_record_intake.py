@@ -7,13 +7,13 @@ from typing import TypeAlias, cast
 import pytest
 
 from recollect.errors import ConflictError, UsageError
+from recollect.formation.scope_types import types_below, types_in_force
 from recollect.formation.types.builtin import NOTE
 from recollect.lifecycle import record_intake
 from recollect.lifecycle.erased_records import Doomed, Erasures, ScopeErasures, note_erased
 from recollect.lifecycle.record_intake import IntakeCounts, RecordNote
 from recollect.memory.facade import Recollect
 from recollect.memory.restoration import open_intake
-from recollect.memory.scope_types import types_below, types_in_force
 from recollect.ports import Clock, Ids
 from recollect.records import (
     ATTACHMENT,

@@ -17,9 +17,10 @@ from recollect import (
     Recollect,
     VersionConflictError,
 )
-from recollect.memory.thread_state import ATTACHMENT_BYTES_MAX, PART_BYTES
 from recollect.records import PutMemory
 from recollect.stores.plans import erasure
+from recollect.stores.validation import ATTACHMENT_BYTES_MAX
+from recollect.stores.validation import ATTACHMENT_PART_BYTES as PART_BYTES
 
 ADA, BOB = ("users", "ada"), ("users", "bob")
 CANARY = b"quartz-heron-5521"

@@ -7,9 +7,10 @@ import pytest
 import recollect
 from recollect import Recollect
 from recollect.formation.config import Assistants, FormationSettings
+from recollect.formation.scope_types import TYPES, types_below, types_in_force
 from recollect.formation.types import BUILTIN_TYPES, FACT, NOTE, USER, MemoryType
-from recollect.memory.scope_types import TYPES, types_below, types_in_force
-from recollect.records import SCOPE_SETTINGS, PutSideRecord, Scope
+from recollect.records import SCOPE_SETTINGS, Json, PutSideRecord, Scope
+from recollect.testing import ScriptedModel
 
 ACME: Scope = ("acme",)
 ADA: Scope = ("acme", "ada")
@@ -67,6 +68,24 @@ async def test_all_that_was_set_below_is_known(memory: Recollect) -> None:
     found = {each.name for each in await types_below(memory.store, ADA)}
 
     assert {f"Type{number}" for number in range(250)} == found
+
+
+@pytest.mark.parametrize("settings", [None, {"assistant": "plain"}])
+async def test_what_was_set_for_a_scope_is_formed_there(settings: dict[str, Json] | None) -> None:
+    """By any program with the store, though the message came without the types."""
+    tasks = named("Task")
+    model = ScriptedModel([[{"tool": "remember_nothing", "arguments": {}}]])
+    formation = Assistants(named={"plain": FormationSettings()})
+    async with recollect.open(
+        embedder="none", model=model, formation=formation, worker=False
+    ) as memory:
+        await set_types(memory, ACME, "Task")
+        await memory.append(ADA, "talk", "I have to buy tea.", settings=settings)
+        await memory.form(ADA)
+
+    offered = {each.name for each in model.requests[0].tools}
+    assert tasks.name in offered
+    assert not offered & {"User", "Note"}
 
 
 def test_of_each_name_the_first_configured_type_is_known() -> None:

@@ -5,7 +5,9 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -214,6 +216,54 @@ def test_an_allowed_import_is_not_reported(module: str, text: str) -> None:
     found = forbidden_imports(text, module)
 
     assert found == []
+
+
+def package_of(module: str) -> str | None:
+    """Return the package of ours that *module* stands in; ``None`` for a module of the root."""
+    name = [*module.split("."), ""][1]
+    return name if (SOURCE / name).is_dir() and name else None
+
+
+def package_imports(sources: Mapping[str, str]) -> dict[str, set[str]]:
+    """Return for each package those that its modules import, by the modules' text."""
+    found: dict[str, set[str]] = {}
+    for module, text in sources.items():
+        package = package_of(module)
+        names = imports_in(text, module, is_package=False) if package else ()
+        for _, name in names:
+            other = package_of(name) if name.startswith("recollect.") else None
+            if package and other and other != package:
+                found.setdefault(package, set()).add(other)
+    return found
+
+
+def cycle_in(graph: Mapping[str, AbstractSet[str]]) -> list[str]:
+    """Return the packages of a cycle in *graph*, the first one again at the end; or nothing."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        cycle: list[str] = error.args[1]
+        return cycle
+    return []
+
+
+def test_packages_form_no_cycle() -> None:
+    """A package can be read without those above it, imports within functions included."""
+    sources = {module_of(path): path.read_text("utf-8") for path in SOURCE.rglob("*.py")}
+
+    assert [] == cycle_in(package_imports(sources))
+
+
+def test_a_cycle_of_packages_is_reported() -> None:
+    """The check sees one that is closed by an import within a function."""
+    sources = {
+        "recollect.worker.loop": "from recollect.memory.facade import Recollect",
+        "recollect.memory.facade": "def f():\n    import recollect.lifecycle.forgotten",
+        "recollect.lifecycle.forgotten": "from recollect.worker import leases",
+        "recollect.recall.fusion": "from recollect.records import Scope",
+    }
+
+    assert {"lifecycle", "memory", "worker"} == set(cycle_in(package_imports(sources)))
 
 
 def probe(package: str, folder: Path) -> tuple[float, frozenset[str]]:

@@ -14,10 +14,10 @@ from click.testing import CliRunner, Result
 from recollect.cli import main
 from recollect.cli.commands.import_files import REFUSED_SHOWN_MAX
 from recollect.errors import EXIT_STATUS
+from recollect.formation.scope_types import settings_write
 from recollect.importers import BATCH_ROWS
 from recollect.importers.form_detection import MISCOUNTED, UNENDED
 from recollect.importers.mem0 import UNLED
-from recollect.memory.scope_types import settings_write
 from recollect.stores.locator import open_store
 from recollect.wire.record_digests import Digest
 

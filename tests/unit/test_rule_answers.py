@@ -2,7 +2,12 @@
 
 import pytest
 
+import recollect
+from recollect.formation.config import FormationSettings
 from recollect.formation.rule_answers import answer_of, remembered_in
+from recollect.formation.rule_model import RuleModel
+from recollect.formation.types import FACT, USER
+from recollect.ports import ModelRequest, Turn
 from recollect.recall.rendering import Record, render_block
 
 CONTEXT = """You are helpful.
@@ -88,6 +93,58 @@ def test_it_tells_what_will_be_formed_and_what_it_knew_until_now() -> None:
 
     assert "Noted: “I live in Lisbon”. It becomes a memory when the talk pauses." in told
     assert "Until now I remembered: “Mira lives in Porto" in told
+
+
+@pytest.mark.parametrize(
+    ("earlier", "told"),
+    [
+        ("I moved to Lisbon last week.", " In this talk you said: “I moved to Lisbon”."),
+        ("I live in Porto now", ""),
+        ("It rains.", ""),
+    ],
+)
+async def test_it_tells_what_was_said_in_this_talk_and_is_not_formed_yet(
+    earlier: str, told: str
+) -> None:
+    """Beside what is remembered, unless that says so already."""
+    turns = (Turn(role="user", text=earlier), Turn(role="user", text="Where do I live?"))
+    request = ModelRequest(system=CONTEXT, turns=turns, tools=())
+
+    answer = "".join([word async for word in RuleModel().stream(request)])
+
+    remembered = "I remember: “Mira lives in Porto, Rua das Amoreiras 18” (since 29 March 2025)."
+    assert remembered + told == answer
+
+
+@pytest.mark.parametrize(
+    ("said", "home", "ended"),
+    [
+        ("I moved to Lisbon last week.", "Lisbon", ["Porto", "Utrecht"]),
+        ("我搬到里斯本了。", "里斯本", ["Porto", "Utrecht"]),
+        ("I have just moved to Porto.", "Porto", ["Utrecht"]),
+        ("我住在哪里？", None, []),
+        ("我住在什么地方？", None, []),
+    ],
+)
+def test_a_new_home_ends_facts_about_the_old_one(
+    said: str, home: str | None, ended: list[str]
+) -> None:
+    """Of all that is in force; a question tells of no home."""
+    formation = FormationSettings(types=(USER, FACT))
+    with recollect.open_sync(
+        "memory:", embedder="none", model="rules", formation=formation, worker=False
+    ) as memory:
+        for city in ("Porto", "Utrecht"):
+            value = {"subject": "Mira", "predicate": "lives in", "object": city}
+            memory.put("mira", "Fact", city, value)
+        memory.append("mira", "talk", said)
+        memory.form("mira")
+
+        profile = memory.get("mira", "User", "User")
+        facts = [memory.get("mira", "Fact", city) for city in ("Porto", "Utrecht")]
+
+    assert home == (profile.value["home"] if profile else None)
+    assert ended == [each.key for each in facts if each and each.valid_until]
 
 
 def test_it_reads_a_block_of_records_as_well() -> None:

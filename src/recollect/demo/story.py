@@ -13,11 +13,11 @@ from typing import Any, BinaryIO, Final, cast
 from recollect.errors import UsageError
 from recollect.formation.formation_receipt import ModelExchanges, receipt_of
 from recollect.formation.operation_outcomes import OperationOutcome
+from recollect.formation.scope_types import settings_write
 from recollect.formation.types import MemoryType, load_types
 from recollect.formation.window import Window
 from recollect.importers import Incoming, InputFile, read_rows
 from recollect.memory.facade import Recollect
-from recollect.memory.scope_types import settings_write
 from recollect.records import EndMemory, Evidence, NewMessage, PutMemory, Scope, Write
 from recollect.stores.plans.formation import Formed
 

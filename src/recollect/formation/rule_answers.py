@@ -106,6 +106,7 @@ _SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "all": "This is what I remember: {quotes}.",
         "noted": "Noted: {quotes}. It becomes a memory when the talk pauses.",
         "until_now": " Until now I remembered: {quote}{when}.",
+        "told_here": " In this talk you said: {quote}.",
         "kept": "Kept. My few rules make no memory of it; ask me, and I find it again.",
     },
     "zh": {
@@ -116,6 +117,7 @@ _SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "all": "我记得这些：{quotes}。",
         "noted": "记下了：{quotes}。谈话停顿后，它会成为记忆。",
         "until_now": "在此之前我记得：{quote}{when}。",
+        "told_here": "在这次谈话中你说过：{quote}。",
         "kept": "已保存。我的几条规则没有从中形成记忆；问我，我会再找到它。",
     },
     "zh-hant": {
@@ -126,6 +128,7 @@ _SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "all": "我記得這些：{quotes}。",
         "noted": "記下了：{quotes}。談話停頓後，它會成為記憶。",
         "until_now": "在此之前我記得：{quote}{when}。",
+        "told_here": "在這次談話中你說過：{quote}。",
         "kept": "已保存。我的幾條規則沒有從中形成記憶；問我，我會再找到它。",
     },
 }
@@ -151,7 +154,18 @@ class RememberedLine:
         return not self.speaker
 
 
-def answer_of(said: str, system: str, noted: Sequence[str]) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldEarlier:
+    """A profile field that the user told earlier in this talk: its value, and the words."""
+
+    field: str
+    quote: str
+    value: str
+
+
+def answer_of(
+    said: str, system: str, noted: Sequence[str], earlier: Sequence[ToldEarlier] = ()
+) -> str:
     """
     Return the answer to what was *said*, from what the prompt *system* remembers.
 
@@ -159,6 +173,7 @@ def answer_of(said: str, system: str, noted: Sequence[str]) -> str:
         said: The user's words.
         system: The system prompt, with a memory in it.
         noted: What of the words will be formed.
+        earlier: What the user told before in this talk, oldest first; it may not be formed yet.
     """
     language = language_of(said)
     nothing = _sentence("nothing", language)
@@ -169,7 +184,8 @@ def answer_of(said: str, system: str, noted: Sequence[str]) -> str:
         return _sentence("all", language, quotes=quotes) if known else nothing
     best = best_of(said, lines)
     if _ASKS.search(simplified(said)):
-        return _told(best, language) if best else nothing
+        told = _told(best, language) if best else ""
+        return (told + _told_here(said, best, earlier, language)).strip() or nothing
     if not noted:
         return _sentence("kept", language)
     quotes = _listed([_quoted(each, language) for each in noted], language)
@@ -179,6 +195,17 @@ def answer_of(said: str, system: str, noted: Sequence[str]) -> str:
     return answer + _sentence(
         "until_now", language, quote=_quote(best, language), when=_when(best, language)
     )
+
+
+def _told_here(
+    said: str, best: RememberedLine | None, earlier: Sequence[ToldEarlier], language: Language
+) -> str:
+    """Return the sentence that quotes what the user told of it in this talk, if it is news."""
+    asked = _topics_of(said)
+    told = next((each for each in reversed(earlier) if _name_of(each.field) in asked), None)
+    if told is None or (best is not None and told.value in best.text):
+        return ""
+    return _sentence("told_here", language, quote=_quoted(told.quote, language))
 
 
 def language_of(text: str) -> Language:

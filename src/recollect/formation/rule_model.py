@@ -16,7 +16,8 @@ from typing import Any, Final
 from recollect.formation.citations import cited_words
 from recollect.formation.consolidation import LEAVE
 from recollect.formation.prompt_texts import TEXTS
-from recollect.formation.rule_answers import answer_of
+from recollect.formation.rule_answers import ToldEarlier, answer_of
+from recollect.formation.tool_names import END
 from recollect.formation.value_identity import normalised
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Usage
 from recollect.records import Json
@@ -24,11 +25,20 @@ from recollect.text.token_estimate import estimated_tokens
 
 _PROPER: Final = r"([A-Z]\w+(?: [A-Z]\w+)*|[\u4e00-\u9fff]{2,4}?)"
 _NAME: Final = rf"{_PROPER}(?=[.,!?;，。！？]|$| and\b)"
-_PLACE: Final = rf"{_PROPER}(?=[.,!?;，。！？]|$| now\b| since\b| with\b)"
+_PLACE: Final = (
+    rf"{_PROPER}(?=[.,!?;，。！？]|$| (?:now|since|with|last|this|in|on|for|and|but|because|\w+ ago"
+    r"|yesterday|today)\b|了)"
+)
 _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("user_name", re.compile(rf"\b(?:[Hh]i|[Hh]ello|[Hh]ey)[,!]? I(?:'m| am) {_NAME}")),
     ("user_name", re.compile(rf"(?:[Mm]y name is|[Cc]all me|[Ii] go by|我叫) ?{_NAME}")),
-    ("home", re.compile(rf"(?:I live in|I(?:'ve| have)? moved to|我住在|我搬到了?) ?{_PLACE}")),
+    (
+        "home",
+        re.compile(
+            rf"(?:I(?: now)? live in|I(?:'ve| have)?(?: just)? moved to"
+            rf"|我(?:现在|現在)?住在|我[们們]?搬到了?) ?(?!哪|什么|什麼){_PLACE}"
+        ),
+    ),
     ("age", re.compile(r"(?:I am|I'm|I turned|我今年) ?(\d{1,3})(?: years old| today|岁|$)")),
     ("occupation", re.compile(r"I (?:work|am working) as an? ([\w -]+?)(?=[.,!?;]|$)")),
     (
@@ -48,6 +58,8 @@ _HEADINGS: Final[dict[str, str]] = {
 _SEVERAL_SPEAK: Final = tuple(re.split("[.。{]", each.speakers)[0] for each in TEXTS.values())
 _MESSAGE: Final = re.compile(r"(?P<number>\d+) (?P<speaker>[^:]+): (?P<words>.*)")
 _LISTS: Final = frozenset({"interests", "conversation_preferences"})
+_LIVES: Final = re.compile(r"\blives? (?:in|at)$|住在?$")
+"""The predicate of a fact that says where somebody lives."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +107,7 @@ class RuleModel:
             calls = _calls_of_each(known, told, offered)
         else:
             calls = _profile_calls(known, told, offered)
+            calls += _ended_homes(known, told, offered)
         calls += _note_calls(known, said, request.tools)
         if not calls:
             calls = [ToolCall(name="remember_nothing", arguments="{}")]
@@ -107,9 +120,15 @@ class RuleModel:
     async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
         """Yield, word by word, an answer from what the system prompt remembers."""
         self.requests.append(request)
-        said = request.turns[-1].text
-        noted = [each.quote.strip() for each in _said_in(1, "user", said)]
-        answer = answer_of(said, request.system, noted)
+        *before, last = request.turns
+        noted = [each.quote.strip() for each in _said_in(1, "user", last.text)]
+        told = [
+            ToldEarlier(field=each.field, quote=each.quote.strip(), value=str(each.value))
+            for turn in before
+            if turn.role == "user"
+            for each in _said_in(1, "user", turn.text)
+        ]
+        answer = answer_of(last.text, request.system, noted, told)
         for number, word in enumerate(answer.split(" ")):
             yield word if number == 0 else f" {word}"
 
@@ -248,6 +267,26 @@ def _changes(each: _Said, current: dict[str, Json]) -> list[Json]:
     operation = "replace" if each.field in current else "add"
     current[each.field] = each.value
     return [{"op": operation, "path": f"/{each.field}", "value": each.value, **cited}]
+
+
+def _ended_homes(
+    known: Sequence[Mapping[str, Json]], told: Sequence[_Said], offered: set[str]
+) -> list[ToolCall]:
+    """Return the calls that end what is known of a home that the user has left."""
+    home = next((each for each in reversed(told) if each.field == "home"), None)
+    if home is None or END not in offered:
+        return []
+    calls = []
+    for each in known:
+        fact = each["value"]
+        if not isinstance(fact, Mapping) or not _LIVES.search(str(fact.get("predicate", ""))):
+            continue
+        if str(home.value) in str(fact.get("object", "")):
+            continue
+        because = [cited_words(home.number, home.quote)]
+        arguments = json.dumps({"id": each["id"], "because": because}, ensure_ascii=False)
+        calls.append(ToolCall(name=END, arguments=arguments))
+    return calls
 
 
 def _note_calls(

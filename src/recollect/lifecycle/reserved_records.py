@@ -11,10 +11,9 @@ from typing import Final, cast
 
 from recollect.errors import UsageError
 from recollect.formation.config import Assistants
+from recollect.formation.scope_types import TYPES, types_in, types_in_force
 from recollect.formation.types.memory_type import check_types_change
 from recollect.lifecycle.copy_journal import MARK, NOTES
-from recollect.memory.scope_types import TYPES, types_in, types_in_force
-from recollect.memory.thread_state import ATTACHMENT_BYTES_MAX, PART_BYTES
 from recollect.records import (
     ATTACHMENT,
     ATTACHMENT_PART,
@@ -29,6 +28,7 @@ from recollect.records import (
 from recollect.stores.contract.base import Store
 from recollect.stores.json_pointers import is_number
 from recollect.stores.plans.side_archive import SIDE, address_in
+from recollect.stores.validation import ATTACHMENT_BYTES_MAX, ATTACHMENT_PART_BYTES
 
 OWN_PREFIX: Final = "recollect:"
 """So the first segments of scopes begin that hold what a store or a service knows of itself."""
@@ -103,7 +103,7 @@ def _of_attachment(_: str, thread: str | None, value: Json) -> str | None:
         return "its media_type is text, and its bytes are a whole number"
     if not 0 <= size <= ATTACHMENT_BYTES_MAX:
         return f"it has 0 to {ATTACHMENT_BYTES_MAX} bytes (ATTACHMENT_BYTES_MAX), not {size}"
-    if parts != math.ceil(size / PART_BYTES):
+    if parts != math.ceil(size / ATTACHMENT_PART_BYTES):
         return "its parts are as many as its bytes need"
     return _NO_THREAD if thread is None else None
 
@@ -114,8 +114,8 @@ def _of_part(_: str, thread: str | None, value: Json) -> str | None:
         size = len(base64.b64decode(cast("str", data), validate=True))
     except (TypeError, ValueError, binascii.Error):
         return "its data is text in base64"
-    if size > PART_BYTES:
-        return f"it has at most {PART_BYTES} bytes"
+    if size > ATTACHMENT_PART_BYTES:
+        return f"it has at most {ATTACHMENT_PART_BYTES} bytes"
     return _NO_THREAD if thread is None else None
 
 

@@ -11,9 +11,9 @@ from typing import Final
 from anyio import to_thread
 
 from recollect.errors import LimitError, UsageError
+from recollect.formation.scope_types import types_in_force
 from recollect.memory.formation_control import opened
 from recollect.memory.runtime import LOG, MemoryRuntime
-from recollect.memory.scope_types import types_in_force
 from recollect.memory.thread_summary import newest_summary
 from recollect.observability.spans import observed
 from recollect.ports import TokenCounter

@@ -33,7 +33,7 @@ REMEMBERED: Final = "remembered"
 """The cause of a version that a program wrote as a plain sentence."""
 TRIES_MAX: Final = 5
 # Types and schemas take tenths of a second to load: the first value that is checked does.
-_CHECKS: Final = ("recollect.memory.scope_types", "recollect.memory.value_checks")
+_CHECKS: Final = ("recollect.formation.scope_types", "recollect.memory.value_checks")
 _NOTES: Final = ("recollect.formation.types.builtin", "recollect.formation.value_identity")
 
 
@@ -78,7 +78,7 @@ class MemoryEdits(ABC):
         )
         scope = check_scope(scope)
         await load_modules(*_CHECKS)
-        from recollect.memory.scope_types import types_in_force
+        from recollect.formation.scope_types import types_in_force
         from recollect.memory.value_checks import check_document
 
         types = await types_in_force(self.store, scope, self._runtime.assistants, depth=1)
@@ -141,9 +141,9 @@ class MemoryEdits(ABC):
                 the scope describes a type ``Note`` of another form.
         """
         await load_modules(*_CHECKS, *_NOTES)
+        from recollect.formation.scope_types import types_in_force
         from recollect.formation.types.builtin import NOTE
         from recollect.formation.value_identity import normalised
-        from recollect.memory.scope_types import types_in_force
         from recollect.memory.value_checks import check_document
 
         if source is not None and trust != "agent":

@@ -27,11 +27,15 @@ from recollect.records import (
 )
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
-from recollect.stores.validation import check_id, check_list, check_mapping, check_scope
+from recollect.stores.validation import (
+    ATTACHMENT_BYTES_MAX,
+    ATTACHMENT_PART_BYTES,
+    check_id,
+    check_list,
+    check_mapping,
+    check_scope,
+)
 
-ATTACHMENT_BYTES_MAX: Final = 16_000_000
-PART_BYTES: Final = 600_000
-"""A file is kept in parts of so many bytes, each a side record of its own."""
 _PAGE: Final = 1_000
 
 
@@ -78,7 +82,7 @@ def attachment_writes(thread: str, attachment: Attachment, old_parts: int) -> li
     if size > ATTACHMENT_BYTES_MAX:
         what = f"bytes of the attachment {name!r}"
         raise LimitError(what, size, ATTACHMENT_BYTES_MAX, "ATTACHMENT_BYTES_MAX")
-    starts = range(0, size, PART_BYTES)
+    starts = range(0, size, ATTACHMENT_PART_BYTES)
     about: JsonObject = {
         "media_type": attachment.media_type,
         "bytes": size,
@@ -88,7 +92,7 @@ def attachment_writes(thread: str, attachment: Attachment, old_parts: int) -> li
     writes = detaching_writes(thread, name, old_parts)
     writes.append(PutSideRecord(kind=ATTACHMENT, key=_named(name), thread=thread, value=about))
     for number, start in enumerate(starts):
-        data = base64.b64encode(attachment.data[start : start + PART_BYTES]).decode()
+        data = base64.b64encode(attachment.data[start : start + ATTACHMENT_PART_BYTES]).decode()
         key = _part_key(name, number)
         part = PutSideRecord(kind=ATTACHMENT_PART, key=key, thread=thread, value={"data": data})
         writes.append(part)

@@ -24,6 +24,9 @@ INTEGER_BITS_MAX: Final = 64
 MESSAGES_MAX: Final = 10_000
 WRITES_MAX: Final = 1_000
 PAGE_ROWS_MAX: Final = 1_000
+ATTACHMENT_BYTES_MAX: Final = 16_000_000
+ATTACHMENT_PART_BYTES: Final = 600_000
+"""Bytes of each part of an attachment; each part is a side record, below ``JSON_BYTES_MAX``."""
 POSITION_MAX: Final = (1 << 53) - 1
 FUTURE_S_MAX: Final = 86_400
 """A message may be dated at most this far ahead of the store's clock."""

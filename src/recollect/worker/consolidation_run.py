@@ -29,6 +29,7 @@ from recollect.formation.derived_memories import (
     planned,
     sources_of,
 )
+from recollect.formation.scope_types import with_scope_types
 from recollect.formation.similarity_groups import address_of
 from recollect.formation.value_identity import content_key
 from recollect.lifecycle.forgotten import forgotten_at
@@ -110,6 +111,7 @@ class Consolidator:
         what = "consolidate"
         # Its time is mostly the model's, which is observed by itself.
         with observed(what, "consolidate_memory", LOG, scope, slow_s=math.inf) as seen:
+            settings = await with_scope_types(self._store, scope, settings)
             result = await self._consolidate(scope, settings)
             seen.count(len(result.changes))
         self._note(scope, result)

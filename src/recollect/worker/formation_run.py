@@ -30,6 +30,7 @@ from recollect.formation.formation_receipt import ModelExchanges, receipt_of
 from recollect.formation.lanes import formed_with_talk, laned
 from recollect.formation.offer import Offer
 from recollect.formation.reconciliation import OperationOutcome, reconcile
+from recollect.formation.scope_types import TYPES, with_scope_types
 from recollect.formation.window import Window
 from recollect.observability.logs import Repeats, kind_of, package_logger, summary_of, times
 from recollect.observability.spans import observed
@@ -171,6 +172,8 @@ class Former:
         attempts: list[_Attempt] = []
         try:
             settings = self._assistants.of(threads[0].settings, lease.scope)
+            if TYPES not in threads[0].settings:
+                settings = await with_scope_types(self._store, lease.scope, settings)
             model = self._models(settings.model)
             async with self._held(lease, lease_s):
                 return await self._form(lease, threads, settings, model, attempts)

@@ -81,7 +81,7 @@ def _play(
     store: Path | str, embedder: str, *, serves: bool, port: int | None, tells_key: bool = False
 ) -> None:
     """Show the demonstration on *store*; then serve it, if that is wanted, until Ctrl-C."""
-    from recollect.demo.show import show
+    from recollect.cli.demo_story import show
 
     run(lambda: show(store, embedder, is_last=not serves))
     if not serves:

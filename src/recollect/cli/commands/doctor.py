@@ -297,7 +297,7 @@ async def _examine_receipts(findings: Findings, memory: Recollect) -> None:
 
 
 async def _examine_settings(findings: Findings, memory: Recollect) -> None:
-    from recollect.memory.scope_types import each_settings, problem_of
+    from recollect.formation.scope_types import each_settings, problem_of
 
     async for settings in each_settings(memory.store):
         if problem := problem_of(settings):

@@ -6,9 +6,9 @@ from recollect.agents.examples.example_values import checked, example_in
 from recollect.agents.instructions.rule_changes import check_rules, rules_in
 from recollect.errors import ProposalRefusedError, UsageError
 from recollect.formation.instruction_rules import INSTRUCTIONS_CHARACTERS_MAX
+from recollect.formation.scope_types import TYPES, settings_write, sound_settings, types_in_force
 from recollect.formation.types import EXAMPLE, INSTRUCTIONS, MemoryType
 from recollect.memory.facade import Recollect
-from recollect.memory.scope_types import TYPES, settings_write, sound_settings, types_in_force
 from recollect.memory.value_checks import check_document
 from recollect.records import Json, JsonObject, Scope
 from recollect.server.http.scope_access import Reach

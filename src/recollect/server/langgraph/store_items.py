@@ -11,8 +11,8 @@ from fastapi import APIRouter, Query, Response
 from starlette.exceptions import HTTPException
 
 from recollect.errors import MissingExtraError, UsageError
+from recollect.formation.scope_types import types_below
 from recollect.formation.types import load_types
-from recollect.memory.scope_types import types_below
 from recollect.records import JsonObject
 from recollect.server.http.scope_access import Reach
 from recollect.server.http.type_registry import types_of

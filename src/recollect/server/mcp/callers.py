@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from recollect.formation.config import Assistants
+from recollect.formation.scope_types import types_in_force
 from recollect.formation.types import MemoryType
 from recollect.memory.facade import Recollect
-from recollect.memory.scope_types import types_in_force
 from recollect.records import Scope
 from recollect.server.authorization import LOCAL, PERMISSIONS, Permission, Principal, granted
 from recollect.server.key_checks import proviso_of

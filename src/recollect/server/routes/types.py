@@ -7,10 +7,10 @@ from typing import Final
 from fastapi import APIRouter
 
 from recollect.errors import UsageError
+from recollect.formation.scope_types import problem_of, scope_settings
 from recollect.formation.types import load_types
 from recollect.formation.types.memory_type import MemoryType, check_types_change
 from recollect.memory.facade import Recollect
-from recollect.memory.scope_types import problem_of, scope_settings
 from recollect.records import SCOPE_SETTINGS, DeleteSideRecord, Json
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import IdempotencyKey, Reading, Writing

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, cast
 
 from recollect.errors import UsageError
-from recollect.formation.config import Assistants
+from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.types import MemoryType, load_types
 from recollect.observability.logs import package_logger
 from recollect.records import SCOPE_SETTINGS, Json, JsonObject, PutSideRecord, Scope, SideRecord
@@ -74,6 +75,20 @@ async def types_in_force(
     found = await sound_settings(store, scope, depth=depth)
     own = None if found is None else types_in(found.value)
     return assistants.of({}, scope).types if own is None else own
+
+
+async def with_scope_types(
+    store: Store, scope: Scope, settings: FormationSettings
+) -> FormationSettings:
+    """
+    Return *settings* with the types that were set for a scope or above it, if any were.
+
+    They hold for whoever forms: the service copies them into the threads that it appends to, but
+    a message of the library or the command line comes without them.
+    """
+    found = await sound_settings(store, scope, depth=1)
+    own = None if found is None else types_in(found.value)
+    return settings if own is None else replace(settings, types=own)
 
 
 async def types_below(store: Store, prefix: Scope) -> list[MemoryType]:
