@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.library_speed import ZipfTalk
 from recollect.memory.facade import Recollect
-from recollect.memory.formation_control import opened
+from recollect.memory.formation_control import require_open
 from recollect.ports import Embedder, Vector
 from recollect.records import Scope
 from recollect.stores.locator import open_store
@@ -176,8 +176,8 @@ async def _written_file(path: str, *, has_vectors: bool) -> WrittenFile:
     vars(runtime)["MERGE_EVERY_S"] = NEVER  # it is written here, not in the background
     async with Recollect(open_store(path), embedder=_embedder(has_vectors=has_vectors)) as memory:
         await memory.recall(SCOPE, ZipfTalk().text(8))
-        recaller = opened(memory._runtime.recaller)  # noqa: SLF001 (what is measured)
-        filing, embedder = IndexPersistence(memory.store), opened(recaller.vectors_by)
+        recaller = require_open(memory._runtime.recaller)  # noqa: SLF001 (what is measured)
+        filing, embedder = IndexPersistence(memory.store), require_open(recaller.vectors_by)
         began = process_time()
         written = await filing.write_due(recaller.indexes, embedder)
         spent_ms = (process_time() - began) * 1_000
@@ -210,7 +210,7 @@ async def _first_recall(path: str, *, has_vectors: bool, has_file: bool) -> Firs
         private = _private_bytes()
         # Read here: searches that follow take no more than the first.
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1_024
-        indexes = opened(memory._runtime.recaller).indexes  # noqa: SLF001 (what is measured)
+        indexes = require_open(memory._runtime.recaller).indexes  # noqa: SLF001 (what is measured)
         live = indexes.take([SCOPE]).indexes[0].live
         warm_ms = [await _recall_ms(memory, each) for each in talk.questions(WARM)]
         return FirstRecall(

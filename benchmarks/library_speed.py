@@ -22,7 +22,7 @@ from benchmarks.conversation_files import BenchmarkConversation, BenchmarkMessag
 from benchmarks.search_controls import PlainBm25, PlainCosine, dated_text, spoken_text
 from recollect.formation.rule_model import RuleModel
 from recollect.memory.facade import Recollect
-from recollect.memory.formation_control import opened
+from recollect.memory.formation_control import require_open
 from recollect.ports import Embedder, Vector
 from recollect.records import NewMessage, Scope
 from recollect.stores.locator import open_store
@@ -199,7 +199,7 @@ async def _recall_rows(
         said = [talk.messages(1) for _ in questions[::3]]
         added = zip(said, talk.questions(len(said)), strict=True)
         fresh = await _times_ms([partial(append_and_recall, *each) for each in added])
-        recaller = opened(memory._runtime.recaller)  # noqa: SLF001 (what is measured)
+        recaller = require_open(memory._runtime.recaller)  # noqa: SLF001 (what is measured)
         size_bytes = recaller.indexes.take([scope]).indexes[0].size_bytes
     cold = [await _cold_ms(path, scope, talk, embedder) for _ in range(plan.cold_loads)]
     control, control_ms = await _control_ms(messages, talk, embedder, plan.searches)

@@ -138,6 +138,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+# The module that defines each public name: `__getattr__` imports it when the name is first used.
 _HOMES: Final = {
     "recollect.embedders": "EmbedderChoice",
     "recollect.errors": (

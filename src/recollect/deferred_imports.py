@@ -1,4 +1,4 @@
-"""Modules that are loaded when they are first needed, and never on an event loop."""
+"""Imports that wait until a module is first needed, and that never block an event loop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ async def load_modules(*names: str) -> None:
 
     Formation, ranking and schema validation take tenths of a second to import. A function that
     needs one of them awaits this first; its own import statement then only looks the module up.
-    Without an event loop (see `recollect.stores.in_place`) they are imported here.
+    Without a running event loop (see `recollect.stores.in_place`) they are imported on this thread.
     """
     missing = [each for each in names if each not in _LOADED]
     if not missing:
@@ -31,5 +31,6 @@ async def load_modules(*names: str) -> None:
 def _load(names: list[str]) -> None:
     for each in names:
         import_module(each)
-        # Only now: `sys.modules` also holds a module that another thread is still importing.
+        # Only after the import: `sys.modules` also lists a module that another thread is still
+        # importing, so it cannot tell whether a module is ready.
         _LOADED.add(each)

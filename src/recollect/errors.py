@@ -4,7 +4,7 @@ The exceptions that this package raises.
     RecollectError
     ├── UsageError              an argument breaks a documented rule
     │   ├── LimitError          an input is larger than the named limit
-    │   └── MissingKeyError     a mapping lacks a key that its use needs
+    │   └── MissingKeyError     a mapping lacks a required key
     ├── NotFoundError           the named object does not exist
     ├── ConflictError           the same id or key was used before for other content
     ├── GoneError               the result of this request has been erased since
@@ -51,7 +51,7 @@ class RecollectError(Exception):
     code: ClassVar[str] = "error"  # stable: HTTP, MCP and the command line report it
 
     about: str = ""
-    """The subject without users' words: for logs, which never show the error's text."""
+    """The failed object, without any user's text: logs show this, never the error's message."""
 
 
 class UsageError(RecollectError, ValueError):
@@ -90,11 +90,11 @@ class LimitError(UsageError):
 
 
 class MissingKeyError(UsageError, KeyError):
-    """A mapping lacks a key that its use needs."""
+    """A mapping lacks a required key."""
 
     code = "missing_key"
 
-    __str__ = Exception.__str__  # a KeyError shows its argument as code
+    __str__ = Exception.__str__  # `KeyError.__str__` would show the repr of the message
 
 
 class NotFoundError(RecollectError, LookupError):
@@ -145,11 +145,11 @@ class GoneError(RecollectError):
 
 class RepeatedRequestError(ConflictError):
     """
-    The request was carried out before under its idempotency key: nothing is done again.
+    The request already ran under its idempotency key: nothing is done again.
 
-    *memories* are the addresses (type, key) of what it wrote that is still there, *count* is how
-    many messages and memories it wrote or removed, or if it did neither, the number that it
-    answered: of threads that it paused, of messages that it lets wait again.
+    *memories* are the addresses (type, key) of the memories that it wrote and that still exist.
+    *count* is the number of messages and memories that it wrote or removed. For a request that
+    does neither it is the number that was returned: of paused threads, or of messages to retry.
     """
 
     code = "repeated_request"
@@ -158,7 +158,7 @@ class RepeatedRequestError(ConflictError):
 
 
 class StaleReadError(ConflictError):
-    """The data that a change was based on has changed or been erased; nothing is written."""
+    """The data that a change was based on was changed or erased meanwhile; nothing is written."""
 
     code = "stale_read"
 
@@ -184,9 +184,9 @@ class UpdateModeError(UsageError):
         count = f"{self.documents} memory" if self.documents == 1 else f"{self.documents} memories"
         return (
             f"the memory type {self.type!r} has the update_mode {self.new!r}, and {count} in force "
-            f"of it in this scope were written as {self.old!r}: migrate_type(scope, {self.type!r}, "
-            f"{self.new!r}) (recollect formation migrate-type {self.type} {self.new}) turns them, "
-            "or give the new type another name; what was said waits until then"
+            f"of it in this scope were written as {self.old!r}: convert them with migrate_type("
+            f"scope, {self.type!r}, {self.new!r}) (recollect formation migrate-type {self.type} "
+            f"{self.new}), or give the new type another name; new messages wait until then"
         )
 
 
@@ -300,7 +300,7 @@ class QuotaError(RecollectError):
 
 class ServiceVersionError(UsageError):
     """
-    A client and its service are of versions that do not fit for this call; nothing was written.
+    The versions of the client and the service are incompatible for this call; nothing was written.
 
     >>> print(ServiceVersionError("the service has no POST /v1/undo", "0.1.0", "0.2.0"))
     the service has no POST /v1/undo: it is version 0.1.0, this client 0.2.0; upgrade the service, \
@@ -316,15 +316,15 @@ or install the client of version 0.1.0
         self.client = client
 
     def __str__(self) -> str:
-        told = f"{self.what}: it is version {self.service}, this client {self.client}"
+        text = f"{self.what}: it is version {self.service}, this client {self.client}"
         if _release(self.service) < _release(self.client):
-            return f"{told}; upgrade the service, or install the client of version {self.service}"
-        return f"{told}; upgrade the client"
+            return f"{text}; upgrade the service, or install the client of version {self.service}"
+        return f"{text}; upgrade the client"
 
 
 def _release(version: str) -> tuple[int, ...]:
     """
-    Return the numbers of a version, for comparison.
+    Return the numbers of a version, for comparison; ``()`` if it begins with no number.
 
     >>> _release("0.9.1") < _release("0.10"), _release("1.2.0rc1"), _release("odd")
     (True, (1, 2, 0), ())

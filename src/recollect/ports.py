@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vector: TypeAlias = NDArray[np.float32]
-else:  # numpy takes a fifth of the time that opening a memory may take
+else:  # importing numpy would cost a fifth of the time allowed for opening a memory
     Vector = Annotated[object, "NDArray[np.float32]"]
 
 
@@ -60,9 +60,9 @@ class Embedder(Protocol):
     weights, their quantisation and how text is prepared. Vectors of different identities are never
     compared.
 
-    It may have an attribute ``strength``: ``"weak"`` (of spelling, or of another language),
-    ``"medium"`` (such as MiniLM, and as if it had none) or ``"strong"``. A strong one weighs more
-    in the ranking, and a weak one less; `Recollect.tune` finds out how much.
+    It may have an attribute ``strength``: ``"weak"`` (compares spelling, or is made for another
+    language), ``"medium"`` (such as MiniLM; the default) or ``"strong"``. A strong embedder weighs
+    more in the ranking, and a weak one less; `Recollect.tune` measures how much.
 
     >>> from recollect.testing import HashedEmbedder
     >>> isinstance(HashedEmbedder(), Embedder), HashedEmbedder().dimensions > 0
@@ -131,11 +131,11 @@ class OutsideVectors(Protocol):
         ...
 
     def check(self) -> None:
-        """Raise if the store cannot filter by scope, or has vectors of another length."""
+        """Raise `UsageError` if the store cannot filter by scope or its vectors' length differs."""
         ...
 
     def add(self, scope: Scope, entries: Sequence[tuple[int, str]], /) -> None:
-        """Add entries of a scope by uid and text; none of these uids is in the store yet."""
+        """Add entries of a scope, as pairs of uid and text; these uids are not in the store yet."""
         ...
 
     def remove(self, uids: Sequence[int], /) -> None:

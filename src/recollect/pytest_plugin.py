@@ -1,5 +1,5 @@
 """
-Fixtures of pytest for programs that use a memory; see docs/testing.md.
+pytest fixtures for programs that use a memory; see docs/testing.md.
 
 pytest imports this module in every run of an environment that has Recollect, so it imports
 nothing of ours until a fixture is used.
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from recollect.testing import FrozenClock, ScriptedModel
 
 _NO_RUNNER: Final = (
-    "recollect_memory is for tests that are coroutines, run by AnyIO or pytest-asyncio: mark the "
+    "recollect_memory works in async tests run by AnyIO or pytest-asyncio: mark the "
     "test with @pytest.mark.anyio or @pytest.mark.asyncio, or use recollect_sync_memory"
 )
-
 
 OpenOptions: TypeAlias = dict[str, Any]
 """Arguments of `recollect.open`, by name."""
@@ -30,7 +29,7 @@ OpenOptions: TypeAlias = dict[str, Any]
 
 @pytest.fixture
 def recollect_clock() -> FrozenClock:
-    """Return a clock that stands still at 2024-05-06 12:00 UTC until `advance` moves it."""
+    """Return a clock frozen at 2024-05-06 12:00 UTC; `advance` moves it."""
     from recollect.testing import FrozenClock
 
     return FrozenClock()
@@ -38,7 +37,7 @@ def recollect_clock() -> FrozenClock:
 
 @pytest.fixture
 def recollect_model() -> ScriptedModel:
-    """Return a model without answers: give it some with `then`."""
+    """Return a scripted model without answers: add them with `then`."""
     from recollect.testing import ScriptedModel
 
     return ScriptedModel([])
@@ -85,7 +84,8 @@ def recollect_sync_memory(recollect_options: OpenOptions) -> Iterator[SyncRecoll
 async def _opened(recollect_options: OpenOptions) -> AsyncIterator[Recollect]:
     import recollect
 
-    # A runner may enter and leave a fixture in two tasks, which a block of AnyIO does not allow.
+    # Not `async with`: a runner may set a fixture up in one task and tear it down in another, and
+    # AnyIO's task group must be left by the task that entered it. `open` has a task of its own.
     memory = await recollect.open(**recollect_options).open()
     yield memory
     await memory.close()
@@ -95,13 +95,14 @@ _recollect_memory = pytest.fixture(name="_recollect_memory")(_opened)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make a fixture for pytest-asyncio where that is in use: all plugins are imported by now."""
+    """Register the fixture for pytest-asyncio, if that is in use."""
+    # All plugins are imported by now, so `sys.modules` answers without importing one.
     if plugin := sys.modules.get("pytest_asyncio"):
         config.pluginmanager.register(_asyncio_fixtures(plugin), "recollect-asyncio")
 
 
 def _asyncio_fixtures(plugin: Any) -> ModuleType:
-    """Return a plugin with the memory for pytest-asyncio, which opens only fixtures of its own."""
+    """Return a plugin with an async fixture made by pytest-asyncio, which runs no others."""
 
     async def opened(recollect_options: OpenOptions) -> AsyncIterator[Recollect]:
         async for memory in _opened(recollect_options):

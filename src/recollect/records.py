@@ -11,31 +11,33 @@ from typing import Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 Scope: TypeAlias = tuple[str, ...]
 """The owner of a memory: text segments, e.g. ``("acme", "users", "ada")``."""
 ScopeLike: TypeAlias = "Scope | str"
-"""A scope as a caller gives it; a text is one segment, whatever it contains."""
+"""A scope as callers pass it; a string is one segment and is never split."""
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 JsonObject: TypeAlias = Mapping[str, Json]
 Role: TypeAlias = Literal["user", "assistant", "system", "tool"]
 Trust: TypeAlias = Literal["user", "assistant", "external", "agent"]
 """
-The least trusted source that a memory rests on, most trusted first: words of a user, of the
-assistant, of an outside source; what an agent found out itself, which no quote bears out.
+The least trusted source that a memory rests on.
+
+Most trusted first: a user's words, the assistant's, those of an outside source, and an agent's own
+finding, which no quote supports.
 """
 EvidenceKind: TypeAlias = Literal["message", "agent", "file"]
-"""A message of a thread; or a finding of an agent: its own, or one in a file."""
+"""A message of a thread, or a finding of an agent: its own or one in a file."""
 MemoryState: TypeAlias = Literal["active", "quarantined", "rejected"]
-"""Only active memories are recalled; the others wait for, or have had, a person's verdict."""
+"""Only active memories are recalled. Quarantined ones wait for a person's verdict."""
 FormationStatus: TypeAlias = Literal["formed", "failed", "dead", "redriven", "consolidated"]
 """
-A dead formation gave messages up; once it is redriven, they wait to be formed again. A
-consolidated one read memories, and no messages.
+The outcome of a formation run.
+
+A dead formation gave up on messages; once it is redriven, they wait to be formed again. A
+consolidation reads memories instead of messages.
 """
 FormationAction: TypeAlias = Literal[
     "stored", "changed", "merged", "ended", "dropped", "unchanged", "quarantined", "refused"
 ]
 """The result of an operation that a model proposed; receipts count each."""
-
-
 MemoryAddress: TypeAlias = tuple[str, str]
 """Type and key of a memory in its scope."""
 
@@ -45,10 +47,10 @@ class NewMessage:
     """
     A message to be appended.
 
-    The store fills in what is omitted: *id* with a UUIDv7, *time* from its clock. *name* is the
+    The store fills in omitted fields: *id* with a UUIDv7, *time* from its clock. *name* is the
     speaker in a conversation between named people. *session* groups a thread's messages; without
-    one, a pause of more than ``SESSION_GAP_S`` begins another session. *source* names where the
-    message came from, so that all of it can be erased together. *content* keeps the original
+    one, a pause of more than ``SESSION_GAP_S`` begins another session. *source* names the message's
+    origin, so that everything from there can be erased together. *content* keeps the original
     content blocks.
 
     >>> NewMessage(role="user", text="We moved.", name="Ada", source="mail/17").source
@@ -97,8 +99,8 @@ class FileLines:
     Lines of a file, as an agent read them: from *line*, counted from 1, to *last_line*.
 
     *path* is relative to the project, with ``/`` between its names. *digest* is that of the lines
-    as they were then, ``sha256:`` and 64 hexadecimal digits; ``None`` if it is not known. Nothing
-    in Recollect opens the file: only who has it can compare the lines of today.
+    when they were read, ``sha256:`` and 64 hexadecimal digits; ``None`` if unknown. Recollect never
+    opens the file: a program that has it compares its current lines by `matches`.
 
     >>> lines = FileLines.quoting("Makefile", 12, "test:\n\tpytest -q\n")
     >>> str(lines), lines.matches("test:\r\n\tpytest -q"), lines.matches("test: pytest")
@@ -117,17 +119,17 @@ class FileLines:
 
     @classmethod
     def quoting(cls, path: str, line: int, text: str) -> FileLines:
-        """Return the lines that begin with *line* and say *text*, with their digest."""
+        """Return the lines of *text*, which begins at *line*, with their digest."""
         last = line + max(1, len(text.splitlines())) - 1
         return cls(path=path, line=line, last_line=last, digest=_lines_digest(text))
 
     def matches(self, text: str) -> bool:
-        """Return True if *text*, the lines of today, has the digest; without one, False."""
+        """Return True if *text*, the current lines, has the digest; False without a digest."""
         return self.digest == _lines_digest(text)
 
 
 def _lines_digest(text: str) -> str:
-    """Return the digest of lines, however they end."""
+    """Return the digest of lines, the same for every kind of line ending."""
     return "sha256:" + sha256("\n".join(text.splitlines()).encode()).hexdigest()
 
 
@@ -139,11 +141,10 @@ class Evidence:
     Evidence in *group* 0 supports the field alone. Evidence of one field with the same higher group
     number supports it only together: each of these messages supplied part of it.
 
-    A finding is of the *kind* ``agent``, or ``file`` with the lines of *file*. *thread* is the talk
-    in which it was made, and with which it is erased, *message* an id of its own there, and *quote*
-    the words that were found. *source* names the program that it came from, so that all of it can
-    be erased together, with the messages of that source. A memory that rests on a finding has the
-    trust ``agent``.
+    A finding has the *kind* ``agent``, or ``file`` with the lines in *file*. *thread* is the
+    conversation in which it was made, and is erased with; *message* is an id of its own there, and
+    *quote* the words that were found. *source* names the program that it came from: erasing that
+    source erases the finding too. A memory that rests on a finding has the trust ``agent``.
 
     >>> rests_on = Evidence(thread="chat", message="m1", quote="we moved to Oslo")
     >>> home = {"home": "Oslo"}
@@ -164,7 +165,7 @@ class Evidence:
 
     @property
     def is_finding(self) -> bool:
-        """Whether an agent found it, and no message says it."""
+        """Whether it is an agent's finding, not a message."""
         return self.kind != "message"
 
 
@@ -178,9 +179,9 @@ class Memory:
     One JSON document at the address (scope, type, key), in its current version.
 
     *text* is its searchable text. *valid_from* and *valid_until* bound when it is true in the world
-    (from inclusive, until exclusive; ``None`` is open); after *expires_at* it is not returned by
-    any read. *said_at* is the time of the newest message among its evidence; ``None`` if it has no
-    known evidence.
+    (from inclusive, until exclusive; ``None`` is open); after *expires_at* no read returns it.
+    *said_at* is the time of the newest message among its evidence; ``None`` if it has no known
+    evidence.
 
     >>> import recollect
     >>> with recollect.open_sync("memory:", embedder="none") as memory:
@@ -207,23 +208,24 @@ class Memory:
 
     @property
     def time(self) -> datetime:
-        """When it became true; otherwise when it was said, or when it was written."""
+        """When it became true; if unknown, when it was said, or else written."""
         return self.valid_from or self.said_at or self.updated_at
 
     @property
     def is_document(self) -> bool:
-        """Whether it is its type's single document, or one speaker's document."""
+        """Whether it is the single document of its type or of one speaker."""
         return self.key == self.type or self.key.startswith(SPEAKER_MARK)
 
     @property
     def speaker(self) -> str | None:
-        """Name of the speaker whose document this is, if each speaker has one."""
-        is_his = self.key.startswith(SPEAKER_MARK)
-        return self.key.removeprefix(SPEAKER_MARK) if is_his else None
+        """Name of the speaker whose document this is; ``None`` if it is not a speaker's."""
+        if not self.key.startswith(SPEAKER_MARK):
+            return None
+        return self.key.removeprefix(SPEAKER_MARK)
 
     @property
     def label(self) -> str:
-        """Its type, with the speaker if each speaker has one: ``User of ines``."""
+        """Its type, and its speaker if it has one: ``User of ines``."""
         return f"{self.type} of {self.speaker}" if self.speaker else self.type
 
 
@@ -340,8 +342,8 @@ class SideRecord:
     A JSON object beside messages and memories, at the address (scope, thread, kind, key).
 
     No recall, feed or listing of memories shows it. *thread* is the thread that it is erased
-    with, ``None`` for one that belongs to the scope alone. *version* counts from 1 with each
-    put; past versions are not kept. After *expires_at* it is not returned by any read.
+    with, ``None`` if it belongs to the scope alone. *version* counts from 1 with each
+    put; past versions are not kept. After *expires_at* no read returns it.
     """
 
     scope: Scope
@@ -360,8 +362,8 @@ class PutSideRecord:
     """
     Create a side record, or replace the one at its address.
 
-    *expected* is the version that the caller read, 0 if it saw none; ``None`` writes
-    whatever is there.
+    *expected* is the version that the caller read, 0 if there was none; ``None`` writes
+    unconditionally.
     """
 
     kind: str
@@ -374,7 +376,7 @@ class PutSideRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteSideRecord:
-    """Remove a side record; nothing happens if there is none."""
+    """Remove a side record; a missing one is not an error."""
 
     kind: str
     key: str
@@ -383,7 +385,7 @@ class DeleteSideRecord:
 
 
 class SideAddress(NamedTuple):
-    """Where a side record stands in its scope."""
+    """The address of a side record in its scope."""
 
     kind: str
     key: str
@@ -392,7 +394,7 @@ class SideAddress(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProlongSideRecord:
-    """Move the expiry of exactly this *version* of a side record; it stays that version."""
+    """Move the expiry of exactly this *version* of a side record without creating a new one."""
 
     kind: str
     key: str
@@ -402,36 +404,31 @@ class ProlongSideRecord:
 
 
 SPEAKER_MARK: Final = "@"
-"""Begins the key of a document of one of several speakers, as in ``User/@ines``."""
+"""First character of the key of one speaker's document, as in ``User/@ines``."""
 STATE: Final = "State"
-"""The kind of the side records that hold a thread's state, by name."""
+"""Kind of the side records that hold a thread's state, by name."""
 ATTACHMENT: Final = "Attachment"
-"""The kind of the side records that tell of a file beside a thread, by its name."""
+"""Kind of the side records with the metadata of a thread's attachments, by file name."""
 ATTACHMENT_PART: Final = "AttachmentPart"
-"""The kind of the side records that hold a part of such a file."""
+"""Kind of the side records with a part of an attachment's bytes."""
 LIFETIME: Final = "Lifetime"
-"""
-The kind of the side records that say how long a memory lives after it was last used, for those
-whose expiry moves with use.
-"""
+"""Kind of the side records with a memory's lifetime since its last use (sliding expiry)."""
 SCOPE_SETTINGS: Final = "ScopeSettings"
-"""
-The kind and the key of the side record that says how memories are formed in a scope and those
-below it, where that was set.
-"""
+"""Kind and key of the side record with the formation settings of a scope and those below it."""
 FORGOTTEN: Final = "Forgotten"
 """
-The kind of the side records that say that a memory was erased, under a keyed digest of what it
-said: so that it is not formed anew.
+Kind of the side records that mark an erased memory, by a keyed digest of its content.
+
+Formation looks them up, so that it does not form the memory anew.
 """
 SERVICE_KEY: Final = "ServiceKey"
-"""The kind of the side records that keep a digest of an API key, by its id."""
+"""Kind of the side records with the digest of an API key, by its id."""
 SERVICE_KEY_USE: Final = "ServiceKeyUse"
-"""The kind of the side records that say when an API key was last used, by its id."""
+"""Kind of the side records with the time an API key was last used, by its id."""
 SERVICE_USAGE: Final = "ServiceUsage"
-"""The kind of the side records that count what a scope used on a day."""
+"""Kind of the side records with a scope's usage on one day."""
 SETTING_KINDS: Final = frozenset({SCOPE_SETTINGS, SERVICE_KEY, SERVICE_KEY_USE})
-"""Kinds of what many requests in a row rest on; see `Store.settings_stamp`."""
+"""Kinds that every request reads, and that are therefore cached; see `Store.settings_stamp`."""
 INSTRUCTIONS: Final = "Instructions"
 INSTRUCTIONS_PROPOSAL: Final = "InstructionsProposal"
 INSTRUCTIONS_CASE: Final = "InstructionsCase"
@@ -439,7 +436,7 @@ INSTRUCTIONS_OUTCOME: Final = "InstructionsOutcome"
 UNRECALLED_TYPES: Final = frozenset(
     {INSTRUCTIONS, INSTRUCTIONS_PROPOSAL, INSTRUCTIONS_CASE, INSTRUCTIONS_OUTCOME}
 )
-"""Types of which recall finds nothing: instructions are read on a path of their own, whole."""
+"""Types that recall never returns: instructions are read whole, by an API of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -496,9 +493,11 @@ class Lane:
     formed: int
     """Everything up to this position has been formed, for this type."""
     attempts: int = 0
+    """Formations in a row that failed."""
     not_before: datetime | None = None
+    """No earlier than this is it formed again."""
     again: tuple[int, ...] = ()
-    """Positions that were given up before, and wait to be formed again."""
+    """Positions that were given up, and wait to be formed again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -526,20 +525,20 @@ class Thread:
     due: datetime | None
     """When its new messages may be formed; ``None`` if there are none."""
     attempts: int
-    """Formations that failed since the last that did not."""
+    """Formations in a row that failed."""
     state: Literal["active", "paused"]
     again: tuple[int, ...] = ()
-    """Positions that were given up before, and wait to be formed again."""
+    """Positions that were given up, and wait to be formed again."""
     settings: JsonObject = field(default_factory=dict, hash=False)
-    """How it is to be formed."""
+    """Its formation settings."""
     lanes: Mapping[str, Lane] = field(default_factory=dict, hash=False)
-    """Places of types that do not stand at *formed*, because they have a schedule of their own."""
+    """Progress of the types with a schedule of their own, where it differs from *formed*."""
     waiting: int = 0
-    """Messages that wait to be formed, for the type for which most of them do."""
+    """Messages that wait to be formed, counted for the type with the most of them."""
 
     @property
     def pending(self) -> bool:
-        """Whether messages wait to be formed, for all types or for one."""
+        """Whether messages wait to be formed, for any type."""
         return self.formed < self.last or bool(self.again) or bool(self.lanes)
 
 
@@ -549,7 +548,8 @@ class Formation:
     Record of one formation run of a scope; erasing anything in the scope blanks *receipt*.
 
     *fence* is the fencing token of its claim. *calls* and *tokens* count its model usage.
-    *watermarks* maps each thread to the last position formed, *failed* to the positions given up.
+    *watermarks* maps each thread to the last position formed, *failed* maps each to the positions
+    that were given up.
 
     >>> import recollect
     >>> with recollect.open_sync("memory:", embedder="none", model="rules", worker=False) as memory:

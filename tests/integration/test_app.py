@@ -28,7 +28,7 @@ from recollect import (
     Where,
 )
 from recollect.errors import StoreClosedError, VersionConflictError
-from recollect.memory.formation_control import opened
+from recollect.memory.formation_control import require_open
 from recollect.records import DeleteMemory, JsonObject, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
@@ -277,7 +277,7 @@ async def test_an_index_taken_before_an_erase_returns_nothing_erased(
 ) -> None:
     """The text is read in the same transaction as the choice: an old index chooses in vain."""
     await memory.recall(ADA, "boat")
-    (stale,) = opened(memory._runtime.recaller).indexes.take([ADA]).indexes
+    (stale,) = require_open(memory._runtime.recaller).indexes.take([ADA]).indexes
     assert stale.live == len(TALK)
 
     await store.erase(ADA, EraseMessages(thread="talk", messages=["m4"]))
@@ -292,11 +292,11 @@ async def test_an_erase_leaves_no_index_in_memory(memory: Recollect) -> None:
     await memory.append((*ADA, "work"), "talk", TALK)
     await memory.settled(ADA, below=True)
     await memory.recall(ADA, "boat", below=True)
-    assert opened(memory._runtime.recaller).indexes.size_bytes > 0
+    assert require_open(memory._runtime.recaller).indexes.size_bytes > 0
 
     await memory.erase(ADA, EraseScope(below=True))
 
-    assert opened(memory._runtime.recaller).indexes.size_bytes == 0
+    assert require_open(memory._runtime.recaller).indexes.size_bytes == 0
 
 
 async def test_what_rests_on_erased_messages_alone_is_gone_too(memory: Recollect) -> None:

@@ -173,7 +173,7 @@ async def test_a_memory_opens_without_a_block(url: str) -> None:
     profile = await memory.get("ada", "User", "User")
     assert profile is not None
     assert profile.value["home"] == "Turku"
-    with pytest.raises(UsageError, match="open already"):
+    with pytest.raises(UsageError, match="already open"):
         await memory.open()
     with pytest.raises(UsageError, match="view"):
         await memory.acting("eve").close()
@@ -215,7 +215,7 @@ async def test_a_cancelled_open_leaves_nothing_open(monkeypatch: pytest.MonkeyPa
 def test_the_synchronous_face_has_the_same(url: str) -> None:
     memory = recollect.open_sync(url, embedder="none", model="rules")
     assert memory.open() is memory
-    with pytest.raises(UsageError, match="open already"):
+    with pytest.raises(UsageError, match="already open"):
         memory.open()
     memory.append("ada", "talk", [{"role": "user", "content": "I live in Oslo."}])
     note = memory.remember("ada", "Ada likes owls.")

@@ -15,7 +15,7 @@ from recollect.errors import (
     StoreUnavailableError,
 )
 from recollect.formation.rule_model import RuleModel
-from recollect.memory.formation_control import opened
+from recollect.memory.formation_control import require_open
 from recollect.memory.health import CLEANING
 from recollect.memory.runtime import MERGING
 from recollect.observability.health import Health, TaskHealth
@@ -318,7 +318,7 @@ async def test_an_error_that_ends_a_task_is_logged(
     async def recall_and_wait() -> None:
         async with memory:
             await memory.recall(("users", "ada"), "what is merged?")  # which makes the indexes
-            monkeypatch.setattr(opened(memory._runtime.recaller).indexes, "drop_idle", fail)
+            monkeypatch.setattr(require_open(memory._runtime.recaller).indexes, "drop_idle", fail)
             await anyio.sleep(WAIT_S)
 
     with pytest.raises(BaseExceptionGroup):

@@ -20,7 +20,7 @@ from recollect.formation.types import NOTE
 from recollect.integrations.langgraph import checkpointer, thread_id_of
 from recollect.integrations.langgraph.home_loop import forwarded
 from recollect.memory.erasure_guard import guarded
-from recollect.memory.formation_control import opened as part_of
+from recollect.memory.formation_control import require_open
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Attachment, DeleteMemory, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import ActingStore, SinceStore, Store, StoreView
@@ -200,11 +200,11 @@ async def test_an_erase_through_an_old_view_leaves_no_index(memory: Recollect) -
     await memory.append(ADA, "talk", TALK)
     await memory.reembed(HashedEmbedder(64))
     await memory.recall(ADA, "boat")
-    assert part_of(memory._runtime.recaller).indexes.size_bytes > 0
+    assert require_open(memory._runtime.recaller).indexes.size_bytes > 0
 
     await view.erase(ADA, EraseScope())
 
-    assert part_of(memory._runtime.recaller).indexes.size_bytes == 0
+    assert require_open(memory._runtime.recaller).indexes.size_bytes == 0
 
 
 async def test_a_view_is_open_as_long_as_its_memory() -> None:
@@ -216,7 +216,7 @@ async def test_a_view_is_open_as_long_as_its_memory() -> None:
     async with memory:
         await view.append(ADA, "talk", TALK)
         assert 1 == len((await view.recall(ADA, "boat")).entries)
-        with pytest.raises(UsageError, match="enter that"):
+        with pytest.raises(UsageError, match="enter the memory"):
             await view.__aenter__()
     with pytest.raises(StoreClosedError):
         await view.recall(ADA, "boat")
@@ -281,7 +281,7 @@ def test_a_synchronous_view_is_open_whenever_its_memory_is(tmp_path: Path) -> No
         assert 1 == len(view.recall(ADA, "boat").entries)
         view.put(ADA, PUT.type, PUT.key, PUT.value)
         assert ["ada's key"] * 2 == [each.actor for each in memory.audit(ADA).rows]
-        with pytest.raises(UsageError, match="enter that"):
+        with pytest.raises(UsageError, match="enter the memory"):
             view.__enter__()
 
 

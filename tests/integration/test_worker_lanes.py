@@ -507,7 +507,7 @@ async def test_the_count_notices_what_is_lost_or_doubled(
         await drained(memory)
         until(clock, 2, 3, 1)
         assert memory.worker is not None
-        for scope in await memory.worker._striking.struck_scopes():
+        for scope in await memory.worker._due_lanes.struck_scopes():
             await memory.worker.run_lane(scope)
             await memory.worker.run_lane(scope)
 

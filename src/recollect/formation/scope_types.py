@@ -1,4 +1,4 @@
-"""The memory types of a scope: its own, those of its nearest ancestor, or the configured."""
+"""The memory types of a scope: its own, its nearest ancestor's, or the configured ones."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ from recollect.stores.pages import each_row
 
 TYPES: Final = "types"
 LOG: Final = package_logger("recollect.memory")
-# Without the name of the scope, which may be a person's.
-_PASSED_OVER: Final = (
-    "settings of a scope cannot be used and are passed over: `recollect doctor` names it"
-)
+# The log does not name the scope, which may be a person's name.
+_SKIPPED: Final = "the settings of a scope are invalid and skipped: run `recollect doctor`"
 
 
 async def scope_settings(store: Store, scope: Scope, *, depth: int) -> SideRecord | None:
@@ -32,13 +30,13 @@ async def scope_settings(store: Store, scope: Scope, *, depth: int) -> SideRecor
 
 
 def settings_write(types: Sequence[Mapping[str, Json]]) -> PutSideRecord:
-    """Return the write that sets the types of a scope, each in the form of a configuration."""
+    """Return the write that sets the types of a scope, each as in a configuration file."""
     value: JsonObject = {TYPES: list(types)}
     return PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value=value)
 
 
 def types_in(settings: JsonObject) -> tuple[MemoryType, ...] | None:
-    """Return the types that a scope's settings name, ``None`` if they name none."""
+    """Return the types in a scope's settings, ``None`` if they set none."""
     own = settings.get(TYPES)
     if not isinstance(own, list | tuple):
         return None
@@ -53,7 +51,7 @@ async def sound_settings(store: Store, scope: Scope, *, depth: int) -> SideRecor
     """
     found = await scope_settings(store, scope, depth=depth)
     while found is not None and problem_of(found):
-        LOG.warning(_PASSED_OVER)
+        LOG.warning(_SKIPPED)
         above = found.scope[:-1]
         found = await scope_settings(store, above, depth=depth) if above else None
     return found
@@ -64,7 +62,7 @@ def problem_of(settings: SideRecord) -> str | None:
     try:
         types_in(settings.value)
     except UsageError as error:
-        return f"what was set for it cannot be used: {error}"
+        return f"its settings are invalid: {error}"
     return None
 
 
@@ -101,7 +99,7 @@ async def types_below(store: Store, prefix: Scope) -> list[MemoryType]:
     found.sort(key=lambda each: each.updated_at)
     sound = [each for each in found if problem_of(each) is None]
     if len(sound) < len(found):
-        LOG.warning(_PASSED_OVER)
+        LOG.warning(_SKIPPED)
     return [type_ for each in sound for type_ in types_in(each.value) or ()]
 
 

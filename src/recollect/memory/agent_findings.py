@@ -1,4 +1,4 @@
-"""Evidence of what an agent wrote by tools that ask for no words of a talk."""
+"""Evidence of memories that an agent writes through a tool, without quoting a conversation."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from recollect.stores.contract.base import Store
 
 def finding_of(store: Store, source: str) -> dict[str, tuple[Evidence, ...]]:
     """
-    Return the evidence of a whole memory that the agent of a program found.
+    Return evidence that marks a whole memory as a finding of the agent of program *source*.
 
-    It was made in no talk: *source*, the program, names its thread as well.
+    The finding belongs to no conversation, so *source* is also the name of its thread.
     """
     finding = Evidence(thread=source, message=store.new_name(), kind="agent", source=source)
     return {"": (finding,)}

@@ -19,10 +19,10 @@ class AuditMethods(ABC):
 
     store: Store
     _actor: str | None = None
-    """In whose name it is used."""
+    """The actor that changes are audited as; ``None`` if they are not audited."""
     _is_view: bool = False
     _proviso: Proviso | None = None
-    """A check that runs before a change in that name is committed."""
+    """A check that runs before a change by the actor is committed."""
 
     def acting(
         self, actor: str, *, stamp: int | None = None, proviso: Proviso | None = None
@@ -43,8 +43,8 @@ class AuditMethods(ABC):
         """
         Return a view of this memory that records in *log* how to undo each change.
 
-        After each change made through the view, `log.last` is what `undo` takes. Views are
-        described in `acting`.
+        After each change made through the view, `log.last` is the argument for `undo`. For views
+        see `acting`.
         """
         return self.over(self.store.noting(log))
 
@@ -56,7 +56,7 @@ class AuditMethods(ABC):
 
         A view has no state of its own: it shares everything but *store* and the actor.
         """
-        view = object.__new__(type(self))  # as `copy` does, in a tenth of its time
+        view = object.__new__(type(self))  # the same as `copy.copy`, in a tenth of its time
         view.__dict__.update(self.__dict__, store=store, _is_view=True)
         if actor is not None:
             vars(view).update(_actor=actor, _proviso=proviso)
@@ -70,7 +70,7 @@ class AuditMethods(ABC):
             UsageError: This is a view; entering it would open the store twice.
         """
         if self._is_view:
-            msg = "a view of a memory is open as long as the memory: enter that with 'async with'"
+            msg = "a view is open as long as its memory: enter the memory with 'async with'"
             raise UsageError(msg)
 
     async def audit(

@@ -1,4 +1,4 @@
-"""`Recollect.context` and `caught_up`: what a prompt's next turn needs, in one call."""
+"""`Recollect.context` and `caught_up`: the context of a prompt's next turn, in one call."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from recollect.recall.context import Context
 
 VECTORS_WAIT_S: Final = 0.15
-"""So long a search waits for the vectors of what was just written."""
+"""Longest wait of `context` for the vectors of entries written just before."""
 
 
 class ContextCalls:
-    """The calls that give a prompt its context."""
+    """The part of `Recollect` that returns the context of a prompt."""
 
     _runtime: MemoryRuntime
     store: Store
@@ -32,12 +32,13 @@ class ContextCalls:
         self, scope: ScopeLike, *, below: bool = False, wait_s: float = VECTORS_WAIT_S
     ) -> bool:
         """
-        Wait briefly until what was just written in *scope* is found by its meaning as well.
+        Wait up to *wait_s* for the vectors of entries that this process just wrote in *scope*.
 
-        `settled` waits as long as it takes, and for what other processes wrote.
+        `settled` waits without a limit, and for the writes of other processes too.
 
         Returns:
-            False if *wait_s* ran out, or the embedder fails: a search finds the rest by its words.
+            False if *wait_s* ran out or the embedder failed: search then finds the remaining
+            entries by their words alone.
         """
         scope, embedding = check_scope(scope), self._runtime.embedding
         return embedding is None or await embedding.caught_up(scope, wait_s, below=below)
@@ -62,30 +63,30 @@ class ContextCalls:
         secret: bytes | None = None,
     ) -> Context:
         """
-        Return what a prompt should be told before its next turn; ``str()`` of it is the text.
+        Return the context of a prompt's next turn; ``str()`` of it is the text to insert.
 
-        It holds the documents in force (the profile), and the memories and passages of messages
-        that bear on *query*, each with a short handle for `Context.source` and `Context.expand`.
-        A greeting gets the profile alone. `recollect.context_guide` says to a model how to read it.
+        It holds the active documents (the profile), and the memories and message passages
+        relevant to *query*, each with a short handle for `Context.source` and `Context.expand`.
+        A greeting gets the profile alone. `recollect.context_guide` tells a model how to read it.
 
         Args:
             scope: Whose memory it is.
-            query: What the next turn is about, in its own words; an empty one gets the profile.
-                Only its first ``QUERY_CHARACTERS_MAX`` count.
+            query: The text of the next turn; an empty one gets the profile alone. Only its first
+                ``QUERY_CHARACTERS_MAX`` characters count.
             thread: The conversation that the prompt is part of; it need not exist.
-            recent: What the prompt shows already: so many of the newest messages of *thread*, or
+            recent: What the prompt already shows: a number of the newest messages of *thread*, or
                 the texts themselves.
-            history_tokens: The newest messages of *thread* that cost no more are given as
-                `Context.history`, and count towards the budget.
-            budget_tokens: What all of it may cost, as it is rendered; it may hold nothing.
-            min_score: Only entries whose `Recalled.relevance` is at least so much. With ``None``
-                everything is left out where no entry is likelier to bear than to idle talk.
-            profile: Whether the documents in force are part of it; or the types whose are.
-            instructions, examples: Texts that are counted with it; see `recollect.agents`.
+            history_tokens: Token budget of `Context.history`, the newest messages of *thread*; it
+                is part of *budget_tokens*.
+            budget_tokens: Most tokens of the whole rendered context, which may be empty.
+            min_score: Least `Recalled.relevance` of an entry. With ``None``, no entry is included
+                if even the best is no more relevant than entries are to small talk.
+            profile: Whether to include the active documents; or the types whose to include.
+            instructions, examples: Texts that count towards the budget; see `recollect.agents`.
             below, asked_at: As for `recall`.
-            where: Which entries may be found; what has ended only if the query asks for it.
-            count_tokens: What counts instead of the memory's token counter.
-            secret: What the marker of the text is made with, by default this process's own.
+            where: Which entries may be found; ended ones only if the query asks about the past.
+            count_tokens: Token counter to use instead of the memory's own.
+            secret: Key of the marker that frames the text; by default one of this process.
 
         Raises:
             UsageError: An argument is outside its range, or the token counter failed.

@@ -1,4 +1,4 @@
-"""Where the parts of a context come from: the profile, what is recalled, and the thread."""
+"""Read the parts of a context: the profile, the recalled entries and the thread's messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anyio import to_thread
 
 from recollect.errors import LimitError, UsageError
 from recollect.formation.scope_types import types_in_force
-from recollect.memory.formation_control import opened
+from recollect.memory.formation_control import require_open
 from recollect.memory.runtime import LOG, MemoryRuntime
 from recollect.memory.thread_summary import newest_summary
 from recollect.observability.spans import observed
@@ -33,9 +33,9 @@ from recollect.text.token_estimate import estimated_tokens
 CANDIDATES_MAX: Final = 200
 CANDIDATES_MIN: Final = 60
 TOKENS_PER_CANDIDATE: Final = 25
-"""More candidates than one for so many tokens show no further evidence, and cost time."""
+"""Budget tokens per ranked candidate; ranking more candidates finds no further evidence."""
 PACKED_AT_ONCE_CHARACTERS: Final = 32_000
-"""So much text is packed on the caller's own thread, in about two milliseconds."""
+"""Texts up to this length are packed on the event loop, in about two milliseconds."""
 DOCUMENTS_MAX: Final = 100
 HISTORY_MESSAGES_MAX: Final = 200
 _SECRET: Final = secrets.token_bytes(16)
@@ -43,7 +43,7 @@ _SECRET: Final = secrets.token_bytes(16)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextQuery:
-    """The arguments of `Recollect.context`, which explains each."""
+    """The arguments of `Recollect.context`; see there."""
 
     scope: Scope
     query: str
@@ -107,12 +107,12 @@ async def gathered_context(
 async def _packed(
     plan: ContextPlan, found: Recall | None, documents: Sequence[Memory], count: TokenCounter
 ) -> Context:
-    """Return the packed context; made on a worker thread if that may take long."""
+    """Pack the context, on a worker thread if that may take long."""
     ranked = found.considered if found else []
     weights = found.term_weights if found else {}
     characters = sum(len(each.content.text) for each in ranked)
-    # For little text the way to a thread and back takes longer than the packing itself. Another
-    # counter may be a slow one.
+    # Changing threads takes longer than packing a short text. A custom token counter may be slow,
+    # so it always runs on a thread.
     if count is estimated_tokens and characters <= PACKED_AT_ONCE_CHARACTERS:
         return packed_context(plan, ranked, weights, documents, count)
     return await to_thread.run_sync(packed_context, plan, ranked, weights, documents, count)
@@ -126,7 +126,7 @@ def _check(request: ContextQuery) -> None:
     )
     for name, given, least in numbers:
         if isinstance(given, bool) or not isinstance(given, int) or given < least:
-            msg = f"{name} {given!r} is no whole number from {least}"
+            msg = f"{name} is {given!r}: give a whole number of at least {least}"
             raise UsageError(msg)
     if request.recent_messages > PAGE_ROWS_MAX:
         what = "recent messages"
@@ -143,6 +143,7 @@ def _check(request: ContextQuery) -> None:
 
 async def _newest(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[Message]:
     """Return the newest messages of the thread, oldest first, as many as may be needed."""
+    # Each message costs at least one token, so no more than *history_tokens* of them can fit.
     wanted = max(request.recent_messages, min(request.history_tokens, HISTORY_MESSAGES_MAX))
     if request.thread is None or not wanted:
         return ()
@@ -150,7 +151,7 @@ async def _newest(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[Mes
 
 
 async def _summary(runtime: MemoryRuntime, request: ContextQuery) -> str:
-    """Return the summary that is kept of the thread, "" if there is none or no past is asked."""
+    """Return the stored summary of the thread; "" if there is none or no history is wanted."""
     if request.thread is None or not request.history_tokens:
         return ""
     kept = await newest_summary(runtime.store, request.scope, request.thread)
@@ -158,7 +159,7 @@ async def _summary(runtime: MemoryRuntime, request: ContextQuery) -> str:
 
 
 async def _documents(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[Memory]:
-    """Return the documents in force by the order of the types, each type's own first."""
+    """Return the active documents in the order of their types, each type's main document first."""
     store, scope = runtime.store, request.scope
     names = request.profile
     if isinstance(names, bool):
@@ -178,11 +179,12 @@ async def _documents(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[
 async def _recalled(
     runtime: MemoryRuntime, request: ContextQuery, asked: str, *, wants_history: bool
 ) -> Recall | None:
-    """Return what bears on the query; ``None`` if it asks for nothing."""
+    """Search for the query; return ``None`` if it is empty or small talk."""
     if not asked.strip() or (request.min_score is None and is_small_talk(asked)):
         return None
     where = request.where
     if wants_history and where.valid_at == "now":
+        # "Where did I live before?" is answered by memories that are no longer valid.
         where = replace(where, valid_at="ever")
     query = RecallQuery(
         query=asked,
@@ -193,14 +195,14 @@ async def _recalled(
     )
     scopes = (request.scope,)
     with observed("recall", "search_memory", LOG, scopes) as seen:
-        recaller = opened(runtime.recaller)
+        recaller = require_open(runtime.recaller)
         found = await recaller.recall(Below(scopes) if request.below else scopes, query)
         seen.count(len(found.entries))
     return found
 
 
 def _candidates(request: ContextQuery) -> int:
-    """Return how many entries are ranked: what may fit, and what may be known already."""
+    """Return how many entries to rank: those that may fit, plus those the prompt already shows."""
     known = len(request.recent) if not isinstance(request.recent, int) else 0
     if request.thread is not None:
         known += request.recent_messages
@@ -211,7 +213,7 @@ def _candidates(request: ContextQuery) -> int:
 async def _former(
     runtime: MemoryRuntime, documents: Sequence[Memory]
 ) -> dict[tuple[str, str], Revision]:
-    """Return for each document that was changed the version before its present one."""
+    """Return the previous version of each document that was changed, by type and key."""
     found: dict[tuple[str, str], Revision] = {}
     for memory in documents:
         if memory.version > 1:

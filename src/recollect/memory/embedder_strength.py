@@ -28,11 +28,11 @@ if TYPE_CHECKING:  # numpy is loaded by the first search
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
     """
-    The result of `Recollect.tune`, of so many *questions*, for an embedder by its identity.
+    The result of `Recollect.tune` for one embedder, over a number of *questions*.
 
-    *before* is the recall, among the first 10, at the *earlier* strength. *after* is that of each
-    question at the strengths that other questions chose; *before* again if none helped. *gain* is
-    the difference of a smooth measure of the ranks (nDCG), and *error* its standard error. If
+    *before* is the recall among the first 10 entries at the *earlier* strength. *after* is the
+    cross-validated recall: each question at the strength chosen on the other questions; equal to
+    *before* if none helped. *gain* is the difference in nDCG, and *error* its standard error. If
     *is_kept*, the *strength* is in force now.
 
     >>> import recollect
@@ -65,14 +65,14 @@ def _tell_nobody(_done: int, _total: int) -> None:
 
 
 class EmbedderTuning:
-    """The part of `Recollect` that weighs its embedder."""
+    """The part of `Recollect` that tunes the weight of its embedder."""
 
     store: Store
     _runtime: MemoryRuntime
 
     @property
     def strength(self) -> float | None:
-        """How much the embedder in use weighs, 1 for one like MiniLM; ``None`` without one."""
+        """Weight of the embedder in the ranking, 1 for one like MiniLM; ``None`` without one."""
         embedding = self._runtime.embedding
         return embedding.strength if embedding else None
 
@@ -84,19 +84,18 @@ class EmbedderTuning:
         progress: Callable[[int, int], None] = _tell_nobody,
     ) -> Tuning:
         """
-        Find how much the embedder should weigh in the ranking, and keep that with the store.
+        Find the best weight of the embedder in the ranking, and store it.
 
-        Each question is asked at 11 strengths. The best is kept only if strengths that are chosen
-        on some questions find clearly more for the others (cross-validation); else everything stays
-        as it was. It is kept for this embedder alone, copies and backups take it along, and other
-        processes follow within a minute. Entries of these scopes are embedded first, where they
-        are not.
+        Each question is asked at 11 strengths. The best is kept only if cross-validation shows a
+        clear gain; otherwise nothing changes. It applies to this embedder alone, is part of copies
+        and backups, and reaches other processes within a minute. Entries of the sampled scopes that
+        have no vector yet are embedded first.
 
         Args:
-            sample: `SampleQuestion`, or dicts with its fields, 20 to 10,000; see
+            sample: 20 to 10,000 `SampleQuestion`, or dicts with its fields; see
                 `recollect.evaluation.load_sample`.
-            keep: Whether to keep what helps; if not, it is only measured.
-            progress: Called with how many questions were asked, and of how many.
+            keep: Whether to store a better strength; otherwise it is only measured.
+            progress: Called with the number of questions asked so far, and of all.
 
         Raises:
             UsageError: No embedder is in use; or the sample is too small, has a question twice, or
@@ -133,24 +132,24 @@ class EmbedderTuning:
 
     async def forget_strength(self) -> None:
         """
-        Forget the strength that is kept for the embedder in use; that which it declares holds.
+        Remove the stored strength of the embedder in use; the one that it declares applies again.
 
         Raises:
             UsageError: No embedder is in use.
-            NotFoundError: None is kept for it.
-            EmbedderError: The embedder did not say its name.
+            NotFoundError: No strength is stored for it.
+            EmbedderError: The embedder's identity could not be read.
         """
         embedding = self._tuned()
         identity = await embedding.learn_identity()
         if await kept_strength(self.store, identity) is None:
-            msg = f"no strength is kept for {identity!r}: there is nothing to forget"
+            msg = f"no strength is stored for {identity!r}: there is nothing to forget"
             raise NotFoundError(msg)
         await self.store.apply(EMBEDDERS_SCOPE, [DeleteSideRecord(kind=KIND, key=identity)])
         await embedding.learn_strength()
 
     def _tuned(self) -> Embedding:
         if self._runtime.embedding is None:
-            msg = "no embedder is in use: open the memory with one, and tune that"
+            msg = "no embedder is in use: open the memory with one before you tune it"
             raise UsageError(msg)
         return self._runtime.embedding
 

@@ -19,5 +19,5 @@ async def guarded(memory: Recollect, scope: Scope) -> Recollect:
     """
     (place,) = await memory.store.places([scope])
     if not place.epoch:
-        return memory  # nothing is there that could be erased
+        return memory  # the scope holds nothing that could be erased meanwhile
     return memory.over(memory.store.since(scope, place.epoch))

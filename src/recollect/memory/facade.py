@@ -1,4 +1,4 @@
-"""`Recollect`: the object users hold, which stores, recalls and erases over one store."""
+"""`Recollect`, the memory that applications use, and `open`, which returns one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recollect.errors import UsageError
 from recollect.memory.audit_access import AuditMethods
 from recollect.memory.context_calls import ContextCalls
 from recollect.memory.embedder_strength import EmbedderTuning
-from recollect.memory.formation_control import FormationMethods, opened
+from recollect.memory.formation_control import FormationMethods, require_open
 from recollect.memory.health import LOG, Monitoring
 from recollect.memory.host_task import HostTask
 from recollect.memory.memory_edits import MemoryEdits
@@ -58,14 +58,14 @@ from recollect.worker.worker_options import (
     tell_nobody,
 )
 
-if TYPE_CHECKING:  # what the first append does not need is loaded when it is needed
+if TYPE_CHECKING:  # imported at run time only when used: the first append needs none of these
     from recollect.formation.config import Assistants, FormationSettings
     from recollect.models import ModelChoice
     from recollect.recall.neighbours import Neighbour
     from recollect.worker.loop import Worker
 
 SLOW_ERASE_S: Final = 15.0
-"""An erase also removes bytes, and takes longer than other operations."""
+"""Duration after which an erase is logged as slow; removing bytes takes longer than other calls."""
 
 
 def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they need)
@@ -113,9 +113,9 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
         count_tokens: Counts the tokens of a text; an estimate by default.
         outside: An external vector store that mirrors the entries and contributes to recall, such
             as `recollect.integrations.langchain.OutsideVectorStore`.
-        rerank: A reranker that orders the best entries anew: a URL, a `Reranker`, an object of a
-            library, or a callable; see `open_reranker`. Where it fails, or takes longer than 2
-            seconds, the order is that without.
+        rerank: A reranker that reorders the best entries: a URL, a `Reranker`, an object of a
+            library, or a callable; see `open_reranker`. If it fails or takes longer than 2
+            seconds, the order stays as it was.
         durability: With ``"full"``, acknowledged writes survive a power loss; with ``"relaxed"``,
             only the end of the process; see `open_store`.
         index_files: Whether the indexes of large scopes are kept in files beside a SQLite file.
@@ -205,10 +205,10 @@ class Recollect(
 
     async def open(self) -> Self:
         """
-        Open the memory without a block, on asyncio; `close` ends it, from any task of the loop.
+        Open the memory without a block, on asyncio; any task of the loop may `close` it.
 
         The background work runs in a task of its own. Prefer ``async with`` where a block fits:
-        what breaks in the background ends that block, and here it is raised by `close`.
+        an error in the background ends that block at once, while here only `close` raises it.
 
         Raises:
             UsageError: It is open, it is a view, or the event loop is not asyncio's.
@@ -239,7 +239,7 @@ class Recollect(
 
     @property
     def embedder(self) -> str | None:
-        """Identity of the embedder in use, ``None`` if recall works by words alone."""
+        """Identity of the embedder in use, ``None`` if recall compares words alone."""
         embedding = self._runtime.embedding
         return embedding.identity if embedding else None
 
@@ -271,10 +271,10 @@ class Recollect(
         *messages* is one or several: a `NewMessage`, a text (the user's), or a dict such as
         ``{"role": "assistant", "content": "Hello!"}``; see `recollect.messages.new_message`.
 
-        *settings* say how the thread is formed from now on (`recollect.formation.config`), among
-        them for which assistant; *debounce* defaults to theirs. *state* and *attachments* are
-        kept in the same transaction, as by `set_state` and `attach`, and so are *writes*, as by
-        `apply`. See `Store.append`.
+        *settings* are the thread's formation settings from now on (`recollect.formation.config`),
+        such as its assistant; *debounce* defaults to theirs. *state*, *attachments* and *writes*
+        are stored in the same transaction, as by `set_state`, `attach` and `apply`. See
+        `Store.append`.
         """
         scope = check_scope(scope)
         with observed("append", "upsert_memory", LOG, scope, thread) as seen:
@@ -323,7 +323,7 @@ class Recollect(
         """
         Return the newest messages of a thread, optionally before a position, oldest first.
 
-        With *until* those said later are left out, in whichever order they were stored.
+        *until* leaves out messages said later, whenever they were stored.
         """
         return await self.store.last_messages(
             check_scope(scope), thread, limit=limit, before=before, until=until
@@ -423,17 +423,17 @@ class Recollect(
             limit: Most entries to return, up to ``MATCHES_MAX``.
             budget_tokens: Whole entries are packed, best first, while their texts fit; the best
                 is returned even if it alone exceeds the budget. The lines that `Recall.render`
-                puts around each text are not counted: short texts cost several times as much.
+                adds to each text are not counted: rendered, short texts cost several times as much.
             below: Search the scopes below as well.
             where: Which entries may be found.
-            asked_at: The moment that the question means by "now", for "last week" and for which
-                memories are true; the present if ``None``.
-            min_score: Only entries whose `Recalled.relevance` is at least so much, from 0 to 1.
+            asked_at: The time of the question, from which "last week" counts and at which memories
+                must be valid; the present if ``None``.
+            min_score: Least `Recalled.relevance` of an entry, from 0 to 1.
 
         Raises:
             UsageError: The query is empty, or an argument is outside its range.
         """
-        recaller = opened(self._runtime.recaller)
+        recaller = require_open(self._runtime.recaller)
         ask = RecallQuery(
             query=query,
             limit=limit,
@@ -442,7 +442,7 @@ class Recollect(
             asked_at=asked_at,
             min_score=min_score,
         )
-        scopes = tuple(dict.fromkeys(_listed(scope)))
+        scopes = tuple(dict.fromkeys(_scopes_in(scope)))
         with observed("recall", "search_memory", LOG, scopes) as seen:
             found = await recaller.recall(Below(scopes) if below else scopes, ask)
             seen.count(len(found.entries))
@@ -484,9 +484,9 @@ class Recollect(
 
     async def settled(self, scope: ScopeLike, *, below: bool = False) -> None:
         """
-        Wait until everything in *scope* has its vector and is in the external store.
+        Wait until everything in *scope* has its vector and is in the external vector store.
 
-        Returns at once without an embedder and an external store.
+        Returns at once if there is neither an embedder nor an external vector store.
 
         Raises:
             EmbedderError: The embedder failed.
@@ -520,6 +520,7 @@ class Recollect(
                 await load_modules("recollect.lifecycle.forgotten")
                 from recollect.lifecycle.forgotten import note_forgotten
 
+                # Before the erase, while the memory can still be read for its digest.
                 await note_forgotten(self.store, scope, target)
             receipt = await self.store.erase(scope, target)
             self._runtime.forget(scope)
@@ -528,7 +529,7 @@ class Recollect(
         return cleaned.get(receipt.id, receipt)
 
     async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
-        """Return erase receipts by time; with *unclean*, those whose bytes remain."""
+        """Return erase receipts by time; with *unclean*, only those whose bytes remain."""
         return await self.store.receipts(unclean=unclean)
 
     # Change the embedder
@@ -543,7 +544,7 @@ class Recollect(
         Afterwards open the memory with the new embedder, in every process that uses the store.
 
         Raises:
-            UsageError: The embedder is already in use, or is none.
+            UsageError: The embedder is already in use, or is ``"none"``.
             EmbedderError: The new embedder failed; the old one stays in use.
         """
         return await self._runtime.reembed(embedder)
@@ -569,17 +570,17 @@ class Recollect(
                 yield record
 
     async def _scopes_of(self, scope: ScopeLike, *, below: bool) -> tuple[Scope, ...]:
-        """Return the distinct scopes to search, in order."""
+        """Return *scope*, or with *below* all scopes with data at and under it."""
         given = (check_scope(scope),)
         return (await scopes_below(self.store, Below(given)) or given) if below else given
 
 
-def _listed(scope: ScopeLike | Sequence[Scope]) -> tuple[Scope, ...]:
-    """Return one scope or several as several; texts in a list are the segments of one."""
+def _scopes_in(scope: ScopeLike | Sequence[Scope]) -> tuple[Scope, ...]:
+    """Return the one or several scopes given; a list of strings is the segments of one scope."""
     if isinstance(scope, list | tuple) and scope and not isinstance(scope[0], str | int):
         for each in scope:
             if isinstance(each, str):
-                msg = f"{each!r} among several scopes is a text: write it as ({each!r},)"
+                msg = f"{each!r} among several scopes is a string: write it as ({each!r},)"
                 raise UsageError(msg)
-        return tuple(check_scope(cast("Scope", each)) for each in scope)
+        return tuple(map(check_scope, scope))
     return (check_scope(cast("Scope", scope)),)

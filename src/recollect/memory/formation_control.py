@@ -91,7 +91,7 @@ class FormationMethods(ABC):
 
         Entries of a collection become one document: a later value of a field replaces an earlier
         one, lists are concatenated. A document becomes an entry. The old memories end and stay as
-        history; the new ones are derived from them and from their evidence. `undo` reverts this.
+        history; the new ones cite them and their evidence. `undo` reverts this.
 
         Raises:
             UsageError: The mode is unknown.
@@ -147,8 +147,8 @@ class FormationMethods(ABC):
         """
         Reject a memory, or the value at *pointer* in it, for good: it is not formed again.
 
-        The memory is returned as it stands then. The refused value stays visible, in the state
-        ``rejected``. *expected* is the version that was looked at, if it is to be that one.
+        The memory is returned in its new state. The rejected value stays visible, in the state
+        ``rejected``. *expected* is the version that was reviewed; ``None`` accepts any version.
 
         Rejecting a field of a collection entry affects that entry alone.
 
@@ -170,7 +170,7 @@ class FormationMethods(ABC):
         self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
     ) -> Memory:
         """
-        Put in force what waits in quarantine, exactly as it waits; return what is in force.
+        Make a quarantined memory active, unchanged; return the active memory.
 
         *expected* is the version that was reviewed; ``None`` accepts any version.
 
@@ -237,46 +237,51 @@ class FormationMethods(ABC):
         self, scope: ScopeLike, thread: str | None = None, *, formation_id: str | None = None
     ) -> int:
         """
-        Let messages that were given up wait again, due at once; return how many there are.
+        Queue messages for formation again that were given up; return how many.
 
-        Those of a thread, or of all threads of the scope; or those that one dead formation gave
-        up. What waits in the thread anyway is due at once as well.
+        These are the messages of a thread, of all threads of the scope, or of one dead formation.
+        They are due at once, and so is everything else that is pending in a named thread.
 
         Raises:
             NotFoundError: There is no such thread or formation.
-            UsageError: Both a thread and a formation are named; or the formation gave nothing up,
+            UsageError: Both a thread and a formation are named; or the formation gave up nothing,
                 or was retried before.
         """
         scope = check_scope(scope)
         if formation_id is not None:
             if thread is not None:
-                raise UsageError("name a thread or a formation to be retried, not both")
+                raise UsageError("retry takes a thread or a formation_id, not both")
             return await self.store.redrive(scope, formation_id)
         if thread is not None:
             await self.store.signal(scope, thread)
         dead = await self._dead_formations(scope)
-        meant = [each for each in dead if thread is None or thread in each.failed]
-        return sum([await self.store.redrive(scope, each.id) for each in meant])
+        chosen = [each for each in dead if thread is None or thread in each.failed]
+        return sum([await self.store.redrive(scope, each.id) for each in chosen])
 
     async def _dead_formations(self, scope: Scope) -> list[Formation]:
         dead = each_row(lambda cursor: self.store.formations(scope, status="dead", cursor=cursor))
         return [each async for each in dead]
 
     def _consolidating(self) -> Consolidator:
-        consolidator = opened(self._runtime.consolidator)
+        consolidator = require_open(self._runtime.consolidator)
         if self._actor is not None:
             consolidator = consolidator.acting(self._actor, proviso=self._proviso)
         return consolidator
 
     async def _decided(self, scope: Scope, writes: Sequence[Write]) -> Memory:
-        """Apply what a person decided; return the memory that is in force, or refused."""
+        """Apply a person's verdict; return the memory that was approved or rejected."""
         applied = await self.store.apply(scope, writes)
         self._runtime.wake()
         return next(each for each in applied if each is not None)
 
 
-def opened(part: PartT | None) -> PartT:
-    """Return a part of a memory; raise if the memory is not open."""
+def require_open(part: PartT | None) -> PartT:
+    """
+    Return *part*, a component that only an open memory has.
+
+    Raises:
+        StoreClosedError: It is ``None``: the memory is not open.
+    """
     if part is None:
         msg = "this memory is not open: use it inside 'async with recollect.open(...)'"
         raise StoreClosedError(msg)

@@ -24,11 +24,11 @@ from recollect.worker.worker_options import FORMATION
 
 LOG: Final = package_logger("recollect.memory")
 ANSWER_S: Final = 5.0
-"""A store that answers no sooner counts as down."""
+"""Time limit of the health check's read; a slower store counts as down."""
 BACKLOG_MAX: Final = 1_000
-"""The backlog is counted up to here."""
+"""Highest backlog reported; counting stops there."""
 CLEANING: Final = "cleaning"
-"""The name of a background task."""
+"""Name of the background task that removes the bytes of erased data."""
 
 
 class Monitoring:
@@ -46,8 +46,8 @@ class Monitoring:
         """
         Return the health of this memory as seen from this process; never raises.
 
-        The backlog is read from the store. Background tasks are those of this process: with
-        ``worker=False``, or if another program forms, formation is not among them.
+        The backlog is read from the store. Background tasks are those of this process: formation
+        is missing with ``worker=False``, or if another program forms.
         """
         at = to_datetime(self.store.now())
         store = await store_health(self.store)
@@ -96,7 +96,7 @@ class Monitoring:
     async def _try_clean(self) -> list[EraseReceipt]:
         try:
             return await self.clean()
-        except StoreError:  # what was erased is erased all the same, and `health` shows the error
+        except StoreError:  # the erase itself is committed, and `health` shows this error
             return []
 
 

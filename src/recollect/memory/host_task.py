@@ -1,4 +1,4 @@
-"""The task that holds a memory open where no block does."""
+"""The task that keeps a memory open without an ``async with`` block."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from recollect.errors import UsageError
 
 class HostTask:
     """
-    Enters and leaves a context in a task of its own.
+    Enters and leaves an async context in a task of its own.
 
-    A context with background work has to be left by the task that entered it, and must not lie
-    across the time limits of its caller: so neither is the caller's.
+    A context with a task group must be left by the task that entered it, and a cancel scope of the
+    caller must not reach into it. A task of its own ensures both.
     """
 
     def __init__(self, context: AbstractAsyncContextManager[Any]) -> None:
@@ -29,10 +29,10 @@ class HostTask:
         Enter the context; return once it is entered.
 
         Raises:
-            UsageError: It is entered, or the event loop is not asyncio's.
+            UsageError: It is already entered, or the event loop is not asyncio's.
         """
         if self._task is not None:
-            raise UsageError("this memory is open already: close() it before it is opened again")
+            raise UsageError("this memory is already open: close() it before you open it again")
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
@@ -40,7 +40,7 @@ class HostTask:
             raise UsageError(msg) from None
         entered, self._closing = asyncio.Event(), asyncio.Event()
         self._task = task = loop.create_task(self._hold(entered), name="recollect-memory")
-        task.add_done_callback(lambda _: entered.set())  # it failed: nobody waits any longer
+        task.add_done_callback(lambda _: entered.set())  # end the wait below if entering fails
         is_open = False
         try:
             await entered.wait()
@@ -55,11 +55,11 @@ class HostTask:
             task.result()
 
     async def stop(self) -> None:
-        """Leave the context, and raise what broke in it; return at once if it is not entered."""
+        """Leave the context, and raise its error if it failed; do nothing if it is not entered."""
         task, self._task = self._task, None
         if task is not None:
             self._closing.set()
-            await asyncio.shield(task)
+            await asyncio.shield(task)  # a cancelled caller must not cut the closing short
 
     async def _hold(self, entered: asyncio.Event) -> None:
         async with self._context:

@@ -30,9 +30,9 @@ from recollect.stores.contract.base import Store
 from recollect.stores.validation import check_list, check_scope, check_text
 
 REMEMBERED: Final = "remembered"
-"""The cause of a version that a program wrote as a plain sentence."""
+"""Cause of a memory version written by `Recollect.remember`."""
 TRIES_MAX: Final = 5
-# Types and schemas take tenths of a second to load: the first value that is checked does.
+# Loaded by the first value that is checked: types and schemas take tenths of a second to import.
 _CHECKS: Final = ("recollect.formation.scope_types", "recollect.memory.value_checks")
 _NOTES: Final = ("recollect.formation.types.builtin", "recollect.formation.value_identity")
 
@@ -85,7 +85,7 @@ class MemoryEdits(ABC):
         check_document(types, type_, value)
         (memory,) = await self.apply(scope, [write])
         if memory is None:
-            msg = f"{type_}/{key} was put and is not there"
+            msg = f"{type_}/{key} was written, but the store returned no memory"
             raise StoreClosedError(msg)
         return memory
 
@@ -119,26 +119,26 @@ class MemoryEdits(ABC):
         """
         Keep a sentence as a memory of the type ``Note``, and return it.
 
-        No model is called. The same sentence, but for case, spaces and punctuation, is one
-        memory: said again it is returned as it stands, or put in force again if it had ended or
-        was not active.
+        No model is called. Sentences that differ only in case, spaces and punctuation are one
+        memory: repeating it returns the memory unchanged, or makes it active again if it had ended
+        or was not active.
 
-        It rests on no message, as any memory that a program writes: *trust* says who vouches
-        for it. To have what a user said formed, and cited, `append` it instead.
+        It cites no message, like any memory that a program writes: *trust* says who vouches
+        for it. To form memories that cite a user's words, `append` the message instead.
 
         Args:
             text: What to remember, readable on its own.
             context: When it matters, and its limits.
-            trust: The least trusted source of the sentence: ``"external"`` for one that a page
-                or a tool said.
-            source: Name of the program whose agent found it out, with the trust ``"agent"``: the
-                note is a finding, made in the thread of that name, and goes with either
-                (`EraseSource`, `EraseThread`). An agent's sentence leaves one that rests on
-                anything else as it stands, and one that a person has rejected.
+            trust: The least trusted source of the sentence: ``"external"`` if it comes from a page
+                or a tool.
+            source: Name of the program whose agent found it out; requires the trust ``"agent"``.
+                The note is then a finding, made in the thread of that name, and is erased with
+                either (`EraseSource`, `EraseThread`). It never changes a memory with other
+                evidence, nor one that a person has rejected.
 
         Raises:
-            UsageError: The text is empty, or is no text; *source* is given with another trust; or
-                the scope describes a type ``Note`` of another form.
+            UsageError: The text is empty or not a string; *source* is given with another trust; or
+                the scope defines a type ``Note`` with another schema.
         """
         await load_modules(*_CHECKS, *_NOTES)
         from recollect.formation.scope_types import types_in_force
@@ -147,19 +147,19 @@ class MemoryEdits(ABC):
         from recollect.memory.value_checks import check_document
 
         if source is not None and trust != "agent":
-            msg = f"source={source!r} is of what an agent found; trust is {trust!r}, not 'agent'"
+            msg = f"source={source!r} needs trust='agent', but trust is {trust!r}"
             raise UsageError(msg)
-        said = check_text(text, "what to remember").strip()
-        if not said:
+        sentence = check_text(text, "what to remember").strip()
+        if not sentence:
             raise UsageError("there is nothing to remember: give a sentence")
         scope = check_scope(scope)
-        # A digest under the store's own key: a plain one would let a guessed sentence be
-        # confirmed by the key alone, wherever keys are logged.
-        key = await self.store.keyed(NOTE.name, normalised(said) or said)
+        # A digest under the store's own secret: with a plain digest, anyone who sees a logged key
+        # could confirm a guessed sentence. Punctuation alone normalises to nothing, so it is kept.
+        key = await self.store.keyed(NOTE.name, normalised(sentence) or sentence)
         note = PutMemory(
             type=NOTE.name,
             key=key,
-            value={"context": context, "content": said},
+            value={"context": context, "content": sentence},
             evidence={} if source is None else finding_of(self.store, source),
             trust=trust,
             cause=REMEMBERED,
@@ -170,7 +170,7 @@ class MemoryEdits(ABC):
         while True:
             try:
                 return await self._remember(scope, note)
-            except VersionConflictError:  # somebody else remembered it at the same time
+            except VersionConflictError:  # another caller remembered it at the same time
                 left -= 1
                 if not left:
                     raise
@@ -195,7 +195,7 @@ class MemoryEdits(ABC):
         (memory,) = await self.store.apply(scope, [end])
         self._runtime.wrote(scope)
         if memory is None:
-            raise NotFoundError(f"{type_}/{key} has expired: there is nothing to end")
+            raise NotFoundError(f"{type_}/{key} has expired: it cannot be ended")
         return memory
 
     async def delete(
@@ -204,8 +204,8 @@ class MemoryEdits(ABC):
         """
         Remove a memory with its history; return True if there was one.
 
-        Its bytes go with the next `erase`. `erase` it at once where it must not be known any
-        more: that takes what rests on it too, and gives a receipt.
+        Its bytes stay on disk until the next `erase`. To forget it for privacy, call `erase`
+        instead: that also erases what was derived from it, and returns a receipt.
 
         Raises:
             VersionConflictError: It is not at the version *expected*.
@@ -218,30 +218,31 @@ class MemoryEdits(ABC):
         return standing is not None
 
     async def _remember(self, scope: Scope, note: PutMemory) -> Memory:
-        """Return the memory that says *note* already, else write its first or next version."""
-        standing = await self.store.get(scope, note.type, note.key)
-        if standing is not None and _stays(standing, note):
-            return standing
-        expected = standing.version if standing else 0
+        """Return the current memory if it equals *note*, else write its first or next version."""
+        current = await self.store.get(scope, note.type, note.key)
+        if current is not None and _is_unchanged_by(current, note):
+            return current
+        expected = current.version if current else 0
         writes: list[Write] = [replace(note, expected=expected)]
-        if standing is not None and standing.trust == "agent" != note.trust:
-            # A next version would take over the finding's words, and rest on it still.
-            gone = DeleteMemory(type=note.type, key=note.key, expected=expected)
-            writes = [gone, replace(note, expected=0)]
+        if current is not None and current.trust == "agent" != note.trust:
+            # A new version would keep the agent's finding in its history, and so be erased with
+            # it. A user's own sentence must not be: write it as a memory without that past.
+            removal = DeleteMemory(type=note.type, key=note.key, expected=expected)
+            writes = [removal, replace(note, expected=0)]
         *_, memory = await self.store.apply(scope, writes)
         self._runtime.wrote(scope)
         if memory is None:
-            raise StoreClosedError(f"{note.type}/{note.key} was remembered and is not there")
+            raise StoreClosedError(f"{note.type}/{note.key} was written, but none was returned")
         return memory
 
 
-def _stays(standing: Memory, note: PutMemory) -> bool:
-    """Return True if a memory says *note* already, or is not an agent's to write anew."""
-    if note.trust == "agent" and (standing.trust != "agent" or standing.state != "active"):
+def _is_unchanged_by(current: Memory, note: PutMemory) -> bool:
+    """Return True if *current* equals *note*, or an agent may not rewrite it."""
+    if note.trust == "agent" and (current.trust != "agent" or current.state != "active"):
         return True
     return (
-        standing.state == "active"
-        and standing.valid_until is None
-        and standing.value.get("context") == note.value["context"]
-        and standing.trust == note.trust
+        current.state == "active"
+        and current.valid_until is None
+        and current.value.get("context") == note.value["context"]
+        and current.trust == note.trust
     )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def open_intake(memory: Restoration, *, depth: int = 1, restore_erased: bool = False) -> Intake:
-    """Return an `Intake` that takes the records of one import into *memory*, batch by batch."""
+    """Return an `Intake` that writes the records of one import into *memory*, batch by batch."""
     return memory._intake(depth=depth, restore_erased=restore_erased)  # noqa: SLF001 (one module)
 
 
@@ -54,7 +54,7 @@ class Restoration:
         """
         Restore exported records, in batches of one scope each; return how many were new.
 
-        Batches of one scope are stored in order, those of several scopes at the same time.
+        Batches of one scope are stored in order, those of different scopes concurrently.
         Idempotent. Records that this store's ledger lists as erased are left out, with everything
         derived from them alone; so is evidence in messages that are neither in the store nor among
         the records.
@@ -64,10 +64,10 @@ class Restoration:
             told: Called for each record that was left out or stored differently.
 
         Raises:
-            ConflictError: A record differs from the stored one at its address; earlier batches are
-                stored, and some of other scopes may be.
+            ConflictError: A record differs from the stored one at its address. Earlier batches of
+                its scope are stored, and some of other scopes may be.
             UsageError: A record is malformed, holds invalid settings, or holds internal data of a
-                service; earlier batches are stored, and some of other scopes may be.
+                service. Earlier batches of its scope are stored, and some of other scopes may be.
         """
         await load_modules("recollect.lifecycle.scope_batches")
         from recollect.lifecycle.scope_batches import take_window, windows_of
@@ -78,10 +78,11 @@ class Restoration:
         for window in windows_of(batches):
             taken = await take_window(intake, window, partial(intake.take, last=True))
             for batch, counts in zip(window, taken.counts, strict=True):
-                if counts is None:
+                if counts is None:  # this batch failed; its error is raised below
                     break
                 new += counts.new
                 for note in counts.notes:
+                    # A note counts within its batch; the caller's numbers are of all *records*.
                     told(replace(note, place=note.place + places))
                 places += len(batch)
             if taken.error:

@@ -1,4 +1,4 @@
-"""People's verdicts on formed memories: refuse one for good, or put it in force."""
+"""A person's verdict on a formed memory: approve it, or reject it for good."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from recollect.formation.value_identity import is_named, is_shortened, proposed_
 from recollect.formation.verdicts import approval_of, rejection_of
 from recollect.records import Memory, Scope, Write
 from recollect.stores.contract.base import Store
+from recollect.stores.pages import each_row
 from recollect.worker.formation_input import read_rivals
 
 ROWS_A_PAGE: Final = 500
@@ -20,7 +21,7 @@ ROWS_A_PAGE: Final = 500
 async def rejecting_writes(
     store: Store, scope: Scope, memory: Memory, pointer: str, assistants: Assistants
 ) -> Sequence[Write]:
-    """Return the writes that refuse *memory*, or what stands at *pointer* in it."""
+    """Return the writes that reject *memory*, or the value at *pointer* in it."""
     proposal_for = await _proposed_for(store, scope, memory.type, memory.key)
     known = assistants.type_named(memory.type)
     return rejection_of(memory, pointer, standing=proposal_for, type_=known)
@@ -29,11 +30,12 @@ async def rejecting_writes(
 async def approving_writes(
     store: Store, scope: Scope, memory: Memory, assistants: Assistants
 ) -> Sequence[Write]:
-    """Return the writes that put *memory* in force as it waits in quarantine."""
+    """Return the writes that make a quarantined *memory* active, unchanged."""
     proposal_for = await _proposed_for(store, scope, memory.type, memory.key)
     known = assistants.type_named(memory.type)
     rivals: Sequence[Memory] = ()
     if known is not None and is_single(known, memory.value):
+        # Its type allows one value per subject: approving this one ends the others.
         found = await read_rivals(store, scope, known, {memory.key: memory.value})
         rivals = found[memory.key]
     return approval_of(memory, proposal_for, type_=known, rivals=rivals)
@@ -52,9 +54,9 @@ async def verdict_writes(
     Return the writes that approve or reject the memory at an address.
 
     Raises:
-        NotFoundError: There is none.
-        UsageError: It is to be approved, and is not in quarantine.
-        VersionConflictError: It is at another version than *expected*.
+        NotFoundError: There is no such memory.
+        UsageError: It cannot be approved: it is not in quarantine.
+        VersionConflictError: It is not at version *expected*.
     """
     memory = await existing_memory(store, scope, *address, expected)
     if verdict == "approve":
@@ -69,8 +71,8 @@ async def existing_memory(
     Return the memory at an address, at the version *expected* if one is given.
 
     Raises:
-        NotFoundError: There is none.
-        VersionConflictError: It is at another version.
+        NotFoundError: There is no such memory.
+        VersionConflictError: It is not at version *expected*.
     """
     memory = await store.get(scope, type_, key)
     if memory is None:
@@ -82,16 +84,18 @@ async def existing_memory(
 
 
 async def _proposed_for(store: Store, scope: Scope, type_: str, key: str) -> Memory | None:
-    """Return the memory that the one with this key is a proposal for, if it is one."""
+    """Return the memory that a proposal with this key would change; ``None`` if there is none."""
     proposed = proposed_for(key)
     if proposed is None:
         return None
-    name, cursor = proposed[0], None
+    name = proposed[0]
     found = await store.get(scope, type_, name)
-    while found is None and is_shortened(name):
-        page = await store.memories(scope, type_=type_, cursor=cursor, limit=ROWS_A_PAGE)
-        found = next((each for each in page.rows if is_named(name, each.key)), None)
-        cursor = page.cursor
-        if cursor is None:
-            break
-    return found
+    if found is not None or not is_shortened(name):
+        return found
+    # A proposal holds a long key in short, with a digest: compare it with all keys of the type.
+    async for each in each_row(
+        lambda cursor: store.memories(scope, type_=type_, cursor=cursor, limit=ROWS_A_PAGE)
+    ):
+        if is_named(name, each.key):
+            return each
+    return None

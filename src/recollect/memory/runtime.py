@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # formation is loaded when something is to be formed
 
 LOG: Final = package_logger("recollect.memory")
 MERGING: Final = "merging"
-"""The name of a background task."""
+"""Name of the background task that merges and drops indexes."""
 MERGE_EVERY_S: Final = 1.0
 
 
@@ -60,8 +60,8 @@ class MemoryRuntime(EmbedderSwitch):
     """
     The mutable state of an open memory: its components, caches and tasks.
 
-    A memory and all its views share one. A view with state of its own would keep using the old
-    embedder after `reembed`, or leave erased words in an index that the memory does not know.
+    A memory and all its views share one runtime. A view with its own would keep using the old
+    embedder after `reembed`, or keep erased words in an index that the memory cannot reach.
     """
 
     def __init__(self, store: Store, options: RuntimeOptions) -> None:
@@ -78,6 +78,7 @@ class MemoryRuntime(EmbedderSwitch):
     async def open(self) -> None:
         """Open the store and the components over it, and start the background work."""
         options = self.options
+        # A local stack closes what was opened if a later step fails; `pop_all` keeps it open.
         async with AsyncExitStack() as exit_:
             await exit_.enter_async_context(self.store)
             embedder = await to_thread.run_sync(open_embedder, options.embedder)
@@ -94,7 +95,7 @@ class MemoryRuntime(EmbedderSwitch):
 
     @property
     def assistants(self) -> Assistants:
-        """The configuration of all assistants; the first time, formation is loaded for it."""
+        """The configuration of all assistants; the first use imports formation."""
         if self._assistants is None:
             from recollect.formation.config import assistants_of
 
@@ -103,7 +104,7 @@ class MemoryRuntime(EmbedderSwitch):
 
     @property
     def consolidator(self) -> Consolidator | None:
-        """The consolidator of this memory; the first use loads formation."""
+        """The consolidator, ``None`` while closed; the first use imports formation."""
         if self._consolidator is None and self.recaller is not None:
             from recollect.worker.consolidation_run import open_consolidator
 
@@ -117,9 +118,9 @@ class MemoryRuntime(EmbedderSwitch):
         return self._consolidator
 
     async def debounce_of(self, settings: JsonObject, scope: Scope) -> Debounce:
-        """Return when a thread of *scope* with *settings* is due by its configuration."""
+        """Return the debounce that applies to a thread of *scope* with *settings*."""
         if self.options.formation is None and not settings:
-            return Debounce()
+            return Debounce()  # the default, without importing formation
         await load_modules("recollect.formation.config")
         return self.assistants.of(settings, scope).debounce
 
@@ -139,7 +140,7 @@ class MemoryRuntime(EmbedderSwitch):
         self.wake()
 
     def forget(self, scope: Scope) -> None:
-        """Drop what indexes hold of *scope* and of all scopes below it."""
+        """Drop the indexes of *scope* and of all scopes below it."""
         if self.recaller and self.recaller.has_indexes:
             self.recaller.indexes.forget(check_scope(scope))
 
@@ -148,7 +149,7 @@ class MemoryRuntime(EmbedderSwitch):
         if has_loop():
             self._wake_all()
         elif self.loop:
-            with suppress(RuntimeError):  # it has ended: nobody is left to be woken
+            with suppress(RuntimeError):  # the loop is closed, and so are its tasks
                 self.loop.call_soon_threadsafe(self._wake_all)
 
     def _wake_all(self) -> None:
@@ -207,10 +208,10 @@ class MemoryRuntime(EmbedderSwitch):
                 monitor.succeeded()
 
     async def _write_index_files(self, recaller: Recaller) -> None:
-        """Write the index files that are due; the embedder has to be there to say its name."""
+        """Write the index files that are due, once the identity of the embedder is known."""
         if recaller.vectors_by is None:
             return
-        if self._persistence is None:  # a search has loaded numpy
+        if self._persistence is None:  # imported here: indexes exist, so numpy is loaded already
             from recollect.recall.index_persistence import IndexPersistence
 
             self._persistence = IndexPersistence(self.store)
@@ -220,5 +221,5 @@ class MemoryRuntime(EmbedderSwitch):
 def _running_loop() -> asyncio.AbstractEventLoop | None:
     try:
         return asyncio.get_running_loop()
-    except RuntimeError:  # it runs on another kind of loop
+    except RuntimeError:  # trio, which has no asyncio loop
         return None

@@ -13,8 +13,8 @@ class ScopeLocks:
     """
     The write locks of the scopes of one memory, shared by all its callers.
 
-    An agent calls several tools at once. Without locks they would run into version conflicts with
-    each other, and the last of many would run out of retries.
+    An agent calls several tools at once. Without locks, these would cause each other version
+    conflicts, and the last of many would run out of retries.
 
     >>> locks = ScopeLocks()
     >>> locks.of(("users", "ada")) is locks.of(("users", "bob"))
@@ -25,5 +25,5 @@ class ScopeLocks:
         self._locks: WeakValueDictionary[Scope, Lock] = WeakValueDictionary()
 
     def of(self, scope: Scope) -> Lock:
-        """Return the lock of *scope*; it is dropped when no one holds or awaits it."""
+        """Return the lock of *scope*; keep a reference to it, since unused locks are dropped."""
         return self._locks.setdefault(scope, Lock())

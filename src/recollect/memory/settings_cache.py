@@ -10,7 +10,7 @@ from recollect.stores.contract.base import Store
 ValueT = TypeVar("ValueT")
 
 STANDING_MAX: Final = 10_000
-"""So many values are kept; with one more, all are let go."""
+"""Most cached values; one more clears the cache."""
 
 
 class SettingsCache(Generic[ValueT]):
@@ -18,7 +18,7 @@ class SettingsCache(Generic[ValueT]):
     Values read under the current `Store.settings_stamp`, by name.
 
     A value may be stale: use it only for a change that is committed under the stamp returned with
-    it, or where a wrong refusal is harmless.
+    it, or where a wrong refusal does no harm.
     """
 
     def __init__(self, store: Store) -> None:
@@ -33,9 +33,11 @@ class SettingsCache(Generic[ValueT]):
         return self._kept[name], self._stamp
 
     def keep(self, name: Hashable, value: ValueT, stamp: int | None) -> None:
-        """Store a value that was read after *stamp* was taken."""
+        """Cache a value that was read after *stamp* was taken."""
+        # Read under an older stamp, the value may miss a change that the cache already knows of.
         if stamp is None or stamp < self._stamp:
             return
+        # A newer stamp means that settings changed: everything cached before is stale.
         if stamp > self._stamp or len(self._kept) >= STANDING_MAX:
             self._kept.clear()
             self._stamp = stamp

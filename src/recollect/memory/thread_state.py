@@ -88,7 +88,7 @@ def attachment_writes(thread: str, attachment: Attachment, old_parts: int) -> li
         "bytes": size,
         "parts": len(starts),
     }
-    # What it replaces goes first: what is kept of a file begins with it.
+    # The old file goes first. The new one may have fewer parts, and writes apply in order.
     writes = detaching_writes(thread, name, old_parts)
     writes.append(PutSideRecord(kind=ATTACHMENT, key=_named(name), thread=thread, value=about))
     for number, start in enumerate(starts):
@@ -109,11 +109,11 @@ def detaching_writes(thread: str, name: str, parts: int) -> list[SideWrite]:
 
 
 def _named(name: str) -> str:
-    return check_id(name, "the name of what stands beside a thread")
+    return check_id(name, "the name of a thread's state value or attachment")
 
 
 def _part_key(name: str, part: int) -> str:
-    return f"{_named(name)}/{part:04d}"
+    return f"{_named(name)}/{part:04d}"  # padded, so that keys sort in the order of the parts
 
 
 class ThreadStateMethods(ABC):
@@ -123,7 +123,7 @@ class ThreadStateMethods(ABC):
 
     async def state(self, scope: ScopeLike, thread: str) -> dict[str, Json]:
         """Return the state of a thread by name; empty if it has none."""
-        found = await self._beside(check_scope(scope), STATE, thread)
+        found = await self._side_records(check_scope(scope), STATE, thread)
         return {each.key: each.value["value"] for each in found}
 
     async def set_state(self, scope: ScopeLike, thread: str, state: Mapping[str, Json]) -> None:
@@ -151,16 +151,17 @@ class ThreadStateMethods(ABC):
     async def attachments(self, scope: ScopeLike, thread: str) -> tuple[AttachmentInfo, ...]:
         """Return the metadata of a thread's attachments, by name."""
         return tuple(
-            _attached(each) for each in await self._beside(check_scope(scope), ATTACHMENT, thread)
+            _info_of(each)
+            for each in await self._side_records(check_scope(scope), ATTACHMENT, thread)
         )
 
     async def attachment(self, scope: ScopeLike, thread: str, name: str) -> Attachment | None:
         """Return an attachment with its content, ``None`` if the name is unknown."""
         scope = check_scope(scope)
-        first = await self._about(scope, thread, name)
+        first = await self._metadata(scope, thread, name)
         if first is None:
             return None
-        about = _attached(first)
+        about = _info_of(first)
         keys = [_part_key(name, number) for number in range(_parts_of(first))]
         addresses = [SideAddress(ATTACHMENT_PART, key, thread) for key in keys]
         parts = await self.store.side_records_at(scope, addresses)
@@ -170,7 +171,7 @@ class ThreadStateMethods(ABC):
     async def detach(self, scope: ScopeLike, thread: str, name: str) -> bool:
         """Remove an attachment; return False if there was none."""
         scope = check_scope(scope)
-        first = await self._about(scope, thread, name)
+        first = await self._metadata(scope, thread, name)
         if first is None:
             return False
         await self.store.apply(scope, detaching_writes(thread, name, _parts_of(first)))
@@ -184,18 +185,15 @@ class ThreadStateMethods(ABC):
             if not isinstance(each, Attachment):
                 msg = f"an attachment is an Attachment, not {each!r}"
                 raise UsageError(msg)
-            old = await self._old_parts(scope, thread, each.name)
-            writes += attachment_writes(thread, each, old)
+            old = await self._metadata(scope, thread, each.name)
+            writes += attachment_writes(thread, each, _parts_of(old) if old else 0)
         return writes
 
-    async def _old_parts(self, scope: Scope, thread: str, name: str) -> int:
-        first = await self._about(scope, thread, name)
-        return _parts_of(first) if first else 0
-
-    async def _about(self, scope: Scope, thread: str, name: str) -> SideRecord | None:
+    async def _metadata(self, scope: Scope, thread: str, name: str) -> SideRecord | None:
+        """Return the side record that describes an attachment, ``None`` if there is none."""
         return await self.store.side_record(scope, ATTACHMENT, _named(name), thread=thread)
 
-    async def _beside(self, scope: Scope, kind: str, thread: str) -> list[SideRecord]:
+    async def _side_records(self, scope: Scope, kind: str, thread: str) -> list[SideRecord]:
         """Return a thread's side records of a kind, by key."""
         found = each_row(
             lambda cursor: self.store.side_records(
@@ -210,7 +208,7 @@ def _parts_of(first: SideRecord) -> int:
     return parts if isinstance(parts, int) else 0
 
 
-def _attached(first: SideRecord) -> AttachmentInfo:
+def _info_of(first: SideRecord) -> AttachmentInfo:
     size = first.value["bytes"]
     return AttachmentInfo(
         name=first.key,

@@ -1,4 +1,4 @@
-"""The summary that is kept of a thread: a text, and up to which message it goes."""
+"""The stored summary of a thread: its text and the position it reaches."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from recollect.stores.validation import ID_CHARACTERS_MAX
 
 SUMMARY_TYPE: Final = "Summary"
 SUMMARY_POLICIES: Final = ("summary", "summary buffer")
-"""The kinds of conversation memory that keep one."""
+"""The conversation policies that store a summary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadSummary:
-    """A summary, which holds what was said up to the position *until*; version 0 is none."""
+    """A summary of a thread up to position *until*; version 0 means that there is none."""
 
     content: str = ""
     until: int = 0
@@ -26,7 +26,7 @@ class ThreadSummary:
 
 def key_of(policy: str, thread: str) -> str:
     """
-    Return the key of the document that *policy* keeps of *thread*, short for a long name.
+    Return the key of the summary document of *thread* by *policy*, hashed if it is too long.
 
     >>> key_of("summary", "talk")
     'summary/talk'
@@ -35,23 +35,24 @@ def key_of(policy: str, thread: str) -> str:
 
 
 def short_key(key: str, instead: str) -> str:
-    """Return *key*, or *instead* where evidence could not name its versions any more."""
+    """Return *key*, or *instead* if it is too long for evidence to name a version of it."""
+    # Evidence names a version as "type/key@version", in one id: half its limit is left for that.
     return key if len(key) <= ID_CHARACTERS_MAX // 2 else instead
 
 
 def summary_in(kept: Memory | None) -> ThreadSummary:
-    """Return the summary that a document holds; an erase may have taken its words."""
+    """Return the summary in a document, without content if an erase removed that."""
     if kept is None:
         return ThreadSummary()
     content, until = kept.value.get("content"), kept.value.get("until")
     if not isinstance(content, str) or not isinstance(until, int):
-        # It is formed anew, from the messages that are left.
+        # Erased: keep the version for the next write, and summarise the remaining messages anew.
         return ThreadSummary(version=kept.version)
     return ThreadSummary(content=content, until=until, version=kept.version)
 
 
 async def newest_summary(store: Store, scope: Scope, thread: str) -> ThreadSummary:
-    """Return the kept summary of a thread that reaches furthest; version 0 if there is none."""
+    """Return the stored summary of a thread that reaches furthest; version 0 if there is none."""
     addresses = [(SUMMARY_TYPE, key_of(policy, thread)) for policy in SUMMARY_POLICIES]
     kept = await store.get_many(scope, addresses)
     return max(map(summary_in, kept), key=lambda each: each.until)

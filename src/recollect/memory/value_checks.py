@@ -12,15 +12,15 @@ from recollect.formation.types.schema import violations
 from recollect.records import JsonObject
 
 NEAR: Final = 0.8
-"""Names at least so alike (`difflib`'s ratio, capitals apart) are taken for a slip of the pen."""
+"""Similarity (`difflib`'s ratio, ignoring case) from which a name counts as a misspelling."""
 
 
 def check_document(types: Sequence[MemoryType], type_: str, value: JsonObject) -> MemoryType | None:
     """
-    Return the type whose schema *value* fits, ``None`` if the type has no schema.
+    Return the type whose schema *value* fits, ``None`` if the type is unknown.
 
-    Unknown types are accepted, unless the name is almost that of a known one: one of *types*, which
-    are in force, or a built-in one.
+    Known are *types*, which are in force, and the built-in ones. An unknown type is accepted,
+    unless its name looks like a misspelt known one.
 
     Raises:
         UsageError: The value does not fit; or the type's name looks misspelt, and the message
@@ -33,7 +33,7 @@ def check_document(types: Sequence[MemoryType], type_: str, value: JsonObject) -
         return None
     wrong = violations(found, value)
     if wrong:
-        msg = f"the value is no {type_}: {'; '.join(wrong)}; it may have {_fields(found)}"
+        msg = f"the value is no {type_}: {'; '.join(wrong)}; its fields are {_fields(found)}"
         raise UsageError(msg)
     return found
 
@@ -45,7 +45,7 @@ def _check_name(type_: str, known: Sequence[str]) -> None:
     if near:
         msg = (
             f"there is no type {type_!r}: did you mean {plain[near[0]]!r}? "
-            "A type of your own with such a name is described in FormationSettings(types=…) first"
+            "To use this name for a type of your own, define it in FormationSettings(types=…)"
         )
         raise UsageError(msg)
 

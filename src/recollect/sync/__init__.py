@@ -1,1 +1,1 @@
-"""The synchronous face of a memory, and the bridge to the asynchronous one."""
+"""The synchronous API of a memory, and its bridge to the asynchronous one."""

@@ -18,15 +18,15 @@ from recollect.sync.portal import PortalThread
 OpenedT = TypeVar("OpenedT", bound=AbstractAsyncContextManager[Any])
 ResultT = TypeVar("ResultT")
 Awaited: TypeAlias = Coroutine[Any, Any, ResultT]
-"""A call of an async function, not begun yet."""
+"""A coroutine that returns *ResultT*."""
 
 
 class AsyncBridge(Generic[OpenedT]):
     """
-    One asynchronous object on an event loop of its own thread, and the ways to it from others.
+    Runs one asynchronous object on an event loop of its own thread, for callers on other threads.
 
     A `SyncFace` and all views of it share one bridge. It belongs to the process that opened it;
-    a forked child that closes it leaves everything to its parent.
+    a forked child that closes it only drops its references.
     """
 
     def __init__(self, make: Callable[[], OpenedT], *, how_to_open: str) -> None:
@@ -48,10 +48,12 @@ class AsyncBridge(Generic[OpenedT]):
             UsageError: It is open.
         """
         if self._opened is not None and self._process == os.getpid():
-            raise UsageError("this is open already: close() it before it is opened again")
+            raise UsageError("this is already open: close() it before you open it again")
         with ExitStack() as exit_:
             self._process = os.getpid()
             portal = exit_.enter_context(PortalThread())
+            # Runs after the object is closed and before its loop ends: a visit whose loop has
+            # ended would never complete.
             exit_.callback(self._await_visits)
             made = portal.call(self._made)
             exit_.enter_context(portal.wrap_async_context_manager(made))
@@ -59,8 +61,9 @@ class AsyncBridge(Generic[OpenedT]):
             self._exit = exit_.pop_all()
 
     def close(self) -> None:
-        """Close the object, and end the thread once what runs there has ended."""
+        """Close the object, wait for the calls that still run, and end the thread."""
         if self._process != os.getpid():
+            # A forked child has no such thread, and must not close its parent's connections.
             self._portal = self._opened = None
             self._exit.pop_all()
             return
@@ -73,7 +76,7 @@ class AsyncBridge(Generic[OpenedT]):
         return self._make()
 
     def _await_visits(self) -> None:
-        """Wait for what still runs on the loop, which ends soon: its store is closed."""
+        """Wait for the calls on the loop; they end soon, since their store is closed."""
         wait(tuple(self._visits))
 
     @property
@@ -86,16 +89,16 @@ class AsyncBridge(Generic[OpenedT]):
         """
         if self._opened is None or self._process != os.getpid():
             msg = (
-                f"this is not open in this process: {self._how_to_open}; after a fork open another"
+                f"this is not open in this process: {self._how_to_open}; after a fork, open it anew"
             )
             raise StoreClosedError(msg)
         return self._opened
 
     def call(self, function: Callable[[OpenedT], Awaitable[ResultT]], opened: OpenedT) -> ResultT:
-        """Run *function* on the object's loop; this thread waits for its result."""
+        """Run *function* on the object's loop, and block this thread until it returns."""
         portal = self._portal
         if portal is None:
-            raise StoreClosedError("this was closed meanwhile: open it again")
+            raise StoreClosedError("this was closed during the call: open it again")
         return portal.call(function, opened)
 
     async def visit(
@@ -113,15 +116,15 @@ class AsyncBridge(Generic[OpenedT]):
     def _submitted(
         self, function: Callable[[OpenedT], Awaitable[ResultT]], opened: OpenedT
     ) -> Future[ResultT]:
-        """Begin *function* on the object's loop, without waiting until that loop takes it."""
+        """Schedule *function* on the object's loop, without blocking until that loop starts it."""
 
         async def visiting() -> ResultT:
             return await function(opened)
 
-        # The lock orders this before or after `close`, which waits for what was begun: a task
-        # given to a loop that runs no more would never be answered.
+        # The lock orders this before or after `close`, which waits for every visit begun before
+        # it: a task given to a loop that has ended would never complete.
         with self._turn:
-            _ = self.opened
+            _ = self.opened  # raises if `close` came first
             if self._loop is None:
                 raise StoreClosedError("this has no event loop: enter it with 'with' first")
             future = asyncio.run_coroutine_threadsafe(visiting(), self._loop)

@@ -1,4 +1,4 @@
-"""`SyncRecollect`: a memory without ``await``, each method made from that of `Recollect`."""
+"""`SyncRecollect`: `Recollect` without ``await``, its methods generated from those."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ViewT = TypeVar("ViewT", bound="SyncRecollect")
 def _sync_view(
     method: Callable[Concatenate[Recollect, P], Recollect],
 ) -> Callable[Concatenate[ViewT, P], ViewT]:
-    """Return *method*, which makes a view of a memory, as one that makes a view of its face."""
+    """Return the face's version of *method*, which returns a view of a memory."""
 
     @wraps(method)
     def viewed(self: ViewT, /, *args: P.args, **kwargs: P.kwargs) -> ViewT:
@@ -40,7 +40,7 @@ class SyncRecollect(SyncFace[Recollect]):
 
     It opens and owns everything on a thread of its own, so it works in notebooks and inside
     a running event loop (which it blocks). Used after a fork it raises `StoreClosedError`; a
-    forked child that leaves the block leaves everything to its parent.
+    forked child that leaves the block does not close its parent's memory.
 
     >>> with open_sync("memory:", embedder="none") as memory:
     ...     note = memory.remember("ada", "Ada prefers short answers.")
@@ -63,7 +63,7 @@ class SyncRecollect(SyncFace[Recollect]):
 
     def _check_not_view(self) -> None:
         if self._view is not None:
-            msg = "a view of a memory is open as long as the memory: enter that with 'with'"
+            msg = "a view is open as long as its memory: enter the memory with 'with'"
             raise UsageError(msg)
 
     def _open(self) -> Recollect:
@@ -71,21 +71,22 @@ class SyncRecollect(SyncFace[Recollect]):
         return memory if self._view is None else self._view(memory)
 
     def _viewed(self, view: Callable[[Recollect], Recollect]) -> Self:
-        """Return this face over a *view* of its memory, which is made anew for each call."""
+        """Return a face over a *view* of the memory; the view is made anew for each call."""
         face = object.__new__(type(self))
-        within = self._view
-        seen = view if within is None else lambda memory: view(within(memory))
-        face.__dict__.update(self.__dict__, _view=seen)
-        _ = face._open()  # what is wrong with the view is raised here, not at its first call
+        outer = self._view
+        composed = view if outer is None else lambda memory: view(outer(memory))
+        face.__dict__.update(self.__dict__, _view=composed)
+        _ = face._open()  # raise the errors of an invalid view here, not at its first call
         return face
 
     def here(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
         """
         Run an async *function* of the memory on this thread, and return its result.
 
-        It reads as much as it likes, or writes once, at its end. Where the store needs a loop,
-        one runs on this thread, or the function waits for anything but the store, it is run
-        from its beginning as `call` does; a change of threads costs more than most reads.
+        This saves a change of threads, which costs more than most reads. The function may only
+        read, or write once at its end: if the store needs an event loop, if one runs on this
+        thread, or if the function awaits anything but the store, it is run again from its
+        beginning as `call` does.
         """
         memory = self._open()
         if memory.store.answers_in_place and not has_loop():
@@ -95,7 +96,7 @@ class SyncRecollect(SyncFace[Recollect]):
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop | None:
-        """See `Recollect.loop`; here it is that of the memory's own thread."""
+        """See `Recollect.loop`; it is the loop of the memory's own thread."""
         return self._open().loop
 
     @property
@@ -194,12 +195,12 @@ class SyncRecollect(SyncFace[Recollect]):
 
 
 def _sync_opener(open_memory: Callable[P, Recollect]) -> Callable[P, SyncRecollect]:
-    """Return what opens a `SyncRecollect` with the parameters of *open_memory*."""
+    """Return a function that makes a `SyncRecollect`, with the parameters of *open_memory*."""
     parameters = signature(open_memory)
 
     @wraps(open_memory)
     def open_sync(*args: P.args, **kwargs: P.kwargs) -> SyncRecollect:
-        parameters.bind(*args, **kwargs)  # what it does not take is refused here, as by `open`
+        parameters.bind(*args, **kwargs)  # raise TypeError here: `open_memory` runs only later
         return SyncRecollect(partial(open_memory, *args, **kwargs))
 
     open_sync.__name__ = "open_sync"

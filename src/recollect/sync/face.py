@@ -1,4 +1,4 @@
-"""Classes without ``await``, whose methods are made from those of an asynchronous class."""
+"""Synchronous classes whose methods are generated from those of an asynchronous class."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SyncFace(Generic[BehindT_co]):
     An asynchronous object, used without ``await``: enter it with ``with``.
 
     It opens and owns the object on a thread of its own, so it works in notebooks and inside a
-    running event loop (which it blocks). A subclass lists the methods, each made with
+    running event loop (which it blocks). A subclass lists its methods, each made with
     `sync_method` or `sync_iterator`, and `open` and `close` with `sync_open` and `sync_close`.
     """
 
@@ -40,7 +40,7 @@ class SyncFace(Generic[BehindT_co]):
         self._bridge.close()
 
     def _open(self) -> BehindT_co:
-        """Return the object behind; raise `StoreClosedError` if it is not open."""
+        """Return the asynchronous object; raise `StoreClosedError` if it is not open."""
         behind: BehindT_co = self._bridge.opened
         return behind
 
@@ -48,20 +48,20 @@ class SyncFace(Generic[BehindT_co]):
         """
         Run an async *function* of the object on its own thread, and return its result.
 
-        What it does there is one visit: several steps cost one change of threads.
+        Several calls of the object in one *function* cost one change of threads.
         """
         return self._bridge.call(function, self._open())
 
     def here(self, function: Callable[[BehindT_co], Awaitable[ResultT]]) -> ResultT:
-        """Run an async *function* on this thread where that is possible, else as `call` does."""
+        """Run an async *function* on this thread if that is possible, otherwise as `call` does."""
         return self.call(function)
 
     async def acall(self, function: Callable[[BehindT_co], Awaitable[ResultT]]) -> ResultT:
         """
-        Await an async *function* of the object, from any event loop; it runs on its own thread.
+        Await an async *function* of the object from any event loop; it runs on its own thread.
 
-        The caller's loop goes on meanwhile, however busy the object's is. A cancelled wait
-        cancels the function. A function that is there already may call it.
+        The caller's loop is never blocked, however busy the object's loop is. A cancelled wait
+        cancels the function. It may also be called on the object's own loop.
         """
         return await self._bridge.visit(function, self._open())
 
@@ -72,10 +72,10 @@ def sync_method(
     in_place: bool = False,
 ) -> Callable[Concatenate[SyncFace[BehindT], P], ResultT]:
     """
-    Return *method* of the asynchronous class as a method of its face, which waits for the result.
+    Return the blocking version of *method* of the asynchronous class, for its face.
 
     Args:
-        in_place: Run it by `SyncFace.here`: for methods that read, or write once, at their end.
+        in_place: Run it by `SyncFace.here`: for methods that only read, or write once at the end.
     """
     name = method.__name__
 
@@ -95,7 +95,7 @@ def sync_method(
 def sync_iterator(
     method: Callable[Concatenate[BehindT, P], AsyncIterator[ResultT]],
 ) -> Callable[Concatenate[SyncFace[BehindT], P], Iterator[ResultT]]:
-    """Return *method*, which yields, as a method of the face: each step waits for the next."""
+    """Return the blocking version of *method*, an async generator; each step waits for its item."""
     name = method.__name__
 
     @wraps(method)
@@ -105,7 +105,8 @@ def sync_iterator(
             while (each := self.call(lambda _: anext(found, _END))) is not _END:
                 yield each
         except GeneratorExit:
-            # Left half way: what it holds (a connection) is let go now, where it still can be.
+            # The caller left the loop early: release what the generator holds, such as a
+            # connection, now and not when it is collected.
             with suppress(StoreClosedError):
                 self.call(lambda _: found.aclose())
             raise
@@ -119,7 +120,7 @@ def sync_iterator(
 def sync_open(
     method: Callable[[BehindT], Awaited[BehindT]],
 ) -> Callable[[FaceT], FaceT]:
-    """Return *method*, which opens the asynchronous object, as one that enters its face."""
+    """Return the face's version of *method* `open`: it enters the face."""
 
     @wraps(method)
     def opening(self: Any, /) -> Any:
@@ -131,7 +132,7 @@ def sync_open(
 def sync_close(
     method: Callable[[BehindT], Awaited[None]],
 ) -> Callable[[SyncFace[BehindT]], None]:
-    """Return *method*, which closes the asynchronous object, as one that leaves its face."""
+    """Return the face's version of *method* `close`: it leaves the face."""
 
     @wraps(method)
     def closing(self: SyncFace[BehindT], /) -> None:

@@ -1,9 +1,9 @@
 """
-Pairs of methods, without ``await`` and with it, each made from one function.
+Pairs of a blocking and an async method, both made from one function.
 
-`method_pair` and `prepared_pair` make both from a coroutine of the memory that an object is over;
-`delegated_pair` from a coroutine that calls pairs of other objects; `threaded` makes the awaited
-one from a method that blocks. Names, parameters and docstrings are those of the function.
+`method_pair` and `prepared_pair` make both from a coroutine that runs on the object's memory,
+`delegated_pair` from a coroutine that calls pairs of other objects; `threaded` makes the async
+one from a blocking method. Names, parameters and docstrings are those of the function.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ from recollect.sync.object_home import Home
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
 OwnerT = TypeVar("OwnerT")
+# The annotation of a function that `prepared_pair` takes; the group is the type of its result.
 _PREPARED: Final = re.compile(r"Callable\[\[Recollect\], Awaitable\[(.*)\]\]")
 
 
 class Housed(Protocol):
-    """An object whose memory lives in a home."""
+    """An object with a memory, which it reaches through its `home`."""
 
     @property
     def home(self) -> Home:
-        """The ways to the memory."""
+        """Runs functions of the memory."""
         ...
 
 
@@ -41,11 +42,11 @@ MethodPair: TypeAlias = tuple[
     Callable[Concatenate[OwnerT, P], ResultT],
     Callable[Concatenate[OwnerT, P], Awaited[ResultT]],
 ]
-"""The method that waits, and the one to await."""
+"""The blocking method, and the async one."""
 
 
 class PairCall(Protocol):
-    """Calls one of two methods that do the same: the first without ``await``, or the second."""
+    """Calls one method of a pair: always the blocking one, or always the async one."""
 
     def __call__(
         self,
@@ -55,7 +56,7 @@ class PairCall(Protocol):
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> Awaitable[ResultT]:
-        """Return what to await for the result."""
+        """Return an awaitable of the result."""
         ...
 
 
@@ -64,11 +65,11 @@ def method_pair(
     name: str | None = None,
 ) -> MethodPair[HousedT, P, ResultT]:
     """
-    Return two methods that run the coroutine *work* where the memory of their object lives.
+    Return a blocking and an async method that run the coroutine *work* on the object's memory.
 
     Args:
-        name: That of the first; of *work* without its underscore if ``None``. The second's
-            begins with an ``a``.
+        name: Name of the blocking method; by default that of *work* without its underscore. The
+            async method's name has an ``a`` in front.
     """
 
     def waiting(self: HousedT, /, *args: P.args, **kwargs: P.kwargs) -> ResultT:
@@ -88,14 +89,14 @@ def prepared_pair(
     in_place: bool = False,
 ) -> MethodPair[HousedT, P, ResultT]:
     """
-    Return two methods that call *prepare*, and run what it returns where the memory lives.
+    Return a blocking and an async method that run the function *prepare* returns on the memory.
 
-    *prepare* runs on the caller's thread: there arguments are checked, and a user's own iterators
-    and functions are called, before anything is asked of the memory.
+    *prepare* itself runs on the caller's thread. It checks the arguments, and calls the user's own
+    iterators and functions, which must not run on the memory's thread.
 
     Args:
         name: As for `method_pair`.
-        in_place: Run it by `Home.here`: for what reads, or writes once, at its end.
+        in_place: Run it by `Home.here`: for functions that only read, or write once at the end.
     """
 
     def waiting(self: HousedT, /, *args: P.args, **kwargs: P.kwargs) -> ResultT:
@@ -116,10 +117,10 @@ def delegated_pair(
     name: str | None = None,
 ) -> MethodPair[OwnerT, P, ResultT]:
     """
-    Return two methods, or functions, that run *work*, which calls pairs of other objects.
+    Return a blocking and an async method that run *work*, which calls pairs of other objects.
 
-    *work* calls each by ``await call(other.read, other.aread, …)``, and awaits nothing else: so
-    the one without ``await`` runs from its beginning to its end on the caller's thread.
+    *work* calls each by ``await call(other.read, other.aread, …)``, and must await nothing else:
+    the blocking method runs it to its end on the caller's thread, without an event loop.
 
     Args:
         name: As for `method_pair`.
@@ -138,11 +139,11 @@ def delegated_pair(
 def threaded(
     method: Callable[Concatenate[Any, P], ResultT],
 ) -> Callable[Concatenate[Any, P], Awaited[ResultT]]:
-    """Return the awaited twin of a *method* that blocks: it runs that on a thread."""
+    """Return the async version of a blocking *method*: it runs the method on a worker thread."""
     name = method.__name__
 
     async def awaited(self: object, /, *args: P.args, **kwargs: P.kwargs) -> ResultT:
-        # By its name: a subclass that overrides the method has the twin as well.
+        # Looked up by name, so that it calls the method of a subclass that overrides it.
         def run() -> ResultT:
             result: ResultT = getattr(self, name)(*args, **kwargs)
             return result
@@ -155,7 +156,7 @@ def threaded(
 
 async def _call_waiting(
     waiting: Callable[P, ResultT],
-    awaited: Callable[P, Awaitable[ResultT]],  # noqa: ARG001 (the other way takes it)
+    awaited: Callable[P, Awaitable[ResultT]],  # noqa: ARG001 (for `_call_awaited`)
     /,
     *args: P.args,
     **kwargs: P.kwargs,
@@ -164,7 +165,7 @@ async def _call_waiting(
 
 
 async def _call_awaited(
-    waiting: Callable[P, ResultT],  # noqa: ARG001 (the other way takes it)
+    waiting: Callable[P, ResultT],  # noqa: ARG001 (for `_call_waiting`)
     awaited: Callable[P, Awaitable[ResultT]],
     /,
     *args: P.args,
@@ -174,7 +175,7 @@ async def _call_awaited(
 
 
 def _awaited_name(name: str) -> str:
-    """Return the name of an awaited twin: ``aread`` for ``read``, ``_aread`` for ``_read``."""
+    """Return the name of the async method: ``aread`` for ``read``, ``_aread`` for ``_read``."""
     return f"_a{name[1:]}" if name.startswith("_") else f"a{name}"
 
 
@@ -195,13 +196,14 @@ def _introduce(
     method: Any, work: Callable[..., object], name: str, *, hidden: int | None = None
 ) -> None:
     """
-    Show a method with its name, and the docstring and parameters of *work*, to help and editors.
+    Give *method* its *name*, and the docstring and signature of *work*, for help and editors.
 
     Args:
-        hidden: The place of the parameter of *work* that the method fills in itself.
+        hidden: Position of the parameter of *work* that the method fills in itself.
     """
     wraps(work)(method)
-    vars(method).pop("__isabstractmethod__", None)  # a twin of an abstract method is there
+    # Copied by `wraps`; the async version of an abstract method is implemented.
+    vars(method).pop("__isabstractmethod__", None)
     own = inspect.signature(work)
     shown = [each for at, each in enumerate(own.parameters.values()) if at != hidden]
     method.__name__ = name
@@ -209,7 +211,7 @@ def _introduce(
 
 
 def _show_result(method: Any) -> None:
-    """Show the type that a prepared function returns in the end, in place of the function's."""
+    """Replace the function type in the signature by the type of the function's result."""
     own = method.__signature__
     found = _PREPARED.fullmatch(str(own.return_annotation))
     if found:

@@ -1,4 +1,4 @@
-"""Where the memory lives of an object that has both faces, with ``await`` and without."""
+"""Run the calls of an object that has sync and async methods where its memory lives."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ ResultT = TypeVar("ResultT")
 AnyRecollect: TypeAlias = Recollect | SyncRecollect
 
 _opening: Final = Lock()
-_abandoned: Final[deque[Scope]] = deque()
-_private: Final[dict[tuple[int, str], SyncRecollect]] = {}
+_abandoned: Final[deque[Scope]] = deque()  # private scopes whose owners were garbage-collected
+_private: Final[dict[tuple[int, str], SyncRecollect]] = {}  # by process and embedder
 
 
 class Home:
     """
-    Where a memory lives, and the two ways to it.
+    Runs functions of a memory on its event loop, for blocking and for async callers.
 
-    Over a `SyncRecollect` both ways work, from any thread and any event loop. A `Recollect`
-    lives on its own loop: there `visit` is the only way, from tasks of that loop.
+    Over a `SyncRecollect` all methods work, from any thread and any event loop. Over a
+    `Recollect` only `visit` does, from tasks of the memory's own loop.
 
     Raises:
         UsageError: *memory* is neither.
@@ -39,7 +39,7 @@ class Home:
     def __init__(self, memory: AnyRecollect) -> None:
         if not isinstance(memory, Recollect | SyncRecollect):
             msg = (
-                f"memory is a Recollect or a SyncRecollect, not {memory!r}: open one with "
+                f"memory must be a Recollect or a SyncRecollect, not {memory!r}: open one with "
                 "recollect.open or recollect.open_sync"
             )
             raise UsageError(msg)
@@ -52,15 +52,15 @@ class Home:
 
     def call(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
         """
-        Run an async *function* of the memory, wait for it, and return its result.
+        Run an async *function* of the memory, block until it ends, and return its result.
 
         Raises:
-            UsageError: The memory is one to be awaited.
+            UsageError: The memory is a `Recollect`, which must be awaited.
         """
         if isinstance(self.memory, SyncRecollect):
             return self.memory.call(function)
         msg = (
-            "this object is over a Recollect, whose calls are awaited: call the method whose "
+            "this object uses a Recollect, whose calls must be awaited: await the method whose "
             "name begins with 'a', or open the memory with recollect.open_sync"
         )
         raise UsageError(msg)
@@ -70,7 +70,7 @@ class Home:
         Run an async *function* on this thread, if that is possible; see `SyncRecollect.here`.
 
         Raises:
-            UsageError: The memory is one to be awaited.
+            UsageError: The memory is a `Recollect`, which must be awaited.
         """
         if isinstance(self.memory, SyncRecollect):
             return self.memory.here(function)
@@ -85,10 +85,10 @@ class Home:
 
 def private_memory(embedder: str = "none") -> SyncRecollect:
     """
-    Return this process's own memory with *embedder*, for objects that were given none.
+    Return this process's own memory with *embedder*, for objects created without a memory.
 
-    It is in memory only, opened at the first call, and gone with the process; a forked child
-    has one of its own.
+    It is held in RAM only, opened at the first call, and lost when the process ends; a forked
+    child opens its own.
     """
     key = os.getpid(), embedder
     with _opening:
@@ -99,10 +99,11 @@ def private_memory(embedder: str = "none") -> SyncRecollect:
 
 def new_private_scope(owner: object) -> Scope:
     """
-    Return a scope of the private memories that only *owner* has.
+    Return a new scope in the private memories, for *owner* alone.
 
-    What is in it is erased some time after *owner* is gone: when the next one is asked for.
+    After *owner* is garbage-collected, the next call erases the scope.
     """
+    # A finalizer may run on any thread and inside any call, so it only queues the scope.
     while _abandoned:
         scope = _abandoned.popleft()
         for (process, _), memory in _private.items():

@@ -1,4 +1,4 @@
-"""The thread on which a `SyncRecollect` lives, and the way into it; it stays behind at a fork."""
+"""The thread and event loop of a `SyncRecollect`; a forked child does not have them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from anyio.from_thread import BlockingPortal
 
 class PortalThread:
     """
-    An event loop on a thread of its own, as a context that gives its portal.
+    An event loop on a thread of its own; a context manager that returns its portal.
 
-    AnyIO's own context waits at its end for that thread, be it by leaving the block or by
-    being collected. A forked child has no such thread: here it leaves at once, and whatever
-    the loop owned is its parent's.
+    AnyIO's `start_blocking_portal` always waits for its thread at the end, even when it is
+    garbage-collected. A forked child has no such thread and would wait for ever: this class leaves
+    at once there, and does not touch what the loop owned.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class PortalThread:
     def __enter__(self) -> BlockingPortal:
         started: Future[BlockingPortal] = Future()
         self._process = os.getpid()
-        # A daemon: a program that forgets to leave the block can still end.
+        # A daemon thread, so that a program that forgets to leave the block can still exit.
         self._thread = Thread(target=_serve, args=(started,), name="recollect-portal", daemon=True)
         self._thread.start()
         self._portal = started.result()
@@ -48,7 +48,7 @@ class PortalThread:
 
 
 def _serve(started: Future[BlockingPortal]) -> None:
-    """Run an event loop until its portal is stopped; say when there is one."""
+    """Run an event loop until its portal is stopped; set *started* once there is one."""
 
     async def serve() -> None:
         async with BlockingPortal() as portal:
@@ -58,4 +58,4 @@ def _serve(started: Future[BlockingPortal]) -> None:
     try:
         anyio.run(serve)
     finally:
-        started.cancel()  # where no loop could be started: nobody waits for it any more
+        started.cancel()  # if no loop could be started, `__enter__` must not wait for one

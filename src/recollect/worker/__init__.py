@@ -1,1 +1,1 @@
-"""The worker: claims what is due, has a model form it, and commits, each effect exactly once."""
+"""The worker: claims due threads, asks a model for memories, and commits each exactly once."""

@@ -1,4 +1,4 @@
-"""Putting a worker together: its search, its models, its former."""
+"""Assemble a worker from its search, its models and its former."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def open_worker(
     concurrency: int = CONCURRENCY,
 ) -> Worker:
     """
-    Return a worker over *store*, which has *model* form what is due.
+    Return a worker over *store* that forms due threads with *model*.
 
     Raises:
-        UsageError: The model, a type, a schedule or the concurrency is not one.
+        UsageError: The model, a type, a schedule or the concurrency is invalid.
         MissingExtraError: A package that the model needs is not installed.
     """
     former = Former(
@@ -48,7 +48,7 @@ def open_worker(
 
 
 class Models:
-    """The models in use, each opened once: the worker's own, and those that settings name."""
+    """The models in use, each opened once: the default one, and those named in settings."""
 
     def __init__(self, own: ModelChoice | None) -> None:
         self._own = None if own is None else open_model(own)
@@ -72,7 +72,7 @@ class Models:
 
 
 def search_of(recaller: Recaller) -> Search:
-    """Return the search by which a formation finds what is known already: recall itself."""
+    """Return a search for the existing memories of a formation, by *recaller*."""
 
     async def search(scope: Scope, query: str, types: Sequence[str], limit: int) -> list[Memory]:
         where = Where(messages=False, types=types)

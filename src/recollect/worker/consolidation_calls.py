@@ -1,4 +1,4 @@
-"""Asking a model about groups of memories, within limits; what is wrong is repaired."""
+"""Ask a model about groups of memories, within limits, with repairs of faulty answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from recollect.stores.validation import to_datetime
 from recollect.worker.consolidation_input import ConsolidationInput
 
 CALL_S: Final = 300.0
-"""So long the scope stays leased for one call of the model."""
+"""Time for which the scope's lease is extended before each model call."""
 
 
 @dataclass(slots=True)
@@ -51,14 +51,14 @@ class Run:
 
     @property
     def asked(self) -> ModelExchanges:
-        """Return it as a receipt takes it."""
+        """Return the exchanges and refusals in the form that a receipt takes."""
         return ModelExchanges(
             exchanges=tuple(self.exchanges), refused=tuple((None, each) for each in self.refused)
         )
 
 
 class Questioner:
-    """Asks one model about the groups of a scope, as *settings* say."""
+    """Asks one model about the groups of a scope, within the limits of *settings*."""
 
     def __init__(
         self, store: Store, settings: FormationSettings, model: Model, count: TokenCounter
@@ -113,7 +113,7 @@ class Questioner:
         return is_whole and not run.reason
 
     def _texts_for(self, batch: Batch) -> tuple[ConsolidationTexts, PromptTexts]:
-        """Return the texts of a request and of its repair, in the language of the memories."""
+        """Return the prompt texts of a request and of its repair, in the memories' language."""
         settings = self._settings
         language = settings.language or language_of(batch)
         texts = CONSOLIDATION_TEXTS[language]
@@ -122,7 +122,7 @@ class Questioner:
         return texts, settings.prompts.texts(language)
 
     async def _over_limit(self, scope: Scope, run: Run, request: ModelRequest) -> str:
-        """Return which limit the next request would exceed; empty if none."""
+        """Return the reason if the next request would exceed a limit, "" if not."""
         limits, asked = self._settings.limits, run.asked
         next_tokens = self._count("\n".join([request.system, *(t.text for t in request.turns)]))
         if asked.calls >= limits.calls_a_consolidation:

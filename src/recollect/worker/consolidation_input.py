@@ -1,4 +1,4 @@
-"""The input of a consolidation: the memories of a scope in groups, and which groups are new."""
+"""Read the input of a consolidation: groups of similar memories, and which of them are new."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from recollect.stores.validation import to_datetime
 from recollect.text.searchable import memory_text
 
 MEMORIES_MAX: Final = 2_000
-"""So many memories of a type are grouped; of more, those that changed last."""
+"""Most memories of a type that are grouped: those that changed last."""
 LOOKED_AT_MAX: Final = 20_000
-"""So many groups a receipt remembers as looked at, the newest first."""
+"""Most examined groups that a receipt lists, newest first."""
 EMBEDDED_CHARACTERS_MAX: Final = 2_000
 PAGE_ROWS: Final = 500
 
 Embed: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[Vector | None]]]
-"""Return the vectors of texts, in order."""
+"""Async function that returns the vectors of texts, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationInput:
     """
-    The memories of a scope in groups of similar ones; some groups are *unseen*.
+    The memories of a scope in groups of similar ones; *unseen* are those not examined yet.
 
-    *derived* memories are not grouped, since their sources are in force as well. *looked_at* holds
+    *derived* memories are not grouped, since their sources are active as well. *looked_at* holds
     the digests of groups examined before.
     """
 
@@ -50,8 +50,8 @@ class ConsolidationInput:
     looked_at: tuple[str, ...]
 
 
-class Viewer:
-    """Reads the collections of scopes, of some types, for one run; vectors are made once."""
+class ConsolidationReader:
+    """Reads and groups the collections of scopes for one run; each text is embedded once."""
 
     def __init__(self, store: Store, types: Sequence[MemoryType], embed: Embed | None) -> None:
         self._store = store
@@ -59,16 +59,16 @@ class Viewer:
         self._embed = embed
         self._vectors: dict[str, Vector | None] = {}
 
-    async def view(self, scope: Scope) -> ConsolidationInput:
+    async def read(self, scope: Scope) -> ConsolidationInput:
         """Return the current groups of a scope."""
         memories: list[Memory] = []
         derived: list[Memory] = []
         for type_ in self._types:
             found = await self._in_force(scope, type_.name)
-            standing = {address_of(each) for each in found}
+            active = {address_of(each) for each in found}
             for each in found:
-                is_beside = any((t, k) in standing for t, k, _ in sources_of(each))
-                (derived if is_beside else memories).append(each)
+                has_active_source = any((t, k) in active for t, k, _ in sources_of(each))
+                (derived if has_active_source else memories).append(each)
         groups = await self._grouped(memories)
         last = await self._store.formations(scope, status="consolidated", limit=1)
         looked_at = looked_at_in(last.rows[0]) if last.rows else ()
@@ -94,10 +94,10 @@ class Viewer:
         self, view: ConsolidationInput, asked: Sequence[Group], changes: Sequence[DerivedChange]
     ) -> tuple[str, ...]:
         """
-        Return the digests of what is looked at after *changes*.
+        Return the digests of all groups that count as examined after *changes*.
 
-        Those are the groups *asked* about and the ones that are left of them, but for groups
-        with a memory about which nothing was asked yet; and what was looked at before.
+        Those are the groups *asked* about, the groups that the changes leave, and the groups
+        examined before. A group with a memory that still waits in an unexamined group is left out.
         """
         gone = {address for each in changes for address in each.ended}
         merged = [each for each in changes if each.action == "merged"]
@@ -122,6 +122,7 @@ class Viewer:
     async def _is_outdated(self, scope: Scope, memory: Memory) -> bool:
         for type_, key, version in sources_of(memory):
             source = await self._store.get(scope, type_, key)
+            # The common case needs no history: the source is still at the version it was read at.
             if source is not None and source.version == version and source.valid_until is None:
                 continue
             if holds_no_more(version, await self._store.history(scope, type_, key)):
@@ -160,7 +161,7 @@ def _embedded_text(memory: Memory) -> str:
 
 
 def looked_at_in(formation: Formation) -> tuple[str, ...]:
-    """Return the digests that the receipt of a consolidation remembers; none if it is blanked."""
+    """Return the digests of examined groups in a consolidation's receipt; none if it is blanked."""
     consolidation = formation.receipt.get("consolidation")
     found = consolidation.get("looked_at") if isinstance(consolidation, Mapping) else None
     return tuple(each for each in found if isinstance(each, str)) if isinstance(found, list) else ()

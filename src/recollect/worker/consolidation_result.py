@@ -1,4 +1,4 @@
-"""The result of a consolidation, its receipt, and how it is taken back."""
+"""The result of a consolidation, its receipt, and its undo record."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from recollect.stores.plans.undo import UNDO, Undo
 from recollect.worker.consolidation_calls import Run
 
 OUTDATED: Final = "what it was derived from has changed"
-"""The receipt's reason for dropping a derived memory."""
+"""Reason in the receipt for dropping a derived memory."""
 ConsolidationEnding: TypeAlias = Literal["consolidated", "unchanged", "busy", "lost", "stopped"]
 
 
@@ -49,7 +49,7 @@ class ConsolidationResult:
     groups: int = 0
     postponed: int = 0
     dropped: int = 0
-    """Derived memories that held no more, because a source had changed."""
+    """Derived memories that were deleted because a source had changed."""
     calls: int = 0
     tokens: int = 0
     reason: str = ""
@@ -70,13 +70,14 @@ async def undo_of_consolidation(store: Store, scope: Scope, consolidation: str) 
     found = await store.formation(scope, consolidation)
     if found is None or found.status != "consolidated":
         raise NotFoundError(f"there is no consolidation {consolidation!r} in {scope!r}")
-    changes_in(found.receipt)
-    told = found.receipt.get(UNDO)
-    if told is None:
+    changes_in(found.receipt)  # raises if the receipt was blanked
+    undo = found.receipt.get(UNDO)
+    if undo is None:
         return None
-    # An erase would have blanked the receipt: so it is of this epoch, in a copy as well.
+    # The stored epoch is that of the store which wrote it, and differs in a copy. The current one
+    # is right: an erase since then would have blanked the receipt.
     (place,) = await store.places([scope])
-    return replace(Undo.of_json(told), scope=scope, epoch=place.epoch)
+    return replace(Undo.of_json(undo), scope=scope, epoch=place.epoch)
 
 
 def receipt_of_consolidation(
@@ -88,7 +89,7 @@ def receipt_of_consolidation(
     model: Model,
     looked_at: Sequence[str],
 ) -> JsonObject:
-    """Return the receipt of a run: its calls and changes, and what it *looked_at*."""
+    """Return the receipt of a run: its calls, its changes, and the groups it *looked_at*."""
     outcomes = outcomes_of(changes)
     outcomes += [
         OperationOutcome(action="dropped", type=each.type, key=each.key, reason=OUTDATED)
@@ -96,9 +97,9 @@ def receipt_of_consolidation(
     ]
     window = Window(scope=scope, lines=(), watermarks={})
     asked = model.identity if run.exchanges else None
-    told = receipt_of(window, run.asked, outcomes, model=asked, reason=run.reason)
+    receipt = receipt_of(window, run.asked, outcomes, model=asked, reason=run.reason)
     consolidation: dict[str, Json] = {
         "changes": [change_record(each) for each in changes],
         "looked_at": list(looked_at),
     }
-    return {**told, "consolidation": consolidation}
+    return {**receipt, "consolidation": consolidation}

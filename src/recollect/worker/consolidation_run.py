@@ -1,4 +1,4 @@
-"""Consolidating a scope: groups of memories are looked at by a model, once, and tidied."""
+"""Consolidate a scope: a model examines each group of similar memories once, and merges them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import check_scope, to_datetime
 from recollect.worker.assembly import Models
 from recollect.worker.consolidation_calls import Questioner, Run
-from recollect.worker.consolidation_input import ConsolidationInput, Embed, Viewer
+from recollect.worker.consolidation_input import ConsolidationInput, ConsolidationReader, Embed
 from recollect.worker.consolidation_result import (
     ConsolidationResult,
     receipt_of_consolidation,
@@ -59,12 +59,12 @@ CONFLICTS_MAX: Final = 3
 SCHEDULE_EVERY_S: Final = 30.0
 LOG: Final = package_logger("recollect.worker")
 CONSOLIDATION: Final = "consolidation"
-"""The name of the background task."""
+"""Name of the background task that consolidates on a schedule."""
 PAGE_ROWS: Final = 500
 
 
 class Consolidator:
-    """Consolidates the memories of scopes over one store, each under its lease."""
+    """Consolidates the memories of a store, scope by scope, each under its lease."""
 
     def __init__(
         self,
@@ -85,14 +85,14 @@ class Consolidator:
         self._scheduled = _scheduled([assistants.default, *assistants.named.values()])
 
     def acting(self, actor: str, *, proviso: Proviso | None = None) -> Self:
-        """Return this consolidator as it works in the name of *actor*; see `Store.acting`."""
+        """Return a view of this consolidator that is audited as *actor*; see `Store.acting`."""
         view = copy(self)
         view._store = self._store.acting(actor, proviso=proviso)  # noqa: SLF001 (a copy)
         return view
 
     async def consolidate(self, scope: Scope, assistant: str | None = None) -> ConsolidationResult:
         """
-        Have a model merge duplicate memories of a scope, and derive new ones from several.
+        Ask a model to merge duplicate memories of a scope, and to derive new ones from several.
 
         The model is asked about each group of similar memories once, within the limits of
         *assistant*, or the default ones. The changes are written in one transaction, under the
@@ -105,12 +105,12 @@ class Consolidator:
         """
         named: JsonObject = {} if assistant is None else {"assistant": assistant}
         scope = check_scope(scope)
-        return await self._noted(scope, self._assistants.of(named, scope))
+        return await self._observed(scope, self._assistants.of(named, scope))
 
-    async def _noted(self, scope: Scope, settings: FormationSettings) -> ConsolidationResult:
-        what = "consolidate"
-        # Its time is mostly the model's, which is observed by itself.
-        with observed(what, "consolidate_memory", LOG, scope, slow_s=math.inf) as seen:
+    async def _observed(self, scope: Scope, settings: FormationSettings) -> ConsolidationResult:
+        """Consolidate, with a span, a log line and the task's health."""
+        # Never logged as slow: most of the time is the model's, and its calls have their own spans.
+        with observed("consolidate", "consolidate_memory", LOG, scope, slow_s=math.inf) as seen:
             settings = await with_scope_types(self._store, scope, settings)
             result = await self._consolidate(scope, settings)
             seen.count(len(result.changes))
@@ -130,16 +130,17 @@ class Consolidator:
     async def _consolidate(self, scope: Scope, settings: FormationSettings) -> ConsolidationResult:
         model = self._models(settings.model)
         await check_modes(self._store, scope, settings.types)
-        viewer = Viewer(self._store, settings.types, self._embed)
-        view = await viewer.view(scope)
-        if not view.unseen and not await viewer.outdated(view):
+        reader = ConsolidationReader(self._store, settings.types, self._embed)
+        # A look without the lease, so that a scope without news does not hold up its formation.
+        view = await reader.read(scope)
+        if not view.unseen and not await reader.outdated(view):
             return ConsolidationResult(end="unchanged", groups=len(view.groups))
         owner = f"consolidation {os.getpid()}"
         lease = await self._store.claim(owner, lease_s=LEASE_S, scope=scope, idle=True)
         if lease is None:
             return ConsolidationResult(end="busy", reason="the scope is being formed: try again")
         try:
-            return await self._under(lease, settings, model, viewer)
+            return await self._consolidate_leased(lease, settings, model, reader)
         except LeaseLostError as error:
             return ConsolidationResult(end="lost", reason=str(error))
         except BaseException:
@@ -148,7 +149,7 @@ class Consolidator:
             raise
 
     async def keep_schedules(self) -> list[ConsolidationResult]:
-        """Consolidate what a cron line says since the last look; return how each run ended."""
+        """Consolidate the scopes whose cron line has struck since the last call."""
         since, self._checked = self._checked, self._now()
         lines = {each.consolidate for each in self._scheduled if each.consolidate}
         struck = {line for line in lines if has_struck(line, since, self._checked)}
@@ -160,13 +161,15 @@ class Consolidator:
         ):
             settings = _scheduled(self._assistants.all_in(scope))
             due = [each for each in settings if each.consolidate in struck]
-            results += [await self._tried(scope, each) for each in due]
+            results += [await self._try_consolidate(scope, each) for each in due]
         return results
 
-    async def _tried(self, scope: Scope, settings: FormationSettings) -> ConsolidationResult:
-        """Consolidate one of many scopes: where it fails, the others have their turn."""
+    async def _try_consolidate(
+        self, scope: Scope, settings: FormationSettings
+    ) -> ConsolidationResult:
+        """Consolidate one of many scopes; return an error as its result, so that the others run."""
         try:
-            return await self._noted(scope, settings)
+            return await self._observed(scope, settings)
         except StoreError:
             raise
         except RecollectError as error:
@@ -175,7 +178,7 @@ class Consolidator:
             return result
 
     async def run(self) -> None:
-        """Keep the schedules until cancelled; a store that is away is tried again."""
+        """Consolidate on schedule until cancelled; retry while the store is unavailable."""
         if not self._scheduled:
             return
         with self._monitor.running():
@@ -188,22 +191,19 @@ class Consolidator:
                 except StoreError as error:
                     self._monitor.failed(error, retry_s=SCHEDULE_EVERY_S)
 
-    def _questioner(self, settings: FormationSettings, model: Model) -> Questioner:
-        return Questioner(self._store, settings, model, self._count)
-
     def _now(self) -> datetime:
         return to_datetime(self._store.now())
 
-    async def _under(
-        self, lease: Lease, settings: FormationSettings, model: Model, viewer: Viewer
+    async def _consolidate_leased(
+        self, lease: Lease, settings: FormationSettings, model: Model, reader: ConsolidationReader
     ) -> ConsolidationResult:
         """Consolidate under *lease*, and release it."""
         scope = lease.scope
-        view = await viewer.view(scope)
-        dropped = await self._drop(scope, await viewer.outdated(view))
+        view = await reader.read(scope)
+        dropped = await self._drop(scope, await reader.outdated(view))
         if dropped:
-            view = await viewer.view(scope)
-        run = await self._questioner(settings, model).ask(lease, view)
+            view = await reader.read(scope)  # their sources are active again, and are grouped
+        run = await Questioner(self._store, settings, model, self._count).ask(lease, view)
         if not run.exchanges and not dropped:
             await self._store.release(lease)
             return ConsolidationResult(
@@ -213,7 +213,7 @@ class Consolidator:
                 reason=run.reason,
                 error=run.error,
             )
-        changes = await self._commit(lease, view, run, dropped, model=model, viewer=viewer)
+        changes = await self._commit(lease, view, run, dropped, model=model, reader=reader)
         newest = await self._store.formations(scope, status="consolidated", limit=1)
         return ConsolidationResult(
             end="stopped" if run.reason else "consolidated",
@@ -230,7 +230,7 @@ class Consolidator:
 
     async def _drop(self, scope: Scope, outdated: Sequence[Memory]) -> list[Memory]:
         """
-        Delete derived memories that hold no more, and let what they replaced hold again.
+        Delete *outdated* derived memories, and reactivate the memories merged into them.
 
         Return those that were deleted.
         """
@@ -248,7 +248,7 @@ class Consolidator:
             try:
                 await self._store.apply(scope, writes)
             except VersionConflictError:
-                continue  # somebody writes there: the next run looks again
+                continue  # another writer changed it: the next run examines it again
             dropped.append(memory)
         return dropped
 
@@ -260,14 +260,14 @@ class Consolidator:
         dropped: Sequence[Memory],
         *,
         model: Model,
-        viewer: Viewer,
+        reader: ConsolidationReader,
     ) -> list[DerivedChange]:
         """Write the requested changes, except those whose memories changed meanwhile."""
         combinations = run.combinations
         for _ in range(CONFLICTS_MAX):
-            standing = await self._standing(lease.scope, view, combinations)
-            changes = await to_thread.run_sync(planned, combinations, standing)
-            looked_at = await viewer.looked_at_after(view, run.looked_at, changes)
+            active = await self._active(lease.scope, view, combinations)
+            changes = await to_thread.run_sync(planned, combinations, active)
+            looked_at = await reader.looked_at_after(view, run.looked_at, changes)
             receipt = receipt_of_consolidation(
                 lease.scope, run, changes, dropped, model=model, looked_at=looked_at
             )
@@ -282,6 +282,7 @@ class Consolidator:
             try:
                 await self._store.commit(lease, writes, formed)
             except VersionConflictError:
+                # Leave out the combinations with changed sources, and keep their groups unexamined.
                 left = await self._unchanged(lease.scope, combinations)
                 lost = {each.group.digest for each in combinations if each not in left}
                 run.looked_at = [each for each in run.looked_at if each.digest not in lost]
@@ -301,9 +302,10 @@ class Consolidator:
                 found.append(each)
         return found
 
-    async def _standing(
+    async def _active(
         self, scope: Scope, view: ConsolidationInput, combinations: Sequence[Combination]
     ) -> ActiveMemories:
+        """Return the memories that decide which of *combinations* may be written."""
         wanted = [(each.group.type, content_key(each.value)) for each in combinations]
         found = await self._store.get_many(scope, wanted)
         there = [each for each in found if each is not None]
@@ -316,7 +318,7 @@ class Consolidator:
             erased={
                 address
                 for address, each in zip(wanted, combinations, strict=True)
-                # As with words: what was written since is heard.
+                # As for messages: content with a source from after the erase may be formed anew.
                 if address in forgotten
                 and all(source.updated_at <= forgotten[address] for source in each.sources)
             },
@@ -334,10 +336,10 @@ def open_consolidator(
     embed: Embed | None = None,
 ) -> Consolidator:
     """
-    Return a consolidator over *store*, which asks *model*.
+    Return a consolidator over *store* that asks *model*.
 
     Raises:
-        UsageError: The model, or a cron line, is not one.
+        UsageError: The model, or a cron line, is invalid.
     """
     return Consolidator(store, Models(model), assistants, count_tokens=count_tokens, embed=embed)
 

@@ -1,4 +1,4 @@
-"""Find due lanes: types whose cron line has struck since their first pending message."""
+"""Find due lanes: types whose schedule has struck since their first pending message."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from recollect.stores.validation import to_datetime
 PAGE_THREADS: Final = 500
 
 
-class Striking:
+class DueLanes:
     """
     Finds the lanes that are due in a store.
 
     A lane is due once its cron line has struck since its first pending message was stored. That
-    time is in the store, so that a stopped worker misses nothing.
+    time is in the store, so a strike is not missed while no worker runs.
     """
 
     def __init__(self, store: Store, assistants: Assistants) -> None:
         self._store = store
         self._assistants = assistants
-        self._looked_at: datetime | None = None
-        self._is_behind = False
+        self._scanned_at: datetime | None = None
+        self._needs_full_scan = False
 
     async def struck_scopes(self) -> list[Scope]:
         """
         Return the scopes in which a lane is due.
 
-        After the first look only what struck since the last one is looked at more closely,
-        unless something was left behind.
+        The first scan is a full one. Later scans examine only lanes that struck since the last
+        scan, unless `request_full_scan` was called.
         """
         now = to_datetime(self._store.now())
-        since = None if self._is_behind else self._looked_at
-        self._looked_at, self._is_behind = now, False
+        since = None if self._needs_full_scan else self._scanned_at
+        self._scanned_at, self._needs_full_scan = now, False
         found: dict[Scope, None] = {}
         async for thread in self._pending(None):
             if thread.scope not in found and await self._due_lanes(thread, now, since):
@@ -51,7 +51,7 @@ class Striking:
         return list(found)
 
     async def due_threads(self, scope: Scope) -> tuple[DueThread, ...]:
-        """Return the threads of *scope* with lanes that are due, for one formation."""
+        """Return the threads of *scope* with due lanes that one formation can take together."""
         now = to_datetime(self._store.now())
         due = [
             each
@@ -60,9 +60,9 @@ class Striking:
         ]
         return tuple(each for each in due if _kind(each) == _kind(due[0]))
 
-    def left_behind(self) -> None:
-        """Record that a due lane was not formed, so that the next scan is a full one."""
-        self._is_behind = True
+    def request_full_scan(self) -> None:
+        """Make the next scan a full one, because a due lane was not formed."""
+        self._needs_full_scan = True
 
     def _pending(self, scope: Scope | None) -> AsyncIterator[Thread]:
         return each_row(
@@ -72,17 +72,18 @@ class Striking:
     async def _due_lanes(
         self, thread: Thread, now: datetime, since: datetime | None
     ) -> list[DueThread]:
-        """Return the lanes of a thread that are due, those that stand alike together."""
+        """Return the due lanes of a thread; types at the same position share one formation."""
         try:
             types = self._assistants.of(thread.settings, thread.scope).types
         except UsageError:
-            return []  # its formation with the talk will say what is wrong with its settings
-        alike: dict[tuple[Lane, int], list[str]] = {}
+            return []  # the thread's main formation reports what is wrong with its settings
+        due: dict[tuple[Lane, int], list[str]] = {}
         for type_, lane, end in waiting_lanes(thread, types):
             if await self._is_due(thread, type_, lane, now, since):
-                alike.setdefault((lane, end), []).append(type_.name)
+                due.setdefault((lane, end), []).append(type_.name)
         if thread.state == "paused":
-            self._is_behind |= bool(alike)
+            # Once resumed, the lanes are still due, although nothing strikes at that moment.
+            self._needs_full_scan |= bool(due)
             return []
         return [
             DueThread(
@@ -95,25 +96,26 @@ class Striking:
                 lanes=thread.lanes,
                 types=tuple(names),
             )
-            for (lane, end), names in alike.items()
+            for (lane, end), names in due.items()
         ]
 
     async def _is_due(
         self, thread: Thread, type_: MemoryType, lane: Lane, now: datetime, since: datetime | None
     ) -> bool:
         if lane.not_before is not None and lane.not_before > now:
-            self._is_behind = True
+            self._needs_full_scan = True  # it is retried later, without another strike
             return False
         if type_.schedule is None:
             return True
+        # The cheap test first: it needs no read of the store.
         if since is not None and not lane.again and not has_struck(type_.schedule, since, now):
             return False
         first = min((each - 1 for each in lane.again), default=lane.formed)
         try:
-            kept_at = await self._store.waiting_since(thread.scope, thread.id, first)
+            stored_at = await self._store.waiting_since(thread.scope, thread.id, first)
         except NotFoundError:
-            return False  # it was erased meanwhile
-        return kept_at is None or has_struck(type_.schedule, kept_at, now)
+            return False  # the thread was erased meanwhile
+        return stored_at is None or has_struck(type_.schedule, stored_at, now)
 
 
 def _kind(due: DueThread) -> tuple[object, ...]:

@@ -1,4 +1,4 @@
-"""Reading for a formation: what waits, what is known, what reconciling has to heed."""
+"""Read the input of a formation: pending messages, existing memories, and current rivals."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ from recollect.text.token_estimate import estimated_tokens
 
 RIVALS_A_PAGE: Final = 500
 DOCUMENTS_MAX: Final = 1_000
-"""So many speakers' documents of one type are read in one scope."""
+"""Most speakers' documents of one type that are read in one scope."""
 
 Search: TypeAlias = Callable[[Scope, str, Sequence[str], int], Awaitable[Sequence[Memory]]]
-"""Recall of memories: scope, query, types, how many; best first."""
+"""Async search for memories by scope, query, types and limit; best first."""
 
 
 async def read_window(
@@ -55,7 +55,8 @@ async def read_window(
     limits: FormationLimits,
     count: TokenCounter,
 ) -> Window:
-    """Return the pending messages of *threads*; fewer after every failed attempt."""
+    """Return the pending messages of *threads*; half as many after every failed attempt."""
+    # A smaller window isolates the message that makes the model fail, and fits a shorter context.
     attempts = max((each.attempts for each in threads), default=0)
     messages_max = max(1, min(limits.window_messages, MESSAGES_MAX) >> attempts)
     waiting = [await _waiting(store, scope, each, limits, messages_max) for each in threads]
@@ -101,7 +102,7 @@ async def read_offer(
     settings: FormationSettings,
     count: TokenCounter = estimated_tokens,
 ) -> Offer:
-    """Return what the model is shown: the existing documents, and the relevant entries."""
+    """Return the memories to show to the model: the existing documents and relevant entries."""
     scope, types = window.scope, settings.types
     whose = await read_speakers(store, window, types)
     addresses = [
@@ -115,9 +116,9 @@ async def read_offer(
     collections = [each for each in types if each.update_mode == "insert"]
     if collections and settings.limits.existing_memories:
         now = to_datetime(store.now())
-        plans = await _gone_plans(store, window, collections)
+        plans = await _past_plans(store, window, collections)
         known += await _related(search, window, collections, settings.limits, now, count, plans)
-    # Reading the language and the dates of texts is CPU-bound: a thread keeps it off the loop.
+    # Detecting the language and the dates of texts is CPU-bound: a thread keeps it off the loop.
     return await to_thread.run_sync(_offered, window, settings, known, whose)
 
 
@@ -162,11 +163,12 @@ async def read_speakers(
 
 async def read_documents(store: Store, scope: Scope, type_: str) -> list[Memory]:
     """
-    Return the documents of a patched type that are in force: the type's own, then the speakers'.
+    Return the active documents of a ``patch`` type: the type's own, then the speakers' by name.
 
-    At most ``DOCUMENTS_MAX`` of speakers are read, by their names.
+    At most ``DOCUMENTS_MAX`` documents of speakers are read.
     """
     page = await store.memories(scope, type_=type_, state="active", limit=DOCUMENTS_MAX)
+    # "@name" sorts before the type's name: with very many speakers it is not in the first page.
     main = None if page.cursor is None else await store.get(scope, type_, type_)
     found = [each for each in page.rows if each.is_document and each.key != type_]
     own = next((each for each in page.rows if each.key == type_), main)
@@ -183,7 +185,7 @@ async def _authors(
 
 
 async def _cited_by(store: Store, scope: Scope, memory: Memory) -> tuple[Message, ...]:
-    """Return the messages that a memory rests on, those that are still there."""
+    """Return the messages that a memory cites, as far as they still exist."""
     cited = {
         (each.thread, each.message)
         for found in memory.evidence.values()
@@ -194,12 +196,12 @@ async def _cited_by(store: Store, scope: Scope, memory: Memory) -> tuple[Message
 
 
 def _day_of(window: Window) -> date:
-    """Return the day of the newest message, which is today unless a talk is formed later."""
+    """Return the day of the newest message, which is "today" in the conversation."""
     return max(line.message.time for line in window.lines).date()
 
 
-async def _gone_plans(store: Store, window: Window, types: Sequence[MemoryType]) -> list[Memory]:
-    """Return the entries that are plans whose day has gone lately."""
+async def _past_plans(store: Store, window: Window, types: Sequence[MemoryType]) -> list[Memory]:
+    """Return the entries that are plans whose day passed recently."""
     found: list[Memory] = []
     for each in types:
         page = await store.memories(
@@ -209,7 +211,7 @@ async def _gone_plans(store: Store, window: Window, types: Sequence[MemoryType])
     return await to_thread.run_sync(recent_plans, found, _day_of(window))
 
 
-async def _related(  # noqa: PLR0917 (what it needs of a formation)
+async def _related(  # noqa: PLR0917 (each is part of one formation)
     search: Search,
     window: Window,
     types: Sequence[MemoryType],
@@ -218,7 +220,7 @@ async def _related(  # noqa: PLR0917 (what it needs of a formation)
     count: TokenCounter,
     plans: Sequence[Memory],
 ) -> list[Memory]:
-    """Return the entries that bear most on the new messages, found by each of them, and *plans*."""
+    """Return the entries most relevant to the new messages, and *plans*, within the limits."""
     names = [each.name for each in types]
     roles = frozenset(role for each in types for role in each.roles)
     found = [
@@ -282,9 +284,9 @@ async def _of_same_speaker(
     rivals: Mapping[str, Sequence[Memory]],
 ) -> dict[str, Sequence[Memory]]:
     """
-    Return *rivals* without what other named users said than the operation cites.
+    Return *rivals* without memories of named users whom the operation does not cite.
 
-    A type that names no subject speaks of its speaker: one user's value ends no other's.
+    A type without a subject field is about its speaker: one user's value must not end another's.
     """
     found: dict[str, Sequence[Memory]] = {}
     for call, operation in operations.items():
@@ -305,10 +307,10 @@ async def read_rivals(
     store: Store, scope: Scope, type_: MemoryType, values: Mapping[str, JsonObject]
 ) -> dict[str, Sequence[Memory]]:
     """
-    Return the active memories of a type that speak of the same as each of *values*.
+    Return the active memories of a type about the same subject as each of *values*.
 
-    All memories of the type are looked through: names are compared as all else is, in
-    normalised words, which no filter does.
+    All memories of the type are read: subjects are compared by their normalised words, which no
+    filter of the store can do.
     """
     found: dict[str, list[Memory]] = {name: [] for name in values}
     wanted: dict[tuple[str, ...], list[str]] = {}
@@ -325,8 +327,8 @@ async def read_rivals(
     return {name: tuple(each) for name, each in found.items()}
 
 
-async def refreshed(store: Store, scope: Scope, offer: Offer) -> Offer | None:
-    """Return *offer* with its memories as they are now; ``None`` if one of them is gone."""
+async def reread_offer(store: Store, scope: Scope, offer: Offer) -> Offer | None:
+    """Return *offer* with the current versions of its memories; ``None`` if one is gone."""
     addresses = [(memory.type, memory.key) for memory in offer.known.values()]
     found = await store.get_many(scope, addresses)
     known = {

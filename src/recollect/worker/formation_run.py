@@ -1,4 +1,4 @@
-"""One formation: from a lease to a commit, a retry, or a message that is given up."""
+"""Run one formation: from a lease to a commit, a retry, or a message that is given up."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from recollect.worker.formation_input import (
     read_offer,
     read_present,
     read_window,
-    refreshed,
+    reread_offer,
 )
 from recollect.worker.leases import release_if_possible
 from recollect.worker.model_calls import FormationDialogue
@@ -52,17 +52,16 @@ from recollect.worker.type_migration_run import check_modes
 
 LOG: Final = package_logger("recollect.worker")
 END: Final = "recollect.formation.end"
-"""The attribute of a span that says how the formation ended."""
+"""Span attribute with the `FormationEnding`."""
 _FAULTS: Final = Repeats()
 LEASE_S: Final = 60.0
 CONFLICTS_MAX: Final = 5
 RETRY_S_MIN: Final = 5.0
 RETRY_S_MAX: Final = 3_600.0
 WAIT_FOR_OPERATOR_S: Final = 300.0
-"""After a refused key, or settings that are not right, somebody has to do something first."""
-
+"""Wait after a rejected key or invalid settings: an operator must act first."""
 POSTPONED_S_MAX: Final = 86_400.0
-"""A model that asks to be left alone for longer is tried again all the same."""
+"""Longest wait, even if the model asks for more."""
 
 FormationEnding: TypeAlias = Literal["formed", "failed", "postponed", "dead", "lost"]
 
@@ -72,8 +71,8 @@ class FormationResult:
     """
     The result of a formation: its status and the reason.
 
-    *outage* is the model's error if it is unavailable. *error* is an unexpected exception; an
-    unusable answer of the model is not one. Pending messages are retried in *retry_s* seconds.
+    *outage* is the model's error if it is unavailable. *error* is the exception that ended it; an
+    unusable answer of the model is none. Pending messages are retried in *retry_s* seconds.
 
     >>> import recollect
     >>> with recollect.open_sync("memory:", embedder="none", model="rules", worker=False) as memory:
@@ -92,35 +91,39 @@ class FormationResult:
 
 
 Models: TypeAlias = Callable[[str | None], Model]
-"""The model of a name; that of the worker for ``None``."""
+"""Returns the model with a name, the default one for ``None``."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """A formation under way, as is needed to tell how it failed."""
+    """A formation in progress: the state needed to record how it failed."""
 
     lease: Lease
     threads: Sequence[DueThread]
     window: Window
     model: str
     settings: FormationSettings
-    asking: FormationDialogue
+    dialogue: FormationDialogue
 
-    def spent(self, reason: str) -> Formed:
-        """Return the usage record of a failed attempt."""
-        asked = self.asking.asked
-        return Formed(
-            watermarks={},
-            receipt=receipt_of(self.window, asked, (), model=self.model, reason=reason),
-            status="failed",
-            calls=asked.calls,
-            tokens=asked.tokens,
-            types=self.window.types,
-        )
+    def usage(self, reason: str) -> Formed:
+        """Return the usage record of this attempt, which failed for *reason*."""
+        return _failed_usage(self.window, self.dialogue.asked, self.model, reason)
+
+
+def _failed_usage(window: Window, asked: ModelExchanges, model: str | None, reason: str) -> Formed:
+    """Return the record of a failed formation: no progress, but its model usage."""
+    return Formed(
+        watermarks={},
+        receipt=receipt_of(window, asked, (), model=model, reason=reason),
+        status="failed",
+        calls=asked.calls,
+        tokens=asked.tokens,
+        types=window.types,
+    )
 
 
 class Former:
-    """Forms what a lease gives it, over one store."""
+    """Runs the formations of leased threads on one store."""
 
     def __init__(
         self,
@@ -138,50 +141,52 @@ class Former:
         self._count = count_tokens
 
     def acting(self, actor: str, proviso: Proviso | None = None) -> Self:
-        """Return this former as it works in the name of *actor*; see `Store.acting`."""
-        view = copy(self)  # which keeps nothing that changes
+        """Return a view of this former that is audited as *actor*; see `Store.acting`."""
+        view = copy(self)  # a shallow copy: a former has no mutable state
         view._store = self._store.acting(actor, proviso=proviso)  # noqa: SLF001 (a copy)
         return view
 
     async def form(self, lease: Lease, *, lease_s: float = LEASE_S) -> FormationResult:
         """
-        Form the threads of *lease* that are configured alike, and end the lease in any case.
+        Form the threads of *lease* with the same configuration, and end the lease in any case.
 
-        Everything is stored in one transaction; after an error nothing is, and the messages
-        wait on.
+        Everything is stored in one transaction; after an error nothing is stored, and the messages
+        stay pending.
         """
-        # Its time is mostly the model's, which is observed by itself.
+        # Never logged as slow: most of the time is the model's, and its calls have their own spans.
         with observed("form", "form_memory", LOG, lease.scope, slow_s=math.inf) as seen:
-            result = await self._ended(lease, lease_s)
+            result = await self._form_or_lose(lease, lease_s)
             seen.set(END, result.end)
             seen.count(sum(each.write is not None for each in result.outcomes))
         return result
 
-    async def _ended(self, lease: Lease, lease_s: float) -> FormationResult:
+    async def _form_or_lose(self, lease: Lease, lease_s: float) -> FormationResult:
+        """Form; give the lease back if cancelled, and report a lost lease as the result."""
         try:
-            return await self._settled(lease, lease_s)
+            return await self._form_or_fail(lease, lease_s)
         except anyio.get_cancelled_exc_class():
             await self.give_back(lease)
             raise
         except (LeaseLostError, NotFoundError) as error:  # a thread was erased meanwhile
             return FormationResult(end="lost", reason=str(error))
 
-    async def _settled(self, lease: Lease, lease_s: float) -> FormationResult:
-        """Form, or say why not: whatever breaks, no worker ends and nothing is asked for ever."""
-        threads = _alike(lease.threads)
+    async def _form_or_fail(self, lease: Lease, lease_s: float) -> FormationResult:
+        """Form, or return the failure, so that a broken model never ends the worker or loops."""
+        threads = _same_configuration(lease.threads)
         attempts: list[_Attempt] = []
         try:
             settings = self._assistants.of(threads[0].settings, lease.scope)
             if TYPES not in threads[0].settings:
                 settings = await with_scope_types(self._store, lease.scope, settings)
             model = self._models(settings.model)
-            async with self._held(lease, lease_s):
+            async with self._extending(lease, lease_s):
                 return await self._form(lease, threads, settings, model, attempts)
         except (LeaseLostError, NotFoundError, StoreError):
             raise
-        except Exception as error:  # noqa: BLE001 (a stranger's model, or a fault of ours)
+        except Exception as error:  # noqa: BLE001 (a user's model may raise anything)
             if attempts:
-                return await self._failed(attempts[0], error)
+                return await self._handle_failure(attempts[0], error)
+            # The model was not asked yet, so the settings or the model's configuration are wrong.
             wait_s = WAIT_FOR_OPERATOR_S
             return await self._postpone(lease, threads, _reason(error), wait_s, error=error)
 
@@ -197,9 +202,9 @@ class Former:
         model: Model,
         attempts: list[_Attempt],
     ) -> FormationResult:
-        """Form; once the model is asked, *attempts* holds what was tried."""
+        """Form; *attempts* receives the attempt before the model is asked."""
         window = await read_window(self._store, lease.scope, threads, settings.limits, self._count)
-        window, settings = _divided(window, settings, threads[0])
+        window, settings = _with_due_types(window, settings, threads[0])
         if not _has_cause(window, settings):
             return await self._commit(lease, window, None, ModelExchanges(), None)
         now = to_datetime(self._store.now())
@@ -209,39 +214,39 @@ class Former:
             return await self._postpone(lease, threads, "the daily limit is reached", wait_s)
         await check_modes(self._store, lease.scope, settings.types)
         offer = await read_offer(self._store, self._search, window, settings, self._count)
-        asking = FormationDialogue(model, window, offer, replace(settings, limits=limits))
-        attempt = _Attempt(lease, threads, window, model.identity, settings, asking)
+        dialogue = FormationDialogue(model, window, offer, replace(settings, limits=limits))
+        attempt = _Attempt(lease, threads, window, model.identity, settings, dialogue)
         attempts.append(attempt)
-        asked = await asking.ask()
-        _note_faults(model, asked)
+        asked = await dialogue.ask()
+        _log_faults(model, asked)
         if not asked.is_whole:
             return await self._fail(attempt, asked.failure)
         return await self._commit(lease, window, offer, asked, model)
 
-    async def _failed(self, attempt: _Attempt, error: Exception) -> FormationResult:
-        """Wait for a model that cannot be used now; otherwise it was the attempt that failed."""
+    async def _handle_failure(self, attempt: _Attempt, error: Exception) -> FormationResult:
+        """Postpone if the model is unusable now; otherwise count a failed attempt."""
         if not isinstance(error, ModelUnavailableError | ModelDeniedError | ModelNotFoundError):
             return await self._fail(attempt, _reason(error), error)
         wait_s = WAIT_FOR_OPERATOR_S
         if isinstance(error, ModelUnavailableError):
             wait_s = _wait_s(error, max(each.attempts for each in attempt.threads))
-        spent = attempt.spent(str(error)) if attempt.asking.asked.calls else None
-        # The breaker is for the model of all: what one names for itself stops no other.
-        is_shared = attempt.settings.model == self._assistants.default.model
+        usage = attempt.usage(str(error)) if attempt.dialogue.asked.calls else None
+        # The breaker guards the default model; an outage of another model must not open it.
+        is_default = attempt.settings.model == self._assistants.default.model
         return await self._postpone(
             attempt.lease,
             attempt.threads,
             str(error),
             wait_s,
-            outage=error if is_shared else None,
+            outage=error if is_default else None,
             error=error,
-            spent=spent,
+            usage=usage,
         )
 
     async def _left_today(
         self, lease: Lease, limits: FormationLimits, now: datetime
     ) -> FormationLimits | None:
-        """Return *limits* with what the scope may still spend today, ``None`` if nothing."""
+        """Return *limits* reduced to the rest of today's allowance, ``None`` if it is used up."""
         if limits.calls_a_day is None and limits.tokens_a_day is None:
             return limits
         calls, tokens = await self._store.spent(lease.scope, _midnight(now))
@@ -272,7 +277,7 @@ class Former:
                 present = await read_present(self._store, window, offer, operations)
                 outcomes = await to_thread.run_sync(reconcile, asked.grounded, present)
                 if conflicts and any(each.stale for each in outcomes):
-                    break
+                    break  # the model saw an older version of its target: ask it again
             formed = Formed(
                 watermarks=window.watermarks,
                 again=window.again,
@@ -287,39 +292,32 @@ class Former:
                 await self._store.commit(lease, writes, formed)
             except VersionConflictError as error:
                 conflict = error
-                offer = await refreshed(self._store, lease.scope, offer) if offer else None
+                offer = await reread_offer(self._store, lease.scope, offer) if offer else None
                 if offer is None:
                     break
                 continue
             return FormationResult(end="formed", outcomes=tuple(outcomes))
-        reason = "what it builds on was changed meanwhile"
-        spent = Formed(
-            watermarks={},
-            receipt=receipt_of(window, asked, (), model=_identity(model), reason=reason),
-            status="failed",
-            calls=asked.calls,
-            tokens=asked.tokens,
-            types=window.types,
-        )
-        await self._store.release(lease, attempt=spent)
+        reason = "a memory that it builds on was changed meanwhile"
+        usage = _failed_usage(window, asked, _identity(model), reason)
+        await self._store.release(lease, attempt=usage)
         return FormationResult(end="failed", reason=reason, error=conflict)
 
     async def _fail(
         self, attempt: _Attempt, reason: str, error: Exception | None = None
     ) -> FormationResult:
-        """Try again later with less; give up a single message that failed too often."""
+        """Retry later with fewer messages; give up a single message that failed too often."""
         lease, window = attempt.lease, attempt.window
         attempts = max(each.attempts for each in attempt.threads) + 1
-        spent = attempt.spent(reason)
+        usage = attempt.usage(reason)
         if attempts < attempt.settings.limits.attempts or len(window.new) > 1:
             failed = [each.thread for each in attempt.threads]
             retry_s = _backoff_s(attempts)
             await self._store.release(
-                lease, failed=failed, retry_s=retry_s, attempt=spent, types=window.types
+                lease, failed=failed, retry_s=retry_s, attempt=usage, types=window.types
             )
             return FormationResult(end="failed", reason=reason, error=error, retry_s=retry_s)
         dead = replace(
-            spent,
+            usage,
             watermarks=window.watermarks,
             again=window.again,
             left_out=window.left_out,
@@ -338,13 +336,13 @@ class Former:
         *,
         outage: ModelError | None = None,
         error: Exception | None = None,
-        spent: Formed | None = None,
+        usage: Formed | None = None,
     ) -> FormationResult:
         """Postpone the messages without counting a failed attempt."""
         names = [each.thread for each in threads]
         try:
             await self._store.release(
-                lease, postponed=names, retry_s=wait_s, attempt=spent, types=threads[0].types
+                lease, postponed=names, retry_s=wait_s, attempt=usage, types=threads[0].types
             )
         except LeaseLostError as lost:
             return FormationResult(end="lost", reason=str(lost), outage=outage, error=error)
@@ -353,8 +351,8 @@ class Former:
         )
 
     @asynccontextmanager
-    async def _held(self, lease: Lease, lease_s: float) -> AsyncIterator[None]:
-        """Keep extending *lease* while something is done under it."""
+    async def _extending(self, lease: Lease, lease_s: float) -> AsyncIterator[None]:
+        """Extend *lease* repeatedly while the block runs."""
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._extend, lease, lease_s)
@@ -365,28 +363,28 @@ class Former:
         except BaseExceptionGroup as raised:
             if len(raised.exceptions) > 1:
                 raise
-            raise raised.exceptions[0] from None  # what was done raised it, as it is
+            raise raised.exceptions[0] from None  # the block's own error, without the group
 
     async def _extend(self, lease: Lease, lease_s: float) -> None:
         while True:
-            await anyio.sleep(lease_s / 3)
+            await anyio.sleep(lease_s / 3)  # leaves time for two more tries before it expires
             try:
                 await self._store.extend(lease, lease_s=lease_s)
             except StoreUnavailableError as error:
-                # It may be back before the lease has ended.
-                LOG.warning("a lease was not extended: %s", summary_of(error))
+                # The store may be back before the lease expires.
+                LOG.warning("a lease was not extended, trying again: %s", summary_of(error))
             except (LeaseLostError, StoreError) as error:
-                LOG.debug("a lease is not extended any more: %s", kind_of(error))
-                return  # the commit will say so
+                LOG.debug("a lease can no longer be extended: %s", kind_of(error))
+                return  # the commit raises this error
 
 
 def _reason(error: Exception) -> str:
-    """Return why something broke; of an error that is not ours also what it is."""
+    """Return the text of an error, with its class if it is not one of ours."""
     return str(error) if isinstance(error, RecollectError) else f"{type(error).__name__}: {error}"
 
 
-def _note_faults(model: Model, asked: ModelExchanges) -> None:
-    """Log by their kinds, not by their words, that an answer had faults."""
+def _log_faults(model: Model, asked: ModelExchanges) -> None:
+    """Log the kinds of faults of an answer, without their texts, which may quote a user."""
     kinds = sorted({fault.kind for _, fault in asked.refused})
     repairs = max(0, asked.calls - 1)
     if (repairs or kinds) and (count := _FAULTS.due((model.identity, repairs > 0, *kinds))):
@@ -397,19 +395,19 @@ def _note_faults(model: Model, asked: ModelExchanges) -> None:
         )
 
 
-def _alike(threads: Sequence[DueThread]) -> list[DueThread]:
-    """Return the threads to be formed as the first one is; the others stay due."""
-    return [each for each in threads if _manner(each) == _manner(threads[0])]
+def _same_configuration(threads: Sequence[DueThread]) -> list[DueThread]:
+    """Return the threads that are configured as the first one is; the others stay due."""
+    return [each for each in threads if _configuration(each) == _configuration(threads[0])]
 
 
-def _manner(thread: DueThread) -> tuple[object, ...]:
+def _configuration(thread: DueThread) -> tuple[object, ...]:
     return thread.settings, thread.types, sorted(thread.lanes)
 
 
-def _divided(
+def _with_due_types(
     window: Window, settings: FormationSettings, thread: DueThread
 ) -> tuple[Window, FormationSettings]:
-    """Return *window* and *settings* with the types that are formed now, and those that wait."""
+    """Return *window* and *settings* restricted to the types that are formed now."""
     if thread.types:
         types = tuple(each for each in settings.types if each.name in thread.types)
         return replace(window, types=thread.types), replace(settings, types=types)
@@ -421,7 +419,7 @@ def _divided(
 
 
 def _has_cause(window: Window, settings: FormationSettings) -> bool:
-    """Return True if any new message may cause a memory."""
+    """Return True if any new message has text, and a role from which a type is formed."""
     roles = {role for type_ in settings.types for role in type_.roles}
     return any(line.message.role in roles and line.text.strip() for line in window.new)
 
@@ -435,7 +433,7 @@ def _midnight(now: datetime) -> datetime:
 
 
 def _wait_s(error: ModelUnavailableError, attempts: int) -> float:
-    """Return the pause that the model's error asks for, if it is a valid one."""
+    """Return the pause that the model asks for, or a backoff if it asks for none."""
     asked_s = error.retry_after_s
     if asked_s is None or not 0 < asked_s < math.inf:
         return _backoff_s(attempts)
@@ -444,7 +442,7 @@ def _wait_s(error: ModelUnavailableError, attempts: int) -> float:
 
 def _backoff_s(attempts: int) -> float:
     """
-    Return the pause before a retry, doubled each time, within limits.
+    Return the seconds before a retry: doubled each time, within limits.
 
     >>> [_backoff_s(attempts) for attempts in (0, 1, 2, 20)]
     [5.0, 10.0, 20.0, 3600.0]

@@ -1,4 +1,4 @@
-"""Leases that are given back before they end."""
+"""Early release of leases."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ RELEASE_S: Final = 2.0
 
 async def release_if_possible(store: Store, lease: Lease) -> None:
     """Release *lease*; if that fails, the lease expires by itself."""
+    # Shielded: this runs while the caller is being cancelled.
     with anyio.move_on_after(RELEASE_S, shield=True):
         try:
             await store.release(lease)
         except LeaseLostError:
-            return  # it has passed on
+            return  # another worker has it already
         except StoreError as error:
-            LOG.warning("a lease was not given back, and ends by itself: %s", summary_of(error))
+            LOG.warning("a lease was not released and will expire by itself: %s", summary_of(error))

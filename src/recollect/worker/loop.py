@@ -1,4 +1,4 @@
-"""The loop of a worker: claim, form, and rest until something is due."""
+"""The worker's loop: claim due threads, form them, and wait for more."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ from recollect.records import Scope, Thread
 from recollect.stores.contract.base import Store
 from recollect.stores.contract.formation import DEAF
 from recollect.stores.pages import each_row
+from recollect.stores.plans.formation import Lease
 from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import to_datetime
 from recollect.worker.circuit_breaker import Breaker
-from recollect.worker.due_lanes import Striking
+from recollect.worker.due_lanes import DueLanes
 from recollect.worker.formation_run import LEASE_S, FormationResult, Former
 from recollect.worker.worker_options import (
     CONCURRENCY,
@@ -44,9 +45,9 @@ from recollect.worker.worker_options import (
 
 LOG: Final = package_logger("recollect.worker")
 SCHEDULES: Final = "schedules"
-"""The name of a background task."""
+"""Name of the background task that watches cron schedules."""
 POLL_S: Final = 1.0
-"""So often a worker looks for what is due, whatever it hears."""
+"""Interval at which a worker looks for due threads, even without a notification."""
 SCHEDULE_EVERY_S: Final = 30.0
 
 WorkerT = TypeVar("WorkerT", bound="Worker")
@@ -65,10 +66,10 @@ class _WorkerState:
 
 class Worker:
     """
-    Forms what is due in a store, several scopes at a time.
+    Forms due threads of a store, several scopes at a time.
 
-    Any number of workers, of any processes, share a store. *name* tells them apart on
-    leases. *notice* is told of every formation that ended.
+    Any number of workers, in any number of processes, can share a store. *name* identifies this
+    one on leases. *notice* is called with every finished formation.
 
     An open memory with a model has one, as ``memory.worker``:
 
@@ -84,7 +85,7 @@ class Worker:
     ...         notice=lambda scope, result: ended.set(),
     ...     ) as memory:
     ...         await memory.append("ada", "chat", "I live in Turku.")
-    ...         memory.worker.wake()  # look at once, not within a second
+    ...         memory.worker.wake()  # do not wait for the next poll
     ...         await ended.wait()
     ...         return (await memory.get("ada", "User", "User")).value
     >>> asyncio.run(main())
@@ -107,7 +108,7 @@ class Worker:
         self._name = name
         self._concurrency = check_concurrency(concurrency)
         self._notice = notice
-        self._striking = Striking(store, assistants)
+        self._due_lanes = DueLanes(store, assistants)
         self._state = _WorkerState(checked=to_datetime(store.now()))
         self._monitor = store.tasks.monitor(FORMATION, LOG)
         self._schedules = store.tasks.monitor(SCHEDULES, LOG)
@@ -122,13 +123,13 @@ class Worker:
         self._state.breaker = breaker
 
     def acting(self, actor: str, *, proviso: Proviso | None = None) -> Self:
-        """Return this worker as it forms in the name of *actor*: what it commits is audited."""
-        view = copy(self)  # of references alone: what changes is in the shared state
+        """Return a view of this worker that forms, and is audited, as *actor*."""
+        view = copy(self)  # a shallow copy: everything mutable is in the shared `_state`
         view._former = self._former.acting(actor, proviso)  # noqa: SLF001 (a copy of this one)
         return view
 
     def made_as(self, kind: type[WorkerT]) -> WorkerT:
-        """Return a worker of another *kind* that forms the same in the same way."""
+        """Return a worker of another class, *kind*, with the same configuration."""
         return kind(
             self._store,
             self._former,
@@ -144,7 +145,7 @@ class Worker:
         self._state.woken = anyio.Event()
 
     async def run(self) -> None:
-        """Work until cancelled; a store that is away is tried again."""
+        """Work until cancelled; retry while the store is unavailable."""
         with self._monitor.running(), self._schedules.running(), self._listening():
             async with anyio.create_task_group() as group:
                 group.start_soon(self._keep_schedules)
@@ -156,8 +157,8 @@ class Worker:
         """Wake on the store's notifications; polling finds whatever these miss."""
         loop = asyncio.get_running_loop()
 
-        def heard() -> None:
-            with suppress(RuntimeError):  # the loop was closed: nobody works any more
+        def heard() -> None:  # called on a thread of the store
+            with suppress(RuntimeError):  # the loop is closed, and this worker has ended
                 loop.call_soon_threadsafe(self.wake)
 
         try:
@@ -171,15 +172,17 @@ class Worker:
 
     async def run_once(self, scope: Scope | None = None) -> FormationResult | None:
         """
-        Form one lease of what is due, of *scope* or of any; ``None`` if nothing is, or may be.
+        Claim due threads, of *scope* or of any scope, and form them under one lease.
 
-        Nothing is claimed while the breaker is open.
+        ``None`` if nothing is due, or the circuit breaker is open.
         """
         if self.breaker.is_open(self._now()):
             return None
         lease = await self._store.claim(self._name, lease_s=LEASE_S, scope=scope)
-        if lease is None:
-            return None
+        return None if lease is None else await self._form(lease)
+
+    async def _form(self, lease: Lease) -> FormationResult:
+        """Form the threads of *lease*; record and report the result."""
         result = await self._former.form(lease)
         self._note(lease.scope, result)
         self._notice(lease.scope, result)
@@ -187,9 +190,9 @@ class Worker:
 
     async def run_lane(self, scope: Scope) -> FormationResult | None:
         """
-        Form the due lanes of *scope*, under one lease.
+        Form the due lanes of *scope* under one lease.
 
-        ``None`` if no lane is due or allowed, or another worker holds the scope.
+        ``None`` if no lane is due, another worker holds the scope, or the circuit breaker is open.
         """
         if self.breaker.is_open(self._now()):
             return None
@@ -197,23 +200,21 @@ class Worker:
         if lease is None:
             return None
         try:
-            threads = await self._striking.due_threads(scope)
+            # Under the lease, since another worker may have formed them before the claim.
+            threads = await self._due_lanes.due_threads(scope)
         except BaseException:
             await self._former.give_back(lease)
             raise
         if not threads:
             await self._former.give_back(lease)
             return None
-        result = await self._former.form(replace(lease, threads=threads))
-        self._note(scope, result)
-        self._notice(lease.scope, result)
-        return result
+        return await self._form(replace(lease, threads=threads))
 
     async def drain(self, scope: Scope | None = None) -> list[FormationResult]:
         """
         Form until nothing is due; return the result of each formation.
 
-        Includes types with their own schedule, where it has struck.
+        This includes types with a schedule of their own, if it has struck.
         """
         results = []
         while (result := await self.run_once(scope)) is not None:
@@ -222,7 +223,7 @@ class Worker:
 
     async def form_struck(self, scope: Scope | None = None) -> list[FormationResult]:
         """Form the lanes of types whose schedule has struck."""
-        scopes = await self._striking.struck_scopes() if scope is None else [scope]
+        scopes = await self._due_lanes.struck_scopes() if scope is None else [scope]
         results: list[FormationResult] = []
         is_done = True
         try:
@@ -232,13 +233,13 @@ class Worker:
             is_done = False
             raise
         finally:
-            if not is_done:
-                self._striking.left_behind()
+            if not is_done:  # also after an error: a lane that stays due strikes no second time
+                self._due_lanes.request_full_scan()
         return results
 
     async def _form_lanes(self, scope: Scope, results: list[FormationResult]) -> bool:
-        """Form what is due in the lanes of a scope; return True if nothing of it was left."""
-        while await self._striking.due_threads(scope):
+        """Form the due lanes of a scope; return True if none is left."""
+        while await self._due_lanes.due_threads(scope):
             result = await self.run_lane(scope)
             if result is None:
                 return False
@@ -248,7 +249,7 @@ class Worker:
         return True
 
     async def keep_schedules(self) -> int:
-        """Make threads due whose cron line has struck since the last look; return how many."""
+        """Make threads due whose cron line has struck since the last call; return how many."""
         since, self._state.checked = self._state.checked, self._now()
         struck = 0
         async for thread in each_row(
@@ -263,17 +264,18 @@ class Worker:
             line = self._assistants.of(thread.settings, thread.scope).schedule
             return line is not None and has_struck(line, since, self._state.checked)
         except UsageError:
-            return False  # its formation will say what is wrong with its settings
+            return False  # its formation reports what is wrong with its settings
 
     async def _work(self) -> None:
         while True:
-            woken = self._state.woken  # who is woken while it claims looks again
+            # Taken before the claim, so that a wake during it is not missed.
+            woken = self._state.woken
             try:
                 result = await self.run_once()
             except StoreClosedError:
                 return
             except (StoreError, LeaseLostError) as error:
-                result = None  # a store that is away, full or damaged may be mended
+                result = None  # keep polling: an unavailable, full or damaged store may be repaired
                 self._state.claim_failed = True
                 self._monitor.failed(error, retry_s=POLL_S)
             else:
@@ -295,7 +297,8 @@ class Worker:
                 self._schedules.failed(error, retry_s=SCHEDULE_EVERY_S)
 
     def _note_claimed(self) -> None:
-        """Record that the store answers again; what fails for another reason still does."""
+        """Record that the store answers again."""
+        # Only after a failed claim: a formation that fails for another reason stays failed.
         if self._state.claim_failed:
             self._state.claim_failed = False
             self._monitor.succeeded()
@@ -309,7 +312,7 @@ class Worker:
                 else None
             )
             self.breaker = self.breaker.after_outage(self._now(), str(result.outage), after_s)
-        elif result.end in {"formed", "dead", "failed"}:
+        elif result.end in {"formed", "dead", "failed"}:  # the model answered, well or badly
             self.breaker = self.breaker.after_success()
 
     def _now(self) -> datetime:
@@ -317,7 +320,7 @@ class Worker:
 
 
 def note_result(monitor: TaskMonitor, scope: Scope, result: FormationResult) -> None:
-    """Record and log how a formation ended; that messages are given up is an error."""
+    """Record and log how a formation ended, as an error if a message was given up."""
     LOG.debug(
         "formation in %r: %s, %d outcomes: %s",
         *(scope, result.end, len(result.outcomes), result.reason),
@@ -326,7 +329,7 @@ def note_result(monitor: TaskMonitor, scope: Scope, result: FormationResult) -> 
         monitor.succeeded()
     elif result.end == "dead":
         error = result.error or ModelError(result.reason)
-        about = f"{scope_tag(scope)}, and its message was given up"
+        about = f"{scope_tag(scope)}, and its message is given up until it is retried"
         monitor.failed(error, about=about, level=ERROR)
     elif result.error is not None or result.end == "failed":
         error = result.error or ModelError(result.reason)

@@ -1,4 +1,4 @@
-"""Asking a model for the operations of a formation: one call, and repairs of what was wrong."""
+"""Ask a model for the operations of a formation: one call, then repairs of faulty calls."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class FormationDialogue:
     def _repair(
         self, request: ModelRequest, answer: ModelAnswer, reading: ReadAnswer
     ) -> ModelRequest:
-        """Return the request for the faulty calls alone; of all, if the answer was no whole one."""
+        """Return a request that repairs the faulty calls, or all if the answer was incomplete."""
         faults = [fault for each in self._wrong for fault in each.faults]
         faulty = {each.call for each in faults}
         if not reading.is_whole or None in faulty:
@@ -85,7 +85,7 @@ class FormationDialogue:
         return repair_request(cut, replace(answer, text=""), wrong, faults, self._offer.texts)
 
     def _take(self, request: ModelRequest, answer: ModelAnswer) -> ReadAnswer:
-        """Keep what is right in an answer, and note what is wrong."""
+        """Add an answer to *asked*: keep its valid operations, and collect its faulty calls."""
         before = self.asked
         kept = [each.operation for each in before.grounded]
         reading = read_answer(answer, self._offer, kept=kept, taken=self._ids)
@@ -103,7 +103,7 @@ class FormationDialogue:
             elif not any(same_operation(operation, each) for each in kept):
                 good.append(Grounded(operation=operation, grounds=grounds))
         tried = [about(each.operation) for each in good] + [each.about for each in wrong]
-        left = _not_mended(self._wrong, tried)
+        left = _unrepaired(self._wrong, tried)
         self._wrong = wrong if reading.is_whole else [*left, *wrong]
         self.asked = replace(
             before,
@@ -120,7 +120,7 @@ class FormationDialogue:
         return reading
 
     def _give_up(self) -> None:
-        """Settle what is still wrong: doubtful operations wait for a person, others are refused."""
+        """Close the calls that are still faulty: quarantine doubtful ones, refuse the others."""
         doubtful: list[Grounded] = []
         for each in self._wrong:
             if each.operation is not None and each.is_doubtful:
@@ -141,15 +141,15 @@ def _refused(wrong: Sequence[FaultyCall]) -> list[tuple[Operation | None, Fault]
     return [(each.operation, fault) for each in wrong for fault in each.faults]
 
 
-def _not_mended(
+def _unrepaired(
     wrong: Sequence[FaultyCall], tried: Sequence[tuple[str | None, str | None]]
 ) -> list[FaultyCall]:
-    """Return the faulty calls that the model did not repeat."""
+    """Return the faulty calls that the model did not repeat; each try counts for one call."""
     left = list(tried)
     found: list[FaultyCall] = []
     for each in wrong:
         if each.faults[0].kind == "answer":
-            continue
+            continue  # a fault of the whole answer, not of a call that could be repeated
         again = next((other for other in left if is_retry(each.about, other)), None)
         if again is None:
             found.append(each)

@@ -1,4 +1,4 @@
-"""Changed `update_mode` of a type: detect memories in the other mode, and convert them."""
+"""Detect memories in a type's other `update_mode`, and convert them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAGE_ROWS: Final = 500
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeMigration:
     """
-    A type of a scope that was turned; by *id* it can be undone, ``None`` if nothing was.
+    The result of a type migration; `undo` takes its *id*, ``None`` if nothing was converted.
 
     >>> import recollect
     >>> with recollect.open_sync("memory:", embedder="none") as memory:
@@ -68,9 +68,9 @@ async def check_modes(store: Store, scope: Scope, types: Sequence[MemoryType]) -
 
 async def migrate(store: Store, scope: Scope, type_: str, update_mode: UpdateMode) -> TypeMigration:
     """
-    Turn the memories of a type of a scope into the form of *update_mode*, all or none of them.
+    Convert the memories of a type of a scope to *update_mode*, all or none of them.
 
-    It is done under the lease of the scope: nothing is formed meanwhile.
+    It holds the lease of the scope, so that nothing is formed meanwhile.
 
     Raises:
         UsageError: There is no such mode.
@@ -83,18 +83,19 @@ async def migrate(store: Store, scope: Scope, type_: str, update_mode: UpdateMod
             f"there is no update_mode {update_mode!r}: use one of {', '.join(get_args(UpdateMode))}"
         )
         raise UsageError(msg)
-    none = TypeMigration(id=None, type=type_, update_mode=update_mode)
+    nothing = TypeMigration(id=None, type=type_, update_mode=update_mode)
     if not await _others(store, scope, type_, update_mode):
-        return none
+        return nothing
     owner = f"migration {os.getpid()}"
     lease = await store.claim(owner, lease_s=LEASE_S, scope=scope, idle=True)
     if lease is None:
         raise LeaseLostError(f"the scope {scope!r} is being formed: try again")
     try:
+        # Read again under the lease: a formation may have changed them before the claim.
         changes = await _changes(store, scope, type_, update_mode)
         if not changes:
             await store.release(lease)
-            return none
+            return nothing
         return await _commit(store, lease, changes, update_mode)
     except BaseException:
         # Release the lease of a failed run, so that no worker waits for its expiry.
@@ -112,6 +113,7 @@ async def _changes(
     key = type_ if update_mode == "patch" else content_key(sources[0].value)
     standing = await store.get(scope, type_, key)
     if standing is not None and update_mode == "insert":
+        # The new entry must not overwrite another one with the same content key.
         key, standing = store.new_name(), None
     return (migration(sources, update_mode, key=key, standing=standing, now=now),)
 
@@ -126,6 +128,8 @@ async def _commit(
         "reason": f"{type_} was migrated to {update_mode}",
         "consolidation": {
             "changes": [change_record(each) for each in changes],
+            # The newest receipt alone is read for these: carry them on, or the next consolidation
+            # would examine every group again.
             "looked_at": list(looked_at_in(last.rows[0]) if last.rows else ()),
         },
     }
@@ -135,7 +139,7 @@ async def _commit(
     page = await store.formations(lease.scope, status="consolidated", limit=10)
     made = next((each.id for each in page.rows if each.fence == lease.fence), None)
     if made is None:
-        raise NotFoundError(f"the migration of {type_!r} was stored, and erased again")
+        raise NotFoundError(f"the migration of {type_!r} was stored, but erased meanwhile")
     return TypeMigration(id=made, type=type_, update_mode=update_mode, changes=changes)
 
 

@@ -1,4 +1,4 @@
-"""The worker's options, which `open` takes."""
+"""The worker's options, which `recollect.open` accepts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:  # formation is loaded when something is to be formed
     from recollect.worker.formation_run import FormationResult
 
 FORMATION: Final = "formation"
-"""The name of the background task that forms."""
+"""Name of the background task that forms memories."""
 CONCURRENCY: Final = 4
 CONCURRENCY_MAX: Final = 64
 
 FormationCallback: TypeAlias = "Callable[[Scope, FormationResult], None]"
-"""Is told of every formation that ended; it is called in the event loop, and raises nothing."""
+"""Called in the event loop with every finished formation; it must not raise."""
 
 
 def tell_nobody(_scope: Scope, _result: FormationResult) -> None:
@@ -26,10 +26,10 @@ def tell_nobody(_scope: Scope, _result: FormationResult) -> None:
 
 def check_concurrency(concurrency: int) -> int:
     """
-    Return *concurrency* if so many formations may run at once.
+    Return *concurrency* if it is a valid number of simultaneous formations.
 
     Raises:
-        UsageError: It is no whole number from 1 to ``CONCURRENCY_MAX``.
+        UsageError: It is not a whole number from 1 to ``CONCURRENCY_MAX``.
     """
     if type(concurrency) is not int or not 1 <= concurrency <= CONCURRENCY_MAX:
         msg = (

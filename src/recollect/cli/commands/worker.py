@@ -136,7 +136,7 @@ async def _work(
     import anyio
 
     from recollect.cli.graceful_shutdown import EndingWorker, ended_by
-    from recollect.memory.formation_control import opened as opened_part
+    from recollect.memory.formation_control import require_open
 
     model = opened_model(forming)
     _check_model(forming, is_given=model is not None)
@@ -144,7 +144,7 @@ async def _work(
         target, forming, model, worker=False, concurrency=concurrency, notice=printer
     )
     async with opening as memory:
-        working = opened_part(memory.worker).made_as(EndingWorker)
+        working = require_open(memory.worker).made_as(EndingWorker)
         async with anyio.create_task_group() as group:
             scope = group.cancel_scope
             if sys.platform != "win32":  # where no event loop hears signals
