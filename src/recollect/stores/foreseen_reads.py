@@ -53,9 +53,9 @@ def foreseen_reads(plan: Plan[Any]) -> AppendReads | None:
         if plan.func not in _VIEWS:
             return None
         if plan.func is plan_audited:
-            deed = given["deed"]
-            scopes.add(deed.scope)
-            chain = chain_of(deed.secret, deed.scope)
+            change = given["change"]
+            scopes.add(change.scope)
+            chain = chain_of(change.secret, change.scope)
         elif plan.func is plan_since:
             scopes.add(given["scope"])
         plan = given["plan"]

@@ -24,7 +24,7 @@ class ArchiveStore(Transactor):
         """
         Return all records of exactly this scope, read at one point in time.
 
-        The order is: threads, each followed by its messages; memories; formations.
+        The order is: threads, each followed by its messages; memories; side records; formations.
         """
         scope = check_scope(scope)
         return await self._read(lambda rows: list(read_archive(rows, scope)))
@@ -38,7 +38,8 @@ class ArchiveStore(Transactor):
 
         Args:
             records: At most ``RECORDS_MAX``.
-            erased: Restore data that was erased here as well; the audit names that as the action.
+            erased: Restore data that was erased here as well; the audit then records the action
+                as ``restore erased``.
 
         Raises:
             ConflictError: A record differs from the stored one at its address; nothing is stored.

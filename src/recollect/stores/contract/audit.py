@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import final
 
-from recollect.errors import UsageError
 from recollect.records import Page, Scope
 from recollect.stores.contract.backend import Transactor
+from recollect.stores.pages import wrong_cursor
 from recollect.stores.plans.audit import (
     AuditEntry,
     AuditVerdict,
@@ -47,11 +47,11 @@ class AuditStore(Transactor):
         """
         Verify a scope's hash chain from its first row to its last.
 
-        Detects rows that were changed, removed, inserted or cut off the end. Whoever can write to
-        the files could forge a whole chain: keep a head elsewhere.
+        Detects rows that were changed, removed, inserted or cut off the end. An attacker who can
+        write to the files can forge a whole chain: keep the hash of a recent row elsewhere.
 
         Args:
-            noted: Number and hash of a row recorded earlier, which the chain must still contain.
+            noted: Number and hash of a row kept elsewhere, which the chain must still contain.
         """
         scope, secret = check_scope(scope), await self._secret()
         chain = chain_of(secret, scope)
@@ -63,6 +63,5 @@ def _read_cursor(cursor: str | None) -> int | None:
     if cursor is None:
         return None
     if not (cursor.isascii() and cursor.isdecimal()):
-        msg = f"{cursor!r} is not a cursor of this listing: pass on what the last page returned"
-        raise UsageError(msg)
+        raise wrong_cursor(cursor)
     return int(cursor)

@@ -35,22 +35,26 @@ class Transactor(ABC):
     """Runs each plan and each query in one transaction."""
 
     answers_in_place: bool = False
-    """Whether it answers on any thread that has no event loop; see `run_in_place`."""
+    """Whether the store answers on any thread without an event loop; see `run_in_place`."""
 
     names_moments: bool = False
-    """Whether its snapshots know their `ReadMoment`."""
+    """Whether snapshots of the store know their `ReadMoment`."""
 
     keeps_index_files: bool = False
-    """Whether it keeps indexes of large scopes in files; see `keep_index_file`."""
+    """Whether the store keeps indexes of large scopes in files; see `keep_index_file`."""
 
     def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
         self._clock: Clock = clock or SystemClock()
         self._ids: Ids = ids or SystemIds()
         self._digests = DigestSecret()
         self.tasks = BackgroundTasks()
-        """How the background tasks over this store do, in this process."""
+        """Health of this process's background tasks over the store."""
         self.address: str | None = None
-        """Where it is, as `open_store` takes it, with any password; ``None`` in this process."""
+        """
+        Address for `open_store`; ``None`` for a store in this process's memory.
+
+        It contains the password, if any: never log it.
+        """
 
     async def __aenter__(self) -> Self:
         return self
@@ -90,7 +94,7 @@ class Transactor(ABC):
         """Run *query* in a read transaction: it sees one consistent snapshot."""
 
     async def _read_brief(self, query: Query[ResultT]) -> ResultT:
-        """Run *query*, a lookup of a few rows by key, like `_read` but possibly sooner."""
+        """Run *query* as `_read` does; a lookup of a few rows by key may overtake other reads."""
         return await self._read(query)
 
     async def _read_snapshot(self, query: SnapshotQuery[ResultT], now: int) -> ResultT:
@@ -99,11 +103,11 @@ class Transactor(ABC):
 
     def keep_index_file(self, draft: IndexFileDraft) -> IndexFile | None:
         """
-        Write a file of a scope's index beside the store; blocks, on a thread of the caller's.
+        Write a scope's index to a file beside the store; blocks the calling thread.
 
         Returns:
-            The file; ``None`` if the store keeps none, if the scope changed since the index was
-            made, or if the file cannot be written, which is logged.
+            The file; ``None`` if the store keeps none, if the scope has changed since the index was
+            made, or if writing failed, which is logged.
         """
         del draft
         return None
@@ -112,7 +116,7 @@ class Transactor(ABC):
     async def _clean(self) -> None:
         """Remove deleted bytes from the store's files; raise if that fails."""
 
-    async def _erase_checkpoints(  # noqa: B027 (most have none)
+    async def _erase_checkpoints(  # noqa: B027 (most stores keep no checkpoints)
         self, threads: CheckpointThreads
     ) -> None:
         """Erase the graph checkpoints of *threads* kept beside the store; raise on failure."""

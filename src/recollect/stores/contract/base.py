@@ -125,11 +125,16 @@ class Store(
     @final
     def once(self, key: str, *request: object, owner: Scope = ()) -> KeyedStore:
         """
-        Return this store as one uses it who makes a *request* under an idempotency *key*.
+        Return a view of this store for one *request* under an idempotency *key*.
 
-        The first change through it keeps the key in its own transaction, in the scope that it
-        changes; any other is refused as a repetition. A request of several changes makes the
-        last of them through it. Where several share a scope, *owner* tells their keys apart.
+        The first change through the view stores the key in the same transaction, in the scope that
+        it changes; a later one is refused as a repetition. If a request makes several changes, make
+        only the last one through the view.
+
+        Args:
+            key: The caller's key for the request.
+            request: Everything that tells the request from others, as JSON values.
+            owner: Separates the keys of callers that share a scope.
         """
         return KeyedStore(self, key, request, owner)
 
@@ -137,9 +142,10 @@ class Store(
         """
         Return a number that differs after any change of a setting (`SETTING_KINDS`).
 
-        Settings read after taking the stamp hold for a change under it (see `acting`). Otherwise
-        they may be stale: changes by other processes are noticed only on a write. ``None`` if the
-        store has no stamp, or nothing was written recently.
+        Take the stamp, read the settings, then make the change under that stamp (see `acting`): it
+        is refused if a setting changed in between. Without that the settings may be stale, because
+        changes by other processes are noticed only on a write. ``None`` if the store has no stamp,
+        or nothing was written recently.
         """
         return None
 
@@ -223,21 +229,23 @@ class ActingStore(StoreView):
         self._proviso = proviso
 
     def _inner(self) -> Store:
+        # A change has one actor: `acting` on this view replaces the actor, it adds none.
         return self._store
 
     async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
-        deed = AuditedChange(
+        change = AuditedChange(
             actor=self._actor,
             action=action,
             scope=scope,
             now=self.now(),
             secret=await self._secret(),
         )
+        # An unchanged stamp proves that no setting has changed, which spares the proviso's reads.
         if self._stamp is not None:
             plan = partial(plan_under_stamp, plan=plan, stamp=self._stamp)
         elif self._proviso is not None:
             plan = partial(plan_provided, plan=plan, proviso=self._proviso)
-        audited = partial(plan_audited, plan=plan, deed=deed)
+        audited = partial(plan_audited, plan=plan, change=change)
         return await self._store._change(action, scope, audited)
 
 
@@ -258,7 +266,8 @@ class MeteredStore(StoreView):
         except Exception:
             charge.release()
             raise
-        except BaseException:  # nobody waits any more for what may be carried out yet
+        except BaseException:
+            # The caller was cancelled, but the store may still commit the change: count it.
             charge.spend()
             raise
         charge.spend()
@@ -278,7 +287,7 @@ class NotingStore(StoreView):
 
 
 class KeyedStore(StoreView):
-    """A store as one uses it who makes a request under an idempotency key."""
+    """A view for one request under an idempotency key."""
 
     def __init__(
         self, store: Store, key: str, request: tuple[object, ...], owner: Scope = ()
@@ -290,12 +299,12 @@ class KeyedStore(StoreView):
 
     async def check_not_repeated(self, scope: Scope) -> None:
         """
-        Return if the request was not made yet in *scope*.
+        Check that the request has not been carried out in *scope* yet.
 
         Raises:
-            RepeatedRequestError: It was carried out.
+            RepeatedRequestError: It was carried out before.
             ConflictError: The key was used for another request.
-            GoneError: All that it wrote was erased since.
+            GoneError: Everything that the request wrote has been erased since.
         """
         scope, now = check_scope(scope), self.now()
         idempotency = await self._idempotency_in(scope)
@@ -307,10 +316,10 @@ class KeyedStore(StoreView):
 
     async def note_count(self, scope: Scope, count: int) -> None:
         """
-        Keep the key in *scope* after changes that were made without it, and how many they were.
+        Store the key in *scope*, with the *count* of changes that were made without it.
 
         Raises:
-            RepeatedRequestError: It was kept before.
+            RepeatedRequestError: The key was stored before.
         """
         scope = check_scope(scope)
         await self._change("note_count", scope, lambda _: PlannedWrite(NOTHING, count))

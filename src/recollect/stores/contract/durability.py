@@ -1,4 +1,4 @@
-"""Durability levels of an acknowledged write."""
+"""Durability levels: which failures an acknowledged write survives."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Literal, TypeAlias
 
 Durability: TypeAlias = Literal["full", "relaxed"]
 """
-``"full"``: everything, power loss included; the log is on the disk before a call returns.
+``"full"``: writes survive a power loss. The log is on the disk before a call returns.
 
-``"relaxed"``: the death of the process, but not of the machine. A power loss or a crash of
-the system loses every write acknowledged since the log was last carried over into the file:
-up to some megabytes of changes, be they of the last second or, on a quiet store, of the
-last days. The file stays whole. In return a write costs no wait for the disk.
+``"relaxed"``: writes survive a crash of the process, but not of the machine. A power loss or a
+crash of the operating system loses every write acknowledged since the last checkpoint of the log:
+some megabytes of changes at most, made in the last second or, on a quiet store, in the last days.
+The file stays intact. In return, a write does not wait for the disk.
 """

@@ -53,7 +53,8 @@ class EraseStore(Transactor):
         if copies:
             await self._erase_checkpoints(copies)
             for erase in tuple(self._companions.values()):
-                await to_thread.run_sync(erase, copies)  # it waits for the saver's own lock
+                # On a worker thread: the checkpoint saver takes a lock of its own.
+                await to_thread.run_sync(erase, copies)
         secret = await self._secret()
         receipt = ReceiptRow(
             id=self._ids.name(to_datetime(now)),
@@ -71,9 +72,9 @@ class EraseStore(Transactor):
     @final
     async def preview_erase(self, scope: Scope, target: EraseTarget) -> EraseReceipt:
         """
-        Return the receipt that `erase` would give now; nothing is erased, and nothing kept of it.
+        Return the receipt that `erase` would give now, without erasing or storing anything.
 
-        It is decided as the erase is, from one moment: what is written later changes the counts.
+        The counts are those of one point in time; later writes change them.
 
         Raises:
             VersionConflictError: The memory is not at the expected version.
@@ -81,30 +82,36 @@ class EraseStore(Transactor):
         scope, now = check_scope(scope), self.now()
         blank = ReceiptRow(id="", target=b"", messages=0, memories=0, revised=0, erased_at=now)
         planning = partial(plan_erase, scope=scope, target=check_target(target), receipt=blank)
-        # A transaction that only looks: the plan takes numbers, which a mere reader cannot.
-        plan = await self._transact(lambda rows: PlannedWrite(NOTHING, planning(rows).result))
-        return receipt_of(plan)
+        # A write transaction without effect: the plan draws a new epoch, which a reader cannot.
+        row = await self._transact(lambda rows: PlannedWrite(NOTHING, planning(rows).result))
+        return receipt_of(row)
 
     @final
     def accompany(self, erase: Callable[[CheckpointThreads], None]) -> Callable[[], None]:
         """
-        Call *erase* at every erase with the LangGraph threads that lose their checkpoints.
+        Register *erase*: every erase calls it with the LangGraph threads that lose checkpoints.
 
         Use it for checkpoints held by this process only; *erase* is called on a worker thread.
-        Returns a function that unregisters it.
+
+        Returns:
+            A function that unregisters *erase*.
         """
-        number = object()
-        self._companions[number] = erase
-        return partial(self._companions.__delitem__, number)
+        token = object()
+        self._companions[token] = erase
+        return partial(self._companions.__delitem__, token)
 
     @final
     async def keyed(self, *names: str) -> str:
-        """Return a digest of *names*, which reveals nothing without the store's secret."""
+        """
+        Return a digest of *names* that reveals nothing without the store's secret.
+
+        Unlike `digest_of`, a restored backup or a copy into an empty store gives the same digest.
+        """
         return keyed_digest(await self._digest_secret(), "names", *names).hex()
 
     @final
     async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
-        """Return erase receipts by time; with *unclean*, those whose bytes remain."""
+        """Return erase receipts by time; with *unclean*, only those whose bytes remain."""
         found = await self._read(lambda rows: rows.receipts(unclean=unclean))
         return [receipt_of(row) for row in found]
 
@@ -123,7 +130,7 @@ class EraseStore(Transactor):
         Erases nothing here.
 
         Args:
-            unclean: The named data was here and is deleted: `clean` has to remove its bytes.
+            unclean: The named data was here and is deleted, but `clean` must remove its bytes.
         """
 
         def plan(rows: Rows) -> PlannedWrite[int]:
@@ -146,6 +153,7 @@ class EraseStore(Transactor):
         Raises:
             StoreUnavailableError: Another process reads from the file; try again later.
         """
+        # Receipts before bytes: an erase during the cleaning stays unclean until the next one.
         waiting = await self._read(lambda rows: rows.receipts(unclean=True))
         if not waiting:
             return []

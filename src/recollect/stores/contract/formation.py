@@ -20,7 +20,7 @@ from recollect.records import (
     Write,
 )
 from recollect.stores.contract.backend import Transactor
-from recollect.stores.pages import page_of
+from recollect.stores.pages import named_place, page_of, read_cursor
 from recollect.stores.plans.backlog import plan_pause, plan_resumption
 from recollect.stores.plans.due_times import plan_signal
 from recollect.stores.plans.formation import (
@@ -56,8 +56,6 @@ from recollect.stores.validation import (
     to_datetime,
 )
 
-_NO_CURSOR: Final = "CURSOR is not a cursor of this listing: pass on what the last page returned"
-
 
 class Listening(Protocol):
     """A subscription to wake-ups, active until closed."""
@@ -69,11 +67,11 @@ class Listening(Protocol):
 
 class _Deaf:
     def close(self) -> None:
-        """Do nothing: this subscription never received anything."""
+        """Do nothing: this subscription receives no wake-ups."""
 
 
 DEAF: Final[Listening] = _Deaf()
-"""A listener that is never notified."""
+"""A subscription that receives no wake-ups."""
 
 
 class FormationStore(Transactor):
@@ -107,7 +105,7 @@ class FormationStore(Transactor):
         return await self._transact(plan)
 
     async def _claim_next(self, claim: Claim) -> Lease | None:
-        """Carry out *claim*; a backend may batch several."""
+        """Carry out *claim*; a backend may serve several claims in one transaction."""
         (lease,) = await self._transact(partial(plan_claims, claims=[claim]))
         return lease
 
@@ -240,10 +238,11 @@ class FormationStore(Transactor):
             below: Include the threads of the scopes below.
         """
         prefix = () if scope is None else check_scope(scope)
-        is_open, limit, after = below or scope is None, check_page(limit), _read_cursor(cursor)
+        below, limit = below or scope is None, check_page(limit)
+        after = read_cursor(cursor, named_place)
 
         def query(rows: Rows) -> list[Thread]:
-            found = rows.waiting_threads(prefix, below=is_open, after=after, limit=limit + 1)
+            found = rows.waiting_threads(prefix, below=below, after=after, limit=limit + 1)
             return [thread_of(rows, row, owner.segments) for owner, row in found]
 
         return page_of(await self._read(query), limit, _cursor_of)
@@ -307,7 +306,8 @@ class FormationStore(Transactor):
         Args:
             status: Only those with this status.
         """
-        scope, limit, before = check_scope(scope), check_page(limit), _read_place(cursor)
+        scope, limit = check_scope(scope), check_page(limit)
+        before = read_cursor(cursor, _receipt_place)
         if status is not None and status not in get_args(FormationStatus):
             msg = f"unknown status {status!r}: use one of {', '.join(get_args(FormationStatus))}"
             raise UsageError(msg)
@@ -366,34 +366,18 @@ def _cursor_of(thread: Thread) -> str:
     return json.dumps([thread.scope, thread.id])
 
 
-def _read_cursor(cursor: str | None) -> tuple[Scope, str] | None:
-    if cursor is None:
-        return None
-    try:
-        scope, thread = json.loads(cursor)
-        segments = tuple(check_list(scope, "segment"))
-        return check_scope(segments), check_id(thread, "a thread id")
-    except (ValueError, TypeError) as error:
-        raise UsageError(_NO_CURSOR.replace("CURSOR", repr(cursor))) from error
-
-
 def _cursor_of_formation(formation: Formation) -> str:
     at = check_time(formation.at, "a formation's time")
     return json.dumps([at, formation.fence, formation.id])
 
 
-def _read_place(cursor: str | None) -> ReceiptPlace | None:
-    if cursor is None:
-        return None
-    try:
-        at, fence, id_ = json.loads(cursor)
-        numbers = check_moment(at, "a time"), check_position(fence, "a fence")
-        return *numbers, check_id(id_, "a formation's id")
-    except (ValueError, TypeError) as error:
-        raise UsageError(_NO_CURSOR.replace("CURSOR", repr(cursor))) from error
+def _receipt_place(cursor: object) -> ReceiptPlace:
+    at, fence, id_ = check_list(cursor, "element")
+    numbers = check_moment(at, "a time"), check_position(fence, "a fence")
+    return *numbers, check_id(id_, "a formation's id")
 
 
 def _check_lease_s(lease_s: float) -> None:
     if not 0 < lease_s <= LEASE_S_MAX:
-        msg = f"a lease of {lease_s} s; it lasts more than 0 and at most {LEASE_S_MAX} s"
+        msg = f"lease_s is {lease_s}: give more than 0 s and at most {LEASE_S_MAX} s"
         raise UsageError(msg)

@@ -23,7 +23,7 @@ from recollect.records import (
 )
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.filters import matches, read_filter
-from recollect.stores.pages import page_of
+from recollect.stores.pages import page_of, read_cursor
 from recollect.stores.plans.expiry import plan_prolong, prepare_prolong
 from recollect.stores.plans.memories import is_expired, is_valid, memories_of, memory_of, unexpired
 from recollect.stores.plans.memory_writes import plan_apply, plan_apply_each
@@ -45,7 +45,7 @@ from recollect.stores.validation import (
 )
 
 BRIEF_ADDRESSES_MAX: Final = 8
-"""So many memories are looked up as a brief query."""
+"""Look up at most this many addresses as a brief query; more wait like any other read."""
 
 
 class MemoryStore(Transactor):
@@ -107,7 +107,7 @@ class MemoryStore(Transactor):
         """
         of_scopes = [
             (scope, check_list(given, "write"))
-            for scope, given in check_mapping(writes, "what apply_each takes, by scope,").items()
+            for scope, given in check_mapping(writes, "the argument of apply_each").items()
         ]
         total = sum(len(given) for _, given in of_scopes)
         check_count(total, WRITES_MAX, "WRITES_MAX", "writes in one call")
@@ -135,7 +135,7 @@ class MemoryStore(Transactor):
         """
         scope = check_scope(scope)
         if not isinstance(undo, Undo):
-            msg = f"an undo is what a change was noted in, not {undo!r}"
+            msg = f"undo takes an `Undo`, as noted in the last of an UndoLog, not {undo!r}"
             raise UsageError(msg)
         if undo.scope != scope:
             msg = f"the change was made in {undo.scope!r}, not in {scope!r}"
@@ -195,7 +195,7 @@ class MemoryStore(Transactor):
             raise UsageError(msg)
         conditions = read_filter({} if filter_ is None else filter_)
         at = None if valid_at is None else check_time(valid_at, "valid_at")
-        after = _read_cursor(cursor)
+        after = read_cursor(cursor, _check_address)
 
         def query(rows: Rows) -> list[Memory]:
             found: list[Memory] = []
@@ -286,16 +286,6 @@ class MemoryStore(Transactor):
             return revisions_of(row, rows.revisions(scope_row.id, row.uid))
 
         return await self._read(query)
-
-
-def _read_cursor(cursor: str | None) -> tuple[str, str] | None:
-    if cursor is None:
-        return None
-    try:
-        return _check_address(json.loads(cursor))
-    except (ValueError, TypeError) as error:
-        msg = f"{cursor!r} is not a cursor of this listing: pass on what the last page returned"
-        raise UsageError(msg) from error
 
 
 def _check_address(address: object) -> tuple[str, str]:

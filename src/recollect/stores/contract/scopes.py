@@ -10,7 +10,7 @@ from typing import TypeAlias, final
 from recollect.errors import UsageError
 from recollect.records import Page, Scope
 from recollect.stores.contract.backend import Transactor
-from recollect.stores.pages import page_of
+from recollect.stores.pages import page_of, read_cursor
 from recollect.stores.plans.scopes import holds_anything
 from recollect.stores.rows import ScopeRow
 from recollect.stores.unit_of_work import Rows
@@ -24,7 +24,7 @@ from recollect.stores.validation import (
 )
 
 ScopePattern: TypeAlias = "Sequence[str | EllipsisType]"
-"""Segments to compare, ``...`` for any one segment."""
+"""Segments to compare; ``...`` matches any one segment."""
 
 
 class ScopeStore(Transactor):
@@ -57,9 +57,10 @@ class ScopeStore(Transactor):
         if depth_max is not None and check_position(depth_max, "depth_max") < 1:
             msg = f"depth_max {depth_max} leaves nothing of a scope: give at least 1, or None"
             raise UsageError(msg)
-        prefix, suffix, after = _texts(prefix), _texts(suffix), _read_cursor(cursor)
+        prefix, suffix, after = _texts(prefix), _texts(suffix), read_cursor(cursor, _scope_in)
         fixed = prefix[: next((i for i, s in enumerate(prefix) if s is ...), None)]
         base = tuple(segment for segment in fixed if isinstance(segment, str))
+        # Every row below a prefix without gaps matches: compare no segments.
         is_range = base == prefix and not suffix
 
         def query(rows: Rows) -> list[Scope]:
@@ -69,6 +70,7 @@ class ScopeStore(Transactor):
                 if cut in found or (after is not None and cut <= after):
                     continue
                 fits = is_range or _fits(segments, prefix, suffix)
+                # A scope whose last entry was deleted, not erased, still has a row.
                 if fits and (row is None or holds_anything(rows, row)):
                     found[cut] = None
                 if len(found) > limit:
@@ -92,20 +94,14 @@ def _text(segment: str | int) -> str:
     return check_text(segment, "a pattern's segment")
 
 
-def _read_cursor(cursor: str | None) -> Scope | None:
-    if cursor is None:
-        return None
-    try:
-        return check_scope(tuple(check_list(json.loads(cursor), "segment")))
-    except ValueError as error:
-        msg = f"{cursor!r} is not a cursor of this listing: pass on what the last page returned"
-        raise UsageError(msg) from error
+def _scope_in(cursor: object) -> Scope:
+    return check_scope(tuple(check_list(cursor, "segment")))
 
 
 def _below(
     rows: Rows, type_: str | None, now: int, prefix: Scope, after: Scope | None
 ) -> Iterator[tuple[Scope, ScopeRow | None]]:
-    """Yield scopes below *prefix*, with the row of each that may still turn out to be empty."""
+    """Yield scopes below *prefix*, each with its row if the scope may turn out to be empty."""
     if type_ is not None:
         return ((scope, None) for scope in rows.scopes_holding(type_, now, prefix, after))
     return ((row.segments, row) for row in rows.scopes_below(prefix, after))

@@ -1,4 +1,4 @@
-"""The contract, side records: JSON objects beside messages and memories; `apply` writes them."""
+"""Store contract: read side records, the JSON objects beside memories that `apply` writes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from functools import partial
 from itertools import islice
 from typing import final
 
-from recollect.errors import UsageError
 from recollect.records import Page, Scope, SideAddress, SideRecord
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.contract.memories import BRIEF_ADDRESSES_MAX
-from recollect.stores.pages import page_of
+from recollect.stores.pages import named_place, page_of, read_cursor
 from recollect.stores.plans.side_records import (
     lasting,
     place_of,
@@ -25,7 +24,7 @@ from recollect.stores.validation import check_id, check_page, check_scope
 
 
 class SideRecordStore(Transactor):
-    """Side records at their addresses (scope, thread, kind, key), in their current version."""
+    """Side records by address (scope, thread, kind, key); only the current version is kept."""
 
     @final
     async def side_record(
@@ -39,7 +38,7 @@ class SideRecordStore(Transactor):
     async def side_records_at(
         self, scope: Scope, addresses: Sequence[SideAddress]
     ) -> list[SideRecord | None]:
-        """Return one side record per address, in the order asked for, all of the same moment."""
+        """Return one result per address, in order, all read at one point in time."""
         scope, now = check_scope(scope), self.now()
         places = [place_of(each) for each in addresses]
         query = partial(read_side_records, scope=scope, places=places, now=now)
@@ -52,9 +51,9 @@ class SideRecordStore(Transactor):
         self, scope: Scope, kind: str, key: str, *, depth: int = 1
     ) -> SideRecord | None:
         """
-        Return the side record of the scope, or of the nearest above it that has one.
+        Return the side record at (kind, key) in the scope, or in its nearest ancestor with one.
 
-        Scopes of fewer than *depth* segments have none. One that has expired counts as none.
+        Ancestors of fewer than *depth* segments are not searched. An expired record is skipped.
         """
         place = place_of(SideAddress(kind, key))
         query = partial(
@@ -72,7 +71,7 @@ class SideRecordStore(Transactor):
         cursor: str | None = None,
         limit: int = 100,
     ) -> Page[SideRecord]:
-        """Return the side records of a kind, of a thread or of none, by key."""
+        """Return the side records of a kind by key: those of *thread*, or those without one."""
         scope, limit, now = check_scope(scope), check_page(limit), self.now()
         within = place_of(SideAddress(kind, "any", thread))[:2]
         after = None if cursor is None else (*within, check_id(cursor, "a cursor of this listing"))
@@ -91,13 +90,14 @@ class SideRecordStore(Transactor):
         """
         Return the side records of a kind in *prefix* and all scopes below it, by scope and key.
 
-        Those of threads are not among them. An empty *prefix* is that of all scopes.
+        Side records of threads are left out. An empty *prefix* covers the whole store.
         """
         prefix, limit, now = check_scope(prefix) if prefix else (), check_page(limit), self.now()
         within = place_of(SideAddress(kind, "any"))[:2]
-        after = _read_cursor(cursor)
+        after = read_cursor(cursor, named_place)
 
         def each(rows: Rows) -> Iterator[SideRecord]:
+            # The rest of the scope in which the last page ended, then the scopes after it.
             first = rows.scope(after[0]) if after else None
             if after and first:
                 rest = lasting(rows, first.id, within, (*within, after[1]), now)
@@ -108,14 +108,3 @@ class SideRecordStore(Transactor):
 
         found = await self._read(lambda rows: list(islice(each(rows), limit + 1)))
         return page_of(found, limit, lambda each: json.dumps([each.scope, each.key]))
-
-
-def _read_cursor(cursor: str | None) -> tuple[Scope, str] | None:
-    if cursor is None:
-        return None
-    try:
-        scope, key = json.loads(cursor)
-        return check_scope(scope), check_id(key, "a side record's key")
-    except (TypeError, ValueError) as error:
-        msg = f"{cursor!r} is not a cursor of this listing: pass on what the last page returned"
-        raise UsageError(msg) from error

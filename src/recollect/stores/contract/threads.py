@@ -142,7 +142,7 @@ class ThreadStore(Transactor):
 
     @final
     async def thread_numbers(self, scope: Scope, threads: Sequence[str]) -> frozenset[int]:
-        """Return the feed's numbers for those of *threads* that exist."""
+        """Return the numbers by which the feed names those of *threads* that exist."""
         scope, ids = check_scope(scope), check_ids(threads, "a thread id")
 
         def query(rows: Rows) -> frozenset[int]:
@@ -184,7 +184,7 @@ class ThreadStore(Transactor):
         """
         Return the newest *limit* messages, optionally before a position, oldest first.
 
-        With *until* those said later are left out, in whichever order they were stored.
+        With *until*, messages said later are left out, whatever order they were stored in.
         """
         scope, limit = check_scope(scope), check_page(limit)
         thread = check_id(thread, "a thread id")

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from recollect.errors import UsageError
-from recollect.records import JsonObject, Scope
+from recollect.records import Json, JsonObject, Scope
 from recollect.stores.plans.lanes import lanes_of, lanes_record
 from recollect.stores.plans.pending_messages import again_of
 from recollect.stores.plans.positions import all_messages_of
@@ -25,7 +25,7 @@ from recollect.stores.validation import check_scope
 
 RECORDS_MAX: Final = 1_000
 RESTORE_RECORDS: Final = 500
-"""So many records are restored in one transaction."""
+"""Records restored in one transaction, at most."""
 KINDS: Final = ("thread", "message", "memory", SIDE, "formation")
 _MESSAGE_FIELDS: Final = (
     "id", "position", "role", "name", "text", "time", "session", "source", "kept_at",
@@ -40,7 +40,7 @@ _REVISION_FIELDS: Final = (*_VERSION_FIELDS, "believed_from", "believed_until")
 
 
 def read_archive(rows: Rows, scope: Scope) -> Iterator[JsonObject]:
-    """Yield all records of a scope: threads, each before its messages, memories, and the others."""
+    """Yield all records of a scope, in the order in which `ArchiveStore.archive` returns them."""
     scope_row = rows.scope(scope)
     if scope_row is None:
         return
@@ -59,12 +59,13 @@ def read_archive(rows: Rows, scope: Scope) -> Iterator[JsonObject]:
         yield formation_record(formation, scope)
 
 
-def _picked(row: object, names: Sequence[str]) -> dict[str, Any]:
+def _fields_of(row: object, names: Sequence[str]) -> dict[str, Json]:
     return {name: getattr(row, name) for name in names}
 
 
 def _thread_record(row: ThreadRow, scope: Scope) -> JsonObject:
-    named = _picked(row, ("id", "created_at", "last", "formed", "state"))
+    # No due time and no backoff: the store that restores a thread schedules it anew.
+    named = _fields_of(row, ("id", "created_at", "last", "formed", "state"))
     decoded = {"again": list(again_of(row)), "settings": json.loads(row.settings)}
     lanes = lanes_record(lanes_of(row))
     record = {"kind": "thread", "scope": list(scope), **named, **decoded}
@@ -77,7 +78,7 @@ def _message_records(rows: Rows, thread: ThreadRow, scope: Scope) -> Iterator[Js
             "kind": "message",
             "scope": list(scope),
             "thread": thread.id,
-            **_picked(row, _MESSAGE_FIELDS),
+            **_fields_of(row, _MESSAGE_FIELDS),
             "content": None if row.content is None else json.loads(row.content),
             "metadata": json.loads(row.metadata),
             "digest": row.digest.hex(),
@@ -94,22 +95,22 @@ def memory_record(row: MemoryRow, past: Sequence[RevisionRow], scope: Scope) -> 
     }
 
 
-def _version_record(row: MemoryRow | RevisionRow, names: Sequence[str]) -> dict[str, Any]:
+def _version_record(row: MemoryRow | RevisionRow, names: Sequence[str]) -> dict[str, Json]:
     decoded = {"value": json.loads(row.value), "evidence": json.loads(row.evidence)}
-    return {**_picked(row, names), **decoded}
+    return {**_fields_of(row, names), **decoded}
 
 
 def scope_of(record: JsonObject) -> Scope:
     """Return the scope that a record belongs to."""
     scope = record.get("scope")
     if not isinstance(scope, list | tuple):
-        msg = f"a record without a scope: {str(record)[:80]!r}"
+        msg = f"a record has no list of segments as its scope: {str(record)[:80]!r}"
         raise UsageError(msg)
     return check_scope(scope)
 
 
 def batches_of(records: Sequence[JsonObject]) -> list[tuple[Scope, list[JsonObject]]]:
-    """Split *records*, in order, into batches of one scope and limited length."""
+    """Split *records*, in order, into batches of one scope and at most ``RESTORE_RECORDS``."""
     batches: list[tuple[Scope, list[JsonObject]]] = []
     for record in records:
         if not isinstance(record, Mapping):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from recollect.errors import UsageError
-from recollect.records import FormationStatus, JsonObject, Trust
+from recollect.records import FormationStatus, JsonObject, MemoryState, Role, Trust
 from recollect.stores.plans.evidence import decode_evidence, encode_evidence, trust_with
 from recollect.stores.plans.prepared_writes import check_validity
 from recollect.stores.validation import (
@@ -21,7 +21,11 @@ from recollect.stores.validation import (
 
 @dataclass(frozen=True, slots=True)
 class RecordFields:
-    """The fields of a record; each accessor validates and raises `UsageError`."""
+    """
+    The fields of a record; each accessor validates its field.
+
+    All raise `UsageError` for an invalid value, and most `KeyError` for a missing field.
+    """
 
     record: JsonObject
 
@@ -86,18 +90,18 @@ class RecordFields:
             raise UsageError(msg)
         return value
 
-    def role(self) -> Any:
+    def role(self) -> Role:
         """Return a message role."""
-        return self.one_of("role", ("user", "assistant", "system", "tool"))
+        return cast("Role", self.one_of("role", get_args(Role)))
 
-    def status(self) -> Any:
+    def status(self) -> FormationStatus:
         """Return a formation status."""
-        return self.one_of("status", get_args(FormationStatus))
+        return cast("FormationStatus", self.one_of("status", get_args(FormationStatus)))
 
     def evidence(self) -> str:
-        """Return the evidence, parsed and encoded again, so that it is known to be valid."""
+        """Return the evidence as JSON text."""
         text = check_object(self.record["evidence"], "a memory's evidence")
-        return encode_evidence(decode_evidence(text))
+        return encode_evidence(decode_evidence(text))  # encoding checks each name in it
 
     def version(self) -> dict[str, Any]:
         """Return the fields common to all versions of a memory."""
@@ -114,8 +118,8 @@ class RecordFields:
             "valid_from": valid_from,
             "valid_until": valid_until,
             "evidence": evidence,
-            # As for any write: no record makes a user's words of what an agent found.
+            # As for any write: an import cannot turn an agent's finding into a user's words.
             "trust": trust_with(evidence, trust),
-            "state": self.one_of("state", ("active", "quarantined", "rejected")),
+            "state": self.one_of("state", get_args(MemoryState)),
             "cause": self.text("cause"),
         }

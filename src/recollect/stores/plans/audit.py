@@ -27,11 +27,16 @@ from recollect.stores.validation import to_datetime
 ResultT = TypeVar("ResultT")
 
 IDS_MAX: Final = 100
-"""So many ids of each kind a row names; of more it says how many. Its digest covers them all."""
+"""
+Ids of each kind in one row, at most; the row counts the others in ``more``.
+
+Its digest covers all of them.
+"""
 
 _PAGE: Final = 512
 _COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
 _DERIVED: Final = frozenset({"seq", "terms", "text_hash", "digest"})
+"""Columns computed from others, which the digest of a change leaves out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +96,7 @@ class AuditVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditedChange:
-    """A change and its actor."""
+    """A change to be audited: who makes it, and when; *secret* is the store's."""
 
     actor: str
     action: str
@@ -117,27 +122,29 @@ def first_previous(chain: bytes) -> bytes:
 
 def hash_of(row: AuditRow) -> bytes:
     """Return the SHA-256 of a row, with the actor's keyed hash in place of the name."""
+    # Not the name: an erase of the scope removes it, and the chain must still verify.
     hashes = (each.hex() for each in (row.actor_key, row.digest, row.previous))
     actor_key, digest, previous = hashes
-    said = [row.n, row.at, actor_key, row.action, row.subject, digest, previous]
-    return sha256(_encoded(said)).digest()
+    hashed = [row.n, row.at, actor_key, row.action, row.subject, digest, previous]
+    return sha256(_encoded(hashed)).digest()
 
 
-def plan_audited(rows: Rows, plan: Plan[ResultT], deed: AuditedChange) -> PlannedWrite[ResultT]:
-    """Run *plan* and audit its actor, once per changed scope."""
+def plan_audited(rows: Rows, plan: Plan[ResultT], change: AuditedChange) -> PlannedWrite[ResultT]:
+    """Run *plan* and add one audit row to the chain of each scope that it changes."""
     planned = plan(rows)
     effect = planned.effect
     if not any(getattr(effect, name) for name in Effect.__slots__):
         return planned
     scopes = _scopes_of(rows, effect)
-    if deed.scope not in scopes:
-        # Reading it holds off everybody else who would add to its chain.
-        found = rows.scope(deed.scope)
-        scopes[deed.scope] = found.id if found else 0
-    chains = {chain_of(deed.secret, scope): scope_id for scope, scope_id in scopes.items()}
+    if change.scope not in scopes:
+        # Reading a scope's row locks it, so that no other writer extends the same chain.
+        found = rows.scope(change.scope)
+        scopes[change.scope] = found.id if found else 0
+    chains = {chain_of(change.secret, scope): scope_id for scope, scope_id in scopes.items()}
     audit = [
+        # The erase of a whole scope removes the names in its chain: its own row gets none either.
         _next_row(
-            rows, chain, deed, _part_of(effect, scope_id), is_named=chain not in effect.unnamed
+            rows, chain, change, _part_of(effect, scope_id), is_named=chain not in effect.unnamed
         )
         for chain, scope_id in chains.items()
     ]
@@ -153,14 +160,14 @@ def plan_unnamed(rows: Rows, plan: Plan[ResultT], secret: bytes) -> PlannedWrite
 
 
 def _scopes_of(rows: Rows, effect: Effect) -> dict[Scope, int]:
-    """Return the scopes whose rows an effect writes or drops, with their ids."""
+    """Return the id of each scope whose row an effect writes or drops."""
     dropped = [rows.scope_by_id(each) for each in effect.dropped_scopes]
     found: list[ScopeRow] = [*effect.scopes, *(row for row in dropped if row)]
     return {row.segments: row.id for row in found}
 
 
 _Part: TypeAlias = Mapping[str, Sequence[Any]]
-"""The rows of one scope that an effect writes, by their kind."""
+"""The rows of one scope that an effect writes or removes, by field of the effect."""
 
 _THREADS: Final = ("threads", "dropped_threads")
 _ENTRIES: Final = ("messages", "memories", "removed")
@@ -182,7 +189,7 @@ _VALUES: Final = {
     "sides": _values_of(SideRow),
     "dropped_sides": _values_of(SideRow),
 }
-"""The digested fields of an effect's rows, by kind of row."""
+"""For each field of an effect, a function that returns the digested values of one row."""
 
 
 def _part_of(effect: Effect, scope_id: int) -> _Part:
@@ -197,18 +204,18 @@ def _part_of(effect: Effect, scope_id: int) -> _Part:
 
 
 def _next_row(
-    rows: Rows, chain: bytes, deed: AuditedChange, part: _Part, *, is_named: bool
+    rows: Rows, chain: bytes, change: AuditedChange, part: _Part, *, is_named: bool
 ) -> AuditRow:
     number, previous = rows.audit_head(chain) or (0, first_previous(chain))
     row = AuditRow(
         chain=chain,
         n=number + 1,
-        at=deed.now,
-        actor=deed.actor if is_named else None,
-        actor_key=actor_key_of(deed.secret, deed.actor),
-        action=deed.action,
+        at=change.now,
+        actor=change.actor if is_named else None,
+        actor_key=actor_key_of(change.secret, change.actor),
+        action=change.action,
         subject=_subject_of(part),
-        digest=_digest_of(part, deed.secret),
+        digest=_digest_of(part, change.secret),
         previous=previous,
         hash=b"",
     )
@@ -216,12 +223,13 @@ def _next_row(
 
 
 def _subject_of(part: _Part) -> str:
-    """Return the internal ids a change concerns, as JSON; ids are texts as they exceed 2**53."""
+    """Return the internal ids that a change concerns, as JSON text."""
     ids = {
         "threads": [row.number for name in _THREADS for row in part.get(name, ())],
         **{name: [row.uid for row in part.get(name, ())] for name in _ENTRIES},
         "sides": [row.uid for name in _SIDES for row in part.get(name, ())],
     }
+    # As texts: ids exceed 2**53, and JSON numbers of many readers are doubles.
     subject: dict[str, object] = {
         kind: [str(each) for each in found[:IDS_MAX]] for kind, found in ids.items() if found
     }
@@ -233,7 +241,7 @@ def _subject_of(part: _Part) -> str:
 
 
 def _digest_of(part: _Part, secret: bytes) -> bytes:
-    """Return a keyed hash of what was written: comparable, but not guessable without the key."""
+    """Return a keyed hash of the rows written: comparable, but not guessable without the key."""
     digest = blake2b(digest_size=32, key=secret)
     for name in _VALUES:
         for row in part.get(name, ()):
@@ -248,7 +256,7 @@ def _encoded(document: object) -> bytes:
 def read_entries(
     rows: Rows, scope: Scope, chain: bytes, *, before: int | None, limit: int
 ) -> tuple[list[AuditEntry], bool]:
-    """Return the newest rows of a chain before a number, newest first, and whether more follow."""
+    """Return the newest *limit* rows of a chain before row *before*, and whether more follow."""
     head = rows.audit_head(chain)
     if head is None:
         return [], False
@@ -283,9 +291,9 @@ def _names_of(rows: Rows, scope_id: int, subject: Mapping[str, Sequence[str]]) -
     memories = rows.memories_by_uid(scope_id, ids["memories"]) if ids["memories"] else ()
     numbers = sorted({*ids["threads"], *(row.thread for row in messages)})
     threads = rows.thread_ids(scope_id, numbers) if numbers else {}
-    said_in = {row.thread for row in messages}
+    named = {row.thread for row in messages}  # a message's name begins with its thread's
     for number in ids["threads"]:
-        if number in threads and number not in said_in:
+        if number in threads and number not in named:
             yield f"thread {threads[number]}"
     for message in sorted(messages, key=lambda row: (row.thread, row.position)):
         yield f"message {threads[message.thread]}/{message.id}"
@@ -305,9 +313,10 @@ def read_verdict(
     for row in _all_rows(rows, chain):
         reason = _fault_of(row, number, previous, secret)
         if reason is None and noted and noted[0] == row.n and noted[1] != row.hash.hex():
-            reason = f"it was noted with the hash {noted[1]}, and is now another"
+            reason = f"it was noted with the hash {noted[1]}, and has another hash now"
+        # The head is stored apart from the rows, so that a cut or an added tail is noticed.
         if reason is None and (head is None or row.n > head[0]):
-            reason = "it stands after the row that the chain ends with"
+            reason = "it comes after the last row of the chain as the store's head records it"
         if reason:
             return AuditVerdict(rows=number, head=_hex(head), broken_at=number + 1, reason=reason)
         number, previous = row.n, row.hash
@@ -324,13 +333,13 @@ def _all_rows(rows: Rows, chain: bytes) -> Iterator[AuditRow]:
 
 def _fault_of(row: AuditRow, number: int, previous: bytes, secret: bytes) -> str | None:
     if row.n != number + 1:
-        return f"the next row has the number {row.n}: rows before it are gone"
+        return f"the next row has the number {row.n}: rows before it are missing"
     if row.previous != previous:
-        return "it does not follow the row before it"
+        return "its previous hash is not the hash of the row before it"
     if row.hash != hash_of(row):
-        return "what it says is not what its hash was taken of"
+        return "its content does not match its hash"
     if row.actor is not None and row.actor_key != actor_key_of(secret, row.actor):
-        return "its actor is not the one who was written"
+        return "its actor's name does not match its actor key"
     return None
 
 
@@ -338,11 +347,11 @@ def _fault_at_end(
     number: int, last: bytes, head: tuple[int, bytes] | None, noted: tuple[int, str] | None
 ) -> tuple[int, str] | tuple[None, None]:
     if head and head[0] > number:
-        return number + 1, f"the chain ends with row {head[0]}, and the rows from here on are gone"
+        return number + 1, f"the chain ends with row {head[0]}, and rows from here on are missing"
     if head and head[1] != last:
-        return number, "the chain ends with a row of another hash"
+        return number, "its hash is not the one that the store's head records"
     if noted and noted[0] > number:
-        return number + 1, f"row {noted[0]} was noted, and is gone"
+        return number + 1, f"row {noted[0]} was noted, and is missing"
     return None, None
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from recollect.records import Memory, Message, Scope
 from recollect.stores.damage import lost_entries
 from recollect.stores.filters import Condition, matches
 from recollect.stores.plans.derived_rows import row_evidence
-from recollect.stores.plans.embedding_backlog import _text_of
+from recollect.stores.plans.embedding_backlog import searched_text
 from recollect.stores.plans.memories import is_expired, memory_of
 from recollect.stores.plans.revisions import believed_at
 from recollect.stores.plans.said_times import SaidTimes
@@ -35,7 +35,7 @@ from recollect.text.terms import encode_terms, is_current
 
 NEWEST_WRITES_FIRST: Final = 4
 NEWEST_WRITES_MAX: Final = 4_096
-"""So many of a scope's last commits are searched for its newest memories, first and at most."""
+"""How many of a scope's last commits to search for its newest memories: at first, and at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +68,8 @@ def read_feed(
     scope = rows.scope(cursor.scope)
     if scope is None:
         return Feed(scope=cursor.scope, now=now, seq=0, epoch=0, reset=True, entries=(), removed=())
+    # After an erase (a new epoch) the reader may hold erased entries, and past a compaction it has
+    # missed tombstones: in both cases it must start over.
     reset = cursor.epoch != scope.epoch or cursor.seq < scope.compacted
     after = 0 if reset else cursor.seq
     unchanged = after == scope.seq
@@ -86,7 +88,7 @@ def read_feed(
 
 
 def read_summaries(rows: Rows, name: Scope) -> tuple[Cursor, MemorySummaries]:
-    """Return all memories of a scope for a listing, and the cursor up to which they are."""
+    """Return all memories of a scope for a listing, and the feed cursor they are current at."""
     scope = rows.scope(name)
     if scope is None:
         return Cursor(scope=name, seq=0, epoch=0), NO_SUMMARIES
@@ -99,21 +101,20 @@ def read_summaries(rows: Rows, name: Scope) -> tuple[Cursor, MemorySummaries]:
 
 def summaries_of(memories: Sequence[FeedEntry]) -> MemorySummaries:
     """Return the columns of *memories* that listings need."""
-    columns: list[Any] = [
+    return MemorySummaries._make(
         [getattr(each, name) for each in memories] for name in MemorySummaries._fields
-    ]
-    return MemorySummaries(*columns)
+    )
 
 
 def read_newest(rows: Rows, name: Scope, *, limit: int, now: int) -> list[Memory]:
     """
-    Return the memories of a scope that were written last, newest first, without rejected ones.
+    Return the newest memories of a scope, newest first, without rejected ones.
 
-    At most the last `NEWEST_WRITES_MAX` commits of the scope are looked at: in a scope where so
-    many messages came since, older memories are left out.
+    Only the last `NEWEST_WRITES_MAX` commits of the scope are searched, so memories are missing
+    that were written before as many commits of messages.
     """
     scope = rows.scope(name)
-    # A commit may hold thousands of entries, or one: the window grows until it has enough.
+    # One commit may write one entry or thousands: widen the window until it holds enough.
     window, found = NEWEST_WRITES_FIRST, list[FeedEntry]()
     while scope is not None:
         after = max(0, scope.seq - window)
@@ -122,7 +123,8 @@ def read_newest(rows: Rows, name: Scope, *, limit: int, now: int) -> list[Memory
         if len(found) >= limit or after == 0 or window >= NEWEST_WRITES_MAX:
             break
         window = min(window * 4, NEWEST_WRITES_MAX)
-    # A vector that came later is a change as well: more are read, and sorted by their time.
+    # A vector that arrived later also moves an entry forward in the feed: read more than *limit*,
+    # and sort by the time of the last update.
     places = [(name, each.uid) for each in reversed(found)][: limit * 4]
     entries = read_chosen(rows, places, now, are_memories=True)
     memories = [each.content for each in entries if isinstance(each.content, Memory)]
@@ -141,7 +143,7 @@ def _place_of(scope: Scope, found: ScopeRow | None) -> Cursor:
 
 
 def _changed(rows: Rows, scope_id: int, after: int, embedder: str | None) -> tuple[FeedEntry, ...]:
-    """Return the changed entries; terms of another analyser version are recomputed."""
+    """Return the changed entries, with terms of the current analyser."""
     entries = rows.changed(scope_id, after, embedder)
     stale = [entry.uid for entry in entries if not is_current(entry.terms)]
     if not stale:
@@ -152,11 +154,11 @@ def _changed(rows: Rows, scope_id: int, after: int, embedder: str | None) -> tup
 
 
 def _blocks(rows: Rows, scope_id: int, embedder: str | None) -> FeedBlocks | None:
-    """Return all entries in blocks; ``None`` if terms of another analyser version are there."""
+    """Return all entries in blocks, ``None`` if an older analyser made some of their terms."""
     blocks = rows.feed_blocks(scope_id, embedder)
     if blocks is None or not blocks.entries:
         return None
-    # The version is at the start of the terms: if the first and last have it, so have all.
+    # Terms begin with the analyser's version: if the least and the greatest are current, all are.
     bounds = [terms for each in blocks.entries for terms in (each.least_terms, each.greatest_terms)]
     return blocks if all(map(is_current, bounds)) else None
 
@@ -166,14 +168,14 @@ def _terms_of(row: MessageRow | MemoryRow) -> bytes:
     if is_current(row.terms):
         return row.terms
     if isinstance(row, MessageRow):
-        return encode_terms(_text_of(row), to_datetime(row.time))
+        return encode_terms(searched_text(row), to_datetime(row.time))
     return encode_terms(row.text, None)
 
 
 def eligible_uids(
     rows: Rows, scope_id: int, conditions: Sequence[Condition], now: int
 ) -> frozenset[int]:
-    """Return uids of messages whose metadata, or memories whose value, matches a filter."""
+    """Return the uids of messages whose metadata, and of memories whose value, matches a filter."""
     messages = (
         row.uid
         for row in rows.all_messages(scope_id)
@@ -196,14 +198,14 @@ def read_chosen(
     are_indexed: bool = False,
 ) -> list[Entry]:
     """
-    Return the *chosen* entries that are live, in the order chosen.
+    Return those of the *chosen* entries that exist and have not expired, in the given order.
 
-    They are looked up as the likelier kind first: memories if *are_memories*, otherwise the kind
-    found in the first scope.
+    A uid does not show its kind, so the likelier kind is looked up first: memories if
+    *are_memories*, otherwise the kind found in the first scope.
 
     Raises:
-        StoreCorruptError: *are_indexed* is set, so that each was chosen from the feed of this
-            snapshot, and one is missing.
+        StoreCorruptError: *are_indexed* is set, which says that the feed of this snapshot lists
+            all of them, and one is missing.
     """
     found = _read_memories(rows, chosen, now) if are_memories else {}
     if len(found) < len(chosen):
@@ -214,15 +216,16 @@ def read_chosen(
 
 
 def _check_expired(rows: Rows, missing: Sequence[Place]) -> None:
-    """Raise if an entry listed by the feed is missing and is not an expired memory."""
-    there = {(scope, row.uid) for scope, row in rows.memories_in(missing)}
-    lost = [each for each in missing if each not in there]
+    """Raise if an entry that the feed lists is missing; expired memories are not."""
+    expired = {(scope, row.uid) for scope, row in rows.memories_in(missing)}
+    lost = [each for each in missing if each not in expired]
     if lost:
         scope_row = rows.scope(lost[0][0])
         raise lost_entries(scope_row.id if scope_row else None, [uid for _, uid in lost])
 
 
 def _read_either(rows: Rows, places: Sequence[Place], now: int) -> dict[Place, Entry]:
+    """Return the messages and memories at *places*, with few queries for the kind not there."""
     first = places[0][0]
     found = _read_messages(rows, [each for each in places if each[0] == first])
     elsewhere = [each for each in places if each[0] != first]
@@ -259,7 +262,7 @@ def _read_memories(rows: Rows, places: Sequence[Place], now: int) -> dict[Place,
 
 
 def scopes_of(rows: Rows, below: Below, now: int) -> list[Scope]:
-    """Return the distinct scopes that *below* includes."""
+    """Return the scopes that *below* includes, each once."""
     found: dict[Scope, None] = {}
     for prefix in below.scopes:
         if below.type is None:
@@ -284,6 +287,7 @@ def read_past(
         if each.created_at <= at and not is_expired(each, now)
     )
     times = SaidTimes(rows, row.id)
+    # Past versions have no *said_at* of their own: derive it from the messages still there.
     memories = [
         past if past is present else replace(past, said_at=times.newest(row_evidence(past)))
         for present, past in believed
@@ -320,7 +324,8 @@ def message_entry(row: MessageRow, vector: bytes | None) -> FeedEntry:
 
 
 def memory_entry(row: MemoryRow, vector: bytes | None) -> FeedEntry:
-    """Return a memory as a feed entry: a thread and session of its own."""
+    """Return a memory as a feed entry, which belongs to no thread and is its own session."""
+    # The time that a memory is about: since when it is true, when it was said, or when written.
     moments = (row.valid_from, row.said_at)
     time = next((each for each in moments if each is not None), row.updated_at)
     return FeedEntry(

@@ -11,7 +11,9 @@ import json
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import Final
 
+from recollect.stores.digests import text_hash
 from recollect.stores.remainder import (
     MEMORY_THREAD,
     MERGED,
@@ -24,9 +26,14 @@ from recollect.stores.remainder import (
 )
 from recollect.stores.rows import MemoryRow, RevisionRow
 from recollect.stores.unit_of_work import Rows
+from recollect.text.searchable import memory_text
+from recollect.text.terms import encode_terms
 
 Named = set[tuple[str, str]]
 """(thread, message) pairs, as evidence names them."""
+
+# Without the checks of a caller's write: content that was accepted once must never stop an erase.
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def row_evidence(row: MemoryRow | RevisionRow) -> Named:
@@ -37,8 +44,39 @@ def row_evidence(row: MemoryRow | RevisionRow) -> Named:
 def row_remainder(
     row: MemoryRow | RevisionRow, erased: AbstractSet[tuple[str, str]]
 ) -> Remainder | None:
-    """Return what remains of a version without the *erased* evidence, ``None`` if nothing."""
+    """Return what remains of a version without the *erased* evidence, ``None`` if nothing does."""
     return remainder_of(json.loads(row.value), row_sources(row), erased)
+
+
+def encoded_remainder(left: Remainder) -> tuple[str, str]:
+    """Return the value and the evidence of a remainder as JSON text."""
+    return _ENCODER.encode(left.value), _ENCODER.encode(left.evidence)
+
+
+def reduced_memory(
+    row: MemoryRow, left: Remainder, *, said_at: int | None, cause: str, updated_at: int, seq: int
+) -> MemoryRow:
+    """Return the next version of a memory, with only the content that is *left*."""
+    value, evidence = encoded_remainder(left)
+    text = memory_text(left.value)
+    return replace(
+        row,
+        value=value,
+        evidence=evidence,
+        text=text,
+        terms=encode_terms(text, None),
+        text_hash=text_hash(text),
+        said_at=said_at,
+        version=row.version + 1,
+        cause=cause,
+        updated_at=updated_at,
+        seq=seq,
+    )
+
+
+def remaining_evidence(left: Remainder) -> Named:
+    """Return the (thread, message) pairs in the evidence of a remainder."""
+    return {(cited[0], cited[1]) for found in left.evidence.values() for cited in found}
 
 
 def row_sources(row: MemoryRow | RevisionRow) -> Sources:
@@ -64,8 +102,8 @@ def lost_versions(
     """
     Return the names of a memory's versions that lose content with the *erased* evidence.
 
-    An earlier erase may have renumbered a version: a name with a missing number means the version
-    after it.
+    An earlier erase may have removed versions: a name with a missing number stands for the next
+    version that exists.
     """
     if row_remainder(row, erased) is None:
         return version_names(row)
@@ -84,9 +122,9 @@ def resting_on(
     rows: Rows, scope_id: int, erased: Named, spared: AbstractSet[int]
 ) -> list[MemoryRow]:
     """
-    Return the memories with a version derived, directly or not, from the *erased*.
+    Return the memories with a version derived, directly or indirectly, from the *erased*.
 
-    Versions lost on the way are added to *erased*; *spared* entries are ignored.
+    Adds to *erased* the versions that lose content in turn; ignores *spared* entries.
     """
     found: dict[int, MemoryRow] = {}
     waiting = sorted(erased)
@@ -119,12 +157,12 @@ def is_merged(row: MemoryRow) -> bool:
 
 
 def reopened(row: MemoryRow, seq: int, now: int) -> MemoryRow:
-    """Return a memory reinstated after its replacement was erased."""
+    """Return the next version of a memory, reinstated because its replacement is gone."""
     return replace(
         row,
         valid_until=None,
         cause="in force again: what it was merged into is gone",
         version=row.version + 1,
-        updated_at=max(now, row.updated_at),
+        updated_at=max(now, row.updated_at),  # the clock may have been set back
         seq=seq,
     )

@@ -16,9 +16,9 @@ class Debounce:
     """
     How long formation waits after a message, and at most after the first pending one.
 
-    With an infinite *quiet_s* a message alone makes nothing due: it waits for the other limits or
-    for `Store.signal`. With an infinite *max_wait_s* every new message postpones the due time. Once
-    *messages* messages or *tokens* (estimated) are pending, they are due at once.
+    With an infinite *quiet_s*, messages wait for the other limits or for `Store.signal`. With an
+    infinite *max_wait_s*, every new message postpones the due time. Once *messages* messages or
+    *tokens* (estimated) are pending, they are due at once.
 
     >>> Debounce(quiet_s=30, messages=50).max_wait_s
     600.0
@@ -33,8 +33,9 @@ class Debounce:
         check_wait(self.quiet_s, "Debounce.quiet_s", may_be_endless=True)
         check_wait(self.max_wait_s, "Debounce.max_wait_s", may_be_endless=True)
         for name, count in (("messages", self.messages), ("tokens", self.tokens)):
+            # Not isinstance: True is an int.
             if count is not None and (type(count) is not int or count < 1):
-                msg = f"Debounce.{name} is {count!r}: give a whole number from 1 on, or None"
+                msg = f"Debounce.{name} is {count!r}: give a whole number of at least 1, or None"
                 raise UsageError(msg)
 
 
@@ -43,7 +44,7 @@ def check_debounce(given: object) -> Debounce:
     if given is None:
         return Debounce()
     if not isinstance(given, Debounce):
-        msg = f"debounce is a Debounce, such as Debounce(quiet_s=30); not {given!r}"
+        msg = f"debounce must be a Debounce, such as Debounce(quiet_s=30), not {given!r}"
         raise UsageError(msg)
     return given
 
@@ -71,6 +72,7 @@ def signalled(
         due=due_time(thread, first, now, debounce) if waits else thread.due,
     )
     if is_enough(longer, debounce.messages, debounce.tokens):
+        # From the due time before this message: that one may be earlier, and must not move back.
         return due_at_once(replace(longer, first_pending_at=first, due=thread.due), now)
     return longer
 

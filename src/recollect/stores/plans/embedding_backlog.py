@@ -1,4 +1,4 @@
-"""The embedding backlog: entries that lack a vector, and the vectors that were made of them."""
+"""The embedding backlog: find entries without a vector, and store the vectors made for them."""
 
 from __future__ import annotations
 
@@ -13,27 +13,29 @@ from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Removal
 from recollect.text.searchable import message_text
 
 EMBED_ENTRIES_MAX: Final = 256
+"""Entries in one batch, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unembedded:
     """
-    The next entries of a scope for an embedder, with their texts.
+    The next entries of a scope to embed, with their texts.
 
-    *removed* lists entries removed since its last visit, unless more than ``CHANGES_FOLLOWED_MAX``
-    changes have happened since.
+    After the batch the embedder has processed all changes up to *until*. *removed* lists the
+    entries removed since its last batch, unless more than ``CHANGES_FOLLOWED_MAX`` changes have
+    happened since.
     """
 
     scope_id: int
     scope: Scope
     until: int
     entries: tuple[tuple[int, bytes, str], ...]
-    """For each: its uid, the hash of its text, its text."""
+    """The uid, the hash of the text, and the text of each."""
     removed: tuple[int, ...] = ()
 
 
 Embedded: TypeAlias = tuple[int, bytes, bytes]
-"""An entry's uid, the hash of the text that was embedded, the vector as it is stored."""
+"""An entry's uid, the hash of the text that was embedded, and the vector in stored form."""
 
 
 def read_unembedded(rows: Rows, scope_id: int, embedder: str) -> Unembedded | None:
@@ -42,12 +44,14 @@ def read_unembedded(rows: Rows, scope_id: int, embedder: str) -> Unembedded | No
     after = rows.embedded_seq(scope_id, embedder)
     if scope is None or after >= scope.seq:
         return None
+    # One more than a batch: the change of the first entry left out bounds what is processed.
     pending = rows.unembedded(scope_id, after, embedder, EMBED_ENTRIES_MAX + 1)
     more = len(pending) > EMBED_ENTRIES_MAX
     waiting = [uid for uid, _ in pending[:EMBED_ENTRIES_MAX]]
     until = pending[EMBED_ENTRIES_MAX][1] - 1 if more else scope.seq
     texts = [
-        (row.uid, row.text_hash, _text_of(row)) for row in rows.messages_by_uid(scope_id, waiting)
+        (row.uid, row.text_hash, searched_text(row))
+        for row in rows.messages_by_uid(scope_id, waiting)
     ] + [(row.uid, row.text_hash, row.text) for row in rows.memories_by_uid(scope_id, waiting)]
     return Unembedded(
         scope_id=scope_id,
@@ -69,7 +73,8 @@ def read_backlog(rows: Rows, embedder: str, limit: int) -> int:
     return count
 
 
-def _text_of(row: MessageRow) -> str:
+def searched_text(row: MessageRow) -> str:
+    """Return the text of a message that is indexed and embedded."""
     content = None if row.content is None else json.loads(row.content)
     return message_text(row.text, row.name, content)
 
@@ -77,7 +82,7 @@ def _text_of(row: MessageRow) -> str:
 def plan_embedded(
     rows: Rows, scope_id: int, embedder: str, done: Sequence[Embedded], until: int
 ) -> PlannedWrite[int]:
-    """Store vectors of entries whose text has not changed, and advance their seq."""
+    """Store the vectors of entries whose text has not changed, and advance their seq."""
     scope = rows.scope_by_id(scope_id)
     if scope is None:
         return PlannedWrite(NOTHING, 0)
@@ -91,6 +96,7 @@ def plan_embedded(
     ]
     if accepted:
         scope = replace(scope, seq=scope.seq + 1)
+    # Another process may have embedded further meanwhile: never move the progress back.
     looked_at = max(until, rows.embedded_seq(scope_id, embedder))
     effect = Effect(
         scopes=[scope] if accepted else [],

@@ -24,18 +24,22 @@ from recollect.stores.plans.erase_targets import (
 )
 from recollect.stores.plans.evidence import decode_evidence, encode_evidence
 from recollect.stores.rows import ReceiptRow
-from recollect.stores.validation import check_id, check_object
+from recollect.stores.validation import check_id, check_list, check_object
 
 _DIGEST_BYTES: Final = 16
 _KEY_BYTES: Final = 32
 _FOREIGN: Final = b"\x01"
-"""With this byte a receipt's target begins that was made with another store's key."""
+"""
+First byte of a receipt's target that holds another store's key before its digests.
+
+It makes the length no multiple of a digest's, by which such a target is recognised.
+"""
 _COUNTS: Final = ("messages", "memories", "revised", "erased_at")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
-    """One erase: *digests*, made with *key*, of every name it erased; times are in µs."""
+    """One erase, with the digests, made with *key*, of every name it erased; times are in µs."""
 
     id: str
     key: bytes = field(repr=False)
@@ -68,7 +72,7 @@ def _each(target: EraseTarget) -> Iterator[EraseTarget]:
 def entry_of(row: ReceiptRow, key: bytes) -> LedgerEntry:
     """Return the ledger entry of a receipt in the store with *key*."""
     target = row.target
-    if len(target) % _DIGEST_BYTES:  # it came from another store, with the key of that
+    if len(target) % _DIGEST_BYTES:  # adopted from another store: its key comes first
         key, target = target[1 : 1 + _KEY_BYTES], target[1 + _KEY_BYTES :]
     starts = range(0, len(target), _DIGEST_BYTES)
     return LedgerEntry(
@@ -119,7 +123,7 @@ def read_entry(record: JsonObject) -> LedgerEntry:
     try:
         counts = {name: int(str(record[name])) for name in _COUNTS}
         clean_at = record["clean_at"]
-        digests: Sequence[str] = record["digests"]  # type: ignore[assignment]
+        digests = check_list(record["digests"], "digest")
         found = LedgerEntry(
             id=check_id(record["id"], "an erase's id"),
             key=bytes.fromhex(str(record["key"])),
@@ -131,7 +135,10 @@ def read_entry(record: JsonObject) -> LedgerEntry:
         msg = f"an entry of the erase ledger lacks or distorts a field: {error!r}"
         raise UsageError(msg) from error
     if len(found.key) != _KEY_BYTES or any(len(each) != _DIGEST_BYTES for each in found.digests):
-        msg = f"the entry {found.id!r} of the erase ledger has a key or digest of another length"
+        msg = (
+            f"the entry {found.id!r} of the erase ledger is damaged: a key has {_KEY_BYTES} bytes, "
+            f"a digest {_DIGEST_BYTES}"
+        )
         raise UsageError(msg)
     return found
 
@@ -147,7 +154,7 @@ def named_in(entries: Iterable[LedgerEntry], records: Sequence[JsonObject]) -> l
     known: dict[bytes, set[bytes]] = {}
     for entry in entries:
         known.setdefault(entry.key, set()).update(entry.digests)
-    scope = tuple(str(each) for each in records[0]["scope"])  # type: ignore[union-attr]
+    scope = tuple(map(str, check_list(records[0]["scope"], "segment")))
     if any(_names_scope(key, digests, scope) for key, digests in known.items()):
         return [EraseScope()]
     return [
@@ -190,7 +197,7 @@ def _candidates(records: Sequence[JsonObject]) -> list[EraseTarget]:
             case "memory":
                 type_, key = str(record["type"]), str(record["key"])
                 found["memory", type_, key] = EraseMemory(type=type_, key=key)
-                versions: Sequence[JsonObject] = [record, *record["revisions"]]  # type: ignore[misc]
+                versions = [record, *check_list(record["revisions"], "revision")]
                 for cited in (each for version in versions for each in cited_in(version)):
                     note_message(*cited)
                 found |= _sources_named(versions)

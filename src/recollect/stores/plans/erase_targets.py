@@ -160,6 +160,6 @@ def check_target(target: EraseTarget) -> EraseTarget:
         case EraseSource(source=source):
             check_id(source, "a message's source")
         case _:
-            msg = f"{target!r} is nothing to erase: give an EraseScope, EraseThread or the like"
+            msg = f"{target!r} is no erase target: give an EraseScope, EraseThread or the like"
             raise UsageError(msg)
     return target

@@ -1,4 +1,4 @@
-"""Erasure: what a target removes at commit, everything derived from it, and the receipt."""
+"""Erasure: the rows that an erase removes, with everything derived from them, and its receipt."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 
 from recollect.errors import VersionConflictError
 from recollect.records import FORGOTTEN, Scope
-from recollect.stores.digests import text_hash
 from recollect.stores.plans.derived_rows import (
+    encoded_remainder,
     is_merged,
+    reduced_memory,
+    remaining_evidence,
     reopened,
     replaced_by,
     resting_on,
@@ -28,7 +30,7 @@ from recollect.stores.plans.erase_targets import (
 )
 from recollect.stores.plans.evidence import evidence_messages, findings_from, source_link
 from recollect.stores.plans.idempotency import blanked_keys, spent_keys
-from recollect.stores.plans.memories import is_expired, revision_row
+from recollect.stores.plans.memories import is_expired, optional_time, revision_row
 from recollect.stores.plans.positions import all_messages_of
 from recollect.stores.plans.receipts import blanked_formations
 from recollect.stores.plans.reformation import Waiting, left_to_form, waiting_again
@@ -50,7 +52,6 @@ from recollect.stores.rows import (
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Removal, Rows, together
 from recollect.stores.validation import to_datetime
 from recollect.text.searchable import memory_text
-from recollect.text.terms import encode_terms
 
 
 def receipt_of(row: ReceiptRow) -> EraseReceipt:
@@ -61,13 +62,17 @@ def receipt_of(row: ReceiptRow) -> EraseReceipt:
         memories=row.memories,
         revised=row.revised,
         erased_at=to_datetime(row.erased_at),
-        clean_at=None if row.clean_at is None else to_datetime(row.clean_at),
+        clean_at=optional_time(row.clean_at),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Doomed:
-    """Everything an erase removes; *named* are (thread, message) pairs, even missing ones."""
+    """
+    The rows of a scope that an erase targets.
+
+    *named* are (thread, message) pairs that evidence may cite, even if no such message exists.
+    """
 
     messages: Sequence[MessageRow] = ()
     threads: Sequence[ThreadRow] = ()
@@ -101,7 +106,7 @@ def plan_erase(
         receipt.messages or receipt.memories or any(each.dropped_sides for each in parts)
     )
     if isinstance(target, EraseExpired) and is_void:
-        # Called periodically and mostly with nothing to do: then it leaves no receipt.
+        # Run periodically, mostly with nothing to do: receipts of that would only pile up.
         return PlannedWrite(Effect(), replace(receipt, clean_at=receipt.erased_at))
     return PlannedWrite(replace(together(parts), receipts=[receipt]), receipt)
 
@@ -139,7 +144,7 @@ def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doom
 
 
 def _named_from(rows: Rows, scope_id: int, source: str) -> list[tuple[str, str]]:
-    """Return the findings from a source, and the link by which they were found."""
+    """Return the findings from a source, with the link under which the store lists them."""
     link = source_link(source)
     found: set[tuple[str, str]] = set()
     for row in rows.memories_resting_on(scope_id, [link]):
@@ -173,7 +178,7 @@ def _effect_of(
     revised, waiting = _revised(rows, scope, doomed)
     back = _back_in_force(rows, scope, doomed, revised, receipt.erased_at)
     gone: list[MessageRow | MemoryRow] = [*doomed.messages, *doomed.memories]
-    # Even with nothing left to erase: a receipt may quote messages removed earlier.
+    # Blank receipts even if no entry is left: they may quote messages removed earlier.
     blanked = blanked_formations(rows, scope.id, doomed.gone_threads)
     if not (gone or doomed.threads or doomed.sides or _changes_anything(revised)):
         return Effect(formations=blanked), counted
@@ -199,7 +204,11 @@ def _effect_of(
 
 
 def _dropped(rows: Rows, scope: ScopeRow, now: int) -> Effect:
-    """Drop a scope with its name; its used idempotency keys are kept outside of any scope."""
+    """
+    Drop a scope with its name.
+
+    Its idempotency keys move outside of any scope, so that a late retry is not carried out anew.
+    """
     return Effect(
         dropped_scopes=[scope.id],
         idempotency=spent_keys(rows, scope.id, now),
@@ -217,7 +226,7 @@ def _is_emptied(rows: Rows, scope: ScopeRow, effect: Effect) -> bool:
     """
     Return True if *effect* leaves the scope empty, so that its name is deleted as well.
 
-    Digests of earlier erases do not keep a scope alive once it has no content.
+    Side records of the kind `FORGOTTEN`, digests of erased values, do not keep a scope alive.
     """
     dropped = {row.id for row in effect.dropped_threads}
     threads = rows.threads(scope.id, None, len(dropped) + 1)
@@ -261,9 +270,9 @@ def _shortened(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> list[ThreadRow]:
 
 def _revised(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> tuple[Effect, Waiting]:
     """
-    Return the effect on memories and revisions whose evidence is erased.
+    Return the effect on memories and revisions whose evidence is erased, and what to form again.
 
-    A memory that is itself erased is not formed again.
+    After the erase of a memory nothing is formed again, or it might come back.
     """
     ids = rows.thread_ids(scope.id, sorted({row.thread for row in doomed.messages}))
     erased = {(ids[row.thread], row.id) for row in doomed.messages} | set(doomed.named)
@@ -293,7 +302,7 @@ def _back_in_force(
         if row.uid in left_out:
             continue
         if row.uid in rewritten:
-            # What it said before was erased: it is no version to go back to.
+            # Its earlier content was erased with the evidence: keep no revision of it.
             again = replace(rewritten[row.uid], valid_until=None, cause="erase")
             back.append(Effect(memories=[again]))
         else:
@@ -321,19 +330,12 @@ def _memory_effect(
     )
     if not _rests(memory, erased):
         return changed
-    text = memory_text(left.value)
-    rewritten = replace(
+    rewritten = reduced_memory(
         memory,
-        value=json.dumps(left.value, ensure_ascii=False, separators=(",", ":")),
-        evidence=json.dumps(left.evidence, ensure_ascii=False, separators=(",", ":")),
-        text=text,
-        terms=encode_terms(text, None),
-        text_hash=text_hash(text),
-        said_at=times.newest(
-            (cited[0], cited[1]) for found in left.evidence.values() for cited in found
-        ),
-        version=memory.version + 1,
+        left,
+        said_at=times.newest(remaining_evidence(left)),
         cause=memory.cause if is_merged(memory) else "erase",
+        updated_at=memory.updated_at,
         seq=scope.seq,
     )
     return replace(changed, memories=[rewritten])
@@ -345,11 +347,12 @@ def _rests(row: MemoryRow | RevisionRow, erased: set[tuple[str, str]]) -> bool:
 
 def _revision_with(row: RevisionRow, left: Remainder) -> RevisionRow:
     # A cause may quote erased content: a doubt about a word, a pointer with a name in it.
-    is_told = left.value == json.loads(row.value) or row.cause.startswith(MERGED)
+    keeps_cause = left.value == json.loads(row.value) or row.cause.startswith(MERGED)
+    value, evidence = encoded_remainder(left)
     return replace(
         row,
-        value=json.dumps(left.value, ensure_ascii=False, separators=(",", ":")),
-        evidence=json.dumps(left.evidence, ensure_ascii=False, separators=(",", ":")),
+        value=value,
+        evidence=evidence,
         text=memory_text(left.value),
-        cause=row.cause if is_told else "erase",
+        cause=row.cause if keeps_cause else "erase",
     )

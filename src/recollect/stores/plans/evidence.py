@@ -1,4 +1,4 @@
-"""Encoding of evidence as JSON text, validated when it is written."""
+"""Evidence as JSON text: encode and validate it, decode it, and find what it cites."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ NO_EVIDENCE: Final = "{}"
 _KINDS: Final = get_args(EvidenceKind)
 _FINDINGS: Final = tuple(f'"{kind}"' for kind in _KINDS if kind != "message")
 _MESSAGE_FIELDS: Final = 4
-"""So many fields stored evidence has at most that names a message."""
+"""Length of stored evidence that cites a message, at most; a finding has more fields."""
 _SOURCE_PLACE: Final = 6
-"""At this place stored evidence has the source of a finding."""
+"""Index of a finding's source in stored evidence."""
 
 
 def encode_evidence(evidence: EvidenceMap) -> str:
     """
     Return *evidence* as JSON: each pointer maps to a list of [thread, message, quote, group].
 
-    Behind them a finding has its kind; [path, line, last line, digest] of a file, or null; and its
-    source. What it has not, is left out at the end.
+    A finding continues with its kind; [path, line, last line, digest] of a file, or null; and its
+    source. Absent fields at the end are left out.
     """
     if not isinstance(evidence, Mapping):
-        msg = f"evidence maps JSON pointers to lists of Evidence; it is not {evidence!r}"
+        msg = f"evidence must map JSON pointers to lists of Evidence, not be {evidence!r}"
         raise UsageError(msg)
     if not evidence:
         return NO_EVIDENCE
@@ -64,7 +64,7 @@ def _check_evidence(each: Evidence) -> list[Json]:
     quote = None if each.quote is None else check_text(each.quote, "a quote")
     group = check_position(each.group, "the group of an evidence")
     if group < 0:
-        msg = f"the group of an evidence is {group}; groups begin at 1, 0 is none"
+        msg = f"the group of an evidence is {group}: groups begin at 1, 0 stands for no group"
         raise UsageError(msg)
     if each.kind == "message" and each.file is None and each.source is None:
         return [thread, message, quote, *([group] if group else [])]
@@ -85,7 +85,7 @@ def _check_finding(each: Evidence) -> list[Json]:
         msg = f"evidence of a message has source={each.source!r}: the message itself names it"
         raise UsageError(msg)
     if each.thread in {MEMORY_THREAD, SOURCE_THREAD}:
-        msg = f"a finding is made in a talk, not in {each.thread!r}: name the thread it is from"
+        msg = f"a finding has the thread {each.thread!r}: give the thread in which it was made"
         raise UsageError(msg)
     place: list[Json] | None = None
     if each.file is not None:
@@ -106,13 +106,13 @@ def decode_evidence(text: str) -> dict[str, tuple[Evidence, ...]]:
     }
 
 
-def _decoded(  # noqa: PLR0917 (as it is stored)
+def _decoded(  # noqa: PLR0917 (the fields in stored order)
     thread: str,
     message: str,
     quote: str | None,
     group: int = 0,
     kind: EvidenceKind = "message",
-    file: Sequence[Any] | None = None,
+    file: tuple[str, int, int | None, str | None] | None = None,
     source: str | None = None,
 ) -> Evidence:
     if kind == "message":
@@ -134,9 +134,9 @@ def _decoded(  # noqa: PLR0917 (as it is stored)
 
 def evidence_links(text: str) -> set[tuple[str, str]]:
     """
-    Return the pairs by which a store finds the memory that rests on stored evidence.
+    Return the pairs under which a store lists a memory with this stored evidence.
 
-    They are those of `evidence_messages`, and one for each source of a finding (`source_link`).
+    These are its messages (`evidence_messages`), and the source of each finding (`source_link`).
     """
     cited = _cited_in(text)
     sources = {each[_SOURCE_PLACE] for each in cited if len(each) > _SOURCE_PLACE}
@@ -149,7 +149,7 @@ def evidence_messages(text: str) -> set[tuple[str, str]]:
 
 
 def source_link(source: str) -> tuple[str, str]:
-    """Return the pair by which a store finds the memories with findings from a source."""
+    """Return the pair under which a store lists the memories with findings from a source."""
     return SOURCE_THREAD, source
 
 
@@ -163,14 +163,15 @@ def findings_from(source: str, text: str) -> set[tuple[str, str]]:
 
 
 def _cited_in(text: str) -> list[Sequence[Any]]:
-    if text == NO_EVIDENCE:
+    if text == NO_EVIDENCE:  # most memories: spare the parser
         return []
     return [each for found in json.loads(text).values() for each in found]
 
 
 def trust_with(text: str, trust: Trust) -> Trust:
-    """Return the trust of a memory that rests on stored evidence: of a finding, an agent's."""
-    # A quotation mark inside a text is escaped: without these no kind is named.
+    """Return *trust*, or ``agent`` if the stored evidence contains a finding."""
+    # Quick check before parsing. Quotation marks inside a text are escaped, so that a kind in
+    # quotation marks can only be missed if there is no finding.
     if not any(each in text for each in _FINDINGS):
         return trust
     return "agent" if any(len(each) > _MESSAGE_FIELDS for each in _cited_in(text)) else trust

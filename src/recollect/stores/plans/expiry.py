@@ -1,4 +1,4 @@
-"""Prolong memories and side records in use: move their expiry without a new version."""
+"""Move the expiry of memories and side records that are in use, without a new version."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PreparedProlong:
 
 @dataclass(frozen=True, slots=True)
 class PreparedSideProlong:
-    """A `ProlongSideRecord` that was checked."""
+    """A validated `ProlongSideRecord`."""
 
     place: SidePlace
     version: int
@@ -49,7 +49,7 @@ def prepare_prolong(
             check_time(prolong.expires_at, "expires_at"),
         )
     if not isinstance(prolong, ProlongMemory):
-        msg = f"what moves an expiry is a ProlongMemory, not {prolong!r}"
+        msg = f"give a ProlongMemory or a ProlongSideRecord, not {prolong!r}"
         raise UsageError(msg)
     return PreparedProlong(
         check_id(prolong.type, "a memory's type"),

@@ -32,6 +32,7 @@ from recollect.stores.validation import check_object, encode_json, to_datetime
 
 LEASE_S_MAX: Final = 3_600
 DUE_THREADS_MAX: Final = 100
+"""Due threads of a scope in one lease, at most; the others stay due."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +40,8 @@ class DueThread:
     """
     A thread to form: its messages after *formed* up to *last*, and those in *again*.
 
-    *lanes* are the types whose progress differs from the watermark. With *types*, only these lanes
-    are to be formed, and *formed*, *attempts* and *again* are theirs.
+    *lanes* gives the progress of the types that are not at the watermark. With *types*, only these
+    types are to be formed, and *formed*, *attempts* and *again* are those of their lanes.
     """
 
     thread: str
@@ -125,7 +126,7 @@ def check_formed(formed: Formed, allowed: Sequence[FormationStatus]) -> Formed:
         msg = f"this formation cannot be {formed.status!r}: use one of {', '.join(allowed)}"
         raise UsageError(msg)
     if any(formed.failed.values()) and formed.status != "dead":
-        msg = f"a formation that is {formed.status!r} gives up no messages: say that it is 'dead'"
+        msg = f"a formation with status {formed.status!r} cannot give up messages: use 'dead'"
         raise UsageError(msg)
     lists = (*formed.again.values(), *formed.failed.values())
     positions = [*formed.watermarks.values(), *(position for each in lists for position in each)]
@@ -134,7 +135,7 @@ def check_formed(formed: Formed, allowed: Sequence[FormationStatus]) -> Formed:
             msg = f"calls, tokens and positions of a formation are whole numbers, not {number!r}"
             raise UsageError(msg)
     if min(formed.calls, formed.tokens) < 0:
-        msg = f"a formation took {formed.calls} calls and {formed.tokens} tokens: at least 0 each"
+        msg = f"a formation has {formed.calls} calls and {formed.tokens} tokens: give at least 0"
         raise UsageError(msg)
     return formed
 
@@ -199,7 +200,7 @@ def _due_scopes(rows: Rows, now: int, wanted: int) -> list[ScopeRow]:
         scopes = {scope.id: scope for scope, _ in found}
         if len(scopes) >= wanted or len(found) < limit:
             return list(scopes.values())[:wanted]
-        limit *= 4  # several threads are of one scope
+        limit *= 4  # several of these threads share a scope: look further
 
 
 def claimed_scope(
@@ -241,6 +242,7 @@ def check_lease(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
     Raises:
         LeaseLostError: The lease is no longer valid.
     """
+    # An erased message may be in what this lease has formed: the new epoch refuses it.
     if scope is None or scope.epoch != lease.epoch:
         msg = f"memory of {lease.scope!r} was erased while it was being formed: drop the result"
         raise LeaseLostError(msg)
@@ -348,7 +350,7 @@ def formation_row(
 
 
 def _after_formation(thread: ThreadRow, formed: Formed, now: int) -> ThreadRow:
-    """Return a thread after a formation: its progress moved, its retries reduced."""
+    """Return a thread after a formation: progress moved, formed retries removed."""
     failed = formed.failed.get(thread.id, ())
     again = formed.again.get(thread.id, ())
     if formed.types:
@@ -360,7 +362,7 @@ def _after_formation(thread: ThreadRow, formed: Formed, now: int) -> ThreadRow:
     if beyond:
         msg = (
             f"thread {thread.id!r} cannot give up the positions {beyond}: "
-            f"it is formed up to {after.formed}, and what comes after waits anyway"
+            f"it is formed up to {after.formed}, and later messages are still pending"
         )
         raise UsageError(msg)
     return left_lanes(thread, after, formed.left_out)
@@ -396,6 +398,7 @@ def formed_thread(thread: ThreadRow, position: int, now: int) -> ThreadRow:
         first_pending_at=now if left else None,
         not_before=None,
         attempts=0,
+        # `left and`: without pending messages the divisor may be 0.
         waiting_tokens=left and thread.waiting_tokens * left // (thread.last - thread.formed),
     )
     return idle_if_done(formed)

@@ -1,8 +1,8 @@
 """
-Idempotency keys, and opening the scope of a writing request.
+Idempotency keys: recognise a repeated request, and answer it without writing again.
 
-Only a digest of a key, made with a secret of the store, is stored, with the uids of what was
-written. So a key outlives an erase of its scope, and reveals nothing about what was erased.
+Only a digest of a key, made with a secret of the store, is stored, with the uids of the entries
+written. So a key outlives an erase of its scope, and reveals nothing about the erased content.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Removal, R
 from recollect.stores.validation import check_id
 
 GONE: Final = '"gone"'
-"""The result of a request of which everything that it wrote was erased, as JSON text."""
+"""Result stored for a request once everything that it wrote has been erased, as JSON text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Idempotency:
-    """A caller's key for a request called *name*; digests of the *key* and of the request."""
+    """A caller's key *name* for a request, with the digests of both that are stored."""
 
     name: str
     key: str
@@ -39,7 +39,7 @@ def idempotency_of(
     """
     Return the key with a digest of the *request* made under it in *scope*.
 
-    Where several share a scope, *owner* tells their keys apart.
+    *owner* separates the keys of callers that share a scope.
     """
     name = check_id(key, "an idempotency key")
     return Idempotency(
@@ -61,9 +61,10 @@ def key_row(
     scope: ScopeRow, idempotency: Idempotency, wrote: Sequence[int] | int, now: int
 ) -> IdempotencyRow:
     """
-    Return what is kept of a request under a key: the uids of the entries that it *wrote*.
+    Return the row stored for a request under a key.
 
-    Of a request that wrote no entry, and answers with a number, that number is kept.
+    *wrote* lists the uids of the entries that it wrote. A request that wrote none and returns a
+    number has that number instead.
     """
     return IdempotencyRow(
         scope_id=scope.id,
@@ -76,19 +77,19 @@ def key_row(
 
 def check_not_repeated(rows: Rows, scope: Scope, idempotency: Idempotency, now: int) -> None:
     """
-    Return if nothing was done in *scope* under the key yet.
+    Check that no request was carried out in *scope* under the key yet.
 
     Raises:
-        RepeatedRequestError: This request was carried out.
+        RepeatedRequestError: This request was carried out before.
         ConflictError: The key was used for another request.
-        GoneError: All that the request wrote was erased since.
+        GoneError: Everything that the request wrote has been erased since.
     """
     row = rows.scope(scope)
     wrote = _wrote_at(rows, _places(row, now) if row else (NO_SCOPE,), idempotency, now)
     if wrote is not None:
         uids = uids_of(wrote)
         found = rows.memories_by_uid(row.id, uids) if row and uids else ()
-        msg = f"the request was carried out before under the key {idempotency.name!r}"
+        msg = f"the request was carried out before under the idempotency key {idempotency.name!r}"
         error = RepeatedRequestError(msg)
         error.memories = tuple((each.type, each.key) for each in found)
         error.count = wrote if isinstance(wrote, int) else len(uids)
@@ -99,10 +100,10 @@ def plan_once(
     rows: Rows, plan: Plan[ResultT], *, scope: Scope, idempotency: Idempotency, now: int
 ) -> PlannedWrite[ResultT]:
     """
-    Carry out *plan*, which changes *scope*, and keep the key with it; see `check_not_repeated`.
+    Run *plan*, which changes *scope*, and store the key with it; see `check_not_repeated`.
 
-    The key is kept also where there was nothing to change: a late repetition finds it all the
-    same, and does not undo what others did meanwhile.
+    The key is stored even if there was nothing to change, so that a late repetition does not
+    override what others have written meanwhile.
     """
     check_not_repeated(rows, scope, idempotency, now)
     planned = plan(rows)
@@ -123,7 +124,7 @@ def plan_once(
 
 
 def _uids_of(effect: Effect, scope: ScopeRow) -> list[int]:
-    """Return the entries of a scope that an effect writes, or if there are none, removes."""
+    """Return the uids of the entries that an effect writes in a scope, or else removes."""
     rows: Sequence[MessageRow | MemoryRow | Removal] = (*effect.messages, *effect.memories)
     return [each.uid for each in rows or effect.removed if each.scope_id == scope.id]
 
@@ -132,7 +133,9 @@ def uids_under_key(
     rows: Rows, scope: ScopeRow, idempotency: Idempotency | None, now: int
 ) -> list[int] | None:
     """
-    Return what the same request wrote under this key in the last ``KEY_S``, if it was made.
+    Return the uids that the same request wrote under this key in the last ``KEY_S`` seconds.
+
+    ``None`` if it was not made, or has no key.
 
     Raises:
         ConflictError: The key was used for a different request.
@@ -145,14 +148,14 @@ def uids_under_key(
 
 
 def uids_of(wrote: list[int] | int) -> list[int]:
-    """Return the uids of what is kept of a request; see `key_row`."""
+    """Return the uids in the stored result of a request; see `key_row`."""
     return [] if isinstance(wrote, int) else wrote
 
 
 def _wrote_at(
     rows: Rows, places: Sequence[int], idempotency: Idempotency, now: int
 ) -> list[int] | int | None:
-    """Return what a request wrote under a key that may stand in *places*; see `key_row`."""
+    """Return the result stored under a key in the scopes *places*, if any; see `key_row`."""
     kept = rows.idempotency(places, idempotency.key)
     if kept is None or is_old(kept, now):
         return None
@@ -163,8 +166,8 @@ def _wrote_at(
         raise ConflictError(msg)
     if kept.result == GONE:
         msg = (
-            f"what was written under the idempotency key {idempotency.name!r} was erased since, "
-            "and nothing is written again: use a new key for a new request"
+            f"everything written under the idempotency key {idempotency.name!r} was erased since, "
+            "so nothing is written again: use a new key for a new request"
         )
         raise GoneError(msg)
     wrote: list[int] | int = json.loads(kept.result)
@@ -172,7 +175,8 @@ def _wrote_at(
 
 
 def _places(scope: ScopeRow, now: int) -> tuple[int, ...]:
-    """Return where a key may be stored: outside of any scope only for recent scopes."""
+    """Return the scope ids under which a key may be stored."""
+    # Keys of an erased scope stay at NO_SCOPE for ``KEY_S``: an older scope has none there.
     return (scope.id, NO_SCOPE) if scope.created_at >= old_before(now) else (scope.id,)
 
 
@@ -196,7 +200,7 @@ def blanked_keys(
 
 
 def spent_keys(rows: Rows, scope_id: int, now: int) -> list[IdempotencyRow]:
-    """Return the keys of a wholly erased scope, as stored outside of any scope."""
+    """Return the keys of a scope that is dropped, marked as gone and moved outside of any scope."""
     return [
         replace(row, scope_id=NO_SCOPE, result=GONE, kept_at=now)
         for row in rows.keys_of(scope_id)

@@ -1,15 +1,15 @@
 """
 Transfer idempotency keys into another store, with a restored backup or a copy.
 
-Keys are digests made with a secret. A store filled from another one takes over its secret, and so
-recognises the keys used there.
+Keys are stored as digests made with a secret. A store that is filled from another one adopts its
+secret, and so recognises the keys used there.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, cast
+from typing import Final
 
 from recollect.errors import UsageError
 from recollect.records import Json, JsonObject, Scope
@@ -19,25 +19,27 @@ from recollect.stores.plans.scopes import holds_anything
 from recollect.stores.plans.upkeep import is_old
 from recollect.stores.rows import NO_SCOPE, IdempotencyRow
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
-from recollect.stores.validation import check_id
+from recollect.stores.validation import check_id, check_list
 
 REQUEST: Final = "request"
-"""The kind of the records that tell of keys."""
+"""The kind of a record that transfers a key."""
 TAKEN_OVER: Final = "secret"
-"""Under this key, which is no digest, stands the secret that was taken over, if one was."""
+"""The key, not a digest, under which an adopted secret is stored."""
 _FOR_EVER: Final = 1 << 62
+"""A *kept_at* so late that the secret never expires with the keys."""
 
 
 def read_secret(rows: Rows) -> bytes | None:
-    """Return the secret taken over from another store, ``None`` if there is none."""
+    """Return the secret adopted from another store, ``None`` if there is none."""
     found = rows.idempotency([NO_SCOPE], TAKEN_OVER)
     return found.digest if found else None
 
 
 def plan_secret(rows: Rows, secret: bytes) -> PlannedWrite[bool]:
-    """Take over *secret* if the store is empty; the result is True if it is in use now."""
-    if (there := read_secret(rows)) is not None:
-        return PlannedWrite(NOTHING, there == secret)
+    """Adopt *secret* if the store is empty; the result is True if the store uses it now."""
+    if (adopted := read_secret(rows)) is not None:
+        return PlannedWrite(NOTHING, adopted == secret)
+    # With another secret, keys that were stored before would no longer be recognised.
     if next(rows.scopes_below((), None), None) or rows.keys_of(NO_SCOPE):
         return PlannedWrite(NOTHING, result=False)
     row = IdempotencyRow(
@@ -48,10 +50,10 @@ def plan_secret(rows: Rows, secret: bytes) -> PlannedWrite[bool]:
 
 def read_requests(rows: Rows, scope: Scope | None, now: int) -> Iterator[JsonObject]:
     """
-    Yield a record per key of a scope; without a scope, of keys outside any archive.
+    Yield a record per key of a scope; with ``None``, per key of scopes that no archive contains.
 
-    Those are keys of scopes that were erased whole or emptied: an archive has no records of them,
-    and without this their keys could be used a second time after a restore.
+    Those scopes were erased whole or emptied. Without their keys, a restored store would carry out
+    their requests a second time.
     """
     if scope is None:
         yield from _records_of(rows, NO_SCOPE, None, now)
@@ -77,7 +79,7 @@ def _records_of(rows: Rows, scope_id: int, scope: Scope | None, now: int) -> Ite
 
 
 def _names_of(rows: Rows, scope_id: int, result: str) -> list[Json]:
-    """Return what a request wrote, as [thread, message id] or [type, key, "memory"]."""
+    """Return the entries that a request wrote, as [thread, message id] or [type, key, "memory"]."""
     uids = uids_of(json.loads(result))
     messages = {row.uid: row for row in rows.messages_by_uid(scope_id, uids)} if uids else {}
     memories = {row.uid: row for row in rows.memories_by_uid(scope_id, uids)} if uids else {}
@@ -95,10 +97,10 @@ def plan_requests(
     rows: Rows, scope: Scope | None, records: Sequence[JsonObject]
 ) -> PlannedWrite[int]:
     """
-    Store the records of `read_requests`; the result is how many keys are known now.
+    Store the records of `read_requests`; the result is how many of the keys this store knows now.
 
     Keys marked as gone here stay so. For a scope that does not exist here, only keys marked as gone
-    are stored.
+    are stored: the others would name entries that are missing.
 
     Raises:
         UsageError: A record is malformed.
@@ -130,12 +132,15 @@ def _row_of(rows: Rows, scope_id: int, record: JsonObject) -> IdempotencyRow:
 
 
 def _uids_of(rows: Rows, scope_id: int, wrote: Json) -> Iterable[int]:
-    for name in cast("Sequence[Sequence[str]]", wrote):
-        if len(name) == len(("type", "key", "memory")):
-            memory = rows.memory(scope_id, name[0], name[1])
-            if memory:
-                yield memory.uid
-            continue
-        thread = rows.thread(scope_id, name[0])
-        messages = rows.messages_by_id(scope_id, thread.number, [name[1]]) if thread else ()
-        yield from (row.uid for row in messages)
+    for name in check_list(wrote, "name"):
+        match name:
+            case [str(type_), str(key), "memory"]:
+                if memory := rows.memory(scope_id, type_, key):
+                    yield memory.uid
+            case [str(thread_id), str(message_id)]:
+                if thread := rows.thread(scope_id, thread_id):
+                    found = rows.messages_by_id(scope_id, thread.number, [message_id])
+                    yield from (row.uid for row in found)
+            case _:
+                msg = f"{name!r} names no message or memory"
+                raise UsageError(msg)

@@ -21,7 +21,7 @@ from recollect.stores.rows import ThreadRow
 from recollect.stores.validation import check_id, check_time, to_datetime
 
 LANES: Final = "lanes"
-"""Under this name a receipt lists the types to which its formation was limited."""
+"""The field of a receipt that lists the types to which its formation was limited."""
 
 
 def lanes_of(thread: ThreadRow) -> dict[str, Lane]:
@@ -44,7 +44,7 @@ def lane_of(thread: ThreadRow, type_: str) -> Lane:
 
 
 def with_lanes(thread: ThreadRow, lanes: Mapping[str, Lane]) -> ThreadRow:
-    """Return the thread with exactly *lanes*, omitting those equal to its watermark."""
+    """Return the thread with exactly *lanes*, leaving out those that equal its watermark."""
     at_watermark = Lane(formed=thread.formed)
     kept = {name: each for name, each in sorted(lanes.items()) if each != at_watermark}
     return replace(thread, lanes=json.dumps(lanes_record(kept), separators=(",", ":")))
@@ -84,13 +84,16 @@ def restored_lanes(record: Json, last: int) -> dict[str, Lane]:
             again=given.positions("again", last),
         )
         if lane.formed > last:
-            msg = f"the type {name!r} was formed up to {lane.formed}, beyond the last, {last}"
+            msg = (
+                f"the type {name!r} is formed up to {lane.formed}, beyond the last position {last}"
+            )
             raise UsageError(msg)
         found[check_id(name, "a type's name")] = lane
     return found
 
 
 def _objects(record: Json) -> dict[str, Mapping[str, Json]]:
+    """Return the lanes of an archive record by type, if all of them are objects."""
     given = record if isinstance(record, Mapping) else {"": record}
     found = {name: each for name, each in given.items() if isinstance(each, Mapping)}
     if len(found) < len(given):
@@ -100,7 +103,11 @@ def _objects(record: Json) -> dict[str, Mapping[str, Json]]:
 
 
 def joined_lanes(thread: ThreadRow, formed: int, lanes: Mapping[str, Lane]) -> ThreadRow:
-    """Return *thread* advanced, type by type, to the progress of a copy: *formed* and *lanes*."""
+    """
+    Return *thread*, advanced type by type to where a copy of it has got: *formed* and *lanes*.
+
+    No type moves back, or messages would be formed twice.
+    """
     own = lanes_of(thread)
     moved = replace(thread, formed=max(thread.formed, formed))
     joined = {}
@@ -115,8 +122,9 @@ def left_lanes(before: ThreadRow, after: ThreadRow, types: Sequence[str]) -> Thr
     """Return *after*, with *types* left at the progress they had in *before*."""
     if not types and before.lanes == "{}":
         return after
-    stood = {name: lane_of(before, name) for name in types}
-    return with_lanes(after, {**lanes_of(before), **stood})
+    # A type without a lane stood at the old watermark: it gets a lane there before that moves.
+    left = {name: lane_of(before, name) for name in types}
+    return with_lanes(after, {**lanes_of(before), **left})
 
 
 def formed_lanes(

@@ -1,4 +1,4 @@
-"""Which scopes lose words by an effect: whatever was derived from their entries has to go too."""
+"""Find the scopes that lose words by a write, so that files derived from them are deleted too."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ def scopes_losing_words(
     rows: Rows, effect: Effect, is_concerned: Callable[[int], bool]
 ) -> set[int]:
     """
-    Return the ids of the scopes of which words that are stored now will be nowhere after *effect*.
+    Return the ids of scopes that contain words now which *effect* removes everywhere.
 
-    Every erase, expiry, deletion and replacement ends as an effect, so that none is forgotten here.
-    A memory's earlier text that stays as a revision is not lost.
+    Every erase, expiry, deletion and replacement is carried out as an effect, so that this sees all
+    of them. Text of a memory that stays in a revision is not lost.
 
     Args:
         rows: The rows before the effect is carried out.
-        effect: What is about to be written.
-        is_concerned: Whether a scope matters to the caller; others are not looked at.
+        effect: The rows about to be written.
+        is_concerned: Whether the caller has files of a scope; other scopes are skipped.
     """
     lost = {each for each in _scopes_that_shrink(effect) if is_concerned(each)}
     for scope in effect.scopes:
         if scope.id not in lost and is_concerned(scope.id):
+            # A new epoch is an erase, whatever rows it touches.
             stored = rows.scope_by_id(scope.id)
             if stored is not None and stored.epoch != scope.epoch:
                 lost.add(scope.id)
@@ -38,6 +39,7 @@ def scopes_losing_words(
 
 
 def _scopes_that_shrink(effect: Effect) -> set[int]:
+    """Return the ids of scopes from which an effect removes rows."""
     return {
         *effect.dropped_scopes,
         *(scope_id for scope_id, _, _ in effect.dropped_revisions),
@@ -48,7 +50,7 @@ def _scopes_that_shrink(effect: Effect) -> set[int]:
 
 
 def _replaces_words(rows: Rows, effect: Effect, scope_id: int) -> bool:
-    """Return True if a stored text, or a speaker's name, is overwritten and kept nowhere else."""
+    """Return True if an effect overwrites a text or a speaker's name that is kept nowhere else."""
     messages = {each.uid: each for each in effect.messages if each.scope_id == scope_id}
     if any(
         _words_of(each) != _words_of(messages[each.uid])

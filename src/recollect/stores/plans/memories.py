@@ -1,4 +1,4 @@
-"""Memories as they are stored: which version is current, shown, valid or expired."""
+"""Stored memories: whether one is current, active, valid or expired, and as a `Memory`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def is_expired(row: MemoryRow, now: int) -> bool:
 
 
 def is_shown(row: MemoryRow, now: int) -> bool:
-    """Return True if the memory is in force at *now*: active, and not past its expiry."""
+    """Return True if the memory is active and has not expired at *now*."""
     return row.state == "active" and not is_expired(row, now)
 
 
@@ -53,9 +53,9 @@ def memory_of(row: MemoryRow, scope: Scope) -> Memory:
     """Return the memory stored in *row*."""
     return _SHOWN((
         scope, row.type, row.key, decode_json(row.value), row.text, row.version,
-        to_datetime(row.created_at), to_datetime(row.updated_at), _time(row.valid_from),
-        _time(row.valid_until), _time(row.expires_at), decode_evidence(row.evidence), row.trust,
-        row.state, _time(row.said_at),
+        to_datetime(row.created_at), to_datetime(row.updated_at), optional_time(row.valid_from),
+        optional_time(row.valid_until), optional_time(row.expires_at),
+        decode_evidence(row.evidence), row.trust, row.state, optional_time(row.said_at),
     ))  # fmt: skip
 
 
@@ -64,7 +64,8 @@ def memories_of(rows: Sequence[MemoryRow | None], scope: Scope) -> tuple[Memory 
     return tuple(None if row is None else memory_of(row, scope) for row in rows)
 
 
-def _time(moment: int | None) -> datetime | None:
+def optional_time(moment: int | None) -> datetime | None:
+    """Return the time of *moment*, µs since 1970; ``None`` for ``None``."""
     return None if moment is None else to_datetime(moment)
 
 

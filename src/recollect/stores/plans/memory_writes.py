@@ -10,10 +10,16 @@ from typing import Final
 from recollect.errors import NotFoundError, UsageError, VersionConflictError
 from recollect.ports import Ids
 from recollect.records import DeleteMemory, Evidence, Scope
-from recollect.stores.digests import text_hash
 from recollect.stores.fast_records import maker_of
 from recollect.stores.kept_evidence import Founded, kept_evidence
-from recollect.stores.plans.derived_rows import reopened, replaced_by, row_remainder, version_names
+from recollect.stores.plans.derived_rows import (
+    reduced_memory,
+    remaining_evidence,
+    reopened,
+    replaced_by,
+    row_remainder,
+    version_names,
+)
 from recollect.stores.plans.evidence import (
     NO_EVIDENCE,
     decode_evidence,
@@ -37,12 +43,11 @@ from recollect.stores.provenance import NO_WORDS, Words, quoted, words_of
 from recollect.stores.remainder import MEMORY_THREAD, named_version, version_name
 from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Removal, Rows, together
-from recollect.stores.validation import check_object, decode_json
-from recollect.text.searchable import memory_text, message_text
-from recollect.text.terms import encode_terms
+from recollect.stores.validation import decode_json
+from recollect.text.searchable import message_text
 
 CARRIED_VERSIONS_MAX: Final = 50
-"""In so many versions before the present one words are looked for that come back."""
+"""Earlier versions of a memory, at most, in which the origin of a word is looked for."""
 _MEMORY: Final = maker_of(MemoryRow)
 
 
@@ -90,7 +95,7 @@ def plan_writes(
 
 
 class _Staged:
-    """The memories of one transaction as the writes so far leave them."""
+    """The memories of a scope as the writes so far of one transaction leave them."""
 
     def __init__(
         self, rows: Rows, scope: ScopeRow, ids: Ids, now: int, said: Mapping[Cited, int]
@@ -158,18 +163,20 @@ class _Staged:
                 raise VersionConflictError(address, named[2], actual)
 
     def _founded(self, write: PreparedPut, current: MemoryRow | None) -> PreparedPut:
-        """Return *write* with the evidence of any words it takes over added to its own."""
+        """Return *write* with the evidence of the words that it keeps of the current version."""
         if current is None or current.evidence == NO_EVIDENCE:
             return write
         if (current.value, current.evidence) == (write.value, write.evidence):
             return write
         given = decode_evidence(write.evidence)
-        present = Evidence(thread=MEMORY_THREAD, message=_present_name(current))
-        if present in given.get("", ()):
-            return write  # it goes with the version before it, and so with what that rests on
+        name = version_name(current.type, current.key, current.version)
+        if Evidence(thread=MEMORY_THREAD, message=name) in given.get("", ()):
+            # It cites the current version as a whole, and is erased with anything under that.
+            return write
         before = Founded(json.loads(current.value), decode_evidence(current.evidence))
         after = Founded(json.loads(write.value), given)
         kept = kept_evidence(before, after, self._said, lambda: self._documents(current))
+        # A restored version has its evidence already: words that came since are not in it.
         if kept is given or self._is_restored(write, current):
             return write
         return replace(write, evidence=encode_evidence(kept))
@@ -180,16 +187,16 @@ class _Staged:
         return [Founded(json.loads(e.value), decode_evidence(e.evidence)) for e in newest]
 
     def _is_restored(self, write: PreparedPut, current: MemoryRow) -> bool:
-        """Return True if an earlier version had this value and just this evidence."""
-        said = write.value, write.evidence
-        return any((each.value, each.evidence) == said for each in self._past(current))
+        """Return True if an earlier version had exactly this value and evidence."""
+        written = write.value, write.evidence
+        return any((each.value, each.evidence) == written for each in self._past(current))
 
     def _past(self, current: MemoryRow) -> list[RevisionRow]:
         staged = (each for each in self._revisions if each.uid == current.uid)
         return [*self._rows.revisions(self._scope.id, current.uid), *staged]
 
     def _said(self, evidence: Evidence) -> Words:
-        """Return the words of the cited message or memory, if it exists."""
+        """Return the words of a quote and of the message or memory that it cites."""
         if evidence not in self._words:
             self._words[evidence] = quoted(evidence) | self._words_of(evidence)
         return self._words[evidence]
@@ -212,12 +219,13 @@ class _Staged:
         return NO_WORDS.union(*map(words_of, texts))
 
     def _follow(self, gone: MemoryRow) -> None:
-        """Remove what was derived from a memory, and reinstate what that had replaced."""
+        """Remove everything derived from a memory, and reinstate what the derived had replaced."""
         erased = version_names(gone)
         waiting, taken = sorted(erased), list[MemoryRow]()
         while waiting:
             names: set[tuple[str, str]] = set()
             for found in self._rows.memories_resting_on(self._scope.id, waiting):
+                # The store lists rows as they were: an earlier write may have cut the citation.
                 row = self._read((found.type, found.key))
                 if row is None or evidence_messages(row.evidence).isdisjoint(erased):
                     continue
@@ -239,18 +247,10 @@ class _Staged:
             self._current[row.type, row.key] = None
             return [row]
         self._revisions.append(revision_row(row, self._now))
-        text = memory_text(left.value)
-        self._current[row.type, row.key] = replace(
+        self._current[row.type, row.key] = reduced_memory(
             row,
-            value=check_object(left.value, "what is left of a memory"),
-            evidence=check_object(left.evidence, "what is left of its evidence"),
-            text=text,
-            terms=encode_terms(text, None),
-            text_hash=text_hash(text),
-            said_at=self._times.newest(
-                (cited[0], cited[1]) for found in left.evidence.values() for cited in found
-            ),
-            version=row.version + 1,
+            left,
+            said_at=self._times.newest(remaining_evidence(left)),
             cause="a memory that it was derived from is gone",
             updated_at=max(self._now, row.updated_at),
             seq=self._scope.seq,
@@ -268,7 +268,7 @@ class _Staged:
         return self._current[address]
 
     def _standing(self, type_: str, key: str) -> MemoryRow | None:
-        """Return the memory at an address as it is now, even if expired."""
+        """Return the memory at an address after the writes so far, even if expired."""
         address = (type_, key)
         return self._current[address] if address in self._current else self._stored(address)
 
@@ -325,13 +325,9 @@ class _Staged:
 
 
 def _as_trusted(write: PreparedPut) -> PreparedPut:
-    """Return *write* with the trust of an agent if it rests on what one found, by any door."""
+    """Return *write* with the trust ``agent`` if it rests on a finding of an agent."""
     trust = trust_with(write.evidence, write.trust)
     return write if trust == write.trust else replace(write, trust=trust)
-
-
-def _present_name(row: MemoryRow) -> str:
-    return version_name(row.type, row.key, row.version)
 
 
 def plan_apply(
@@ -343,7 +339,7 @@ def plan_apply(
     ids: Ids,
     now: int,
 ) -> PlannedWrite[tuple[MemoryRow | None, ...]]:
-    """Apply *writes*, unless that was done under the same key; see `plan_writes`."""
+    """Apply *writes*, unless the same request was carried out under its key; see `plan_writes`."""
     row = opened(rows, scope, now)
     if uids_under_key(rows, row, idempotency, now) is not None:
         found = [
@@ -352,8 +348,8 @@ def plan_apply(
             else rows.memory(row.id, write.type, write.key)
             for write in writes
         ]
-        lasting = (None if each is None or is_expired(each, now) else each for each in found)
-        return PlannedWrite(NOTHING, tuple(lasting))
+        live = (None if each is None or is_expired(each, now) else each for each in found)
+        return PlannedWrite(NOTHING, tuple(live))
     planned = plan_writes(rows, row, writes, ids=ids, now=now)
     if idempotency is None:
         return planned
@@ -370,8 +366,8 @@ def plan_apply(
 def plan_apply_each(
     rows: Rows, writes: Mapping[Scope, Sequence[PreparedWrite]], *, ids: Ids, now: int
 ) -> PlannedWrite[None]:
-    """Carry out the writes of several scopes; see `plan_writes`."""
-    # Lock scopes in one global order, so that two writers cannot deadlock.
+    """Apply the writes of several scopes, all or none; see `plan_writes`."""
+    # Reading a scope locks it: one global order prevents deadlocks between two writers.
     ordered = {scope: writes[scope] for scope in sorted(writes)}
     rows.expect(
         {

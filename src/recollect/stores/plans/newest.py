@@ -1,4 +1,4 @@
-"""The newest memories, found by their update times, so that only those wanted are read."""
+"""The newest memories of a type: rank by update time, and read only those that are returned."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import decode_json
 
 AT_ONCE_MIN: Final = 16
-"""Of at least so many of the newest it is looked whether they satisfy a filter; then of all."""
+"""Newest memories, at least, to which a filter is applied before it is applied to all."""
 
 _UPDATED_AT: Final = itemgetter(0)
 Place = tuple[int, int, int]
-"""When a memory was updated, the number of its scope, its uid."""
+"""The time at which a memory was updated, the index of its scope, and its uid."""
 
 
 def matching(memories: Iterable[MemoryRow], conditions: Sequence[Condition]) -> Iterator[MemoryRow]:
@@ -29,7 +29,7 @@ def matching(memories: Iterable[MemoryRow], conditions: Sequence[Condition]) -> 
 
 
 def updates_of(memories: Iterable[MemoryRow], now: int) -> list[tuple[int, int]]:
-    """Return (time of the last update, uid) of the *memories* in force at *now*, in order."""
+    """Return the (update time, uid) of the *memories* that are active at *now*, in order."""
     return [(row.updated_at, row.uid) for row in memories if is_shown(row, now)]
 
 
@@ -51,7 +51,7 @@ def read_newest(
     count: int,
 ) -> list[tuple[Scope, MemoryRow]]:
     """Return the newest *count* memories of *scopes*, by their segments; see `Store.newest`."""
-    # In the order of scopes and keys, which choosing the latest keeps among equal times.
+    # Ordered by scope and key: nlargest keeps that order among equal times.
     places: list[Place] = [
         (updated_at, number, uid)
         for number, scope in enumerate(scopes)
@@ -59,6 +59,7 @@ def read_newest(
     ]
     if not conditions:
         return _read(rows, scopes, nlargest(count, places, key=_UPDATED_AT))
+    # Try the newest few first: most filters match enough of them, and spare reading all values.
     first = nlargest(max(2 * count, AT_ONCE_MIN), places, key=_UPDATED_AT)
     read = _read(rows, scopes, first)
     found = [each for each in read if matches(conditions, decode_json(each[1].value))]
@@ -80,7 +81,7 @@ def _read(
     Return the memories at *places*, in order.
 
     Raises:
-        StoreCorruptError: The times of updates list one that is not there.
+        StoreCorruptError: A memory is missing that the index of update times lists.
     """
     by_scope: dict[int, list[int]] = {}
     for _, number, uid in places:

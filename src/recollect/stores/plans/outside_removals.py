@@ -13,17 +13,17 @@ from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Rows, toge
 
 OUTSIDE_SCOPE: Final[Scope] = ("recollect:outside",)
 """
-Here stands which outside stores mirror this one, and what they have still to remove.
+The scope that records which external vector stores mirror this store, and what they must remove.
 
-It exists from the first time on that the store is opened with one, and holds no content:
-names that were given to outside stores, and random ids.
+It exists once the store has been opened with one, and holds no content: only the names of external
+stores, and random ids.
 """
 MIRROR: Final = "OutsideStore"
-"""The kind of the side records that name outside stores, by their key."""
+"""Kind of the side records that name the external stores, by key."""
 LEFT: Final = "OutsideLeft"
-"""The kind of the side records that say what an outside store has still to remove."""
+"""Kind of the side records that list the entries an external store still has to remove."""
 UIDS_MAX: Final = 10_000
-"""So many ids one of these names."""
+"""Ids in one such record, at most."""
 
 ResultT = TypeVar("ResultT")
 
@@ -42,6 +42,7 @@ def plan_noting(
     if not (effect.removed or effect.memories or effect.dropped_scopes):
         return planned
     here = rows.scope(OUTSIDE_SCOPE)
+    # A plan that writes in this scope itself must not be combined with another write there.
     touched = {*effect.dropped_scopes, *(row.id for row in effect.scopes)}
     if here is None or here.id in touched:
         return planned
@@ -59,10 +60,11 @@ def plan_noting(
 
 
 def _uids_of(rows: Rows, effect: Effect) -> Iterator[str]:
-    """Yield the ids of the entries that an effect removes or rewrites."""
+    """Yield the ids of the entries that an effect removes or rewrites, earlier removals too."""
     yield from (str(row.uid) for row in effect.removed)
     yield from (str(row.uid) for row in effect.memories)
     for scope_id in effect.dropped_scopes:
+        # The tombstones are dropped with the scope, and no later look at it would find them.
         yield from map(str, rows.removed(scope_id, 0))
         yield from (str(row.uid) for row in rows.all_messages(scope_id))
         yield from (str(row.uid) for row in rows.memories(scope_id, None, None))

@@ -1,4 +1,4 @@
-"""The pending messages of a thread: positions, tokens and limits of waiting."""
+"""The pending messages of a thread: positions still to form, their tokens, and due times."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from recollect.text.token_estimate import estimated_tokens
 
 SETTINGS_BYTES_MAX: Final = 16_384
 WAIT_S_MAX: Final = 3_155_760_000
-"""A hundred years; a longer wait than that must be said to be endless."""
+"""A hundred years; for a longer wait use infinity, if it is allowed."""
 RECKONED_MESSAGES_MAX: Final = 100
-"""Of at most so many messages that are left the tokens are counted anew, of more scaled."""
+"""Recount the tokens of at most this many pending messages; keep the estimate for more."""
 
 
 def check_wait(wait_s: object, what: str, *, may_be_endless: bool = False) -> float:
@@ -28,12 +28,12 @@ def check_wait(wait_s: object, what: str, *, may_be_endless: bool = False) -> fl
     Return *wait_s* if it is a valid wait; *what* names it in the error.
 
     Raises:
-        UsageError: It is negative, no number, or longer than ``WAIT_S_MAX``.
+        UsageError: It is negative, not a number, or longer than ``WAIT_S_MAX``.
     """
     if is_number(wait_s) and (0 <= wait_s <= WAIT_S_MAX or (may_be_endless and wait_s == math.inf)):
         return wait_s
-    endless = ", or is endless (math.inf)" if may_be_endless else ""
-    msg = f"{what} is {wait_s!r}: a wait lasts 0 to {WAIT_S_MAX} s (WAIT_S_MAX){endless}"
+    endless = ", or math.inf" if may_be_endless else ""
+    msg = f"{what} is {wait_s!r}: give 0 to {WAIT_S_MAX} s (WAIT_S_MAX){endless}"
     raise UsageError(msg)
 
 
@@ -42,7 +42,7 @@ def check_settings(settings: Json) -> str:
     Return a thread's settings as JSON text.
 
     Raises:
-        UsageError: They are no JSON object, or larger than ``SETTINGS_BYTES_MAX``.
+        UsageError: They are not a JSON object, or larger than ``SETTINGS_BYTES_MAX``.
     """
     text = check_object(settings, "a thread's settings")
     size = len(text.encode())
@@ -54,7 +54,7 @@ def check_settings(settings: Json) -> str:
 
 
 def again_of(thread: ThreadRow) -> tuple[int, ...]:
-    """Return the positions that wait to be formed again, in order."""
+    """Return the positions pending again, in order."""
     return tuple(json.loads(thread.again))
 
 
@@ -76,14 +76,14 @@ def is_waiting(thread: ThreadRow) -> bool:
 
 
 def is_backlogged(thread: ThreadRow, now: int) -> bool:
-    """Return True if an active thread is due, or was and is backing off after a failure."""
+    """Return True if an active thread is due, or is backing off after a failure."""
     if thread.state != "active" or thread.due is None or not is_waiting(thread):
         return False
     return thread.due <= max(now, thread.not_before or 0)
 
 
 def is_pending(thread: ThreadRow) -> bool:
-    """Return True if messages of the thread are pending, even for a lane alone."""
+    """Return True if messages of the thread are pending, even if only for a lane."""
     return is_waiting(thread) or thread.lanes != "{}"
 
 
@@ -100,7 +100,7 @@ def idle_if_done(thread: ThreadRow) -> ThreadRow:
 
 
 def due_at_once(thread: ThreadRow, now: int) -> ThreadRow:
-    """Return the thread due now, unless it already was, and not before its backoff ends."""
+    """Return the thread due now or earlier, but not before its backoff ends."""
     due = now if thread.due is None else min(thread.due, now)
     return replace(thread, due=max(due, thread.not_before or 0))
 

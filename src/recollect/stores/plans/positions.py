@@ -1,4 +1,4 @@
-"""Check the messages of a thread against its row, so that missing ones are detected."""
+"""Read messages of a thread by position, and detect missing ones by the thread's row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recollect.stores.rows import MessageRow, ThreadRow
 from recollect.stores.unit_of_work import Rows
 
 UNTIL_PAGE: Final = 200
-"""So many messages are read at once where those up to a moment are looked for."""
+"""Messages read at once while searching backwards for those up to a given time."""
 
 
 def messages_after(
@@ -77,10 +77,10 @@ def all_messages_of(rows: Rows, thread: ThreadRow) -> Sequence[MessageRow]:
 
 def _check(thread: ThreadRow, found: Sequence[MessageRow], places: range, limit: int) -> None:
     """
-    Compare messages with the positions where they may be, both in the order requested.
+    Raise if messages are missing between *places*, both in the order requested.
 
-    A thread of which nothing was removed has one at each position; else at most as many positions
-    are empty as messages were removed.
+    A thread has one message at each position, except for as many empty positions as messages were
+    removed.
     """
     removed = thread.last - thread.count
     steps = [(row.position - places.start) * places.step for row in found]

@@ -1,4 +1,4 @@
-"""Preconditions of a change on data read earlier: settings, or the contents of a scope; pure."""
+"""Preconditions: refuse a change if the data that it is based on has changed since; pure."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def plan_under_stamp(rows: Rows, plan: Plan[ResultT], stamp: int) -> PlannedWrit
     """
     if rows.settings_stamp != stamp:
         msg = (
-            f"settings were read under the stamp {stamp}, and have {rows.settings_stamp} now: "
-            "read them again"
+            f"settings have changed since they were read (stamp {stamp}, now "
+            f"{rows.settings_stamp}): read them again"
         )
         raise StaleReadError(msg)
     return plan(rows)
@@ -31,10 +31,10 @@ def plan_provided(rows: Rows, plan: Plan[ResultT], proviso: Proviso) -> PlannedW
     """
     Run *plan* if *proviso* does not raise.
 
-    The proviso runs last, as late as possible, also because on Redis the first scope read decides
-    which writers to wait for. If it raises, its error replaces an error of *plan*, which could
-    reveal data.
+    If it raises, its error replaces an error of *plan*, which could reveal data.
     """
+    # The proviso runs as late as possible, and after the plan because on Redis the first scope that
+    # is read decides which writers to wait for.
     try:
         planned = plan(rows)
     except RecollectError:

@@ -1,4 +1,4 @@
-"""Prepared writes: puts and ends of memories, checked and in the form in which they are stored."""
+"""Prepared writes: puts and ends of memories, validated and converted to stored form."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class PreparedEnd:
 PreparedMemoryWrite = PreparedPut | PreparedEnd | DeleteMemory
 PreparedWrite = PreparedMemoryWrite | PreparedSideWrite
 
-# Many are made of these at once, each of the values of its fields in order: see `maker_of`.
+# `maker_of` is faster than the constructor, and imports make many of these.
 _PUT: Final = maker_of(PreparedPut)
 
 
@@ -129,7 +129,10 @@ def prepare_put(
     valid_until = _moment(write.valid_until, "valid_until")
     check_validity(valid_from, valid_until, f"{write.type}/{write.key}")
     if write.trust not in _TRUSTS or write.state not in _STATES:
-        msg = f"unknown trust {write.trust!r} or state {write.state!r}"
+        msg = (
+            f"trust {write.trust!r} or state {write.state!r} is unknown: use one of "
+            f"{', '.join(get_args(Trust))} and one of {', '.join(get_args(MemoryState))}"
+        )
         raise UsageError(msg)
     return _PUT((
         write.type, write.key, value, text, write.expected, valid_from, valid_until,
@@ -143,7 +146,7 @@ def _moment(time: datetime | None, what: str) -> int | None:
 
 
 def check_validity(valid_from: int | None, valid_until: int | None, address: str) -> None:
-    """Reject a validity that ends before it begins."""
+    """Raise `UsageError` if a validity ends before it begins."""
     if valid_from is not None and valid_until is not None and valid_until < valid_from:
         msg = (
             f"{address} would be valid until {to_datetime(valid_until).isoformat()}, before it "

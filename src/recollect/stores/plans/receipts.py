@@ -1,4 +1,4 @@
-"""Receipts of formations: their cost, and the messages they gave up."""
+"""Receipts of formations: read, archive and blank them, and redrive the messages given up."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from recollect.stores.validation import (
 )
 
 _PAGE_ROWS: Final = 100
-"""Receipts may be long: so many are held at a time."""
+"""Receipts in memory at a time: each may be long."""
 
 
 def formation_of(row: FormationRow, scope: Scope) -> Formation:
@@ -103,7 +103,7 @@ def blanked_formations(
     rows: Rows, scope_id: int, gone_threads: Collection[str]
 ) -> list[FormationRow]:
     """
-    Return the formations of a scope with everything blanked that an erase removes.
+    Return the formations of a scope that an erase changes, without the content it removes.
 
     Costs and counts of actions stay, and so do positions in threads other than *gone_threads*: a
     redrive skips messages that no longer exist.
@@ -139,7 +139,8 @@ def _blanked(receipt: str) -> str:
 
 
 def _counts_of(receipt: str) -> dict[str, Json]:
-    """Return the counts of known actions alone: a receipt may come from an archive."""
+    """Return the counts in a receipt, of known actions only."""
+    # A receipt from an archive may hold anything under this name, a person's words included.
     found = json.loads(receipt).get("counts")
     if not isinstance(found, dict):
         return {}
@@ -162,7 +163,7 @@ def plan_redrive(rows: Rows, scope: Scope, formation_id: str, now: int) -> Plann
 
     Raises:
         NotFoundError: The formation does not exist.
-        UsageError: It is not dead, or was re-driven before.
+        UsageError: It is not dead, or was redriven before.
     """
     scope_row = rows.scope(scope)
     row = rows.formation(scope_row.id, formation_id) if scope_row else None
@@ -170,7 +171,7 @@ def plan_redrive(rows: Rows, scope: Scope, formation_id: str, now: int) -> Plann
         msg = f"there is no formation {formation_id!r} in the scope {scope!r}"
         raise NotFoundError(msg)
     if row.status != "dead":
-        msg = f"formation {formation_id!r} is {row.status}: only a dead one is re-driven, and once"
+        msg = f"formation {formation_id!r} is {row.status}: only a dead one can be redriven, once"
         raise UsageError(msg)
     threads, count = [], 0
     for thread_id, positions in json.loads(row.failed).items():

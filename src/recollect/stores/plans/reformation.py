@@ -1,5 +1,5 @@
 """
-Form again what an erase removed although part of its evidence remains.
+Form messages again whose memories lost content by an erase of other messages.
 
 A value supported by several messages together is removed with any of them. The others become
 pending again in the transaction of the erase, so that what they say by themselves is formed again.
@@ -19,15 +19,15 @@ from recollect.stores.rows import MemoryRow, ThreadRow
 from recollect.stores.unit_of_work import Rows
 
 Waiting = dict[str, dict[str, set[str]]]
-"""Ids of messages by thread and by the type of memory that is to be formed of them."""
+"""Ids of messages by thread, then by the type of memory to form of them."""
 
 
 def left_to_form(memories: Iterable[MemoryRow], erased: AbstractSet[tuple[str, str]]) -> Waiting:
     """
     Return the messages whose *memories* lose content because other evidence is erased.
 
-    Only formed memories quote. Derived memories do not count, as their sources are reinstated; nor
-    do rejected ones.
+    Only quoted messages count, which only formed memories have. Memories derived from others are
+    skipped, as their sources are reinstated, and so are rejected ones.
     """
     found: Waiting = {}
     for row in memories:
@@ -54,6 +54,7 @@ def waiting_again(
     Args:
         threads: The threads as the erase leaves them, if it changes them.
     """
+    # Types that were ever formed on their own: these have a schedule, so that a lane is theirs.
     apart = {each for row in each_formation(rows, scope_id) for each in types_of(row.receipt)}
     changed = []
     for name, by_type in waiting.items():

@@ -1,4 +1,4 @@
-"""Restore archived records: plan the writes that make a scope hold them exactly."""
+"""Restore archived records: validate them, and plan the rows that a scope does not have yet."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def plan_restore(
 
 
 class _Restoring:
-    """Collects the rows of one restore transaction, record by record."""
+    """The rows of one restore transaction, collected record by record."""
 
     def __init__(self, rows: Rows, scope: ScopeRow, ids: Ids, now: int) -> None:
         self.taken = 0
@@ -82,11 +82,11 @@ class _Restoring:
         self._new_threads: set[str] = set()
         self._messages: list[MessageRow] = []
         self._expected: dict[str, list[_Place]] = {}
-        """Places by thread; the first lookup in a thread reads all of its places in one query."""
+        """Announced messages by thread; the first lookup in a thread reads all of its rows."""
         self._by_place: dict[tuple[int, str | int], MessageRow] = {}
         self._memories: dict[_Address, MemoryRow] = {}
         self._addresses: list[_Address] = []
-        """Addresses of memories to come; the first lookup of a memory reads all of them."""
+        """Announced memories; the first lookup reads all of their rows in one query."""
         self._looked_up: dict[_Address, MemoryRow | None] = {}
         self._revisions: list[RevisionRow] = []
         self._formations: dict[str, FormationRow] = {}
@@ -94,9 +94,9 @@ class _Restoring:
 
     def expect(self, records: Sequence[JsonObject]) -> None:
         """
-        Register the messages and memories to come, so that their rows are read together.
+        Announce the messages and memories to come, so that their rows are read together.
 
-        Malformed records are ignored here; `take` rejects them.
+        Malformed records are skipped here; `take` rejects them.
         """
         for record in records:
             place = _place_in(record)
@@ -124,13 +124,13 @@ class _Restoring:
                 case "formation":
                     self._take_formation(RecordFields(record))
                 case other:
-                    msg = f"a record of the kind {other!r}; known are {', '.join(KINDS)}"
-                    raise UsageError(msg)
+                    msg = f"a record has the kind {other!r}: use one of {', '.join(KINDS)}"
+                    raise UsageError(msg)  # noqa: TRY301 (handled below as those of the fields)
+        except UsageError:
+            raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            if isinstance(error, UsageError):
-                raise
             is_absent = isinstance(error, KeyError)
-            why = f"lacks the field {error}" if is_absent else f"distorts a field: {error}"
+            why = f"lacks the field {error}" if is_absent else f"has a malformed field: {error}"
             msg = f"a {record.get('kind')} record {why}"
             raise UsageError(msg) from error
 
@@ -166,14 +166,15 @@ class _Restoring:
         thread_id = check_new_thread(given.text("id"))
         last, formed = given.count("last"), given.count("formed")
         if formed > last:
-            msg = f"thread {thread_id!r} was formed up to {formed}, beyond its last position {last}"
+            msg = f"thread {thread_id!r} is formed up to {formed}, beyond its last position {last}"
             raise UsageError(msg)
         lanes = restored_lanes(given.record.get("lanes", {}), last)
         is_known = thread_id in self._threads
         row = self._thread(thread_id)
         if not is_known and thread_id in self._new_threads:
             self.taken += 1
-            # A thread that stands has its own settings, and what waited may be formed by now.
+            # Only for a new thread: an existing one has settings of its own, and may have formed
+            # by now what was pending in the archive.
             row = replace(
                 with_again(row, given.positions("again", formed)),
                 settings=check_settings(given.record.get("settings", {})),
@@ -191,10 +192,10 @@ class _Restoring:
         message_id = check_id(given.text("id"), "a message id")
         position, digest = given.count("position", 1), bytes.fromhex(given.text("digest"))
         self._read_expected(thread)
-        standing = self._standing(thread.number, message_id, position)
-        if standing:
+        existing = self._existing(thread.number, message_id, position)
+        if existing:
             if any(
-                (r.id, r.position, r.digest) != (message_id, position, digest) for r in standing
+                (r.id, r.position, r.digest) != (message_id, position, digest) for r in existing
             ):
                 msg = f"message {message_id!r} of {thread.id!r} exists with other content or place"
                 raise ConflictError(msg)
@@ -209,6 +210,7 @@ class _Restoring:
             marked = replace(marked, waiting_tokens=tokens)
         waiting = position > thread.formed or position in again_of(thread)
         if waiting and marked.due is None:
+            # As if this message had been appended now, to the thread without it.
             signal = signalled(
                 replace(marked, last=marked.last - 1, count=0), 1, self._now, Debounce()
             )
@@ -216,7 +218,7 @@ class _Restoring:
         self._threads[thread.id] = marked
 
     def _read_expected(self, thread: ThreadRow) -> None:
-        """Read the rows at the registered positions of *thread*, once."""
+        """Read the rows with the announced ids and positions of *thread*, once."""
         places = self._expected.pop(thread.id, [])
         if not places or not thread.last:
             return
@@ -233,7 +235,8 @@ class _Restoring:
     def _note(self, row: MessageRow) -> None:
         self._by_place[row.thread, row.id] = self._by_place[row.thread, row.position] = row
 
-    def _standing(self, thread: int, message_id: str, position: int) -> list[MessageRow]:
+    def _existing(self, thread: int, message_id: str, position: int) -> list[MessageRow]:
+        """Return the rows that have the id or the position, two if they disagree."""
         found = (self._by_place.get((thread, each)) for each in (message_id, position))
         return [row for row in found if row]
 
@@ -264,8 +267,8 @@ class _Restoring:
 
     def _take_side(self, given: RecordFields) -> None:
         made = restored_side(given, self._scope.id, self._ids.entry_id())
-        standing = self._sides.get(made.place)
-        found = [standing] if standing else self._rows.side_records_at(self._scope.id, [made.place])
+        taken = self._sides.get(made.place)
+        found = [taken] if taken else self._rows.side_records_at(self._scope.id, [made.place])
         if not found:
             self.taken += 1
             self._sides[made.place] = made
@@ -280,19 +283,19 @@ class _Restoring:
             self.taken += 1
             self._formations[made.id] = made
         elif place_of(found) != place_of(made):
-            # What an erase blanked since, or a redrive marked, stays so.
-            msg = f"formation {made.id!r} exists, and was made at another time"
+            # The other columns may differ: an erase may have blanked them, or a redrive marked it.
+            msg = f"formation {made.id!r} exists with another time or fence"
             raise ConflictError(msg)
 
     def _take_memory(self, given: RecordFields) -> None:
         type_, key = check_id(given.text("type"), "a type"), check_id(given.text("key"), "a key")
-        standing = self._found_memory(type_, key)
-        uid = standing.uid if standing else self._ids.entry_id()
+        existing = self._found_memory(type_, key)
+        uid = existing.uid if existing else self._ids.entry_id()
         made = restored_memory(given, self._scope, uid, self._said_at(given))
-        if standing:
-            if _unlike(standing, made):
+        if existing:
+            if _differs(existing, made):
                 msg = (
-                    f"memory {type_}/{key} exists at version {standing.version} with other content"
+                    f"memory {type_}/{key} exists at version {existing.version} with other content"
                 )
                 raise ConflictError(msg)
             return
@@ -314,7 +317,7 @@ class _Restoring:
         return found or self._stored_memory((type_, key))
 
     def _stored_memory(self, address: _Address) -> MemoryRow | None:
-        """Return the stored memory at *address*; the first call reads all that were registered."""
+        """Return the stored memory at *address*; the first call reads all that were announced."""
         if address not in self._looked_up:
             asked = list(dict.fromkeys([address, *self._addresses]))
             self._addresses.clear()
@@ -400,7 +403,10 @@ def restored_revisions(given: Json, memory: MemoryRow) -> list[RevisionRow]:
     past = [_revision(RecordFields(each), memory) for each in given]
     versions = [each.version for each in past]
     if len(set(versions)) < len(versions) or max(versions, default=0) >= memory.version:
-        msg = f"{memory.type}/{memory.key} at {memory.version} has the past versions {versions}"
+        msg = (
+            f"the past versions of {memory.type}/{memory.key} are {versions}: each must be "
+            f"different, and lower than its version {memory.version}"
+        )
         raise UsageError(msg)
     return past
 
@@ -415,6 +421,7 @@ def _revision(given: RecordFields, memory: MemoryRow) -> RevisionRow:
     )
 
 
-def _unlike(one: MemoryRow, other: MemoryRow) -> bool:
+def _differs(one: MemoryRow, other: MemoryRow) -> bool:
+    """Return True if two rows differ in a column that an archive carries over."""
     names = {field.name for field in fields(MemoryRow)} - {"seq", "terms", "said_at"}
     return any(getattr(one, name) != getattr(other, name) for name in names)

@@ -1,4 +1,4 @@
-"""Versions of a memory: its history, and which one was believed at a moment."""
+"""Versions of a memory: its history, and the version believed at a given time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import datetime
 from recollect.records import Revision
 from recollect.stores.digests import text_hash
 from recollect.stores.plans.evidence import decode_evidence
-from recollect.stores.plans.memories import revision_row
+from recollect.stores.plans.memories import optional_time, revision_row
 from recollect.stores.rows import MemoryRow, RevisionRow
 from recollect.stores.validation import to_datetime
 from recollect.text.terms import encode_terms
@@ -28,8 +28,8 @@ def _revision(row: RevisionRow, until: datetime | None) -> Revision:
         version=row.version,
         value=json.loads(row.value),
         text=row.text,
-        valid_from=_time(row.valid_from),
-        valid_until=_time(row.valid_until),
+        valid_from=optional_time(row.valid_from),
+        valid_until=optional_time(row.valid_until),
         evidence=decode_evidence(row.evidence),
         trust=row.trust,
         state=row.state,
@@ -45,23 +45,24 @@ def believed_at(row: MemoryRow, past: Sequence[RevisionRow], at: int) -> MemoryR
         return row
     for revision in past:
         if revision.believed_from <= at < revision.believed_until:
-            return replace(
-                row,
-                version=revision.version,
-                value=revision.value,
-                text=revision.text,
-                evidence=revision.evidence,
-                trust=revision.trust,
-                state=revision.state,
-                cause=revision.cause,
-                valid_from=revision.valid_from,
-                valid_until=revision.valid_until,
-                updated_at=revision.believed_from,
-                terms=encode_terms(revision.text, None),
-                text_hash=text_hash(revision.text),
-            )
+            return at_revision(row, revision)
     return None
 
 
-def _time(moment: int | None) -> datetime | None:
-    return None if moment is None else to_datetime(moment)
+def at_revision(row: MemoryRow, revision: RevisionRow) -> MemoryRow:
+    """Return the row of a memory with the content of a past version."""
+    return replace(
+        row,
+        version=revision.version,
+        value=revision.value,
+        text=revision.text,
+        evidence=revision.evidence,
+        trust=revision.trust,
+        state=revision.state,
+        cause=revision.cause,
+        valid_from=revision.valid_from,
+        valid_until=revision.valid_until,
+        updated_at=revision.believed_from,
+        terms=encode_terms(revision.text, None),
+        text_hash=text_hash(revision.text),
+    )

@@ -15,7 +15,7 @@ from recollect.stores.rows import MemoryRow
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 
 Cited: TypeAlias = tuple[str, str]
-"""A thread and a message in it, as evidence names them."""
+"""A (thread, message) pair, as evidence names it."""
 FindMemory: TypeAlias = Callable[[str, str], MemoryRow | None]
 
 _NOTHING_SAID: Final[Mapping[Cited, int]] = {}
@@ -23,7 +23,7 @@ _NOTHING_SAID: Final[Mapping[Cited, int]] = {}
 
 class SaidTimes:
     """
-    The times (µs) of messages of a scope, with one query per thread for each lookup.
+    The times of messages of a scope, in µs; each lookup takes one query per thread.
 
     Args:
         said: Times of messages that this transaction is about to write.
@@ -80,7 +80,7 @@ class SaidTimes:
 
 
 def dated_anew(rows: Rows, scope_id: int, moved: Mapping[Cited, int]) -> list[MemoryRow]:
-    """Return the memories whose *said_at* changes with the times of the messages *moved*."""
+    """Return the memories whose *said_at* changes with the new times of the messages *moved*."""
     times = SaidTimes(rows, scope_id, said=moved)
     found = rows.memories_resting_on(scope_id, sorted(moved))
     dated = [(row, times.newest(row_evidence(row))) for row in found]

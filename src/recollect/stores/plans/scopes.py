@@ -1,4 +1,4 @@
-"""Find non-empty scopes by looking into each."""
+"""Find scopes with content by reading the first rows of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Side records in an archive: each as one record, and back."""
+"""Side records in an archive: convert each to a record, and back."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from recollect.stores.rows import SideRow
 from recollect.stores.validation import check_id, check_object
 
 SIDE: Final = "side"
-"""The kind of the records of an archive that are side records."""
+"""The kind of an archive record that holds a side record."""
 
 
 def side_archive_record(row: SideRow, scope: Scope) -> JsonObject:
-    """Return the record of a side record in an archive."""
+    """Return the archive record of a side record."""
     return {
         "kind": SIDE,
         "scope": list(scope),
@@ -33,10 +33,10 @@ def side_archive_record(row: SideRow, scope: Scope) -> JsonObject:
 
 def address_in(record: JsonObject) -> SideAddress:
     """
-    Return the address that an archive's record of a side record names.
+    Return the address in the archive record of a side record.
 
     Raises:
-        UsageError: It names none.
+        UsageError: A part of it is missing or invalid.
     """
     kind, key, thread = (record.get(name) for name in ("side_kind", "key", "thread"))
     return SideAddress(
@@ -48,10 +48,10 @@ def address_in(record: JsonObject) -> SideAddress:
 
 def restored_side(given: RecordFields, scope_id: int, uid: int) -> SideRow:
     """
-    Return the side record that an archive's record tells of.
+    Return the side record described by an archive record.
 
     Raises:
-        UsageError: A field is not what it must be.
+        UsageError: A field is invalid.
     """
     thread, kind, key = place_of(address_in(given.record))
     return SideRow(

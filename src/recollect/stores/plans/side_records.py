@@ -30,7 +30,7 @@ from recollect.stores.validation import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedSideWrite:
-    """A checked write; *value* is JSON text, ``None`` for a deletion."""
+    """A validated write of a side record; *value* is JSON text, ``None`` for a deletion."""
 
     place: SidePlace
     value: str | None
@@ -43,10 +43,10 @@ _SHOWN: Final = maker_of(SideRecord)
 
 def place_of(address: SideAddress) -> SidePlace:
     """
-    Return where *address* is kept.
+    Return *address* in stored form: (thread, kind, key), with ``""`` for no thread.
 
     Raises:
-        UsageError: It names nothing.
+        UsageError: A part of it is invalid.
     """
     kind, key, thread = address
     place = check_id(kind, "a side record's kind"), check_id(key, "a side record's key")
@@ -55,10 +55,10 @@ def place_of(address: SideAddress) -> SidePlace:
 
 def prepare_side_write(write: SideWrite) -> PreparedSideWrite:
     """
-    Check *write* and return the form in which it is carried out.
+    Validate *write* and return its prepared form.
 
     Raises:
-        UsageError: A field is not allowed; the error says which.
+        UsageError: A field is invalid; the message names it.
     """
     place = place_of(SideAddress(write.kind, write.key, write.thread))
     if write.expected is not None and check_position(write.expected, "a version") < 0:
@@ -79,7 +79,7 @@ def side_effect(
     rows: Rows, scope: ScopeRow, writes: Sequence[PreparedSideWrite], *, ids: Ids, now: int
 ) -> Effect:
     """
-    Return what *writes* do, in order, each seeing the ones before it.
+    Return the effect of *writes* in order, each seeing the ones before it.
 
     Raises:
         VersionConflictError: A write expected another version; nothing is written.
@@ -92,9 +92,10 @@ def side_effect(
         place: None if is_side_expired(row, now) else row for place, row in before.items()
     }
     for write in writes:
-        standing = current.get(write.place)
-        _check_version(scope.segments, write, standing)
-        current[write.place] = _after(scope, standing, write, ids, now)
+        before_write = current.get(write.place)
+        _check_version(scope.segments, write, before_write)
+        current[write.place] = _after(scope, before_write, write, ids, now)
+    # By uid: an expired record that is written again is a new one, and the old row must go.
     left = {row.uid for row in current.values() if row}
     return Effect(
         sides=[row for row in current.values() if row and row is not before.get(row.place)],
@@ -112,7 +113,7 @@ def _check_version(scope: Scope, write: PreparedSideWrite, current: SideRow | No
 def _after(
     scope: ScopeRow, current: SideRow | None, write: PreparedSideWrite, ids: Ids, now: int
 ) -> SideRow | None:
-    """Return the side record at the place of *write* after it."""
+    """Return the side record after *write*, ``None`` if it deletes it."""
     if write.value is None:
         return None
     if current:
@@ -144,7 +145,7 @@ def is_side_expired(row: SideRow, now: int) -> bool:
 
 
 def side_record_of(row: SideRow, scope: Scope) -> SideRecord:
-    """Return the side record that *row* keeps."""
+    """Return the side record stored in *row*."""
     until = row.expires_at
     return _SHOWN((
         scope, row.thread or None, row.kind, row.key, decode_json(row.value), row.version,
@@ -156,21 +157,18 @@ def side_record_of(row: SideRow, scope: Scope) -> SideRecord:
 def read_side_records(
     rows: Rows, scope: Scope, places: Sequence[SidePlace], now: int
 ) -> list[SideRecord | None]:
-    """Return what stands at *places* of a scope and has not expired, in the order asked for."""
+    """Return one result per place, in order; ``None`` if there is none or it has expired."""
     row = rows.scope(scope)
     found = rows.side_records_at(row.id, places) if row and places else ()
-    known = {each.place: side_record_of(each, scope) for each in found if _lasts(each, now)}
+    live = (each for each in found if not is_side_expired(each, now))
+    known = {each.place: side_record_of(each, scope) for each in live}
     return [known.get(place) for place in places]
-
-
-def _lasts(row: SideRow, now: int) -> bool:
-    return not is_side_expired(row, now)
 
 
 def read_nearest(
     rows: Rows, scope: Scope, place: SidePlace, *, depth: int, now: int
 ) -> SideRecord | None:
-    """Return what stands at *place* in the scope, or in the nearest above it that has one."""
+    """Return the side record at *place* in the scope, or in its nearest ancestor with one."""
     for length in range(len(scope), max(depth, 1) - 1, -1):
         (found,) = read_side_records(rows, scope[:length], [place], now)
         if found:
@@ -181,8 +179,9 @@ def read_nearest(
 def lasting(
     rows: Rows, scope_id: int, within: Sequence[str], after: SidePlace | None, now: int
 ) -> Iterator[SideRow]:
-    """Yield the side records of a scope *within* a place that have not expired, by their place."""
-    return (row for row in rows.side_records(scope_id, within, after) if _lasts(row, now))
+    """Yield the unexpired side records of a scope, by place; *within* limits them by its prefix."""
+    found = rows.side_records(scope_id, within, after)
+    return (row for row in found if not is_side_expired(row, now))
 
 
 def expired_sides(rows: Rows, scope_id: int, now: int) -> list[SideRow]:

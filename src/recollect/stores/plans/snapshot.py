@@ -1,4 +1,4 @@
-"""A store at one moment: what a reader sees of feeds and entries inside one read transaction."""
+"""A snapshot of a store: scopes, feeds and entries as one read transaction sees them."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ ResultT = TypeVar("ResultT")
 
 class StoreSnapshot:
     """
-    Everything that a store held at one moment; valid until its read transaction ends.
+    A store as it was at one point in time; valid until its read transaction ends.
 
-    It sees every write that was acknowledged before. Its methods run on the store's thread.
+    It includes every write acknowledged before. Call its methods on the store's thread only.
     """
 
     def __init__(self, rows: Rows, now: int) -> None:
@@ -38,11 +38,11 @@ class StoreSnapshot:
 
     @property
     def moment(self) -> ReadMoment | None:
-        """The name of this moment, where the store names its moments."""
+        """The name of this point in time; ``None`` if the store has no such names."""
         return self._rows.moment
 
     def scopes(self, below: Below) -> list[Scope]:
-        """Return the scopes that *below* stands for, each once, in the order of their segments."""
+        """Return the scopes that *below* includes, each once, ordered by segments."""
         scopes = tuple(check_scope(each) for each in below.scopes)
         if below.type is not None:
             check_id(below.type, "a memory's type")
@@ -57,10 +57,12 @@ class StoreSnapshot:
         in_blocks: bool = False,
     ) -> list[Feed]:
         """
-        Return what changed since each of *cursors*, in order; see `Feed`.
+        Return the changes since each of *cursors*, in order; see `Feed`.
 
-        Vectors are those by *embedder*; *filter_* restricts ``Feed.eligible``; with *in_blocks* a
-        feed from the start may have its entries in ``Feed.blocks``.
+        Args:
+            embedder: Include the vectors of this embedder.
+            filter_: Set ``Feed.eligible`` to the entries that match.
+            in_blocks: A feed from the start may have its entries in ``Feed.blocks``.
         """
         conditions = None if filter_ is None else read_filter(filter_)
         return [
@@ -77,19 +79,19 @@ class StoreSnapshot:
 
     def index_files(self, scope: Scope) -> Sequence[IndexFile]:
         """
-        Return the files that hold the index of *scope*, in any order, where the store keeps some.
+        Return the index files of *scope*, in any order; none if the store keeps no such files.
 
-        They were right when they were written; what changed since is told by `feeds` from there.
+        Each was up to date when it was written: read later changes from `feeds` at its cursor.
         """
         del scope
         return ()
 
     def summaries(self, scope: Scope) -> tuple[Cursor, MemorySummaries]:
-        """Return all memories of *scope* for a listing, and the cursor up to which they are."""
+        """Return all memories of *scope* for a listing, and the feed cursor they are current at."""
         return read_summaries(self._rows, check_scope(scope))
 
     def newest(self, scope: Scope, *, limit: int) -> list[Memory]:
-        """Return the memories of *scope* that were written last; see `read_newest`."""
+        """Return the newest memories of *scope*; see `read_newest`."""
         return read_newest(self._rows, check_scope(scope), limit=limit, now=self.now)
 
     def entries(
@@ -104,11 +106,11 @@ class StoreSnapshot:
 
         Args:
             places: The (scope, uid) of each.
-            are_memories: Look for memories first; messages are found all the same.
-            are_indexed: The feeds of this snapshot list them all.
+            are_memories: Look for memories first; messages are found as well.
+            are_indexed: The feeds of this snapshot list all of them.
 
         Raises:
-            StoreCorruptError: They *are_indexed*, and one is missing.
+            StoreCorruptError: *are_indexed* is set, and one is missing.
         """
         checked = {scope: check_scope(scope) for scope in {scope for scope, _ in places}}
         return read_chosen(
@@ -122,18 +124,18 @@ class StoreSnapshot:
 
 SnapshotQuery: TypeAlias = Callable[[StoreSnapshot], ResultT]
 """
-Reads a snapshot and returns what it found; it must not block.
+A function that reads a snapshot and returns a result; it must not block.
 
-It may be run more than once, on later snapshots: only what the last run returned counts.
+It may be run more than once, each time on a later snapshot: only the last result counts.
 """
 
 
 def checked_cursor(cursor: Cursor) -> Cursor:
     """
-    Return *cursor* with its scope in the form in which stores keep it.
+    Return *cursor* with its scope validated and in stored form.
 
     Raises:
-        UsageError: That is no scope.
+        UsageError: The scope is invalid.
     """
     scope = check_scope(cursor.scope)
     return cursor if scope is cursor.scope else replace(cursor, scope=scope)

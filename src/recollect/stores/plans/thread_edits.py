@@ -29,7 +29,7 @@ def plan_removal(rows: Rows, scope: Scope, thread: str, ids: Sequence[str]) -> P
 def plan_keeping(
     rows: Rows, scope: Scope, thread: str, first: int, last: int | None
 ) -> PlannedWrite[int]:
-    """Remove all messages outside the positions *first* to *last*."""
+    """Remove all messages outside the positions *first* to *last*; the result is how many."""
     scope_row, thread_row = existing_thread(rows, scope, thread)
     everything = all_messages_of(rows, thread_row)
     outside = [
@@ -84,6 +84,7 @@ def plan_replacement(rows: Rows, request: Replacement) -> PlannedWrite[Message]:
         GoneError: The message replaced under the key has been erased since.
     """
     scope, thread, message, now = request.scope, request.thread, request.message, request.now
+    # The key before the thread: a repetition after an erase is a GoneError, not a NotFoundError.
     here = opened(rows, scope, now) if request.idempotency else None
     is_done = here and uids_under_key(rows, here, request.idempotency, now) is not None
     scope_row, thread_row = existing_thread(rows, scope, thread)
@@ -114,6 +115,7 @@ def plan_replacement(rows: Rows, request: Replacement) -> PlannedWrite[Message]:
         kept_at=now,
         seq=scope_row.seq,
     )
+    # Memories are dated by the messages they rest on: move them along with this one.
     moved = {(thread, row.id): changed.time} if changed.time != row.time else {}
     dated = dated_anew(rows, scope_row.id, moved) if moved else []
     effect = replace(

@@ -1,4 +1,4 @@
-"""Threads and messages: append, remove, replace and read."""
+"""Threads and messages: prepare and append messages, and read threads and their changes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from recollect.text.token_estimate import estimated_tokens
 SESSION_GAP_S: Final = 1_800
 """A longer pause between two messages of a thread begins another session."""
 
-# Many are made at once, each of the values of its fields in order: see `maker_of`.
+# `maker_of` is faster than the constructor, and a page has many of these.
 _MESSAGE: Final = maker_of(Message)
 
 
@@ -65,7 +65,7 @@ def prepare_message(message: NewMessage, now: int, ids: Ids) -> PreparedMessage:
     Validate *message* and return its stored form.
 
     Raises:
-        UsageError: A field is not allowed; the message tells which.
+        UsageError: A field is invalid; the message names it.
     """
     if not isinstance(message, NewMessage):
         msg = f"a message is a NewMessage, not {message!r}"
@@ -98,7 +98,8 @@ def prepare_message(message: NewMessage, now: int, ids: Ids) -> PreparedMessage:
 
 
 def _digest_of(message: NewMessage, content: str | None) -> bytes:
-    """Return a digest of the caller's fields, without those the store filled in."""
+    """Return a digest of the fields that the caller gave, without those the store fills in."""
+    # The default time is not one of them, so that the same message sent again is recognised.
     time = None if message.time is None else message.time.timestamp()
     given = (message.role, message.text, message.name, time, message.session, message.source)
     return request_digest(given, content, dict(message.metadata))
@@ -135,11 +136,11 @@ class Append:
 
 def plan_append(rows: Rows, request: Append, ids: Ids) -> PlannedWrite[tuple[Message, ...]]:
     """
-    Append the new ones of the request's messages, in order, and carry out its writes.
+    Append those of the request's messages that are new, in order, and carry out its writes.
 
     Raises:
-        ConflictError: An id is taken by another content, or the key by another request.
-        GoneError: All that was kept under the key was erased since.
+        ConflictError: An id was used for other content, or the key for another request.
+        GoneError: Everything stored under the key has been erased since.
         VersionConflictError: A write expected another version.
     """
     if not request.messages and not request.writes:
@@ -153,6 +154,7 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> PlannedWrite[tuple[Mes
     )
     wanted = [message.id for message in request.messages]
     present = {row.id: row for row in rows.messages_by_id(scope.id, thread.number, wanted)}
+    # The writes may cite messages of this request, which are not stored yet.
     said = {(request.thread, each.id): each.time for each in request.messages}
     said |= {(request.thread, id_): row.time for id_, row in present.items()}
     written = plan_writes(rows, scope, request.writes, ids=ids, now=request.now, said=said).effect
@@ -172,6 +174,7 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> PlannedWrite[tuple[Mes
     result = tuple(message_of(present[id_], thread.id) for id_ in wanted)
     settings = thread.settings if request.settings is None else request.settings
     if known and not added and not request.idempotency and settings == thread.settings:
+        # Nothing of the thread changes: leave its row and the scope's seq as they are.
         return PlannedWrite(written, result)
     tokens = sum(estimated_tokens(row.text) for row in added)
     if settings != thread.settings:
@@ -195,6 +198,7 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> PlannedWrite[tuple[Mes
 def _done_before(
     rows: Rows, scope: ScopeRow, request: Append
 ) -> PlannedWrite[tuple[Message, ...]] | None:
+    """Return the messages that the same request stored before, ``None`` if it was not made."""
     uids = uids_under_key(rows, scope, request.idempotency, request.now)
     if uids is None:
         return None
@@ -271,20 +275,20 @@ def message_of(row: MessageRow, thread: str) -> Message:
 
 
 def count_waiting(rows: Rows, thread: ThreadRow) -> int:
-    """Count the messages that wait to be formed, for the type for which most of them do."""
+    """Return how many messages are pending for the type that has most of them pending."""
     places = [Lane(formed=thread.formed, again=again_of(thread)), *lanes_of(thread).values()]
     return max(_count_after(rows, thread, each.formed) + len(each.again) for each in places)
 
 
 def _count_after(rows: Rows, thread: ThreadRow, position: int) -> int:
-    # Positions are not used again: without gaps they count the messages, at no cost.
+    # Positions are never reused: if no message was removed, they count messages without a query.
     if thread.last in (thread.count, position):
         return thread.last - position
     return rows.count_messages(thread.scope_id, thread.number, position)
 
 
 def thread_of(rows: Rows, row: ThreadRow, scope: Scope) -> Thread:
-    """Return the thread that *row* keeps; what waits in it is counted where messages are gone."""
+    """Return the thread stored in *row*, with a count of its pending messages."""
     return Thread(
         scope=scope,
         id=row.id,

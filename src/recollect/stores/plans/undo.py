@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from recollect.errors import (
     ConflictError,
@@ -23,13 +23,13 @@ from recollect.errors import (
 )
 from recollect.ports import Ids
 from recollect.records import Json, JsonObject, Scope
-from recollect.stores.digests import text_hash
 from recollect.stores.plans.archive import memory_record
 from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.derived_rows import version_names
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.memories import is_expired, revision_row
 from recollect.stores.plans.restored_records import restored_memory, restored_revisions
+from recollect.stores.plans.revisions import at_revision
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.side_archive import restored_side, side_archive_record
 from recollect.stores.plans.side_records import is_side_expired
@@ -37,14 +37,13 @@ from recollect.stores.plans.upkeep import compacted
 from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow, SidePlace, SideRow
 from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Removal, Rows
 from recollect.stores.validation import check_id, check_object, check_position, check_scope
-from recollect.text.terms import encode_terms
 
 ResultT = TypeVar("ResultT")
 
 UNDONE: Final = "undone"
-"""The cause of a version that is what the one before the last was."""
+"""Cause of a version that an undo wrote."""
 UNDO: Final = "undo"
-"""Under this name the receipt of a consolidation says how it is taken back."""
+"""Field of a consolidation's receipt that holds its undo record."""
 _MADE: Final = "made"
 _CHANGED: Final = "changed"
 _REMOVED: Final = "removed"
@@ -88,11 +87,11 @@ class Undo:
         """
         changes = record.get("changes") if isinstance(record, Mapping) else None
         if not isinstance(record, Mapping) or not isinstance(changes, list):
-            msg = f"an undo is what a change was noted in, not {str(record)[:80]!r}"
+            msg = f"give the undo record noted for a change, not {str(record)[:80]!r}"
             raise UsageError(msg)
         scope, epoch = record.get("scope"), record.get("epoch")
         return cls(
-            # A list: a text would be taken for a scope of one segment.
+            # A list only: check_scope would take a text for a scope of one segment.
             scope=check_scope(tuple(scope) if isinstance(scope, list) else ()),
             epoch=check_position(epoch, "an epoch"),
             changes=tuple(each for each in changes if isinstance(each, Mapping)),
@@ -117,7 +116,7 @@ class UndoLog:
 
     def __init__(self, *, bytes_max: int | None = None) -> None:
         self.last: Undo | None = None
-        """``None`` if nothing was changed that could be taken back."""
+        """The record of the last change; ``None`` if it changed nothing that can be undone."""
         self._bytes_max = bytes_max
 
     def note(self, undo: Undo | None) -> None:
@@ -129,7 +128,7 @@ class UndoLog:
         """
         size = len(json.dumps(undo.as_json(), ensure_ascii=False).encode()) if undo else 0
         if self._bytes_max is not None and size > self._bytes_max:
-            raise LimitError("bytes of what would undo it", size, self._bytes_max, "UNDO_BYTES_MAX")
+            raise LimitError("bytes of an undo record", size, self._bytes_max, "UNDO_BYTES_MAX")
         self.last = undo
 
 
@@ -150,11 +149,11 @@ def plan_undoable(
     undo = undo_of(rows, scope, planned.effect, now)
     if undo is None:
         return planned
-    told = [
+    undoable = [
         replace(row, receipt=check_object({**json.loads(row.receipt), UNDO: undo.as_json()}, UNDO))
         for row in planned.effect.formations
     ]
-    return PlannedWrite(replace(planned.effect, formations=told), planned.result)
+    return PlannedWrite(replace(planned.effect, formations=undoable), planned.result)
 
 
 def undo_of(rows: Rows, scope: Scope, effect: Effect, now: int) -> Undo | None:
@@ -200,7 +199,7 @@ def _removed(rows: Rows, scope: ScopeRow, effect: Effect, now: int) -> Iterator[
 
 
 def _sides_changed(rows: Rows, scope: ScopeRow, effect: Effect, now: int) -> Iterator[JsonObject]:
-    """Yield what becomes of side records, each with the record of what it was."""
+    """Yield the changes of side records, each with the record of its former value."""
     after = {row.place: row for row in effect.sides if row.scope_id == scope.id}
     gone = [row.place for row in effect.dropped_sides if row.scope_id == scope.id]
     places = list(dict.fromkeys([*after, *gone]))
@@ -228,15 +227,15 @@ def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int) -> PlannedWrite[Non
         StaleReadError: Something was erased in the scope since, and might come back.
         VersionConflictError: Something that it wrote was changed since, or it is undone already.
         ConflictError: Something was derived since from what it made.
-        UsageError: *undo* is none.
+        UsageError: *undo* is malformed.
     """
     scope = rows.scope(undo.scope)
     if scope is None or scope.epoch != undo.epoch:
-        msg = f"something was erased in {undo.scope!r} since: the change cannot be taken back"
+        msg = f"something was erased in {undo.scope!r} since: the change cannot be undone"
         raise StaleReadError(msg)
     undoing = _Undoing(rows, replace(scope, seq=scope.seq + 1), ids, now)
     try:
-        # What was removed may stand where something was made.
+        # Removed memories last: the change may have created another one at the same address.
         for change in sorted(undo.changes, key=lambda each: each.get("did") == _REMOVED):
             undoing.take_back(RecordFields(change))
     except (KeyError, TypeError, ValueError) as error:
@@ -293,7 +292,7 @@ class _Undoing:
             return
         made = restored_side(RecordFields(was), self._scope.id, self._ids.entry_id())
         if made.place != place:
-            msg = f"an undo of {place} holds another side record"
+            msg = f"the undo of the side record {place} holds the record of {made.place}"
             raise UsageError(msg)
         if current:
             made = replace(
@@ -315,7 +314,7 @@ class _Undoing:
         said_at = self._times.newest(evidence_messages(given.evidence()))
         made = restored_memory(given, self._scope, self._ids.entry_id(), said_at)
         if (made.type, made.key) != address:
-            msg = f"an undo of {address} holds another memory"
+            msg = f"the undo of {address} holds the record of {(made.type, made.key)}"
             raise UsageError(msg)
         self._memories[address] = made
         self._revisions += restored_revisions(given.record.get("revisions", ()), made)
@@ -328,25 +327,18 @@ class _Undoing:
             named = f"{current.type}/{current.key} in {self._scope.segments!r}"
             raise VersionConflictError(named, before, current.version)
         self._revisions.append(revision_row(current, self._now))
-        version: dict[str, Any] = {
-            name: getattr(found, name)
-            for name in ("value", "text", "valid_from", "valid_until", "evidence", "trust", "state")
-        }
         self._memories[current.type, current.key] = replace(
-            current,
-            **version,
+            at_revision(current, found),
             expires_at=change.optional_moment("expires_at"),
             version=current.version + 1,
             cause=UNDONE,
             updated_at=max(self._now, current.updated_at),
             seq=self._scope.seq,
-            terms=encode_terms(found.text, None),
-            text_hash=text_hash(found.text),
             said_at=self._times.newest(evidence_messages(found.evidence)),
         )
 
     def _standing(self, type_: str, key: str) -> MemoryRow | None:
-        """Return the memory at an address as it is now."""
+        """Return the memory at an address as the undo so far leaves it."""
         return self._memories.get((type_, key)) or self._rows.memory(self._scope.id, type_, key)
 
     def effect(self) -> Effect:
@@ -377,10 +369,10 @@ class _Undoing:
 
 
 def _place_in(given: Json) -> SidePlace:
-    """Return the place of a side record as an undo names it."""
+    """Return the (thread, kind, key) of a side record in an undo record."""
     match given:
         case [str(thread), str(kind), str(key)]:
             return thread, kind, key
         case _:
-            msg = f"{given!r} is no place of a side record"
+            msg = f"{given!r} is not the [thread, kind, key] of a side record"
             raise UsageError(msg)

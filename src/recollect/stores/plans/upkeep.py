@@ -1,4 +1,4 @@
-"""Housekeeping done with later writes of a scope: old idempotency keys and tombstones."""
+"""Housekeeping that later writes of a scope do: expire idempotency keys, compact tombstones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from recollect.stores.rows import MICROSECONDS, IdempotencyRow, ScopeRow
 
 KEY_S: Final = 7 * 86_400
-"""A request under a key that was used so long ago is a new request."""
+"""Seconds after which a key expires: the same request under it is then a new one."""
 CHANGES_FOLLOWED_MAX: Final = 10_000
 """A reader that missed more changes of a scope than this may have to start over."""
 
@@ -25,11 +25,11 @@ def old_before(now: int) -> int:
 
 def compacted(scope: ScopeRow) -> tuple[ScopeRow, list[tuple[int, int]]]:
     """
-    Return *scope* without its oldest tombstones, and their ranges, if it is time.
+    Return *scope* and the (scope id, seq) up to which to drop its tombstones, if it is time to.
 
-    Tombstones are removed in batches, so that compaction costs little per change. The last
-    ``CHANGES_FOLLOWED_MAX`` changes can always be followed.
+    The last ``CHANGES_FOLLOWED_MAX`` changes can always be followed.
     """
+    # In batches as large as that, so that compaction costs little per change.
     if scope.seq - scope.compacted < 2 * CHANGES_FOLLOWED_MAX:
         return scope, []
     until = scope.seq - CHANGES_FOLLOWED_MAX
