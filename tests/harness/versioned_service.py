@@ -58,7 +58,7 @@ def lacks(route: str, *fields: str) -> Lacking:
             return None
         extra = "Extra inputs are not permitted"
         errors = [{"path": f"body/{name}", "message": extra} for name in unknown]
-        detail = f"body/{unknown[0]}: {extra}; /openapi.json says what is expected"
+        detail = f"body/{unknown[0]}: {extra}; see /openapi.json"
         return 422, {"code": "usage", "status": 422, "detail": detail, "errors": errors}
 
     return refused

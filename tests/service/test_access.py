@@ -122,7 +122,7 @@ async def test_a_revoked_key_does_not_come_back(store: Store) -> None:
 
 async def test_a_key_cannot_be_bound_to_what_is_the_services_own(store: Store) -> None:
     """No key reaches the scope in which keys are kept."""
-    with pytest.raises(UsageError, match="service's own"):
+    with pytest.raises(UsageError, match="reserved for the service"):
         await Keys(store).create("n", KEYS_SCOPE, ["read"])
 
 

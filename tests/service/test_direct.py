@@ -74,7 +74,7 @@ def answered(
 ) -> tuple[list[tuple[int, str, dict[str, Any]]], list[bool]]:
     """Return what both services answer, and whether the first did so directly."""
     path, body, headers = asked
-    read: Callable[..., Any] = direct.read_asked
+    read: Callable[..., Any] = direct.read_fast_request
     seen: list[bool] = []
 
     def reading(scope: Any) -> Any:
@@ -83,7 +83,7 @@ def answered(
             seen[:] = [found is not None]
         return found
 
-    monkeypatch.setattr(direct, "read_asked", reading)
+    monkeypatch.setattr(direct, "read_fast_request", reading)
     answers = []
     for served in services:
         sent = {"x-api-key": served.key, "content-type": "application/json"}

@@ -28,7 +28,7 @@ from recollect.server.api_keys import KEYS_SCOPE, Keys
 from recollect.server.http.authentication import is_guarded
 from recollect.server.http.deadlines import PATIENT
 from recollect.server.http.event_streams import FollowingResponse
-from recollect.server.http.fast_routes import Direct
+from recollect.server.http.fast_routes import FastRoutes
 from recollect.server.http.scope_access import Reach
 from recollect.server.key_watch import KeyWatch
 from recollect.server.langgraph import LANGGRAPH_ROUTERS
@@ -486,9 +486,9 @@ def test_whatever_a_route_does_it_is_ended(
 ) -> None:
     """Every route of the service, were it to wait, to idle or to stream for ever."""
     key, begun = new_key(served, *ALL), Begun(len(requests()))
-    pass_on = Direct.__call__
+    pass_on = FastRoutes.__call__
 
-    async def hold_up(self: Direct, scope: Any, receive: Any, send: Any) -> None:
+    async def hold_up(self: FastRoutes, scope: Any, receive: Any, send: Any) -> None:
         if scope["state"]["principal"].key_id != key.split("_")[1]:
             await pass_on(self, scope, receive, send)
             return
@@ -498,7 +498,7 @@ def test_whatever_a_route_does_it_is_ended(
         else:
             await held_up(send)
 
-    monkeypatch.setattr(Direct, "__call__", hold_up)
+    monkeypatch.setattr(FastRoutes, "__call__", hold_up)
 
     found = asyncio.run(answers(served, key, WAYS[name][0], begun))
 

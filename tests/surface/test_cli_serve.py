@@ -199,9 +199,9 @@ def test_an_open_stream_does_not_hold_it_up(tmp_path: Path) -> None:
     ("arguments", "reason"),
     [
         (("--no-auth", "--host", "0.0.0.0"), "open to other machines"),  # noqa: S104
-        (("--origin", "nowhere"), "is no origin"),
+        (("--origin", "nowhere"), "is not an origin"),
         (("--port", "99999"), "from 0 to 65535"),
-        (("--scope", "recollect:service"), "service's own"),
+        (("--scope", "recollect:service"), "reserved for the service"),
     ],
 )
 def test_what_is_not_safe_does_not_start(

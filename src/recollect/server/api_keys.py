@@ -1,4 +1,4 @@
-"""API keys: made, known again by a digest, rotated and revoked, as documents of the store."""
+"""API keys: create, verify, rotate and revoke them. The store keeps only a digest of each."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ KEY_CHARACTERS_MAX: Final = 128
 KEYS_PAGE: Final = 500
 ROTATION_OVERLAP_S_MAX: Final = 7 * 86_400.0
 USED_EVERY_S: Final = 300.0
-"""Shortest time between two notes of a key's last use."""
+"""Minimum time between two writes of a key's last use, so that requests rarely write."""
 _KEY: Final = re.compile(r"rk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
 
 
@@ -61,10 +61,10 @@ class Key:
     last_used_at: datetime | None
     digest: str
     old_digest: str | None = None
-    """The digest of the key before a rotation, which is good until *old_until*."""
+    """Digest of the secret before the last rotation; valid until *old_until*."""
     old_until: datetime | None = None
     version: int = 0
-    """The version of the document that holds the key, 0 before it is stored."""
+    """Version of the stored document, 0 before it is stored."""
 
     def principal(self, credential: str) -> Principal:
         """Return the caller that presents this key with the digest *credential*."""
@@ -76,12 +76,14 @@ class Key:
             credential=credential,
         )
 
-    def lacks(self, credential: str, now: datetime) -> str | None:
+    def invalid_reason(self, credential: str, now: datetime) -> str | None:
         """
-        Return why the key with the digest *credential* is not good, ``None`` if it is.
+        Return why the secret with the digest *credential* is invalid, ``None`` if it is valid.
 
-        It is good if it is this one, or the one before a rotation in time, and has not expired.
+        A secret is valid if it is the current one, or the previous one during the overlap of a
+        rotation, and the key has not expired.
         """
+        # Both digests are compared in constant time, so that timing reveals nothing about them.
         is_known = hmac.compare_digest(credential, self.digest)
         if self.old_digest and self.old_until and now < self.old_until:
             is_known |= hmac.compare_digest(credential, self.old_digest)
@@ -91,11 +93,11 @@ class Key:
 
 
 SecretSource: TypeAlias = Callable[[str, str, int], bytes]
-"""Returns 32 bytes for a use, the id of a key, and its version before them."""
+"""Returns 32 bytes for a purpose ("id" or "secret"), a key's id and its current version."""
 
 
 def random_secret(_use: str, _id: str, _version: int) -> bytes:
-    """Return random bytes, whatever they are for."""
+    """Return 32 random bytes; the arguments are ignored."""
     return secrets.token_bytes(32)
 
 
@@ -117,14 +119,14 @@ class Keys:
         Keep keys in *store*.
 
         Args:
-            store: Where they are kept.
-            changed: It is called when one was revoked or rotated.
-            secrets_of: Makes their ids and secrets.
+            store: The store of the service.
+            changed: Called after a key was revoked or rotated.
+            secrets_of: The source of ids and secrets.
         """
         self._store = store
         self._changed = changed
         self._secrets_of = secrets_of
-        self._standing = SettingsCache[tuple[Key, SideRecord | None]](store)
+        self._cache = SettingsCache[tuple[Key, SideRecord | None]](store)
 
     async def principal(self, key: str) -> Principal:
         """
@@ -133,35 +135,36 @@ class Keys:
         Raises:
             UnknownKeyError: The key is unknown, expired or revoked.
         """
+        # The stamp is read before the key: a change in between outdates the cached key.
         id_, stamp = _id_in(key), self._store.settings_stamp()
-        kept, used = await self._kept_and_used(id_) if id_ else (None, None)
+        kept, used = await self._read_key_and_use(id_) if id_ else (None, None)
         now = to_datetime(self._store.now())
         credential = digest_of(key)
-        if kept is None or kept.lacks(credential, now):
+        if kept is None or kept.invalid_reason(credential, now):
             msg = (
-                "the API key is not, or no longer, a good one: send a key of this service as "
+                "the API key is unknown, revoked or expired: send a valid key of this service as "
                 "'Authorization: Bearer KEY' or 'x-api-key: KEY'"
             )
             raise UnknownKeyError(msg)
-        if _is_to_be_noted(used, now):
-            await self._note_use(kept.id)
+        if _is_use_due(used, now):
+            await self._record_use(kept.id)
         else:
-            self._standing.keep(kept.id, (kept, used), stamp)
+            self._cache.keep(kept.id, (kept, used), stamp)
         return kept.principal(credential)
 
-    def assumed(self, key: str) -> tuple[Principal, int] | None:
+    def cached_principal(self, key: str) -> tuple[Principal, int] | None:
         """
-        Return the cached caller of *key* and the stamp under which it was read.
+        Return the cached caller of *key*, and the stamp of the settings when it was read.
 
-        The request must be carried out under the stamp (`Store.acting`): another process may have
-        revoked the key since. ``None`` if it is not cached: call `principal`.
+        Carry the request out under that stamp (`Store.acting`), since another process may have
+        revoked the key meanwhile. Return ``None`` if the key is not cached: call `principal` then.
         """
-        held = self._standing.get(_id_in(key))
+        held = self._cache.get(_id_in(key))
         if held is None:
             return None
         (kept, used), stamp = held
         now, credential = to_datetime(self._store.now()), digest_of(key)
-        if kept.lacks(credential, now) or _is_to_be_noted(used, now):
+        if kept.invalid_reason(credential, now) or _is_use_due(used, now):
             return None
         return kept.principal(credential), stamp
 
@@ -222,16 +225,16 @@ class Keys:
         self._changed()
         return rotated, secret
 
-    def made_again(self, key: Key) -> str:
+    def recreate_secret(self, key: Key) -> str:
         """
-        Return the secret of a key that `create` or `rotate` made of the same source of secrets.
+        Return the secret that `create` or `rotate` derived for *key* from the same source.
 
         Raises:
-            GoneError: It was rotated since, or made of another source.
+            GoneError: The key was rotated since, or derived from another source.
         """
         secret = self._new_key(key.id, key.version - 1)
         if not hmac.compare_digest(digest_of(secret), key.digest):
-            msg = f"the key {key.id!r} has another secret by now: rotate it under a new key"
+            msg = f"the key {key.id!r} has another secret by now: rotate it to get a new one"
             raise GoneError(msg)
         return secret
 
@@ -255,7 +258,7 @@ class Keys:
         """
         found = await self._kept(check_id(id_, "a key's id"))
         if found is None:
-            msg = f"there is no key {id_!r}: list the keys that there are"
+            msg = f"there is no key {id_!r}: list the existing keys"
             raise NotFoundError(msg)
         return found
 
@@ -293,14 +296,14 @@ class Keys:
         found = await self._store.side_record(KEYS_SCOPE, SERVICE_KEY, id_)
         return None if found is None else _key_of(found)
 
-    async def _kept_and_used(self, id_: str) -> tuple[Key | None, SideRecord | None]:
-        """Return a key, and the note of its last use, by one read: every request asks for them."""
+    async def _read_key_and_use(self, id_: str) -> tuple[Key | None, SideRecord | None]:
+        """Read a key and its last use in one query, since every request needs both."""
         wanted = [SideAddress(SERVICE_KEY, id_), SideAddress(SERVICE_KEY_USE, id_)]
         found, used = await self._store.side_records_at(KEYS_SCOPE, wanted)
         return None if found is None else _key_of(found), used
 
-    async def _note_use(self, id_: str) -> None:
-        # Beside the key: noting it must never bring back one that is revoked meanwhile.
+    async def _record_use(self, id_: str) -> None:
+        # A record of its own: writing the last use must not bring back a key revoked meanwhile.
         put = PutSideRecord(kind=SERVICE_KEY_USE, key=id_, value={})
         await self._store.apply(KEYS_SCOPE, [put])
 
@@ -312,18 +315,18 @@ class Keys:
 
 
 def digest_of(key: str) -> str:
-    """Return the digest under which a key is kept."""
+    """Return the digest by which a key is stored and verified."""
     return hashlib.sha256(b"recollect key\0" + key.encode("utf-8", "replace")).hexdigest()
 
 
 def _id_in(key: str) -> str | None:
-    """Return the id of the key, ``None`` if it has not the form of one."""
+    """Return the id in a key, ``None`` if *key* does not have the form of one."""
     found = _KEY.fullmatch(key) if len(key) <= KEY_CHARACTERS_MAX else None
     return found[1] if found else None
 
 
-def _is_to_be_noted(used: SideRecord | None, now: datetime) -> bool:
-    """Return True if that a key is used was last noted so long ago that it is again."""
+def _is_use_due(used: SideRecord | None, now: datetime) -> bool:
+    """Return True if the last recorded use is ``USED_EVERY_S`` old, or there is none."""
     return used is None or now - used.updated_at >= timedelta(seconds=USED_EVERY_S)
 
 
@@ -349,7 +352,7 @@ def _key_of(kept: SideRecord) -> Key:
 
 
 def key_from(id_: str, value: Mapping[str, Json], version: int) -> Key:
-    """Return the key that a document keeps."""
+    """Build a key from its stored document."""
 
     def time(name: str) -> datetime | None:
         found = value.get(name)

@@ -1,4 +1,4 @@
-"""Authorization: the caller, its permissions, and the decision what a request may do."""
+"""Authorization: the caller, its permissions, and the check of every request's scope."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Permission: TypeAlias = Literal["read", "write", "erase", "below", "admin"]
 PERMISSIONS: Final[tuple[Permission, ...]] = get_args(Permission)
 
 RESERVED: Final = "recollect:service"
-"""The first segment of the scopes in which the service keeps what is its own."""
+"""First segment of the scopes in which the service stores its own records."""
 LOCAL: Final = "local"
-"""As whom is audited who needs no key: the user of this machine."""
+"""The audit actor of callers without a key, when authentication is off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,16 +28,16 @@ class Principal:
     scope: Scope
     permissions: frozenset[Permission]
     credential: str = field(default="", repr=False)
-    """Digest of the key as it was presented, by which it is known again."""
+    """Digest of the secret as it was presented, to check it again during the request."""
 
     @property
     def tenant(self) -> str:
-        """Name whose limits count: the first segment of the key's scope."""
+        """The tenant whose limits apply: the first segment of the key's scope."""
         return self.scope[0]
 
     @property
     def actor(self) -> str:
-        """The actor under which its changes are audited: the id of its key, or ``LOCAL``."""
+        """The audit actor: the id of the key, or ``LOCAL`` without one."""
         return self.key_id or LOCAL
 
 
@@ -49,10 +49,10 @@ def granted(
     below: bool = False,
 ) -> Scope:
     """
-    Return the absolute scope of a request, if the caller may do what it asks.
+    Return the absolute scope of a request, or raise if its key does not allow it.
 
-    Every transport calls this, and nothing else, before it does anything. A request can only add
-    segments to the scope of its key, so none can leave it.
+    Every transport calls this first, and authorizes by nothing else. A request can only append
+    segments to the scope of its key, so it cannot leave that scope.
 
     Args:
         principal: The caller.
@@ -70,7 +70,7 @@ def granted(
             has = ", ".join(sorted(principal.permissions)) or "nothing"
             msg = (
                 f"this needs the permission {each!r}, and the key {principal.key_id!r} has {has}: "
-                "ask who administers the service for a key that may do it"
+                "ask an administrator of the service for a key with that permission"
             )
             raise ForbiddenError(msg)
     return check_scope((*principal.scope, *segments))
@@ -78,47 +78,62 @@ def granted(
 
 def relative(principal: Principal, scope: Scope) -> list[Json]:
     """
-    Return *scope* as its key's holder names it: without the segments that the key is bound to.
+    Return *scope* relative to the scope of the caller's key.
 
     Raises:
-        ForbiddenError: It lies outside the key's scope, which must not be told.
+        ForbiddenError: It lies outside the key's scope. The error does not name it.
     """
     depth = len(principal.scope)
     if scope[:depth] != principal.scope:
-        msg = "a scope outside the key's own was reached: nothing of it is told"
+        msg = "the result lies in a scope outside the key's own: it is withheld"
         raise ForbiddenError(msg)
     return list(scope[depth:])
 
 
 def check_bound(scope: Sequence[str]) -> Scope:
-    """Return *scope* if a key may be bound to it."""
+    """
+    Return *scope* if a key may be bound to it.
+
+    Raises:
+        UsageError: The scope is invalid, or reserved for the service.
+    """
     bound = check_scope(tuple(scope))
     if bound[0] == RESERVED:
-        msg = f"the scope {RESERVED!r} is the service's own: bind the key to another"
+        msg = f"the scope {RESERVED!r} is reserved for the service: bind the key to another"
         raise UsageError(msg)
     return bound
 
 
 def check_giving(principal: Principal, permissions: Collection[str]) -> frozenset[Permission]:
     """
-    Return *permissions* if a key may give them to another.
+    Return *permissions* if the caller may grant them to another key.
 
     Raises:
-        ForbiddenError: It lacks one of them itself.
-        UsageError: There is no such permission.
+        ForbiddenError: The caller lacks one of them.
+        UsageError: A permission is unknown, or none is given.
     """
     given = check_permissions(permissions)
     missing = sorted(given - principal.permissions)
     if missing:
-        msg = f"the key {principal.key_id!r} cannot give what it has not: {', '.join(missing)}"
+        msg = (
+            f"the key {principal.key_id!r} cannot grant permissions that it lacks: "
+            f"{', '.join(missing)}"
+        )
         raise ForbiddenError(msg)
     return given
 
 
 def check_permissions(permissions: Collection[str]) -> frozenset[Permission]:
-    """Return *permissions* if there are such, and at least one."""
+    """
+    Return *permissions* if all are known and there is at least one.
+
+    Raises:
+        UsageError: One is unknown, or none is given.
+    """
     unknown = sorted(set(permissions) - set(PERMISSIONS))
     if unknown or not permissions:
-        msg = f"a key has permissions among {', '.join(PERMISSIONS)}; not {sorted(permissions)!r}"
+        msg = (
+            f"permissions are one or more of {', '.join(PERMISSIONS)}; not {sorted(permissions)!r}"
+        )
         raise UsageError(msg)
     return frozenset(each for each in PERMISSIONS if each in permissions)

@@ -17,11 +17,11 @@ from recollect.server.settings import Settings
 
 LOOK_EVERY_S: Final = 0.5
 ABORT_S: Final = 2.0
-"""So long a connection that was closed may take to send what is left, before it is cut."""
+"""Grace period for a closed connection to flush its output, before it is aborted."""
 KEYED_IDLE_S: Final = 60.0
-"""So long the holder of a key may take for the head of its next request."""
+"""Idle timeout of connections that presented a valid key."""
 _IPV6_PREFIX: Final = 64
-"""Of IPv6 a single holder has as many addresses as share these bits."""
+"""IPv6 peers are counted by this prefix: one host owns every address below it."""
 
 Peer: TypeAlias = tuple[str, int]
 """Address and port at the other end of a connection."""
@@ -32,13 +32,13 @@ class _Transport(Protocol):
 
 
 class Connection(Protocol):
-    """A connection as the server keeps it, in any of uvicorn's protocols."""
+    """A connection, as each of uvicorn's protocols implements it."""
 
     client: Peer | None
     transport: _Transport
 
     def shutdown(self) -> None:
-        """Close it, or where it answers a request, close it after that."""
+        """Close the connection, after the response if one is being sent."""
 
 
 @dataclass(slots=True)
@@ -47,17 +47,17 @@ class Held:
 
     peer: Peer
     idle_since: float | None = None
-    """When it was first seen idle; ``None`` before it was."""
+    """Monotonic time at which it was first seen idle; ``None`` while it is busy."""
     requests: int = 0
-    """How many are being answered on it."""
+    """Requests in progress."""
     is_keyed: bool = False
-    """Whether a request with a good key came on it, or a trusted proxy holds it."""
+    """Whether it has carried a request with a valid key, or comes from a trusted proxy."""
     closed_at: float | None = None
     connection: Connection | None = None
 
     @property
     def is_idle(self) -> bool:
-        """Return True if closing it breaks no answer off."""
+        """Whether it can be closed without cutting off a response."""
         return not self.requests and self.closed_at is None
 
     def idle_s(self, now: float) -> float:
@@ -76,7 +76,7 @@ class Room:
 
     @classmethod
     def of(cls, settings: Settings) -> Room:
-        """Return the room that settings give."""
+        """Return the limits of *settings*; a quarter of the connections is reserved by default."""
         total = settings.connections_max
         reserved = settings.connections_reserved
         reserved = total // 4 if reserved is None else reserved
@@ -90,10 +90,11 @@ class Room:
 
 def to_close(held: Iterable[Held], room: Room, now: float) -> list[Held]:
     """
-    Return the connections to be closed: idle ones without a key alone, the longest idle first.
+    Return the idle connections to close.
 
-    They are those that have been idle for too long, and as many as are beyond the room of their
-    address, of all without a key, and of all together. Those with a key go after ``KEYED_IDLE_S``.
+    Connections with a key are closed after ``KEYED_IDLE_S`` only. Those without one are closed,
+    longest idle first, when they time out or exceed the limit of their address, of all connections
+    without a key, or of all connections.
     """
     there = [each for each in held if each.closed_at is None]
     keyless = [each for each in there if not each.is_keyed]
@@ -118,7 +119,7 @@ def to_close(held: Iterable[Held], room: Room, now: float) -> list[Held]:
 @lru_cache(maxsize=4_096)
 def address_key(host: str) -> str:
     """
-    Return the form of an address by which its connections are counted.
+    Return the form of an address under which its connections are counted.
 
     >>> address_key("10.0.0.7"), address_key("::ffff:10.0.0.7"), address_key("2001:db8::1:2:3")
     ('10.0.0.7', '10.0.0.7', '2001:db8::/64')
@@ -138,8 +139,8 @@ class ConnectionBook:
     """
     Tracks a server's connections, and closes idle ones when others need room.
 
-    Connections that presented a valid key are kept. An incomplete request is invisible here: such a
-    connection counts as idle, however slowly data arrives.
+    Connections that presented a valid key are closed last. An incomplete request is invisible here:
+    such a connection counts as idle, so that sending a head slowly does not hold its place.
     """
 
     def __init__(
@@ -161,6 +162,7 @@ class ConnectionBook:
     def begin(self, peer: Peer, *, is_keyed: bool) -> Held:
         """Record that a request is being answered, with a valid key or without."""
         held = self._held.get(peer)
+        # A port can be reused at once: an entry whose connection has gone is another peer's.
         if held is None or (held.connection and held.connection not in self._open):
             held = self._held[peer] = self._new(peer)
         held.requests += 1
@@ -172,7 +174,8 @@ class ConnectionBook:
     def end(self, held: Held) -> None:
         """Record that a request was answered."""
         held.requests -= 1
-        if held.closed_at is not None:  # while its head was read: the answer is being sent
+        # It was closed while its head was read. The grace period starts with the response.
+        if held.closed_at is not None:
             held.closed_at = self._monotonic_s()
 
     @property
@@ -181,7 +184,7 @@ class ConnectionBook:
         return len(self._open) - self._closing
 
     def busy_keyless(self) -> int:
-        """Return on how many connections without a key something is being answered."""
+        """Return the number of connections without a key that have a request in progress."""
         return sum(bool(each.requests) and not each.is_keyed for each in self._held.values())
 
     def keyless_of(self, host: str) -> int:
@@ -193,7 +196,7 @@ class ConnectionBook:
         )
 
     def make_room(self) -> None:
-        """Close the connections that have to go."""
+        """Close idle connections beyond the limits, and abort those that do not finish closing."""
         now = self._monotonic_s()
         self._note_open(now)
         for each in to_close(self._held.values(), self.room, now):
@@ -208,7 +211,7 @@ class ConnectionBook:
                 each.connection.transport.abort()
 
     def _note_open(self, now: float) -> None:
-        """Get to know new connections, and forget those that are gone."""
+        """Add new connections, and drop those that have gone."""
         self._open = self._connections()
         open_ = {each.client: each for each in self._open if each.client}
         for peer in [each for each in self._held if each not in open_]:
@@ -227,7 +230,7 @@ class ConnectionBook:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Check twice a second during the block."""
+        """Run `make_room` every ``LOOK_EVERY_S`` during the block."""
         self._open = self._connections()
         async with anyio.create_task_group() as group:
             group.start_soon(self._run)

@@ -1,4 +1,4 @@
-"""Room for connections: some is kept for holders of keys, and no address has all of the rest."""
+"""Connection limits: reserve some connections for valid keys, and cap those of one address."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ FORWARDED: str = "x-forwarded-for"
 
 class TrustedProxies:
     """
-    The proxies whose word about the address of a client is taken, by address or network.
+    Addresses and networks of proxies whose ``X-Forwarded-For`` is trusted.
 
-    Without any, no header is believed.
+    Without any, the header is ignored.
     """
 
     def __init__(self, written: Sequence[str]) -> None:
@@ -36,23 +36,23 @@ class TrustedProxies:
 
     def client_of(self, host: str, headers: Headers) -> str:
         """
-        Return the address that a request comes from.
+        Return the client's address behind the trusted proxies.
 
-        It is the last one of ``X-Forwarded-For`` that is not itself a trusted proxy's: those before
-        it the client may have written.
+        It is the last address in ``X-Forwarded-For`` that is not a trusted proxy. The client may
+        have forged those before it.
         """
         if host not in self:
             return host
-        told = [part.strip() for each in headers.getlist(FORWARDED) for part in each.split(",")]
-        return next((each for each in reversed(told) if each not in self), host)
+        hops = [part.strip() for each in headers.getlist(FORWARDED) for part in each.split(",")]
+        return next((each for each in reversed(hops) if each not in self), host)
 
 
 class ConnectionLimits:
     """
-    Refuses requests without a good key where those have no more room, and ends their connections.
+    Middleware that rejects requests beyond the connection limits, and closes their connections.
 
-    It stands behind `Authenticating`, which says who has a good key. Holders of keys have all of
-    ``connections_max``; idle connections without a key are closed to make room for them.
+    It runs after `Authentication`, which verifies the key. Requests with a valid key may use all of
+    ``connections_max``; idle connections without one are closed to make room for them.
     """
 
     def __init__(self, app: ASGIApp, book: ConnectionBook, proxies: TrustedProxies) -> None:
@@ -60,10 +60,10 @@ class ConnectionLimits:
         self._book = book
         self._proxies = proxies
         self._asking: Counter[str] = Counter()
-        """By address, how many requests without a key are being answered."""
+        """Requests without a key in progress, by address."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, if there is room for its connection."""
+        """Pass the request on, or answer 503 if its connection exceeds a limit."""
         peer: Peer | None = scope.get("client")
         if scope["type"] != "http" or peer is None:
             await self._app(scope, receive, send)
@@ -92,7 +92,7 @@ class ConnectionLimits:
                 del self._asking[address]
 
     def _refused_all(self) -> Problem | None:
-        """Return the refusal where more connections are open than there may be."""
+        """Return the refusal if more than ``connections_max`` connections are open."""
         book, limit = self._book, self._book.room.total
         if book.count > limit:
             book.make_room()
@@ -101,10 +101,12 @@ class ConnectionLimits:
         return _refusal(f"more than {limit} connections are open (connections_max)")
 
     def _refused_keyless(self, host: str, address: str) -> Problem | None:
-        """Return the refusal of a request without a key, where others have taken the room."""
+        """Return the refusal of a request without a key that exceeds a limit."""
         book, room = self._book, self._book.room
         held = self._asking[address]
+        # Below both limits none can be exceeded: skip the walk over all connections.
         is_crowded = book.count > min(room.per_address, room.keyless)
+        # The connections of a proxy belong to many clients: count only this client's requests.
         if is_crowded and host not in self._proxies:
             held = max(held, book.keyless_of(host))
         if held > room.per_address:
@@ -114,7 +116,7 @@ class ConnectionLimits:
             )
         if is_crowded and book.busy_keyless() > room.keyless:
             return _refusal(
-                f"more than {room.keyless} connections without a key are answered "
+                f"more than {room.keyless} connections without a key are in use "
                 "(connections_max less connections_reserved)"
             )
         return None
@@ -124,6 +126,6 @@ def _refusal(what: str) -> Problem:
     return Problem(
         status=503,
         code="limit",
-        detail=f"{what}: close idle ones, or ask again in a moment",
+        detail=f"{what}: close idle ones, or retry in a moment",
         headers={"retry-after": "1", "connection": "close"},
     )

@@ -1,4 +1,4 @@
-"""The first key of a store: the scope that it opens, and a new one in its place."""
+"""The first API key of a store: choose its scope, create it, and replace it when it is lost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIRST_KEY: Final = "first"
 
 
 async def read_common_scope(store: Store) -> Scope:
-    """Return the deepest scope that all of a store is in or below, ``()`` if there is none."""
+    """Return the deepest common ancestor of a store's scopes, ``()`` if there is none."""
     found: Scope = ()
     while len(found) < SEGMENTS_MAX:
         page = await store.scopes(prefix=found, depth_max=len(found) + 1, limit=3)
@@ -31,9 +31,9 @@ async def read_common_scope(store: Store) -> Scope:
 
 def first_scope(chosen: Scope | None, common: Scope) -> Scope:
     """
-    Return the scope that a first key opens: *chosen*, else the only tenant of the store.
+    Return the scope of a first key: *chosen*, else the only tenant of the store.
 
-    The key stays, so it is never bound to less than a tenant: more users may come.
+    By default it is never narrower than a tenant, because more users may come.
 
     >>> first_scope(None, ("demo", "mira")), first_scope(None, ()), first_scope(("a", "b"), ())
     (('demo',), ('default',), ('a', 'b'))
@@ -43,7 +43,7 @@ def first_scope(chosen: Scope | None, common: Scope) -> Scope:
 
 def page_scope(chosen: Scope | None, common: Scope) -> Scope:
     """
-    Return the scope that a page opened for the user of this machine shows.
+    Return the scope that the page shows when it is opened for the local user.
 
     >>> page_scope(None, ("demo", "mira")), page_scope(None, ("default", "ada"))
     (('demo', 'mira'), ('default',))
@@ -53,7 +53,7 @@ def page_scope(chosen: Scope | None, common: Scope) -> Scope:
 
 
 async def ensure_first_key(keys: Keys, chosen: Scope | None, common: Scope) -> str | None:
-    """Create the first key of a store without keys; return it, ``None`` if there are keys."""
+    """Create and return the first key of a store, or return ``None`` if it has keys."""
     if await keys.all():
         return None
     _, secret = await keys.create(FIRST_KEY, first_scope(chosen, common), PERMISSIONS)
@@ -62,10 +62,10 @@ async def ensure_first_key(keys: Keys, chosen: Scope | None, common: Scope) -> s
 
 def check_scope_is_bound(scope: Scope, keys: Sequence[Key]) -> None:
     """
-    Return if a key is bound to *scope*, or if there is no key yet.
+    Check that a key is bound to *scope*, or that there is no key yet.
 
     Raises:
-        UsageError: The scope would be ignored, for a first key is made only where there is none.
+        UsageError: The scope would be ignored, since a first key is only created without others.
     """
     bound = {each.scope for each in keys}
     if not bound or scope in bound:
@@ -74,7 +74,7 @@ def check_scope_is_bound(scope: Scope, keys: Sequence[Key]) -> None:
     wanted = "/".join(scope)
     msg = (
         f"the scope {wanted!r} would be ignored: the store has keys already, for {named}. "
-        f"`recollect keys create NAME --scope {wanted}` makes one for it; "
+        f"Create one with `recollect keys create NAME --scope {wanted}`, "
         "or start without a scope"
     )
     raise UsageError(msg)
@@ -91,9 +91,9 @@ class RecoveredKey:
 
 async def recover_first_key(keys: Keys, store: Store, chosen: Scope | None) -> RecoveredKey:
     """
-    Create one more key with all permissions, for *chosen* or the scope of the first key.
+    Create another key with all permissions, for *chosen* or the scope of the first key.
 
-    No key is revoked: programs may still use those that there are.
+    No key is revoked, because programs may still use the existing ones.
     """
     present = await keys.all()
     able = tuple(each for each in present if each.permissions >= frozenset(PERMISSIONS))

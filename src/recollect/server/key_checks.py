@@ -1,4 +1,4 @@
-"""Checks that a key which was good when a request began is so still, and may do as much."""
+"""Check that a request's key is still valid, with the scope and permissions it began with."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from recollect.stores.unit_of_work import Proviso, Rows
 
 
 def revocation_of(principal: Principal, key: Key | None, now: datetime) -> KeyRevokedError | None:
-    """Return why *principal* may not go on as it began, ``None`` if it may; *key* is as it is."""
+    """Return the error if *key*, the caller's key as stored now, no longer allows the request."""
     reason = _reason(principal, key, now)
     if reason is None:
         return None
     msg = (
         f"the API key {principal.key_id!r} {reason} since the request began: nothing more is "
-        "answered or written; ask again with a key that is good now"
+        "answered or written; repeat the request with a valid key"
     )
     return KeyRevokedError(msg)
 
@@ -28,7 +28,7 @@ def revocation_of(principal: Principal, key: Key | None, now: datetime) -> KeyRe
 def _reason(principal: Principal, key: Key | None, now: datetime) -> str | None:
     if key is None:
         return "was revoked"
-    if found := key.lacks(principal.credential, now):
+    if found := key.invalid_reason(principal.credential, now):
         return found
     if key.scope != principal.scope:
         return "was bound to another scope"
@@ -39,9 +39,9 @@ def _reason(principal: Principal, key: Key | None, now: datetime) -> str | None:
 
 def proviso_of(principal: Principal, now: Callable[[], datetime]) -> Proviso | None:
     """
-    Return a check that refuses *principal*'s change once the key is invalid.
+    Return a check, run inside the write transaction, that fails once the key is invalid.
 
-    ``None`` for a caller that needs no key. See `Store.acting`.
+    ``None`` for a caller without a key. See `Store.acting`.
     """
     if not principal.credential:
         return None

@@ -1,4 +1,4 @@
-"""Watches the keys of the requests that are open: one read for all of them, twice a second."""
+"""Poll the keys of all open requests, with one read twice a second."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from recollect.server.key_checks import revocation_of
 
 LOOK_EVERY_S: Final = 0.5
 FRESH_S: Final = 0.25
-"""So long a key that was found good counts as such for the next piece of an answer."""
+"""A check of a key stays valid for this long."""
 
 
 class OpenAnswer(Protocol):
-    """An answer that goes on as long as the key of *principal* is good."""
+    """A response that is sent as long as the key of *principal* is valid."""
 
     @property
     def principal(self) -> Principal:
@@ -35,20 +35,20 @@ class OpenAnswer(Protocol):
 
 @dataclass(slots=True)
 class _Held:
-    """A key by which answers are open, and when it was last known to be good."""
+    """The open responses of one key, and when the key was last found valid."""
 
     checked_at: float
     answers: set[OpenAnswer] = field(default_factory=set)
     looking: anyio.Lock = field(default_factory=anyio.Lock)
-    """Held by the one who reads the key for all that ask at the time."""
+    """Held while one response reads the key on behalf of all that wait."""
 
 
 class KeyWatch:
     """
-    Ends the answers to requests whose key was revoked, narrowed, rotated or has expired.
+    Ends the responses of requests whose key was revoked, narrowed, rotated or has expired.
 
     A change through this process is noticed at once, one through another process at the next
-    look. While the store is away no answer is ended, and no piece of one is let through.
+    poll. While the store cannot be read, no response is ended and none can send.
     """
 
     def __init__(
@@ -62,12 +62,12 @@ class KeyWatch:
         self._now = now
         self._monotonic_s = monotonic_s
         self._held: dict[str, _Held] = {}
-        """By what was presented: a key before and after a rotation are two."""
+        """By digest of the presented secret: a key has two around a rotation."""
         self._changed_at = monotonic_s()
         self._changed = anyio.Event()
 
     def begin(self, answer: OpenAnswer) -> float:
-        """Watch the key of an answer until its `end`; return when that began."""
+        """Watch the key of a response until `end`; return the monotonic time."""
         now = self._monotonic_s()
         held = self._held.get(answer.principal.credential)
         if held is None:
@@ -83,12 +83,12 @@ class KeyWatch:
             del self._held[answer.principal.credential]
 
     def is_fresh(self, answer: OpenAnswer, began_at: float) -> bool:
-        """Return True if its key was found good a moment ago, or the answer *began_at* then."""
+        """Return True if the key was checked, or the response began, within ``FRESH_S``."""
         late_at = self._late_at()
         return began_at > late_at or self._held[answer.principal.credential].checked_at > late_at
 
     def _late_at(self) -> float:
-        """Return the moment up to which what was found then has to be looked at again."""
+        """Return the time before which checks have expired."""
         return max(self._changed_at, self._monotonic_s() - FRESH_S)
 
     async def check(self, answer: OpenAnswer) -> None:
@@ -101,6 +101,7 @@ class KeyWatch:
         credential, late_at = answer.principal.credential, self._late_at()
         held = self._held[credential]
         async with held.looking:
+            # Another waiter may have read the key while this one waited for the lock.
             if held.checked_at <= late_at:
                 await self._look([credential])
 
@@ -120,10 +121,10 @@ class KeyWatch:
             try:
                 await self._look(late)
             except StoreError:
-                continue  # nothing is sent meanwhile: each piece asks, and fails
+                continue  # each response checks before it sends, and fails meanwhile
 
     async def _look(self, credentials: Collection[str]) -> None:
-        """Read keys, and end the answers by those that are not good."""
+        """Read keys, and end the responses of those that are invalid."""
         if not credentials:
             return
         began_at, helds = self._monotonic_s(), [self._held[each] for each in credentials]

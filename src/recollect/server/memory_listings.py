@@ -1,4 +1,4 @@
-"""Listings of a request: now, as it was believed at a moment, or by how often each was recalled."""
+"""Listings of memories: current, as believed at a past moment, or by number of recalls."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.validation import check_time, to_datetime
 
 RECALLED_MAX: Final = 1_000
-"""So many of the memories that were recalled most are listed."""
+"""Maximum length of the listing by number of recalls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListingRequest:
-    """A part of a listing of memories that somebody asks for."""
+    """A request for one page of a listing of memories."""
 
     order: MemoryOrder
     wanted: ListingFilter
@@ -45,7 +45,7 @@ class ListingRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedMemories:
-    """The memories of a part of a listing; *recalls* says how often each was recalled, if asked."""
+    """One page of a listing; *recalls* counts each memory's recalls in the order by recalls."""
 
     memories: Sequence[Memory]
     listing: MemoryListing
@@ -53,13 +53,13 @@ class ListedMemories:
 
 
 async def read_listing(reach: Reach, asked: ListingRequest) -> ListedMemories:
-    """Return the part of a listing that is asked for."""
+    """Return one page of a listing."""
     if asked.order == "recalled":
         return await _read_recalled(reach, asked)
     at = None if asked.known_at is None else check_time(asked.known_at, "known_at")
     if reach.service.columns.has(reach.scope, at):
         return await _read(reach, asked)
-    # A page that opens asks for several listings at once: one of them reads the scope for all.
+    # The web page requests several listings at once when it opens: only the first reads the scope.
     async with reach.service.first_listings.alone((reach.scope, at)):
         return await _read(reach, asked)
 
@@ -79,7 +79,7 @@ def _memories(entries: Sequence[Entry]) -> list[Memory]:
 def _read_now(
     snapshot: StoreSnapshot, scope: Scope, asked: ListingRequest, cache: ColumnCache
 ) -> tuple[MemoryListing, list[Entry]]:
-    """Bring the columns up to date in one read transaction, and read the memories listed."""
+    """Update the cached columns and read the listed memories, in one read transaction."""
     scopes = snapshot.scopes(Below((scope,))) if asked.below else [scope]
     kept = [_kept(snapshot, each, cache) for each in scopes]
     feeds = snapshot.feeds([each.cursor for each in kept], filter_=asked.filter)
@@ -94,12 +94,12 @@ def _read_now(
 
 
 def _kept(snapshot: StoreSnapshot, scope: Scope, cache: ColumnCache) -> MemoryColumns:
-    """Return the columns kept of a scope, or those that the snapshot has."""
+    """Return the cached columns of a scope, or build them from the snapshot."""
     return cache.take(scope) if cache.has(scope) else columns_of(*snapshot.summaries(scope))
 
 
 async def _read_past(reach: Reach, asked: ListingRequest, known_at: datetime) -> ListedMemories:
-    """Return a part of the listing as it was believed at a moment; slow for a new moment."""
+    """Return a page of the listing as believed at a moment; the first read of a moment is slow."""
     store, cache, at = reach.memory.store, reach.service.columns, check_time(known_at, "known_at")
     scopes = await reach.scopes(below=asked.below)
     columns, uids = [], []
@@ -123,7 +123,7 @@ async def _read_past(reach: Reach, asked: ListingRequest, known_at: datetime) ->
 
 
 async def _believed(reach: Reach, memory: Memory, at: datetime) -> Memory | None:
-    """Return a memory as it was believed at a moment, ``None`` if it was not."""
+    """Return a memory as it was believed at a moment, ``None`` if it was not believed then."""
     if memory.updated_at <= at:
         return memory
     for each in await reach.memory.history(memory.scope, memory.type, memory.key):
@@ -133,7 +133,7 @@ async def _believed(reach: Reach, memory: Memory, at: datetime) -> Memory | None
 
 
 def as_believed(memory: Memory, revision: Revision) -> Memory:
-    """Return *memory* as it was when a revision of it was the current one."""
+    """Return *memory* as it was when *revision* was current."""
     return replace(
         memory,
         value=revision.value,
@@ -145,13 +145,13 @@ def as_believed(memory: Memory, revision: Revision) -> Memory:
         evidence=revision.evidence,
         trust=revision.trust,
         state=revision.state,
-        # Of other evidence it is not known here when it was said.
+        # The time of other evidence is unknown here.
         said_at=memory.said_at if revision.evidence == memory.evidence else None,
     )
 
 
 async def _read_recalled(reach: Reach, asked: ListingRequest) -> ListedMemories:
-    """Return the memories that recalls of this process returned most, most first."""
+    """Return the memories by number of recalls in this process, highest first."""
     most = reach.service.recalled.most(reach.scope, RECALLED_MAX)
     addresses = [(each.type, each.key) for each in most]
     counts = {(each.type, each.key): each.count for each in most}

@@ -1,9 +1,9 @@
 """
-Listings of memories in an order: the columns by which they are sorted, filtered and counted.
+Sort, filter and count memories by columns that are cached in memory.
 
 Times, types and states of all memories of a scope are read from its feed and kept in this process,
-without any text, as recall keeps its indexes. So a listing of 100,000 memories can be opened at any
-place, and only the memories of that place are read.
+without any text, as recall keeps its indexes. A listing of 100,000 memories can then be opened at
+any offset, and only the memories of that page are read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from recollect.stores.rows import NO_SUMMARIES, Cursor, Feed, MemorySummaries, P
 MemoryOrder: TypeAlias = Literal["newest", "oldest", "type", "recalled"]
 STATES: Final[tuple[MemoryState, ...]] = ("active", "quarantined", "rejected")
 ROWS_MAX: Final = 2_000_000
-"""The columns of so many memories are kept; those of the scope listed longest ago go first."""
+"""Maximum memories in the cache of columns; the least recently listed scopes are evicted."""
 _NEVER: Final = np.iinfo(np.int64).max
 _ALWAYS: Final = np.iinfo(np.int64).min
 _STATE_PLACES: Final = {state: place for place, state in enumerate(STATES)}
@@ -34,9 +34,9 @@ _COLUMNS: Final = ("uid", "time", "kind", "state", "valid_from", "valid_until", 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryColumns:
     """
-    The memories of a scope up to a cursor of its feed, one element of each column for each.
+    The memories of a scope up to a cursor of its feed, one array element a memory.
 
-    *time* is `Memory.time` in µs; *kind* is a place in *types*, *state* one in `STATES`.
+    *time* is `Memory.time` in µs; *kind* is an index into *types*, *state* one into `STATES`.
     """
 
     cursor: Cursor
@@ -54,14 +54,14 @@ class MemoryColumns:
 
 
 def no_memories(scope: Scope) -> MemoryColumns:
-    """Return the columns of a scope whose feed was not read yet."""
+    """Return empty columns of a scope, with a cursor before the start of its feed."""
     return columns_of(Cursor(scope=scope, seq=0, epoch=-1), NO_SUMMARIES)
 
 
 def columns_of(
     cursor: Cursor, found: MemorySummaries, known: tuple[str, ...] = ()
 ) -> MemoryColumns:
-    """Return memories read up to *cursor*; new types are numbered after the *known* ones."""
+    """Build columns of memories read up to *cursor*; number new types after the *known* ones."""
     numbers = {name: number for number, name in enumerate(known)}
     kinds = [numbers.setdefault(str(each), len(numbers)) for each in found.type]
     return MemoryColumns(
@@ -82,7 +82,7 @@ def _times(moments: Sequence[int | None], default: int) -> NDArray[np.int64]:
 
 
 def followed(known: MemoryColumns, feed: Feed) -> MemoryColumns:
-    """Return *known* brought up to date with a feed that was read from its cursor."""
+    """Return *known* with the changes of a feed that was read from its cursor."""
     cursor = Cursor(scope=feed.scope, seq=feed.seq, epoch=feed.epoch)
     if feed.reset:
         known = no_memories(feed.scope)
@@ -107,9 +107,9 @@ def _gone(column: NDArray[np.int64], uids: Sequence[int]) -> NDArray[np.bool_]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListingFilter:
     """
-    Which memories a listing has: of a type, in a state, true in the world at a moment (µs).
+    A filter by type, state and validity at a moment (all times in µs).
 
-    With *until* those of a later `Memory.time` are left out. Expired ones, by *now*, are in none.
+    *until* excludes memories with a later `Memory.time`. Those expired at *now* are never listed.
     """
 
     now: int
@@ -122,10 +122,10 @@ class ListingFilter:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryListing:
     """
-    A part of a listing, and the counts of the whole.
+    One page of a listing, and the counts of the whole.
 
-    *types* counts what the listing would have of each type without its filter by type, *states*
-    those of each state without that by state.
+    *types* counts the memories of each type without the filter by type, *states* those in each
+    state without the filter by state.
     """
 
     places: Sequence[Place]
@@ -144,9 +144,9 @@ def listed(
     uids: Sequence[frozenset[int] | None] = (),
 ) -> MemoryListing:
     """
-    Return the part of a listing of some scopes that begins at *offset*.
+    Return the page of a listing of some scopes that begins at *offset*.
 
-    *uids* are those that may be in it, for each scope, ``None`` for all of the scope.
+    *uids* restricts each scope to these memories; ``None`` allows all of the scope.
     """
     whole = _joined(columns)
     is_there = (whole.expires_at > wanted.now) & _among(columns, uids)
@@ -171,7 +171,7 @@ def listed(
 
 
 def _joined(columns: Sequence[MemoryColumns]) -> MemoryColumns:
-    """Return the columns of several scopes one after the other, under one numbering of types."""
+    """Concatenate the columns of several scopes, and renumber their types."""
     if len(columns) == 1:
         return columns[0]
     numbers: dict[str, int] = {}
@@ -190,7 +190,7 @@ def _joined(columns: Sequence[MemoryColumns]) -> MemoryColumns:
 def _among(
     columns: Sequence[MemoryColumns], uids: Sequence[frozenset[int] | None]
 ) -> NDArray[np.bool_]:
-    """Return which memories are among those that may be listed."""
+    """Return a mask of the memories whose uid is allowed."""
     allowed = uids or [None] * len(columns)
     masks = [
         np.ones(len(each), np.bool_)
@@ -206,7 +206,7 @@ def _number_of(types: Sequence[str], name: str | None) -> int:
 
 
 def _order(whole: MemoryColumns, chosen: NDArray[np.intp], order: MemoryOrder) -> NDArray[np.intp]:
-    """Return the order of the *chosen*; those of one time stand by their age in the store."""
+    """Return the order of the *chosen* memories; the uid breaks ties in time."""
     time, uid = whole.time[chosen], whole.uid[chosen]
     if order == "oldest":
         return np.lexsort((uid, time))
@@ -217,13 +217,13 @@ def _order(whole: MemoryColumns, chosen: NDArray[np.intp], order: MemoryOrder) -
 
 
 def _counted(names: Sequence[str], numbers: NDArray[np.int32] | NDArray[np.int8]) -> dict[str, int]:
-    """Return how often each name occurs, those that do not left out."""
+    """Count each name that occurs."""
     counts = np.bincount(numbers, minlength=len(names)).tolist() if len(numbers) else []
     return {name: count for name, count in zip(names, counts, strict=False) if count}
 
 
 class ColumnCache:
-    """The columns of the scopes listed last, as they are now or as of a moment; thread-safe."""
+    """An LRU cache of columns by scope, current or as of a moment; thread-safe."""
 
     def __init__(self, rows_max: int = ROWS_MAX) -> None:
         self._rows_max = rows_max
@@ -231,12 +231,12 @@ class ColumnCache:
         self._kept: OrderedDict[tuple[Scope, int | None], MemoryColumns] = OrderedDict()
 
     def has(self, scope: Scope, known_at: int | None = None) -> bool:
-        """Return True if the columns of a scope are kept."""
+        """Return True if the columns of a scope are cached."""
         with self._turn:
             return (scope, known_at) in self._kept
 
     def take(self, scope: Scope, known_at: int | None = None) -> MemoryColumns:
-        """Return the columns of a scope, empty ones if none are kept."""
+        """Return the columns of a scope, empty ones if none are cached."""
         with self._turn:
             found = self._kept.get((scope, known_at))
             if found is None:
@@ -245,7 +245,7 @@ class ColumnCache:
             return found
 
     def keep(self, columns: MemoryColumns, known_at: int | None = None) -> None:
-        """Keep the columns of a scope, and let go of those listed longest ago."""
+        """Cache the columns of a scope, and evict the least recently listed ones."""
         with self._turn:
             self._kept[columns.cursor.scope, known_at] = columns
             self._kept.move_to_end((columns.cursor.scope, known_at))
@@ -253,7 +253,7 @@ class ColumnCache:
                 self._kept.popitem(last=False)
 
     def forget(self, scope: Scope) -> None:
-        """Let go of the columns of a scope and of all below it: of something that was erased."""
+        """Drop the columns of a scope and of all scopes below it, after an erasure."""
         with self._turn:
             for name in [name for name in self._kept if name[0][: len(scope)] == scope]:
                 del self._kept[name]

@@ -1,8 +1,8 @@
 """
-Quotas: what every change of a tenant costs, counted where it is committed.
+Quotas: count what each change of a tenant writes, inside its transaction.
 
-The memory of a service is metered, so that each write of each door is counted by its effect, and
-refused in its transaction. What a retry changes nothing by costs nothing.
+The service meters its store, so that a write through HTTP, MCP or a compatible API is counted by
+its effect, and rejected before it commits. A retry that changes nothing costs nothing.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ from recollect.stores.rows import MemoryRow, MessageRow, RevisionRow, ThreadRow
 from recollect.stores.unit_of_work import Effect, Rows
 
 DOCUMENTS: Final = "langgraph"
-"""Second segment of the scopes with the documents of LangGraph's threads and runs."""
+"""Second segment of the scopes that hold LangGraph's threads and runs."""
 UNCOUNTED_KINDS: Final = frozenset({FORGOTTEN, LIFETIME, LEFT})
-"""The kinds of the side records that hold nothing that a caller supplied."""
+"""Kinds of side records without data from the caller."""
 NOTHING: Final = "{}"
 RESTORE: Final = "restore"
 
 Costs = dict[Scope, "Counter[str]"]
-"""Messages, memories and bytes that a change writes, by the scope that they are counted for."""
+"""Messages, memories and bytes that a change writes, by the scope that is charged."""
 
 
 class Quotas:
     """
-    The meter of a store: counts what is written in a book, within the limits of each tenant.
+    The meter of a store: counts writes in a usage book, within the limits of each tenant.
 
     Args:
-        book: Where it is counted.
-        limits: How many messages, memories and bytes a tenant may write a day.
-        kept: Is told how many messages were kept.
+        book: The usage book.
+        limits: Messages, memories and bytes that a tenant may write a day.
+        kept: Called with the number of messages that were stored.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class _Charge:
         self._tenants: dict[str, Counter[str]] = {}
 
     def reserve(self, rows: Rows, effect: Effect) -> None:
-        """Reserve what *effect* costs; see `Charge.reserve`."""
+        """Reserve the cost of *effect*; see `Charge.reserve`."""
         self.release()
         costs = costs_of(rows, effect, is_restore=self._is_restore)
         for tenant, more in _by_tenant(costs).items():
@@ -117,11 +117,12 @@ class _Charge:
                 raise
             self._tenants[tenant] = more
         self._costs = costs
-        if self._is_over:  # its caller did not wait for it, and it is carried out all the same
+        # The caller was cancelled and `spend` called before this write ran: count it now.
+        if self._is_over:
             self.spend()
 
     def spend(self) -> None:
-        """Count what was reserved, or is later."""
+        """Turn the reservation into usage, including one that is made after this call."""
         self._is_over = True
         for scope, cost in self._costs.items():
             self._book.settle(self._day, scope, cost)
@@ -151,8 +152,8 @@ def costs_of(rows: Rows, effect: Effect, *, is_restore: bool = False) -> Costs:
 
     A message costs the bytes of its text, content and metadata; a version of a memory those of its
     value and text. A side record counts as a memory and costs the bytes of its value, unless it is
-    of the `UNCOUNTED_KINDS`. In a restore, past versions count as well, since the
-    caller supplied them, and so do formation receipts and thread settings.
+    one of the `UNCOUNTED_KINDS`. A restore also pays for past versions, formation receipts and
+    thread settings, since the caller supplied them.
     """
     written = [(each.scope_id, "messages", size_of_message(each)) for each in effect.messages]
     written += [(each.scope_id, "memories", size_of_memory(each)) for each in effect.memories]
@@ -174,7 +175,7 @@ def costs_of(rows: Rows, effect: Effect, *, is_restore: bool = False) -> Costs:
 
 
 def _brought(rows: Rows, effect: Effect) -> Iterator[tuple[int, str, int]]:
-    """Yield scope, count and size of what a restore writes besides what is in force."""
+    """Yield scope, counter and size of a restore's past versions, receipts and settings."""
     for revision in effect.revisions:
         yield revision.scope_id, "memories", size_of_memory(revision)
     for formation in effect.formations:
@@ -190,12 +191,12 @@ def size_of_message(row: MessageRow) -> int:
 
 
 def size_of_memory(row: MemoryRow | RevisionRow) -> int:
-    """Return the bytes of what a version of a memory says."""
+    """Return the number of bytes in the value and text of a version of a memory."""
     return _bytes_in(row.value) + _bytes_in(row.text)
 
 
 def _size_of_settings(rows: Rows, thread: ThreadRow) -> int:
-    """Return the bytes of a thread's settings, 0 if it had the same before."""
+    """Return the number of bytes in a thread's settings, 0 if they are unchanged."""
     if thread.settings == NOTHING:
         return 0
     before = rows.thread(thread.scope_id, thread.id)
@@ -208,10 +209,10 @@ def _bytes_in(text: str) -> int:
 
 def counted_scope(place: Scope) -> Scope | None:
     """
-    Return the scope that what is written in *place* counts for; ``None`` for none.
+    Return the scope that is charged for a write in *place*, ``None`` if no scope is.
 
-    Documents of LangGraph's threads count for the scope of the key that made them. Keys,
-    receipts and counts themselves are the service's own.
+    LangGraph's documents are charged to the scope of the key that created them. Keys, receipts and
+    usage counts belong to the service.
 
     >>> counted_scope(("acme", "ada")), counted_scope((RESERVED, "keys"))
     (('acme', 'ada'), None)
@@ -228,14 +229,14 @@ def counted_scope(place: Scope) -> Scope | None:
 
 
 def metered(memory: Recollect, meter: Meter) -> Recollect:
-    """Return *memory* as one uses it whose changes are measured; see `Store.metered`."""
+    """Return a view of *memory* whose changes are metered; see `Store.metered`."""
     view = copy(memory)
     view.store = memory.store.metered(meter)
     return view
 
 
 async def is_served(store: Store) -> bool:
-    """Return True if a service has keys in a store, and so counts what is written to it."""
+    """Return True if a service uses the store, by its API keys."""
     return bool((await store.side_records(KEYS_SCOPE, SERVICE_KEY, limit=1)).rows)
 
 
@@ -256,7 +257,7 @@ async def counting(memory: Recollect) -> AsyncIterator[Recollect]:
         try:
             yield metered(memory, Quotas(book, {}))
         except RecollectError as error:
-            refusal = error  # the group would wrap it, and the program not know it
+            refusal = error  # a task group would wrap it in an ExceptionGroup
         finally:
             group.cancel_scope.cancel()
             with anyio.CancelScope(shield=True):

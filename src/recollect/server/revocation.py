@@ -1,4 +1,4 @@
-"""Ends each answer that takes longer than its key is good: streams, waits, uploads."""
+"""End streams, long waits and uploads as soon as their API key becomes invalid."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from recollect.server.http.problems import problem_of
 from recollect.server.http.state import Service
 
 LAST_PIECE_S: Final = 0.5
-"""So long a reader who does not read is waited for, to be told why the answer ends."""
+"""Timeout for sending the final error to a reader that does not read."""
 EVENTS: Final = "text/event-stream"
 LINES: Final = "application/x-ndjson"
 PROBLEM: Final = "problem"
-"""The kind of the last line of an answer in lines that was ended."""
+"""The kind of the final error line in a stream of JSON lines."""
 KEYS_PATH: Final = "/v1/keys"
 
 
 class Revocation:
     """
-    Lets an answer go on only as long as the key of its request is good.
+    Middleware that ends a response once the key of its request becomes invalid.
 
-    It applies to every guarded request, whatever answers it: before each piece of the answer the
-    key is asked for again, unless that was just done, and while nothing is sent `KeyWatch` looks.
-    Once the key is not good the work is cancelled. An answer that has not begun is a problem with
-    the code ``key_revoked`` then; a stream of events ends with the event ``error``, one of lines
-    with a line of the kind ``problem``, each with the same problem; any other breaks off.
+    It covers every guarded request. Before each chunk of the body the key is checked again, unless
+    that was just done; `KeyWatch` checks it while nothing is sent. When the key becomes invalid,
+    the work is cancelled. A response that has not begun becomes a problem with the code
+    ``key_revoked``. A stream of events ends with the event ``error``, a stream of JSON lines with
+    a line of the kind ``problem``, each with the same problem. Any other response breaks off.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, as long as its key is good."""
+        """Pass the request on, and end it when its key becomes invalid."""
         principal: Principal | None = scope.get("state", {}).get("principal")
         if principal is None or not principal.credential or _is_told_whole(scope):
             await self._app(scope, receive, send)
@@ -53,7 +53,7 @@ class Revocation:
                 await self._app(scope, receive, answer.send)
         except Exception:
             if answer.error is None:
-                raise  # otherwise it is what came of the cancelled work
+                raise  # otherwise it only follows from the cancellation
         finally:
             answer.leave()
         if answer.error is not None:
@@ -62,10 +62,10 @@ class Revocation:
 
 def _is_told_whole(scope: Scope) -> bool:
     """
-    Return True of requests that are refused in their transaction alone, and answered whole.
+    Return True if the key is checked in the write transaction only, and the response kept whole.
 
-    A key may revoke itself, or be given another secret, which its answer alone tells. An append
-    whose key is known from before is carried out under its stamp.
+    A request to ``/v1/keys`` may revoke or rotate its own key, and only its response has the new
+    secret. An append with a cached key is carried out under the key's stamp.
     """
     path = scope["path"]
     is_of_keys = path == KEYS_PATH or path.startswith(f"{KEYS_PATH}/")
@@ -74,9 +74,9 @@ def _is_told_whole(scope: Scope) -> bool:
 
 class _Answer:
     """
-    An answer that is being given.
+    A response in progress.
 
-    Its head is held back until the first piece of its body: until then it can become a problem.
+    Its head is held back until the first chunk of its body, so that it can still become a problem.
     """
 
     def __init__(self, service: Service, principal: Principal, send: Send) -> None:
@@ -91,17 +91,17 @@ class _Answer:
         self._began_at = service.key_watch.begin(self)
 
     def end(self, error: KeyRevokedError | StoreError) -> None:
-        """Stop the work, and let nothing more of it through; one that is over stays so."""
+        """Cancel the work and send nothing more, unless the response is complete."""
         if self.error is None and not self._is_over:
             self.error = error
             self.working.cancel()
 
     def leave(self) -> None:
-        """Watch the key no more for it."""
+        """Stop watching the key."""
         self.service.key_watch.end(self)
 
     async def send(self, message: Message) -> None:
-        """Send a piece of the answer, if the key is still good."""
+        """Send a message of the response, if the key is still valid."""
         watch = self.service.key_watch
         if message["type"] == "http.response.start":
             self._head = message
@@ -112,7 +112,7 @@ class _Answer:
             except StoreError as error:
                 self.end(error)
         if self.error is not None:
-            await checkpoint()  # the work is cancelled here, unless it is shielded
+            await checkpoint()  # raises the cancellation, unless the work is shielded
         else:
             self._is_over = not message.get("more_body", False)
             await self._send_head()
@@ -138,7 +138,7 @@ class _Answer:
 
 
 def _last_piece(media_type: str, record: Mapping[str, Json]) -> bytes:
-    """Return the end of a stream that is broken off, ``b""`` where it can have none."""
+    """Return the final error of a stream, ``b""`` if its media type has no room for one."""
     kind = media_type.partition(";")[0].strip().lower()
     if kind == EVENTS:
         return f"event: error\ndata: {json.dumps(record)}\n\n".encode()

@@ -1,4 +1,4 @@
-"""The settings of the service: from a file, the environment and flags, checked before it starts."""
+"""Settings of the service: read from a file, the environment and flags, and validated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recollect.server.authorization import check_bound
 
 SECRET_CHARACTERS_MIN: Final = 32
 SECRET_VARIETY_MIN: Final = 10
-"""So many different characters a secret has at least."""
+"""Minimum number of distinct characters in a secret."""
 BODY_BYTES_CEILING: Final = 1_000_000_000
 ENVIRONMENT: Final = "RECOLLECT_"
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
@@ -28,8 +28,8 @@ class Settings:
     """
     The settings of the service; created and validated by `read_settings`.
 
-    *scope* is the scope of the first key, or of every caller without *auth*; ``None`` is the only
-    tenant of the store, or ``("default",)``, which is also that of callers. *hosts* are the
+    *scope* is the scope of the first key, or of every caller without *auth*. ``None`` chooses the
+    only tenant of the store, or ``("default",)``; without *auth* always the latter. *hosts* are the
     accepted Host names (``"*"`` for any), *origins* the allowed foreign origins. Quotas are per
     tenant, which is the first segment of a key's scope.
     """
@@ -39,11 +39,11 @@ class Settings:
     auth: bool = True
     scope: Scope | None = None
     secret: str | None = field(default=None, repr=False)
-    """The secret that signs cursors and confirmations; by default made and kept in the store."""
+    """Secret that signs cursors and confirmations; by default generated and kept in the store."""
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
     credentials: bool = False
-    """Whether pages of *origins* may send cookies and the like along."""
+    """Whether pages of *origins* may send credentials such as cookies."""
     body_bytes_max: int = 1_000_000
     import_bytes_max: int = 100_000_000
     body_timeout_s: float = 10.0
@@ -51,13 +51,13 @@ class Settings:
     request_timeout_s: float = 60.0
     connections_max: int = 200
     connections_reserved: int | None = None
-    """Of these, so many are kept for requests with a good key; a quarter by default."""
+    """Connections reserved for requests with a valid key; a quarter of all by default."""
     connections_per_address: int = 64
-    """So many an address may hold without a good key."""
+    """Connections that one address may hold without a valid key."""
     idle_timeout_s: float = 5.0
-    """So long a connection without a good key may stand idle."""
+    """Idle timeout of connections without a valid key."""
     proxies: tuple[str, ...] = ()
-    """Addresses or networks of proxies whose ``X-Forwarded-For`` is believed."""
+    """Addresses or networks of proxies whose ``X-Forwarded-For`` is trusted."""
     streams_max: int = 100
     requests_a_second: float = 50.0
     burst: int = 200
@@ -68,7 +68,7 @@ class Settings:
     open_metrics: bool = False
     """Whether /metrics answers without a key."""
     trace_content: bool = False
-    """Whether traces carry queries and what was found."""
+    """Whether traces contain queries and results."""
 
     @property
     def is_loopback(self) -> bool:
@@ -82,7 +82,7 @@ class Settings:
 
     @property
     def allowed_hosts(self) -> tuple[str, ...]:
-        """Return the names under which it may be asked."""
+        """The accepted Host names."""
         if self.hosts:
             return self.hosts
         return LOOPBACK if self.is_loopback else ("*",)
@@ -95,15 +95,15 @@ def read_settings(
     environment: Mapping[str, str] | None = None,
 ) -> Settings:
     """
-    Return the settings of a service: a flag goes before the environment, and that before the file.
+    Return the settings of a service. A flag overrides the environment, and that the file.
 
     Args:
-        flags: Settings by name; ``None`` for what was not given.
+        flags: Settings by name; ``None`` for those not given.
         file: The table ``[service]`` of a configuration file.
         environment: ``RECOLLECT_HOST`` and the like; the process's by default.
 
     Raises:
-        UsageError: One is not as it must be, or they do not go together; it says why.
+        UsageError: A setting is invalid, or conflicts with another; it says why.
     """
     variables = os.environ if environment is None else environment
     known = {each.name: each for each in fields(Settings)}
@@ -124,7 +124,7 @@ def read_settings(
 
 
 def _read(name: str, value: object, place: str) -> object:
-    """Return a setting in its own kind; *place* says in the error where it was set."""
+    """Convert a setting to its type; *place* names its origin in the error."""
     default = getattr(Settings(), name)
     if name in {"hosts", "origins", "proxies", "scope"}:
         separator = "/" if name == "scope" else ","
@@ -174,30 +174,30 @@ def _shown(name: str, value: object) -> str:
 
 def checked(settings: Settings) -> Settings:
     """
-    Return *settings* if a service may run with them.
+    Return *settings* if they are safe and consistent.
 
     Raises:
-        UsageError: It would be open to everybody, sign with what can be guessed, or let any
-            page of the web use the credentials of who looks at it.
+        UsageError: The service would be open to other machines without keys, sign with a weak
+            secret, or let any web page use a visitor's credentials; or a value is malformed.
     """
     if settings.scope is not None:
         check_bound(settings.scope)
     if not settings.auth and not settings.is_loopback:
         msg = (
             f"the address {settings.host!r} is open to other machines, and without keys so is "
-            "every memory: bind 127.0.0.1, or let keys be asked for"
+            "every memory: bind 127.0.0.1, or turn authentication on"
         )
         raise UsageError(msg)
     if settings.secret is not None:
         _check_secret(settings.secret)
     for host in settings.hosts:
         if host != "*" and not _HOST.fullmatch(host):
-            msg = f"hosts: {host!r} is no host name: give it without scheme, port and path"
+            msg = f"hosts: {host!r} is not a host name: give it without scheme, port and path"
             raise UsageError(msg)
     if "*" in settings.origins and settings.credentials:
         msg = (
-            "origins '*' with credentials would let every page of the web act for whoever looks "
-            "at it: name the origins, or leave the credentials off"
+            "origins '*' with credentials would let every web page act for its visitors: "
+            "name the origins, or turn credentials off"
         )
         raise UsageError(msg)
     for origin in settings.origins:
@@ -209,15 +209,15 @@ def checked(settings: Settings) -> Settings:
 def _check_connections(settings: Settings) -> None:
     if (settings.connections_reserved or 0) >= settings.connections_max:
         msg = (
-            f"connections_reserved {settings.connections_reserved} leaves nobody without a key a "
-            f"connection: give less than connections_max, {settings.connections_max}"
+            f"connections_reserved {settings.connections_reserved} leaves no connection for "
+            f"requests without a key: give less than connections_max, {settings.connections_max}"
         )
         raise UsageError(msg)
     for proxy in settings.proxies:
         try:
             ipaddress.ip_network(proxy, strict=False)
         except ValueError:
-            msg = f"proxies: {proxy!r} is no address and no network: write 10.0.0.7 or 10.0.0.0/8"
+            msg = f"proxies: {proxy!r} is not an address or network: write 10.0.0.7 or 10.0.0.0/8"
             raise UsageError(msg) from None
 
 
@@ -225,8 +225,8 @@ def _check_secret(secret: str) -> None:
     if len(secret) < SECRET_CHARACTERS_MIN or len(set(secret)) < SECRET_VARIETY_MIN:
         msg = (
             f"the secret is too weak: give at least {SECRET_CHARACTERS_MIN} characters "
-            f"(SECRET_CHARACTERS_MIN), {SECRET_VARIETY_MIN} different ones among them, made by "
-            "chance, e.g. by `openssl rand -base64 48`; or none, then one is made"
+            f"(SECRET_CHARACTERS_MIN), {SECRET_VARIETY_MIN} of them distinct, at random, "
+            "e.g. from `openssl rand -base64 48`; or none, then one is generated"
         )
         raise UsageError(msg)
 
@@ -235,5 +235,5 @@ def _check_origin(origin: str) -> None:
     parts = urlsplit(origin)
     is_whole = parts.scheme in {"http", "https"} and bool(parts.netloc)
     if origin != "*" and (not is_whole or parts.path or parts.query or "@" in parts.netloc):
-        msg = f"origins: {origin!r} is no origin: write scheme and host, as in https://example.org"
+        msg = f"origins: {origin!r} is not an origin: write scheme and host, as https://example.org"
         raise UsageError(msg)

@@ -1,4 +1,4 @@
-"""Single flight: of several requests for the same thing one does it, and the others wait for it."""
+"""Single flight: run one block at a time under each key, while others for the key wait."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import anyio
 
 class SingleFlight:
     """
-    One block at a time under each key, within this process and one event loop.
+    Runs one block at a time under each key, within this process and one event loop.
 
-    Unlike a lock it may be left by another task than the one that entered it, as a stream is
-    whose reader has gone.
+    Unlike a lock, it may be released by another task than the one that acquired it. A stream whose
+    reader has gone is closed that way.
     """
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class SingleFlight:
 
     @asynccontextmanager
     async def alone(self, key: Hashable) -> AsyncIterator[None]:
-        """Enter alone: wait for other blocks under *key*, and keep them out of this one."""
+        """Wait for other blocks under *key*, and exclude them during this one."""
         while (other := self._ended.get(key)) is not None:
             await other.wait()
         ended = self._ended[key] = anyio.Event()

@@ -1,4 +1,4 @@
-"""A real service on this machine's loopback, for tests: started in a thread, ended with a block."""
+"""Run a real service on loopback, in a thread, for tests."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ ROOT_SCOPE: Final[Scope] = ("acme",)
 
 
 class ServingError(RuntimeError):
-    """The service did not start, or did not end, in time."""
+    """The service did not start or stop in time."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Served:
-    """A running service, and the first key to it, which may do everything below `ROOT_SCOPE`."""
+    """A running service and its first key, which has all permissions on `ROOT_SCOPE`."""
 
     url: str
     key: str
@@ -57,14 +57,14 @@ def serving(
     **settings: Any,
 ) -> Iterator[Served]:
     """
-    Run a service until the block ends: over the memory at *store*, at a port that is free.
+    Run a service over the memory at *store*, on a free port, until the block ends.
 
-    Without other *settings* its rates are so high that no test meets them.
+    Its rate limits are too high to matter, unless *settings* sets others.
 
     Raises:
-        ServingError: It did not start, or did not end, within ``START_S_MAX``.
+        ServingError: It did not start or stop within ``START_S_MAX``.
     """
-    told: list[str] = []
+    keys: list[str] = []
     unhindered = Settings(port=0, scope=ROOT_SCOPE, requests_a_second=1e6, burst=10**6)
     chosen = replace(unhindered, **settings)
 
@@ -78,7 +78,7 @@ def serving(
         open_memory or opened,
         model=model,
         assistants=assistants,
-        tell_key=told.append,
+        tell_key=keys.append,
         static=static,
         doors=doors(chosen),
     )
@@ -87,8 +87,9 @@ def serving(
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         try:
+            # Do not wait for a thread that has died.
             _wait(lambda: server.started or not thread.is_alive())
-            yield Served(url=url_of(listening), key=told[0] if told else "", app=app)
+            yield Served(url=url_of(listening), key=keys[0] if keys else "", app=app)
         finally:
             server.should_exit = True
             app.state.stopping.set()

@@ -1,8 +1,7 @@
-"""Undo over HTTP: a change that is to be taken back is answered with a token for that."""
+"""Undo over HTTP: answer a change with a signed token that reverts it."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
@@ -17,9 +16,9 @@ from recollect.stores.plans.undo import Undo, UndoLog
 from recollect.stores.rows import MICROSECONDS
 
 UNDO_S: Final = 3_600
-"""So long after a change its token is good."""
+"""Lifetime of a token after its change."""
 UNDO_BYTES_MAX: Final = 600_000
-"""A change is refused if what would undo it is larger: a memory with that much history."""
+"""Maximum size of an undo record. A change of a memory with more history is rejected."""
 TOKEN_CHARACTERS_MAX: Final = 1_000_000
 _PURPOSE: Final = "undo"
 
@@ -28,8 +27,8 @@ WantsUndo = Annotated[
     Query(
         alias="undo",
         description=(
-            "Whether the answer has a token with which POST /v1/undo takes the change back. "
-            "It may hold what the change removed, and so needs the permission `read` as well."
+            "Whether the response has a token with which POST /v1/undo reverts the change. "
+            "The token may contain removed data, so this needs the permission `read` as well."
         ),
     ),
 ]
@@ -37,7 +36,7 @@ WantsUndo = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Undoable:
-    """A change that a request makes, and that it may want to take back."""
+    """A change by a request, with an undo token if the request wants one."""
 
     reach: Reach
     is_wanted: bool
@@ -54,7 +53,7 @@ class Undoable:
         return self.noting(self.reach.memory)
 
     def noting(self, memory: Recollect) -> Recollect:
-        """Do as `memory`, for a view of the memory."""
+        """Return *memory*, recording how to undo its change; see `memory`."""
         if not self.is_wanted:
             return memory
         self.reach.may("read")
@@ -62,19 +61,17 @@ class Undoable:
 
     @property
     def token(self) -> str | None:
-        """Return the token of the change, ``None`` if nothing was changed, or none is wanted."""
+        """The token of the change, ``None`` if nothing changed or no token is wanted."""
         undo = self._log.last
         if undo is None:
             return None
-        told: dict[str, Json] = {"at": self._now(), "undo": undo.as_json()}
-        return self.reach.service.signer.token(told, _PURPOSE, *_holder(self.reach))
+        now = self.reach.service.memory.store.now()
+        content: dict[str, Json] = {"at": now, "undo": undo.as_json()}
+        return self.reach.service.signer.token(content, _PURPOSE, *_holder(self.reach))
 
     def told(self, answer: JsonAnswer) -> JsonAnswer:
         """Return *answer*, with the token if one is wanted."""
         return {**answer, "undo": self.token} if self.is_wanted else answer
-
-    def _now(self) -> int:
-        return self.reach.service.memory.store.now()
 
 
 def _holder(reach: Reach) -> tuple[str, Scope]:
@@ -94,6 +91,6 @@ def read_undo(reach: Reach, token: str) -> Undo:
     )
     now = reach.service.memory.store.now()
     if now - int(told["at"]) > UNDO_S * MICROSECONDS:
-        msg = f"the change was made more than {UNDO_S} s ago: it is not taken back any more"
+        msg = f"the change was made more than {UNDO_S} s ago: it can no longer be undone"
         raise UsageError(msg)
-    return Undo.of_json(json.loads(json.dumps(told["undo"])))
+    return Undo.of_json(told["undo"])

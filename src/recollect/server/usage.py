@@ -36,16 +36,16 @@ FLUSH_EVERY_S: Final = 5.0
 COUNTS: Final = ("requests", "messages", "memories", "bytes", "recalls")
 _TRIES: Final = 5
 _TOGETHER: Final = 100
-"""Counts of so many scopes of a tenant are written in one transaction."""
+"""Maximum scopes whose counts are written in one transaction."""
 _PAGE: Final = 500
 _DAY_MICROSECONDS: Final = 86_400_000_000
 _TOTAL: Final = "total"
-"""Ends the key of the document with the counts of a whole tenant, by which quotas are held."""
+"""Suffix of the key of a tenant's total counts, against which quotas are checked."""
 
 UsageLimits: TypeAlias = Mapping[str, int | None]
-"""How much a tenant may use a day, by the name of what is counted; ``None`` for all it wants."""
+"""A tenant's daily limit of each counter; ``None`` for no limit."""
 _Counted: TypeAlias = tuple[str, Scope, "Counter[str]"]
-"""A day, a scope, and what it used."""
+"""A day, a scope and its counts."""
 
 
 def usage_scope(tenant: str) -> Scope:
@@ -55,47 +55,47 @@ def usage_scope(tenant: str) -> Scope:
 
 @dataclass(slots=True)
 class _Balance:
-    """A tenant's usage on a day: as stored by all processes, plus ours since."""
+    """A tenant's usage on a day: the total stored by all processes, plus ours since."""
 
     kept: Counter[str] = field(default_factory=Counter)
     since: Counter[str] = field(default_factory=Counter)
-    """Counted or reserved here, and not kept yet."""
+    """Counted or reserved in this process, and not stored yet."""
     read_at: float | None = None
 
 
 class UsageBook:
     """
-    Counts what is used by scope and day (UTC), and holds tenants to their quotas a day.
+    Counts usage by scope and day (UTC), and enforces the daily quotas of tenants.
 
-    Counts are written to the store every ``FLUSH_EVERY_S`` and at the end; of a process that is
-    killed the last ones are missing. Several processes add theirs to the same documents, and
-    learn of each other's as often. What is reserved counts at once; that is done on any thread,
-    all else on the event loop.
+    Counts are written to the store every ``FLUSH_EVERY_S`` and at the end; a process that is killed
+    loses the last ones. Several processes add theirs to the same documents, and read the others'
+    counts as often. A reservation counts at once. Reservations are thread-safe; all other methods
+    run on the event loop.
     """
 
     def __init__(self, store: Store, *, monotonic_s: Callable[[], float] = time.monotonic) -> None:
         self._store = store
         self._monitor = store.tasks.monitor(USAGE, LOG)
         self._monotonic_s = monotonic_s
-        self._fresh: defaultdict[tuple[str, Scope], Counter[str]] = defaultdict(Counter)
+        self._unsaved: defaultdict[tuple[str, Scope], Counter[str]] = defaultdict(Counter)
         self._balances: defaultdict[tuple[str, str], _Balance] = defaultdict(_Balance)
         self._lock = Lock()
         self._keeping = anyio.Lock()
         self._named_day = (-1, "")
 
     def add(self, scope: Scope, **counts: int) -> None:
-        """Count something of a scope."""
+        """Add *counts* to the usage of a scope."""
         day = self.day()
         with self._lock:
             _add_to(self._balances[day, scope[0]].since, counts)
-            _add_to(self._fresh[day, scope], counts)
+            _add_to(self._unsaved[day, scope], counts)
 
     def reserve(self, day: str, tenant: str, limits: UsageLimits, more: Mapping[str, int]) -> None:
         """
-        Count what is about to be used against the *limits* of a tenant.
+        Reserve usage against the *limits* of a tenant, before it is written.
 
         Raises:
-            QuotaError: It goes beyond one; it says when the next day begins.
+            QuotaError: It would exceed one; the error has the seconds until the next day.
         """
         with self._lock:
             balance = self._balances[day, tenant]
@@ -116,14 +116,14 @@ class UsageBook:
     def settle(self, day: str, scope: Scope, reserved: Mapping[str, int]) -> None:
         """Turn a reservation into usage of *scope*."""
         with self._lock:
-            _add_to(self._fresh[day, scope], reserved)
+            _add_to(self._unsaved[day, scope], reserved)
 
     async def check(self, tenant: str, limits: UsageLimits, **more: int) -> None:
         """
-        Reject what would take a tenant over one of its *limits* a day; count nothing.
+        Raise if *more* would take a tenant over one of its daily *limits*; count nothing.
 
         Raises:
-            QuotaError: It would; it says when the next day begins.
+            QuotaError: It would; the error has the seconds until the next day.
         """
         if all(limits.get(name) is None for name in more):
             return
@@ -132,7 +132,7 @@ class UsageBook:
         self.release(day, tenant, more)
 
     async def begun_day(self, tenant: str) -> str:
-        """Return today, once it is known what all processes have counted of a tenant on it."""
+        """Return today, after reading what all processes have counted of a tenant today."""
         day = self.day()
         read_at = self._balances[day, tenant].read_at
         if read_at is None or self._monotonic_s() - read_at >= FLUSH_EVERY_S:
@@ -140,7 +140,7 @@ class UsageBook:
         return day
 
     async def days(self, tenant: str) -> list[tuple[str, Scope, dict[str, int]]]:
-        """Return day, scope and counts of all that a tenant used, the newest day first."""
+        """Return a tenant's usage as rows of day, scope and counts, newest day first."""
         await self.flush()
         found: list[tuple[str, Scope, dict[str, int]]] = []
         async for page in each_page(
@@ -152,24 +152,24 @@ class UsageBook:
         return sorted(found, key=lambda each: (each[0], each[1]), reverse=True)
 
     async def forget(self, scope: Scope, *, below: bool) -> None:
-        """Forget what an erased scope used; its tenant's quota of the day is not given back."""
+        """Delete the counts of an erased scope; its tenant's daily quota stays used."""
         for day, counted, _ in await self.days(scope[0]):
             if counted == scope or (below and counted[: len(scope)] == scope):
                 delete = DeleteSideRecord(kind=SERVICE_USAGE, key=_key(day, counted))
                 await self._store.apply(usage_scope(scope[0]), [delete])
 
     async def keep(self) -> None:
-        """Write the counts every few seconds, for ever."""
+        """Write the counts every ``FLUSH_EVERY_S``, forever."""
         with self._monitor.running():
             while True:
                 await anyio.sleep(FLUSH_EVERY_S)
                 await self.flush()
 
     async def flush(self) -> None:
-        """Write what was counted since the last time."""
+        """Write the counts since the last flush; those that cannot be written are retried."""
         async with self._keeping:
             with self._lock:
-                fresh, self._fresh = self._fresh, defaultdict(Counter)
+                fresh, self._unsaved = self._unsaved, defaultdict(Counter)
             by_tenant: defaultdict[str, list[_Counted]] = defaultdict(list)
             for (day, scope), counts in fresh.items():
                 by_tenant[scope[0]].append((day, scope, counts))
@@ -185,13 +185,13 @@ class UsageBook:
             self._monitor.succeeded()
 
     async def _keep(self, tenant: str, counted: Sequence[_Counted]) -> Exception | None:
-        """Add counts to those in the store; return the error that left them for the next time."""
+        """Add counts to the stored ones. On an error keep them for the next flush and return it."""
         try:
             totals = await self._add(usage_scope(tenant), counted)
         except (StoreError, VersionConflictError) as error:
             with self._lock:
                 for day, scope, counts in counted:
-                    self._fresh[day, scope].update(counts)
+                    self._unsaved[day, scope].update(counts)
             return error
         with self._lock:
             for day, _, counts in counted:
@@ -202,12 +202,12 @@ class UsageBook:
 
     async def _add(self, place: Scope, counted: Sequence[_Counted]) -> dict[str, Counter[str]]:
         """
-        Add counts of a tenant to what was kept of the same days and scopes, all at once.
+        Add counts of a tenant to the stored ones, in one transaction.
 
         Returns:
-            What all of the tenant has used on each of the days now.
+            The tenant's new total of each day.
         """
-        expires_at = to_datetime(self._store.now()) + timedelta(days=400)
+        expires_at = self._now() + timedelta(days=400)
         whole: list[tuple[str, Scope | None, Counter[str]]] = [*counted, *_totals(counted)]
         addresses = [SideAddress(SERVICE_USAGE, _key(day, scope)) for day, scope, _ in whole]
         for attempt in range(1, _TRIES + 1):
@@ -215,7 +215,7 @@ class UsageBook:
             puts = [_summed(each, old, expires_at) for each, old in zip(whole, kept, strict=True)]
             try:
                 await self._store.apply(place, puts)
-            except VersionConflictError:
+            except VersionConflictError:  # another process wrote its counts first
                 if attempt == _TRIES:
                     raise
             else:
@@ -224,7 +224,9 @@ class UsageBook:
         return {day: Counter(_counts_of(put.value)) for (day, of, _), put in written if of is None}
 
     async def _read_balance(self, day: str, tenant: str) -> None:
-        """Learn what all processes have kept of a tenant's day."""
+        """Read the stored total of a tenant's day."""
+        # Not during a flush, which moves counts from `since` to `kept`: a total read halfway would
+        # count them twice, or not at all.
         async with self._keeping:
             began_at = self._monotonic_s()
             place, key = usage_scope(tenant), _key(day, None)
@@ -246,8 +248,8 @@ class UsageBook:
         return to_datetime(self._store.now())
 
     def day(self) -> str:
-        """Return the present day."""
-        # Asked several times for each request, and the same all day.
+        """Return today's date (UTC)."""
+        # Called several times a request, so the formatted date is cached.
         number = self._store.now() // _DAY_MICROSECONDS
         if number != self._named_day[0]:
             self._named_day = (number, self._now().strftime("%Y-%m-%d"))
@@ -260,12 +262,12 @@ class UsageBook:
 
 
 def _add_to(counts: Counter[str], more: Mapping[str, int]) -> None:
-    for name, count in more.items():  # `Counter.update` takes several times as long
+    for name, count in more.items():  # several times faster than `Counter.update`
         counts[name] += count
 
 
 def _totals(counted: Sequence[_Counted]) -> list[tuple[str, None, Counter[str]]]:
-    """Return the total usage of all scopes, by day."""
+    """Sum the usage of all scopes, by day."""
     found: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for day, _, counts in counted:
         found[day].update(counts)
@@ -275,7 +277,7 @@ def _totals(counted: Sequence[_Counted]) -> list[tuple[str, None, Counter[str]]]
 def _summed(
     counted: tuple[str, Scope | None, Counter[str]], old: SideRecord | None, expires_at: datetime
 ) -> PutSideRecord:
-    """Return the write of a scope's daily counts, added to the stored ones."""
+    """Return the write that adds a scope's daily counts to the stored ones."""
     day, scope, counts = counted
     before = _counts_of(old.value) if old else {}
     summed = {name: before.get(name, 0) + counts[name] for name in COUNTS}
@@ -289,7 +291,7 @@ def _summed(
 
 
 def _key(day: str, scope: Scope | None) -> str:
-    """Return under which key the counts of a scope are kept, or those of its whole tenant."""
+    """Return the key of a scope's counts; ``None`` is the total of the tenant."""
     return f"{day}/{_TOTAL if scope is None else text_hash(json.dumps(scope)).hex()}"
 
 

@@ -1,1 +1,1 @@
-"""The HTTP service: its application, middleware, limits and answers."""
+"""The HTTP service: its application, middleware, limits and error responses."""

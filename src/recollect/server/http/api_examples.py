@@ -1,8 +1,8 @@
 """
-Examples in ``/openapi.json``: what requests of a short story asked, and what they were told.
+Examples in ``/openapi.json``, recorded from requests to a real service.
 
-`api_examples.json` is written by ``python -m tests.service.example_story`` from a service; a
-test makes the requests again, and holds each answer to its schema.
+``python -m tests.service.example_story`` writes `api_examples.json`. A test repeats the requests
+and validates each response against its schema.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any, Final, TypeAlias
 
 FILE: Final = Path(__file__).with_suffix(".json")
 ApiPart: TypeAlias = dict[str, Any]
-"""A part of the OpenAPI document, as FastAPI makes it."""
+"""A part of the OpenAPI document, as FastAPI generates it."""
 Examples = Mapping[str, Mapping[str, Any]]
-"""Of each operation, by its id: the names in its path, its query and body, status and answer."""
+"""Path parameters, query, body, status and response of an example, by operation id."""
 _UNDO: Final = {"undo": "eyJhdCI6MTc3NzYyOTYwMDAwMDAwMH0.Xk2…"}
 _DETAILS: Final[Mapping[int, str]] = {
     400: "the body cannot be read: send one JSON object in UTF-8",
@@ -38,7 +38,7 @@ def read_examples() -> Examples:
 
 
 def add_example(operation: ApiPart, examples: Examples) -> None:
-    """Add an operation's example to its parameters, its body and its answers."""
+    """Add the recorded example of an operation to its parameters, body and responses."""
     example = examples.get(operation["operationId"])
     if example is None:
         return
@@ -56,7 +56,7 @@ def add_example(operation: ApiPart, examples: Examples) -> None:
 
 
 def refusal_example(code: int) -> ApiPart:
-    """Return what a refusal with a status says."""
+    """Return an example problem with a status."""
     phrase = HTTPStatus(code).phrase
     name = phrase.lower().replace(" ", "_")
     return {

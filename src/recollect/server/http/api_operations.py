@@ -23,10 +23,10 @@ _RUN: Final = f"{_THREAD}/runs/{{run_id}}"
 @dataclass(frozen=True, slots=True)
 class Documented:
     """
-    An operation: its id, by which generated clients name their method, and its answer.
+    An operation: its id, after which generated clients name their method, and its response.
 
-    An *answer* is the type of a JSON document, *stream* the media type of anything else. Without
-    either it answers 204.
+    *answer* is the type of a JSON response, *stream* the media type of any other. Without either
+    the operation responds with 204.
     """
 
     id: str

@@ -19,18 +19,18 @@ from recollect.formation.config import Assistants
 from recollect.ports import Model
 from recollect.server.connection_book import Connection, ConnectionBook, Room
 from recollect.server.connection_limits import ConnectionLimits, TrustedProxies
-from recollect.server.http.authentication import Authenticating
+from recollect.server.http.authentication import Authentication
 from recollect.server.http.deadlines import Deadlines
-from recollect.server.http.fast_routes import Direct, is_append
+from recollect.server.http.fast_routes import FastRoutes, is_append
 from recollect.server.http.mounts import Door, add_doors
 from recollect.server.http.openapi import add_documents
 from recollect.server.http.origins import BrowserOrigins
 from recollect.server.http.problems import answer_error, answer_http, answer_invalid
 from recollect.server.http.prometheus import Metrics
 from recollect.server.http.query_params import check_parameters
-from recollect.server.http.request_bodies import Bodies
-from recollect.server.http.request_log import Observing
-from recollect.server.http.state import OpenMemory, Told, opened_service, told_refusal
+from recollect.server.http.request_bodies import RequestBodies
+from recollect.server.http.request_log import RequestLogging
+from recollect.server.http.state import KeyCallback, OpenMemory, kept_refusal, opened_service
 from recollect.server.http.static_page import STATIC, page_router
 from recollect.server.langgraph import LANGGRAPH_ROUTERS
 from recollect.server.mem0 import MEM0_ROUTERS
@@ -46,7 +46,7 @@ names one below it, a segment each. Errors are `application/problem+json`.
 """
 
 
-def _tell_nobody(_key: str) -> None:
+def _ignore_key(_key: str) -> None:
     """Ignore the first key; the default callback."""
 
 
@@ -56,8 +56,8 @@ def create_app(
     *,
     assistants: Assistants | None = None,
     model: Model | None = None,
-    tell_key: Told = _tell_nobody,
-    tell_page_key: Told | None = None,
+    tell_key: KeyCallback = _ignore_key,
+    tell_page_key: KeyCallback | None = None,
     metrics: Metrics | None = None,
     static: Path = STATIC,
     doors: Sequence[Door] = (),
@@ -84,7 +84,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack, told_refusal(app):
+        async with AsyncExitStack() as stack, kept_refusal(app):
             app.state.service = await stack.enter_async_context(
                 opened_service(
                     settings,
@@ -124,7 +124,7 @@ def create_app(
 
 def _add_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> None:
     for router in ROUTERS:
-        # Whoever asks for health may add what he likes; all else is under /v1.
+        # Load balancers may add parameters to health checks: only routes under /v1 are strict.
         strict = [Depends(check_parameters)] if router.prefix else []
         app.include_router(router, dependencies=strict)
     for router in (*LANGGRAPH_ROUTERS, *MEM0_ROUTERS):
@@ -136,23 +136,24 @@ def _add_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> None:
 def connection_limits(
     settings: Settings, connections: Callable[[], Collection[Connection]]
 ) -> tuple[ConnectionBook, Middleware]:
-    """Return the book of a server's connections, and the middleware that keeps to it."""
+    """Return the record of a server's connections, and the middleware that limits them."""
     proxies = TrustedProxies(settings.proxies)
     book = ConnectionBook(Room.of(settings), connections, is_trusted=proxies.__contains__)
     return book, Middleware(ConnectionLimits, book=book, proxies=proxies)
 
 
 def _middleware(settings: Settings, metrics: Metrics, room: Middleware) -> list[Middleware]:
-    """Return the middleware, outermost first, so that refusals come as early as possible."""
+    """Return the middleware, outermost first: requests are rejected as early as possible."""
     return [
-        Middleware(Observing, metrics=metrics),
+        # The key is verified before connections are counted, and before a body is read.
+        Middleware(RequestLogging, metrics=metrics),
         Middleware(BrowserOrigins, settings=settings),
-        Middleware(Authenticating, may_assume=is_append),
+        Middleware(Authentication, may_use_cache=is_append),
         room,
         Middleware(Revocation),
-        Middleware(Bodies, settings=settings),
+        Middleware(RequestBodies, settings=settings),
         Middleware(Deadlines, settings=settings),
-        Middleware(Direct),
+        Middleware(FastRoutes),
     ]
 
 

@@ -15,37 +15,39 @@ from recollect.server.http.state import Service
 
 GUARDED: Final = ("/v1", "/mcp", "/store", "/threads", "/runs", "/assistants", "/compat")
 _SCHEMES: Final = ("bearer", "token")
-"""As what a key may come in ``Authorization``; mem0's clients say the second."""
-
-
+"""Schemes of ``Authorization``; mem0's clients send the second."""
 STAMP: Final = "stamp"
 """
-Under this name a request's state holds the stamp under which its key was read, if it was not
-read for this request: what is changed then is changed under it (`Store.acting`).
+Name in the request's state of the settings stamp under which a cached key was read.
+
+It is ``None`` if the key was read for this request. Changes of a request with a cached key are made
+under its stamp (`Store.acting`), so that a key revoked by another process changes nothing.
 """
 
 
-class Authenticating:
+class Authentication:
     """
     Admits only valid keys to the paths in `GUARDED`, and limits each tenant's rate.
 
     Args:
-        may_assume: Returns True for requests that may use a cached key: those carried out under its
-            stamp, or those that call `settle`.
+        may_use_cache: Returns True for requests that may use a cached key: those carried out under
+            its stamp, or those that call `verify_cached_key`.
     """
 
-    def __init__(self, app: ASGIApp, may_assume: Callable[[Scope], bool] = lambda _: False) -> None:
+    def __init__(
+        self, app: ASGIApp, may_use_cache: Callable[[Scope], bool] = lambda _: False
+    ) -> None:
         self._app = app
-        self._may_assume = may_assume
+        self._may_use_cache = may_use_cache
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on with who asks, or answer why not."""
+        """Add the caller to the request and pass it on, or answer with the error."""
         if scope["type"] != "http" or not is_guarded(scope["path"]):
             await self._app(scope, receive, send)
             return
         service: Service = scope["app"].state.service
         try:
-            principal, stamp = await self._who(service, scope)
+            principal, stamp = await self._authenticate(service, scope)
             service.rates.take(principal.tenant)
         except RecollectError as error:
             service.metrics.refused.labels(error.code).inc()
@@ -55,17 +57,17 @@ class Authenticating:
         service.usage.add(principal.scope, requests=1)
         await self._app(scope, receive, send)
 
-    async def _who(self, service: Service, scope: Scope) -> tuple[Principal, int | None]:
+    async def _authenticate(self, service: Service, scope: Scope) -> tuple[Principal, int | None]:
         headers = Headers(scope=scope)
-        if self._may_assume(scope):
+        if self._may_use_cache(scope):
             if service.everybody is not None:
                 return service.everybody, service.memory.store.settings_stamp()
-            if assumed := service.keys.assumed(key_in(headers)):
-                return assumed
+            if cached := service.keys.cached_principal(key_in(headers)):
+                return cached
         return await authenticated(service, headers), None
 
 
-async def settle(scope: Scope) -> None:
+async def verify_cached_key(scope: Scope) -> None:
     """
     Verify a caller that was taken from the cache.
 
@@ -102,7 +104,12 @@ async def authenticated(service: Service, headers: Headers) -> Principal:
 
 
 def key_in(headers: Headers) -> str:
-    """Return the key that a request came with."""
+    """
+    Return the key of a request.
+
+    Raises:
+        UnknownKeyError: There is none, or there are several different ones.
+    """
     given = headers.getlist("x-api-key")
     for each in headers.getlist("authorization"):
         scheme, _, key = each.partition(" ")

@@ -1,4 +1,4 @@
-"""Following many scopes at once: one look for all who wait for a change."""
+"""Poll for changes in all followed scopes at once, on behalf of every waiting stream."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ LOOK_EVERY_S: Final = 0.5
 
 class Watch:
     """
-    Wakes those who wait for a change in a scope, whichever process made it.
+    Wakes streams that wait for a change in a scope, whichever process made it.
 
-    One look, twice a second, asks for all of them where their scopes stand: a thousand readers
-    who each looked took a fifth of a processor and more.
+    One query, twice a second, reads the positions of all followed scopes. Polling by each of a
+    thousand streams used more than a fifth of a CPU.
     """
 
     def __init__(self, store: Store, stopping: anyio.Event) -> None:
@@ -34,7 +34,7 @@ class Watch:
 
     @contextmanager
     def waking(self, place: Cursor, wake: Callable[[], None]) -> Iterator[None]:
-        """Call *wake* when the scope of *place* stands elsewhere, or the service stops."""
+        """Call *wake* when the scope of *place* has moved past it, or the service stops."""
         token = object()
         self._waiting[token] = (place, wake)
         try:
@@ -57,7 +57,7 @@ class Watch:
         try:
             places = await self._store.places(scopes) if scopes else ()
         except StoreError as error:
-            # They are told by the next look, or find out themselves.
+            # The next poll finds the changes; a stream that reads meanwhile gets the error itself.
             self._monitor.failed(error, retry_s=LOOK_EVERY_S)
             return
         self._monitor.succeeded()

@@ -9,25 +9,25 @@ from recollect.server.http.problems import Problem
 from recollect.server.settings import Settings
 
 PATIENT: frozenset[str] = frozenset({"/v1/import", "/v1/import/file", "/v1/form"})
-"""Paths without a deadline: they wait for a model, or for the lines of a request's body."""
+"""Paths without a deadline: they wait for a model, or read a long request body."""
 
 
 class Deadlines:
-    """Ends a request whose answer has not begun in time; a stream that has begun goes on."""
+    """Middleware that cancels a request whose response has not begun in time."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
         self._timeout_s = settings.request_timeout_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, for so long."""
+        """Pass the request on, or answer 503 after ``request_timeout_s``."""
         if scope["type"] != "http" or scope["path"] in PATIENT:
             await self._app(scope, receive, send)
             return
         with anyio.CancelScope(deadline=anyio.current_time() + self._timeout_s) as waiting:
 
             async def begun(message: Message) -> None:
-                waiting.deadline = float("inf")
+                waiting.deadline = float("inf")  # a stream that has begun may take its time
                 await send(message)
 
             await self._app(scope, receive, begun)
@@ -36,8 +36,8 @@ class Deadlines:
                 status=503,
                 code="timeout",
                 detail=(
-                    f"it took longer than {self._timeout_s:g} s (request_timeout_s): ask for less, "
-                    "or again with the same Idempotency-Key"
+                    f"the request took longer than {self._timeout_s:g} s (request_timeout_s): ask "
+                    "for less, or repeat it with the same Idempotency-Key"
                 ),
                 headers={"retry-after": "5"},
             )

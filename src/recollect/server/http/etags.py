@@ -32,23 +32,23 @@ def etag_of(version: int) -> str:
 
 def expected_version(if_match: str | None, if_none_match: str | None = None) -> int | None:
     """
-    Return the version that a request expects: 0 for none yet, ``None`` for whichever.
+    Return the version that a request expects: 0 for a new memory, ``None`` for any version.
 
     >>> expected_version('"3"'), expected_version(None, "*"), expected_version(None)
     (3, 0, None)
 
     Raises:
-        UsageError: It is no tag, or both are given.
+        UsageError: A header is malformed, or both are given.
     """
     if if_none_match is not None:
         if if_none_match.strip() != _ANY or if_match is not None:
-            msg = "If-None-Match is '*' (only if there is none yet), and without If-Match"
+            msg = "If-None-Match must be '*' (create only), and excludes If-Match"
             raise UsageError(msg)
         return 0
     if if_match is None:
         return None
     found = _TAG.fullmatch(if_match.strip())
     if found is None or int(found[1]) < 1:
-        msg = f"If-Match is one version in quotation marks, as the ETag gives it; not {if_match!r}"
+        msg = f'If-Match is one ETag, a version in quotation marks such as "3"; not {if_match!r}'
         raise UsageError(msg)
     return int(found[1])

@@ -1,4 +1,4 @@
-"""Server-sent events: written, kept alive, and ended when the service stops."""
+"""Server-sent events: encode them, keep streams alive, and end them when the service stops."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _HEADERS: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One event; without a *name* only its *id* is told, from which a reader goes on."""
+    """One event. Without a *name* it only sends its *id*, from which a reader can resume."""
 
     name: str = ""
     content: JsonObject | None = None
@@ -40,7 +40,7 @@ class Event:
 
     def encoded(self) -> bytes:
         r"""
-        Return it as it goes over the wire.
+        Return the event in wire format.
 
         >>> Event(name="change", content={"seq": 3}, id="1:3").encoded()
         b'id: 1:3\nevent: change\ndata: {"seq": 3}\n\n'
@@ -54,10 +54,10 @@ class Event:
 
 def event_stream(reach: Reach, events: AsyncGenerator[Event, None]) -> StreamingResponse:
     """
-    Return an answer that streams *events*.
+    Return a response that streams *events*.
 
     Raises:
-        QuotaError: The tenant has as many streams open as it may.
+        QuotaError: The tenant has ``streams_max`` open streams.
     """
     service, tenant = reach.service, reach.principal.tenant
     check_streams(service, tenant)
@@ -75,20 +75,21 @@ async def _encoded(
             async for event in events:
                 yield event.encoded()
         finally:
+            # Shielded: when the reader goes, the generator still has to release what it holds.
             with anyio.CancelScope(shield=True):
                 await events.aclose()
 
 
 class Follower(Protocol):
-    """Somebody who follows a scope."""
+    """The source of a stream that follows a scope."""
 
     @property
     def place(self) -> Cursor:
-        """Return the follower's cursor."""
+        """The cursor up to which changes were returned."""
         ...
 
     async def begin(self) -> Sequence[Event]:
-        """Start following; return the first events."""
+        """Start, and return the first events."""
         ...
 
     async def look(self) -> Sequence[Event]:
@@ -98,13 +99,13 @@ class Follower(Protocol):
 
 class FollowingResponse(Response):
     """
-    Streams events to a follower until the reader or the service goes away.
+    Streams the events of a follower until the reader disconnects or the service stops.
 
-    Between polls it waits for the reader to disconnect, and the service's watch wakes it. So it
+    Between changes it waits for the reader to disconnect, and the service's watch wakes it. So it
     needs no extra task, and a thousand idle readers cost little.
 
     Raises:
-        QuotaError: The tenant has too many open streams.
+        QuotaError: The tenant has ``streams_max`` open streams.
     """
 
     media_type = MEDIA_TYPE
@@ -122,18 +123,18 @@ class FollowingResponse(Response):
             head = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
             await send(head)
             await send(_part(_OPEN))
-            told = await self._follower.begin()
+            events = await self._follower.begin()
             while True:
-                await send(_part(b"".join(each.encoded() for each in told)))
+                await send(_part(b"".join(each.encoded() for each in events)))
                 if await self._is_gone(receive):
                     return
                 if self._service.stopping.is_set():
                     break
-                told = await self._follower.look()
+                events = await self._follower.look()
             await send({"type": "http.response.body", "body": b""})
 
     async def _is_gone(self, receive: Receive) -> bool:
-        """Wait for a change, or until a sign of life is due; return True if the reader went."""
+        """Wait for a change, or until a keep-alive is due; return True if the reader has gone."""
         watch, place = self._service.watch, self._follower.place
         with anyio.move_on_after(KEEP_ALIVE_S) as waiting, watch.waking(place, waiting.cancel):
             while (await receive())["type"] != "http.disconnect":
@@ -148,10 +149,10 @@ def _part(body: bytes) -> Message:
 
 def check_streams(service: Service, tenant: str) -> None:
     """
-    Reject one more stream of a tenant that has as many open as it may.
+    Raise if the tenant may not open another stream.
 
     Raises:
-        QuotaError: It has.
+        QuotaError: The tenant has ``streams_max`` open streams.
     """
     limit = service.settings.streams_max
     if service.streams.get(tenant, 0) >= limit:

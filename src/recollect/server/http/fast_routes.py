@@ -1,4 +1,4 @@
-"""The routes that are asked most, answered without FastAPI where nothing is wrong."""
+"""Fast paths: handle valid requests to the busiest routes without FastAPI."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.errors import RecollectError, StaleReadError
 from recollect.server.authorization import Permission, granted
-from recollect.server.http.authentication import STAMP, settle
+from recollect.server.http.authentication import STAMP, verify_cached_key
 from recollect.server.http.path_names import has_written_slash
 from recollect.server.http.problems import problem_of
 from recollect.server.http.request_bodies import DOCUMENT
@@ -32,7 +32,7 @@ _TRACED: Final = "fastapi.telemetry"
 
 @dataclass(frozen=True, slots=True)
 class _Route:
-    """By which template a route is named in the log and the figures."""
+    """The template of a route, as the log and the metrics name it."""
 
     path: str
 
@@ -43,7 +43,7 @@ _CHANGES_ROUTE: Final = _Route(_CHANGES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedAppend:
-    """A request to append, as documented in every part."""
+    """A valid request to append messages."""
 
     thread: str
     segments: list[str]
@@ -54,14 +54,14 @@ class ParsedAppend:
     needs: ClassVar[Permission] = "write"
 
     async def answer(self, reach: Reach) -> Response:
-        """Run the append."""
+        """Append the messages."""
         kept = await append(reach, self.thread, self.messages, self.key)
         return Response(_ANSWER.dump_json(kept), 201, media_type="application/json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedChanges:
-    """A request for a stream of changes, as documented in every part."""
+    """A valid request for a stream of changes."""
 
     segments: list[str]
     last_event_id: str | None
@@ -74,13 +74,13 @@ class ParsedChanges:
         return await changes(reach, self.last_event_id)
 
 
-class Direct:
+class FastRoutes:
     """
-    Handles valid appends and streams without FastAPI, which is slower; passes on the rest.
+    Middleware that handles valid appends and change streams without FastAPI, which is slower.
 
-    FastAPI's routes remain authoritative: the OpenAPI document is generated from them, and they
-    handle every request that is not plainly valid, so that errors are theirs. Requests here are
-    parsed by the same models and run the same functions.
+    FastAPI's routes remain authoritative. The OpenAPI document is generated from them, and they
+    handle every request that is not plainly valid, so that errors come from one place. Requests
+    here are parsed by the same models and run the same functions.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -88,11 +88,11 @@ class Direct:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle the request, or pass it on."""
-        asked = read_asked(scope)
+        asked = read_fast_request(scope)
         answer: ASGIApp = self._app
         try:
             if asked is None:
-                await settle(scope)
+                await verify_cached_key(scope)
             else:
                 scope["route"] = asked.route
                 answer = await _answered(asked, scope)
@@ -102,15 +102,15 @@ class Direct:
 
 
 def is_append(scope: Scope) -> bool:
-    """Return True if a request is one to append, whatever else is to be said of it."""
+    """Return True if the method and path of a request are those of an append."""
     return bool(scope["method"] == "POST" and _MESSAGES.fullmatch(scope["path"]))
 
 
 async def _answered(asked: ParsedAppend | ParsedChanges, scope: Scope) -> Response:
     try:
         return await asked.answer(_reach(asked, scope))
-    except StaleReadError:  # what was known of the key, or of the scope's types, may be old
-        await settle(scope)
+    except StaleReadError:  # the cached key or types are outdated: read the key, and try again
+        await verify_cached_key(scope)
         return await asked.answer(_reach(asked, scope))
 
 
@@ -124,13 +124,12 @@ def _reach(asked: ParsedAppend | ParsedChanges, scope: Scope) -> Reach:
     )
 
 
-def read_asked(scope: Scope) -> ParsedAppend | ParsedChanges | None:
+def read_fast_request(scope: Scope) -> ParsedAppend | ParsedChanges | None:
     """
     Parse the request.
 
     Returns:
-        ``None`` for any other request, and for one that deviates from the documentation in any
-        part.
+        ``None`` for any other request, and for one that is not plainly valid.
     """
     if scope["type"] != "http" or scope.get("root_path") or _TRACED in scope:
         return None

@@ -1,4 +1,4 @@
-"""HTTP/1.1 on one connection: httptools by way of uvicorn, and what it leaves to be refused."""
+"""HTTP/1.1 on one connection: uvicorn's httptools protocol, with stricter limits."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from recollect.server.http.problems import Problem
 from recollect.server.settings import Settings
 
 LINGER_S: Final = 1.0
-"""So long a refused request is read on and thrown away, so that the refusal is read, too."""
+"""After a refusal, read and discard the request this long, so that the client reads the refusal."""
 _FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
 
 
 def protocol_of(settings: Settings) -> type[HttpToolsProtocol]:
-    """Return a protocol that waits for the head of a request only so long, and answers problems."""
+    """Return a protocol class with the ``header_timeout_s`` of *settings*."""
 
     class Protocol(_Protocol):
         header_timeout_s = settings.header_timeout_s
@@ -30,21 +30,21 @@ class _Protocol(HttpToolsProtocol):
     """
     The protocol of one connection.
 
-    The parser buffers an incomplete head, chunk size or trailer without limit: here it is refused
-    beyond ``HEADER_BYTES_MAX``. Trailers are dropped, as they would be mixed with headers that were
-    checked before. Upgrades to another protocol are ignored (RFC 9110, 7.8 allows that), and the
-    body of such a request is read.
+    httptools buffers an incomplete head, chunk size or trailer without limit: beyond
+    ``HEADER_BYTES_MAX`` it is refused. Trailers are dropped, because uvicorn would mix them with
+    the headers, which were checked before. Protocol upgrades are ignored (RFC 9110, 7.8 allows
+    that), and the body of such a request is read.
     """
 
     header_timeout_s: float
     _unread = 0
-    """So many bytes have come since the parser last told of something."""
+    """Bytes received since the last callback of the parser."""
     _is_in_head = False
     _is_told_again = False
 
     @property
     def is_receiving(self) -> bool:
-        """Whether a request has begun to come, and not all of it is there."""
+        """Whether a request has begun to arrive and is not complete."""
         cycle: RequestResponseCycle | None = self.cycle
         return self._is_in_head or (cycle is not None and cycle.more_body)
 
@@ -66,7 +66,7 @@ class _Protocol(HttpToolsProtocol):
             self._refuse(TOO_LONG)
 
     def _feed(self, data: bytes) -> None:
-        """Feed the parser, even where it assumes a protocol upgrade."""
+        """Feed the parser, also after it has stopped at a protocol upgrade."""
         while data:
             try:
                 self.parser.feed_data(data)
@@ -77,7 +77,8 @@ class _Protocol(HttpToolsProtocol):
                 return
 
     def _expect_body(self) -> None:
-        """Advance the parser from the head, where it stopped, to its body."""
+        """Make the parser read the body of a request whose head it stopped at."""
+        # It expects a new request after an upgrade: repeat a head that declares the same body.
         framing = [name + b": " + value for name, value in self.headers if name in _FRAMING]
         if framing:
             self._is_told_again = True
@@ -117,7 +118,7 @@ class _Protocol(HttpToolsProtocol):
             super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
-        detail = "this is no HTTP request that can be read: see RFC 9112 for its form"
+        detail = "the request is not valid HTTP/1.1: see RFC 9112"
         self._refuse(Problem(status=400, code="request", detail=detail))
 
     def _check_begun(self) -> None:
@@ -142,10 +143,11 @@ class _Protocol(HttpToolsProtocol):
 
 class _Lingering:
     """
-    A transport that, closed while a request is still coming, ends its own side first.
+    A transport wrapper that closes gently and joins small writes.
 
-    What is written is held back until more is written, and sent with that, but no longer than
-    until the loop's next turn: the head of an answer goes out with its body.
+    Closed while a request is still arriving, it ends its own side first, since the client would
+    otherwise get a reset in place of the response. A write is held back until the next one, or the
+    next turn of the loop, so that the head of a response is sent in one packet with its body.
     """
 
     def __init__(self, transport: asyncio.Transport, protocol: _Protocol) -> None:
@@ -158,11 +160,11 @@ class _Lingering:
         return getattr(self._transport, name)
 
     def is_closing(self) -> bool:
-        """Return True if nothing more is read or written."""
+        """Return True if nothing more is to be read or written."""
         return self._is_closing or bool(self._transport.is_closing())
 
     def write(self, data: bytes) -> None:
-        """Send *data*, or hold it back for a moment."""
+        """Send *data*, or hold it back until the next write or turn of the loop."""
         if self._held:
             self._held += data
             self._send_held()
@@ -172,11 +174,11 @@ class _Lingering:
 
     def _send_held(self) -> None:
         held, self._held = self._held, b""
-        if held and not self._transport.is_closing():  # the other side may have gone meanwhile
+        if held and not self._transport.is_closing():  # the peer may have disconnected meanwhile
             self._transport.write(held)
 
     def close(self) -> None:
-        """Close it; where more is to come, after it was thrown away for a while."""
+        """Close the connection, after discarding the rest of a request for ``LINGER_S``."""
         if self._is_closing:
             return
         self._is_closing = True

@@ -1,4 +1,4 @@
-"""Other ways in to the memory that is served, beside the routes."""
+"""Mount other applications, such as MCP, beside the routes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Door:
     """
-    An application mounted at a path, reachable only with a valid key, at limited rate.
+    An application mounted at a path, behind authentication and rate limits.
 
-    The path must be guarded by `Authenticating`. *running* is a context entered while the service
+    The path must be one of `GUARDED`. *running* is a context that is entered while the service
     runs.
     """
 
@@ -29,7 +29,7 @@ class Door:
 
 
 class _Opened:
-    """A door as the endpoint of a route, which is named in the log and the figures by its path."""
+    """The endpoint of a door, which sets the route that the log and the metrics name."""
 
     def __init__(self, door: Door) -> None:
         self.path = door.path
@@ -42,18 +42,19 @@ class _Opened:
 
 def late_door(path: str, make: Callable[[], Door]) -> Door:
     """
-    Return a door that *make* creates, in a thread, on the first request.
+    Return a door that *make* creates in a thread on the first request.
 
-    An unused application is never loaded and takes no memory.
+    An application that is not used is never imported.
     """
-    late = _Late(make)
+    late = _Late(path, make)
     return Door(path=path, app=late, running=late.running)
 
 
 class _Late:
-    """A door that is not made yet, and runs as long as the service once it is."""
+    """A door that is created on the first request, and then runs as long as the service."""
 
-    def __init__(self, make: Callable[[], Door]) -> None:
+    def __init__(self, path: str, make: Callable[[], Door]) -> None:
+        self._path = path
         self._make = make
         self._door: Door | None = None
         self._making = anyio.Lock()
@@ -62,7 +63,7 @@ class _Late:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Run the door's context, if the door is created meanwhile."""
+        """Run the door's context, once the door is created."""
         async with anyio.create_task_group() as self._group:
             yield
             self._ending.set()
@@ -77,7 +78,7 @@ class _Late:
                 await self._group.start(self._run, door)
                 self._door = door
         if self._door is None:
-            msg = "this door was asked for while the service does not run"
+            msg = f"{self._path} was requested while the service is not running"
             raise RuntimeError(msg)
         return self._door
 

@@ -1,4 +1,4 @@
-"""The document of the routes, completed: what each answers, how it refuses, and with which key."""
+"""Complete FastAPI's OpenAPI document with responses, errors and authentication."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _REFERENCE: Final = "#/components/schemas/"
 _CREATED_TOO: Final = frozenset({("put", _ONE)})
 
 _UNDOABLE: Final = ("delete", _ONE)
-"""It answers with 204, or where it is to be undone with what does that."""
+"""It responds with 204, or with an undo token if the request wants one."""
 
 _HEADERS: Final[Mapping[int, Mapping[str, str]]] = {
-    401: {"WWW-Authenticate": "How a key is sent."},
-    429: {"Retry-After": "After so many seconds it may be asked again."},
+    401: {"WWW-Authenticate": "How to send a key."},
+    429: {"Retry-After": "Seconds until the request may be repeated."},
 }
 
 
 def add_documents(app: FastAPI) -> None:
-    """Add responses, errors and keys to an application's ``openapi()``."""
+    """Add responses, errors and security schemes to an application's ``openapi()``."""
     described, examples = app.openapi, read_examples()
 
     def openapi() -> ApiPart:
@@ -52,17 +52,17 @@ def add_documents(app: FastAPI) -> None:
 
 
 def completed(document: ApiPart, examples: Examples) -> ApiPart:
-    """Return the document of the routes with all that is known of their answers, and examples."""
+    """Return FastAPI's document with response schemas, errors, security schemes and examples."""
     answers = {each.answer for each in OPERATIONS.values() if each.answer is not None}
     schemas, defined = _schemas_of([*answers, UndoResponse, ProblemResponse])
     parts = document.setdefault("components", {})
     parts.setdefault("schemas", {}).update(defined)
-    # Ours are problems: nothing is answered as FastAPI would.
+    # Our errors are problems: FastAPI's own error schemas do not apply.
     parts["schemas"].pop("HTTPValidationError", None)
     parts["schemas"].pop("ValidationError", None)
     refusals = set[int]()
     for method, path, operation in operations(document):
-        _tell_answer(method, path, operation, schemas)
+        _add_response(method, path, operation, schemas)
         add_example(operation, examples)
         codes = set(refusals_of(method, path))
         refusals |= codes
@@ -80,7 +80,7 @@ def completed(document: ApiPart, examples: Examples) -> ApiPart:
 
 
 def _schemas_of(answers: Sequence[Any]) -> tuple[dict[Any, Any], ApiPart]:
-    """Return the schema of each answer, and the definitions that they refer to."""
+    """Return the schema of each response type, and the definitions that they refer to."""
     found, defined = TypeAdapter.json_schemas(
         [(each, "validation", TypeAdapter(each)) for each in sorted(answers, key=str)],
         ref_template=f"{_REFERENCE}{{model}}",
@@ -90,7 +90,7 @@ def _schemas_of(answers: Sequence[Any]) -> tuple[dict[Any, Any], ApiPart]:
 
 def titled(document: ApiPart) -> ApiPart:
     """
-    Return *document* with each schema under its title, which is its name for other programs.
+    Return *document* with each schema renamed to its title, which generated clients use.
 
     Raises:
         ValueError: Two schemas have the same title.
@@ -106,7 +106,7 @@ def titled(document: ApiPart) -> ApiPart:
 
 
 def _renamed(part: object, names: Mapping[str, str]) -> Any:
-    """Return a part of a document in which every reference names a schema by its new name."""
+    """Return a part of a document with every reference renamed."""
     if isinstance(part, list):
         return [_renamed(each, names) for each in part]
     if isinstance(part, dict):
@@ -126,9 +126,9 @@ def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, ApiPart]
 
 def refusals_of(method: str, path: str) -> Iterator[int]:
     """
-    Yield the statuses of errors that an operation can be answered with.
+    Yield the error statuses of an operation.
 
-    The server refuses with 400, 408, 421 and 431 what it cannot read, on any path.
+    400, 408, 421 and 431 are those of unreadable requests, on any path.
     """
     yield from (400, 403, 408, 421, 431)
     if path == "/health/ready":
@@ -137,7 +137,7 @@ def refusals_of(method: str, path: str) -> Iterator[int]:
         yield from (401, 429, 503)
     if not is_guarded(path):
         return
-    # A body is read, and refused, whether or not it is of use.
+    # A body is read and validated even if the operation does not use it.
     yield from (413, 415, 422, 501)
     if "{" in path or method in _WRITES:
         yield 404
@@ -145,7 +145,8 @@ def refusals_of(method: str, path: str) -> Iterator[int]:
         yield from (409, 410, 412, 502, 507)
 
 
-def _tell_answer(method: str, path: str, operation: ApiPart, schemas: Mapping[Any, Any]) -> None:
+def _add_response(method: str, path: str, operation: ApiPart, schemas: Mapping[Any, Any]) -> None:
+    """Set the id and the successful response of an operation."""
     documented = OPERATIONS.get((method, path), Documented(operation["operationId"]))
     operation["operationId"] = documented.id
     responses = operation["responses"]
@@ -154,10 +155,10 @@ def _tell_answer(method: str, path: str, operation: ApiPart, schemas: Mapping[An
     if documented.answer is not None:
         responses[given]["content"] = {"application/json": {"schema": schemas[documented.answer]}}
     elif documented.stream is not None:
-        # A stream as a whole has no schema: its events, or lines, come one after the other.
+        # OpenAPI has no schema for a stream of events or lines.
         responses[given]["content"] = {documented.stream: {}}
     if re.fullmatch(r"/v1/memories/\{type\}/\{key\}(/(?!history|recalls)\w+)?", path):
-        responses[given]["headers"] = _told({"ETag": "The version of the memory."})
+        responses[given]["headers"] = _described({"ETag": "The version of the memory."})
     if (method, path) == _UNDOABLE:
         content = {"application/json": {"schema": schemas[UndoResponse]}}
         responses["200"] = {"description": "Removed, with `?undo=true`", "content": content}
@@ -166,15 +167,15 @@ def _tell_answer(method: str, path: str, operation: ApiPart, schemas: Mapping[An
 
 
 def _refusal(code: int, problem: Mapping[str, object]) -> ApiPart:
-    told = {"headers": _told(_HEADERS[code])} if code in _HEADERS else {}
+    headers = {"headers": _described(_HEADERS[code])} if code in _HEADERS else {}
     return {
         "description": HTTPStatus(code).phrase,
         "content": {PROBLEM: {"schema": problem, "example": refusal_example(code)}},
-        **told,
+        **headers,
     }
 
 
-def _told(headers: Mapping[str, str]) -> ApiPart:
+def _described(headers: Mapping[str, str]) -> ApiPart:
     return {
         name: {"description": each, "schema": {"type": "string"}} for name, each in headers.items()
     }

@@ -1,4 +1,4 @@
-"""Under which name the service may be asked, and by pages from where."""
+"""Check the Host and Origin headers of requests, and answer CORS."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class BrowserOrigins:
         self._credentials = settings.credentials
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on what comes from where it may."""
+        """Pass the request on if its Host and Origin are allowed, or answer with a problem."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -117,7 +117,7 @@ _FOREIGN_HOST: Final = Problem(
     status=421,
     code="host",
     detail=(
-        "the service is not asked under this Host: use the address it prints at its start, or "
+        "the service does not answer to this Host: use the address that it prints at its start, or "
         "add the name to its setting 'hosts' (--host-name, RECOLLECT_HOSTS)"
     ),
 )
@@ -125,7 +125,7 @@ _FOREIGN_ORIGIN: Final = Problem(
     status=403,
     code="origin",
     detail=(
-        "pages of this Origin may not ask the service: add it to its setting 'origins' "
-        "(--origin, RECOLLECT_ORIGINS) if they shall"
+        "pages of this Origin may not use the service: to allow them, add it to the setting "
+        "'origins' (--origin, RECOLLECT_ORIGINS)"
     ),
 )

@@ -1,4 +1,4 @@
-"""The key with which the page is opened for the user of this machine: it ends with the service."""
+"""A temporary API key for the page, opened for the local user and revoked at shutdown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recollect.server.authorization import PERMISSIONS
 
 PAGE_KEY: Final = "page"
 PAGE_KEY_S: Final = 86_400.0
-"""A service that was killed cannot revoke its key: it expires after so many seconds."""
+"""Lifetime of the key, since a service that is killed cannot revoke it."""
 
 
 @asynccontextmanager
@@ -25,7 +25,7 @@ async def page_key(
     """
     Create a key of *scope* with all permissions, and revoke it at the end of the block.
 
-    Who starts a service can read its store anyway: the key opens nothing that is closed to them.
+    Whoever starts a service can read its store anyway, so the key gives them no more access.
 
     Args:
         keys: The keys of the service.

@@ -1,4 +1,4 @@
-"""Names in paths: any name that the library takes, a slash in it written as %2F."""
+"""Allow slashes, written as %2F, in the names that paths contain."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from starlette.routing import Match
 from starlette.types import Scope
 
 _SLASH: Final = "\udc2f"
-"""Stands for a slash inside a name while routes are compared: no path is decoded to it."""
+"""Stands for a slash inside a name while routes are matched; no path decodes to it."""
 
 
 def path_by_names(raw_path: bytes) -> str:
     r"""
-    Return a path decoded, in which a slash that belongs to a name is none.
+    Decode a path, and replace each slash inside a name by a placeholder.
 
     >>> path_by_names(b"/v1/threads/a%2Fb/messages")
     '/v1/threads/a\udc2fb/messages'
@@ -25,17 +25,17 @@ def path_by_names(raw_path: bytes) -> str:
 
 
 def has_written_slash(scope: Scope) -> bool:
-    """Return True if a name in the path of a request holds a slash."""
+    """Return True if a name in the path of a request contains an escaped slash."""
     raw_path: bytes = scope.get("raw_path") or b""
     return b"%2f" in raw_path.lower()
 
 
 class NamedRoute(APIRoute):
     """
-    A route whose names may hold slashes.
+    A route whose names may contain slashes.
 
-    Servers decode a path before it is compared (ASGI), which makes two names of one that holds
-    a slash. It is compared as it was sent where it holds one.
+    ASGI servers decode a path before routes are matched, which splits a name at an escaped slash.
+    Such a path is matched in its raw form instead.
     """
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:

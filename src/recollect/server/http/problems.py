@@ -1,4 +1,4 @@
-"""Errors as the service answers them: problem+json (RFC 9457) that says what to do."""
+"""Error responses as problem+json (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from recollect.records import Json
 MEDIA_TYPE: Final = "application/problem+json"
 JSON: Final = "application/json"
 PAGE_PATH: Final = "page_path"
-"""The part of a path that no other route than the page's knows."""
+"""Path parameter of the page's catch-all route."""
 SHOWN_MAX: Final = 20
-"""Of so many things that are wrong with a body each is told."""
+"""Maximum validation errors listed in a problem."""
 _RETRY_S: Final = 2
 
 STATUS: Final[Mapping[str, int]] = {
@@ -65,7 +65,7 @@ STATUS: Final[Mapping[str, int]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """An error response; *detail* tells what happened and what to do."""
+    """An error response; *detail* says what happened and what to do."""
 
     status: int
     code: str
@@ -76,7 +76,7 @@ class Problem:
     """The error's constructor arguments, with which a client builds the same error."""
 
     def record(self) -> dict[str, Json]:
-        """Return it as JSON."""
+        """Return the problem as a JSON object."""
         found: dict[str, Json] = {
             "type": f"urn:recollect:error:{self.code}",
             "title": HTTPStatus(self.status).phrase,
@@ -91,7 +91,7 @@ class Problem:
         return found
 
     def response(self, media_type: str = MEDIA_TYPE) -> Response:
-        """Return it as an answer."""
+        """Return the problem as a response."""
         body = json.dumps(self.record(), ensure_ascii=False).encode("utf-8", "replace")
         return Response(body, self.status, dict(self.headers), media_type)
 
@@ -131,7 +131,7 @@ def error_facts(error: RecollectError) -> dict[str, Json]:
 
 
 def media_type_for(request: Request) -> str:
-    """Return as what a problem is answered: clients of others read theirs as plain JSON."""
+    """Return the media type of a problem: mem0's clients expect plain JSON."""
     return JSON if request.url.path.startswith("/compat/") else MEDIA_TYPE
 
 
@@ -143,7 +143,7 @@ async def answer_error(request: Request, error: Exception) -> Response:
 
 
 async def answer_invalid(request: Request, error: Exception) -> Response:
-    """Respond to a request that does not fit the documentation."""
+    """Respond to a request that fails validation."""
     if not isinstance(error, RequestValidationError):
         raise error
     wrong: list[Mapping[str, Json]] = [
@@ -152,14 +152,14 @@ async def answer_invalid(request: Request, error: Exception) -> Response:
     ]
     first = wrong[0] if wrong else {"path": "request", "message": "it cannot be read"}
     more = f"; and {len(wrong) - 1} more, see errors" if len(wrong) > 1 else ""
-    detail = f"{first['path']}: {first['message']}{more}; /openapi.json says what is expected"
+    detail = f"{first['path']}: {first['message']}{more}; see /openapi.json"
     problem = Problem(status=422, code="usage", detail=detail, errors=wrong)
     return problem.response(media_type_for(request))
 
 
 def no_path() -> Problem:
-    """Return the refusal of a path that is not there."""
-    detail = "there is no such path: /openapi.json lists those that there are"
+    """Return the problem of an unknown path."""
+    detail = "there is no such path: /openapi.json lists the paths"
     return Problem(status=404, code="no_path", detail=detail)
 
 
@@ -178,7 +178,7 @@ async def answer_http(request: Request, error: Exception) -> Response:
     headers = dict(error.headers or {})
     if is_refused:
         allowed = headers.get("Allow", headers.get("allow", "others"))
-        detail, code = f"this path does not know the method; it knows: {allowed}", "no_method"
+        detail, code = f"this path does not allow the method; it allows: {allowed}", "no_method"
     else:
         detail, code = str(error.detail), "request"
     problem = Problem(status=error.status_code, code=code, detail=detail, headers=headers)

@@ -1,4 +1,4 @@
-"""Running the service: one uvicorn server on one socket, which stops well."""
+"""Run the service: one uvicorn server on one socket, with a graceful shutdown."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _BACKLOG: Final = 256
 
 class GracefulServer(uvicorn.Server):
     """
-    A server that ends open streams when it is told to stop, before it waits for requests.
+    A server that ends open streams at shutdown, before it waits for open requests.
 
-    Its application can see how many connections are open.
+    It shares its set of connections with the application, which limits them.
     """
 
     def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
@@ -34,18 +34,19 @@ class GracefulServer(uvicorn.Server):
         app.state.connections = self.server_state.connections
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to stop; a second signal ends it at once."""
+        """Begin the shutdown; a second signal forces it."""
         self._app.state.stopping.set()
         super().handle_exit(sig, frame)
-        self._captured_signals.clear()  # it would raise them again at the end, and die of them
+        # uvicorn raises captured signals again at the end, which would kill the process.
+        self._captured_signals.clear()
 
 
 def bound_socket(settings: Settings) -> socket.socket:
     """
-    Return a socket that listens at the address of the settings; port 0 is any that is free.
+    Return a listening socket at the address of the settings; port 0 chooses a free one.
 
     Raises:
-        UsageError: The address cannot be had.
+        UsageError: The address cannot be bound.
     """
     try:
         (family, kind, protocol, _, address), *_ = socket.getaddrinfo(
@@ -56,7 +57,7 @@ def bound_socket(settings: Settings) -> socket.socket:
         found.bind(address)
     except OSError as error:
         msg = (
-            f"{settings.host}:{settings.port} cannot be listened at: {error.strerror or error}: "
+            f"cannot listen at {settings.host}:{settings.port}: {error.strerror or error}: "
             "give another --host or --port"
         )
         raise UsageError(msg) from error
@@ -70,7 +71,7 @@ def server_of(app: FastAPI, settings: Settings) -> GracefulServer:
         app,
         http=cast("Any", protocol_of(settings)),
         ws="none",
-        loop="auto",  # uvloop, but on Windows, where it does not run
+        loop="auto",  # uvloop, which does not run on Windows
         lifespan="on",
         log_config=None,
         access_log=False,
@@ -84,13 +85,13 @@ def server_of(app: FastAPI, settings: Settings) -> GracefulServer:
 
 def run_server(app: FastAPI, settings: Settings, listening: socket.socket) -> None:
     """
-    Serve the application on a `bound_socket` until it is told to stop.
+    Serve the application on a `bound_socket` until a signal stops it.
 
     Raises:
         RecollectError: The memory could not be opened; nothing was served.
     """
     log = logging.getLogger("uvicorn.error")
-    # Such an error is one sentence for who started it, not a traceback in the log.
+    # The caller reports such an error in one sentence: keep uvicorn's traceback out of the log.
     quiet = _Unless(app)
     log.addFilter(quiet)
     try:
@@ -104,7 +105,7 @@ def run_server(app: FastAPI, settings: Settings, listening: socket.socket) -> No
 
 
 class _Unless(logging.Filter):
-    """Passes what is logged unless the application refused to start."""
+    """A log filter that drops every record once the application has refused to start."""
 
     def __init__(self, app: FastAPI) -> None:
         super().__init__()
@@ -115,18 +116,15 @@ class _Unless(logging.Filter):
 
 
 def url_of(listening: socket.socket) -> str:
-    """Return the address at which a socket can be asked."""
+    """Return the URL of a listening socket."""
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     return f"http://{shown}:{port}"
 
 
 def log_to(stream: TextIO | None = None, *, level: str = "info") -> None:
-    """
-    Write the service's log as JSON lines; what libraries log below a warning is left out.
-
-    Nothing is collected for a line that it does not show (Python's logging HOWTO, Optimization).
-    """
+    """Write the service's log as JSON lines, and of other libraries only warnings and errors."""
+    # The lines show no thread or process: skip collecting them (logging HOWTO, Optimization).
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonLines())

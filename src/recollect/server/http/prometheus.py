@@ -11,7 +11,7 @@ _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0
 
 
 class Metrics:
-    """The figures of one service; routes are named by their template, so that none is a person."""
+    """The metrics of one service. Routes are labelled by template, which contains no names."""
 
     media_type: Final = CONTENT_TYPE_LATEST
 
@@ -59,10 +59,10 @@ class Metrics:
         )
 
     def answered(self, route: str, method: str, status: int, seconds: float) -> None:
-        """Count a request that was answered."""
+        """Record a request and its duration."""
         key = (route, method, status)
         counted = self._answered.get(key)
-        if counted is None:  # of routes, methods and statuses there are few
+        if counted is None:  # labels are few, and looking them up is slow
             counted = self._answered[key] = (
                 self.requests.labels(route, method, str(status)),
                 self.seconds.labels(route, method),
@@ -72,5 +72,5 @@ class Metrics:
         took.observe(seconds)
 
     def exposition(self) -> bytes:
-        """Return all figures in the form that Prometheus reads."""
+        """Return all metrics in Prometheus' text format."""
         return generate_latest(self._registry)

@@ -1,4 +1,4 @@
-"""The parameters of a request: only what its route knows."""
+"""Reject query parameters that a route does not declare."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from fastapi.routing import APIRoute
 
 async def check_parameters(request: Request) -> None:
     """
-    Reject parameters that the route does not know: a misspelt scope would mean another one.
+    Reject parameters that the route does not declare.
+
+    A misspelt ``scope``, ignored, would address the key's own scope.
 
     Raises:
-        RequestValidationError: There are some.
+        RequestValidationError: A parameter is unknown.
     """
     if not request.query_params:
         return
@@ -24,12 +26,12 @@ async def check_parameters(request: Request) -> None:
     unknown = [name for name in dict.fromkeys(request.query_params) if name not in known]
     if unknown:
         knows = ", ".join(sorted(known)) or "none"
-        msg = f"there is no such parameter; this path knows: {knows}"
+        msg = f"there is no such parameter; this path takes: {knows}"
         raise RequestValidationError([{"loc": ("query", name), "msg": msg} for name in unknown])
 
 
 def _names(dependant: Dependant) -> Iterator[str]:
-    """Yield the parameters of a route, and of all that it depends on."""
+    """Yield the query parameters of a route and its dependencies."""
     for parameter in dependant.query_params:
         yield parameter.alias
     for each in dependant.dependencies:

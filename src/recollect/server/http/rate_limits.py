@@ -9,7 +9,7 @@ from typing import Final
 from recollect.errors import QuotaError
 
 TENANTS_MAX: Final = 10_000
-"""Buckets of so many tenants are kept; those that are full again need none."""
+"""Above this number of buckets, the full ones are dropped: they equal new ones."""
 
 
 class Rates:
@@ -35,7 +35,7 @@ class Rates:
         Count a request.
 
         Raises:
-            QuotaError: The tenant has asked too often; it says when it may again.
+            QuotaError: The tenant exceeds its rate; the error has the seconds until it may retry.
         """
         now = self._monotonic_s()
         left, since = self._buckets.get(tenant, (self._burst, now))

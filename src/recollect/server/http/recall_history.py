@@ -1,4 +1,4 @@
-"""The latest recalls that returned each memory, in this process only."""
+"""The latest recalls that returned each memory, kept in this process only."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Final
 from recollect.records import Scope
 
 RECALLS_MAX: Final = 20
-"""So many recalls are kept of a memory."""
+"""Recalls kept of each memory."""
 MEMORIES_MAX: Final = 20_000
-"""Of so many memories, those recalled last."""
+"""Memories whose recalls are kept: the most recently recalled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallNote:
-    """A recall that returned a memory: when, for which query, in which place."""
+    """A recall that returned a memory: its time and query, and the memory's rank and score."""
 
     at: datetime
     query: str
@@ -28,7 +28,7 @@ class RecallNote:
 
 @dataclass(slots=True)
 class _Uses:
-    """The last recalls of a memory, newest first, and how many there were in all."""
+    """The last recalls of a memory, newest first, and the number of all."""
 
     notes: deque[RecallNote] = field(default_factory=lambda: deque(maxlen=RECALLS_MAX))
     count: int = 0
@@ -40,7 +40,7 @@ class _Uses:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallCount:
-    """How often recalls returned a memory, and the last of them."""
+    """The number of recalls that returned a memory, and the last one."""
 
     type: str
     key: str
@@ -52,7 +52,7 @@ class RecallLog:
     """
     Keeps the last recalls of each memory.
 
-    Queries are contents: they are never written to disk, and go with what is erased.
+    Queries are personal data: they are never written to disk, and dropped on erasure.
     """
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class RecallLog:
         return heapq.nlargest(limit, found, key=lambda each: (each.count, each.last.at))
 
     def forget(self, scope: Scope) -> None:
-        """Forget the recalls of a scope and of all below it, whatever they were about."""
+        """Drop all recalls of a scope and of all scopes below it."""
         depth = len(scope)
         for address in [each for each in self._notes if each[0][:depth] == scope]:
             del self._notes[address]

@@ -1,4 +1,4 @@
-"""Requests under an `Idempotency-Key`: each is carried out once, and answered the same again."""
+"""Carry out a request with an `Idempotency-Key` once, and repeat its response."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ AnswerT = TypeVar("AnswerT")
 
 class RepeatableRequest:
     """
-    A request that changes something, and may have come with a key.
+    A request that changes something, with an idempotency key if it has one.
 
-    *request* is all by which it is told from another one: the operation, what its path names,
-    and its body. It is kept as a digest.
+    *request* identifies it: the operation, the names in its path, and its body. The store keeps a
+    digest, so that the same key with another request is a conflict.
     """
 
     def __init__(self, reach: Reach, key: str | None, *request: object) -> None:
@@ -35,28 +35,28 @@ class RepeatableRequest:
         is_audited: bool = True,
     ) -> AnswerT:
         """
-        Carry the request out and return its answer, or that to its repetition.
+        Carry the request out, or answer its repetition.
 
         Args:
-            act: Makes one change at most through the memory that it is given.
-            again: Answers what was carried out before.
-            scope: The scope that is changed, and keeps the key; the request's own by default.
+            act: Makes at most one change, through the memory that it is given.
+            again: Answers a request that was carried out before.
+            scope: The scope that is changed and holds the key; the request's own by default.
             is_audited: Whether the change is audited as the caller's.
 
         Raises:
             ConflictError: The key was used for another request.
-            GoneError: All that the request wrote was erased since.
+            GoneError: Everything that the request wrote was erased since.
         """
         reach = self._reach
         memory = reach.service.memory
         as_caller = reach.acting if is_audited else _unchanged
         if self._key is None:
             return await act(reach.memory if is_audited else memory)
-        # A scope of the service's own is shared by all callers.
+        # The service's own scopes are shared by all callers: tell their keys apart by scope.
         owner = () if scope is None else reach.scope
         store = memory.store.once(self._key, *self._request, owner=owner)
         try:
-            # Before anything else is looked at: what was carried out may not be possible again.
+            # Check first: `act` may fail on a state that the first request has already changed.
             await store.check_not_repeated(reach.scope if scope is None else scope)
             return await act(as_caller(memory.over(store)))
         except RepeatedRequestError as repeated:
@@ -64,9 +64,9 @@ class RepeatableRequest:
 
     async def note_count(self, count: int) -> None:
         """
-        Keep the key, if there is one, after a request of several changes that were made without.
+        Record the key, if any, after a request that made several changes without it.
 
-        A repetition raises `RepeatedRequestError` with this *count*.
+        A repetition then raises `RepeatedRequestError` with this *count*.
         """
         if self._key is not None:
             store = self._reach.service.memory.store.once(self._key, *self._request)

@@ -1,4 +1,4 @@
-"""Bodies: how large, how slow, how deep, in which form; settled before a route sees them."""
+"""Read request bodies: enforce size, time, encoding and strict JSON before a route runs."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from recollect.server.http.problems import Problem
 from recollect.server.settings import Settings
 
 DOCUMENT: Final = "document"
-"""Under this name a request's state holds what its body stands for."""
+"""Name of the parsed body in a request's state."""
 IMPORT_PATH: Final = "/v1/import"
 FILE_IMPORT_PATH: Final = "/v1/import/file"
 _FILE: Final = frozenset({"application/octet-stream"})
 _LINES: Final = frozenset({"application/x-ndjson", "application/jsonl", "application/json-lines"})
 _JSON: Final = "application/json"
 _IN_LOOP_BYTES: Final = 16_000
-"""A larger body is looked at in a thread, so that others do not wait for it."""
+"""Parse a larger body in a thread, so that it does not block the event loop."""
 
 
 class BodyRefusedError(Exception):
-    """The body is refused with a problem."""
+    """The body is rejected with a problem."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.detail)
         self.problem = problem
 
 
-class Bodies:
+class RequestBodies:
     """
-    Reads a body whole, within its limits of size and time, and refuses what is not strict JSON.
+    Middleware that reads a body within limits of size and time, and requires strict JSON.
 
-    The lines, or the file, of an import are passed on as they come, and counted.
+    The body of an import is passed on as it arrives, within the same limits.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
@@ -46,7 +46,7 @@ class Bodies:
         self._settings = settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on with its body, or answer why not."""
+        """Pass the request on with its body, or answer with the problem."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -74,6 +74,7 @@ class Bodies:
             raise BodyRefusedError(_COMPRESSED)
         limit = self._settings.import_bytes_max if is_import else self._settings.body_bytes_max
         declared = headers.get("content-length")
+        # 20 digits are enough: `int` raises on a text of thousands.
         if declared is not None and (not declared.isdecimal() or int(declared[:20]) > limit):
             raise BodyRefusedError(_too_large(limit, is_import=is_import))
         if is_import:
@@ -101,7 +102,7 @@ class Bodies:
             raise BodyRefusedError(_slow(self._settings.body_timeout_s)) from None
 
     def _counting(self, receive: Receive, limit: int) -> Receive:
-        """Return a receive that fails once the body is larger, or slower, than it may be."""
+        """Return a receive that raises once the body exceeds its size, or a part its time."""
         size = 0
 
         async def counting() -> Message:
@@ -135,7 +136,7 @@ async def _read_json(body: bytes, content_type: str) -> Json:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Return a receive that gives the body that was read, then what comes after it."""
+    """Return a receive that first yields the body that was read."""
     is_given = False
 
     async def replayed() -> Message:
@@ -164,7 +165,7 @@ def _slow(timeout_s: float) -> Problem:
 _COMPRESSED: Final = Problem(
     status=415,
     code="encoding",
-    detail="compressed bodies are not read: send it as it is, without Content-Encoding",
+    detail="compressed bodies are not supported: send it without Content-Encoding",
     headers={"accept-encoding": "identity"},
 )
 _NOT_JSON: Final = Problem(
@@ -178,6 +179,6 @@ _NOT_LINES: Final = Problem(
 _NOT_FILE: Final = Problem(
     status=415,
     code="media_type",
-    detail="a file is sent as it is: send it as Content-Type application/octet-stream",
+    detail="a file is sent as raw bytes: send it as Content-Type application/octet-stream",
 )
-_GONE: Final = Problem(status=400, code="body", detail="the body broke off: send it again")
+_GONE: Final = Problem(status=400, code="body", detail="the body is incomplete: send it again")

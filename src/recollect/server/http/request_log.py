@@ -1,4 +1,4 @@
-"""The outermost frame of a request: its id, its log line, its figures, its last resort."""
+"""The outermost middleware: request ids, access log, metrics and unexpected errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REQUEST_ID: ContextVar[str] = ContextVar("recollect_request_id", default="")
 _ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _ELSEWHERE: Final = "(none)"
 VERSION_HEADER: Final = b"recollect-version"
-"""By which a client of another version says why a call does not fit."""
+"""Response header by which a client detects a service of another version."""
 SECURITY_HEADERS: Final = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -34,7 +34,7 @@ SECURITY_HEADERS: Final = (
 
 
 class JsonLines(logging.Formatter):
-    """Writes a log record as a line of JSON; of an error its kind and place, not its words."""
+    """Formats a log record as a line of JSON. Of an error it has class and place, not the text."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
@@ -52,12 +52,12 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=True)
 
 
-class Observing:
+class RequestLogging:
     """
-    Gives each request an id, counts it, and logs one line about it.
+    Middleware that gives each request an id, counts it, and logs one line.
 
-    The line has the route's template, never the path, which may name a person; no query, no body,
-    no key. Unexpected errors get a 500 response without details.
+    The line has the route's template, never the path, which may name a person; no query, body or
+    key. Unexpected errors get a 500 response without details.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
@@ -65,7 +65,7 @@ class Observing:
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, and note what became of it."""
+        """Pass the request on, and log its outcome."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -87,7 +87,7 @@ class Observing:
                 given = {name for name, _ in message.get("headers", ())}
                 added = [each for each in SECURITY_HEADERS if each[0] not in given]
                 added += (b"x-request-id", id_.encode()), (VERSION_HEADER, __version__.encode())
-                if not is_read:  # what is still to come of the body is not waited for
+                if not is_read:  # do not wait for the rest of the body
                     added.append((b"connection", b"close"))
                 message["headers"] = [*message.get("headers", ()), *added]
             await send(message)
@@ -104,7 +104,7 @@ class Observing:
 
     @staticmethod
     def _note_fault(scope: Scope, id_: str, error: Exception) -> None:
-        """Log class and place of an unexpected error, but not its text, which may be a user's."""
+        """Log class and place of an unexpected error, but not its text, which may quote a user."""
         fields: dict[str, Json] = {
             "request": id_,
             "route": route_of(scope),
@@ -133,8 +133,8 @@ _UNEXPECTED: Final = Problem(
     status=500,
     code="error",
     detail=(
-        "the service failed at this request, and wrote why to its log under the x-request-id: "
-        "report it to who runs the service"
+        "the service failed unexpectedly: report the x-request-id to its operator, whose log has "
+        "the error under it"
     ),
 )
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
@@ -152,7 +152,7 @@ def route_of(scope: Scope) -> str:
 
 
 def _has_body(scope: Scope) -> bool:
-    """Return True if a request has a body, by its headers."""
+    """Return True if the headers of a request declare a body."""
     headers = dict(scope["headers"])
     return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
 

@@ -30,21 +30,21 @@ Segments = Annotated[
     Query(
         max_length=SEGMENTS_MAX,
         description=(
-            "The scope that is meant, below the key's own, a segment each: "
-            "`?scope=users&scope=ada`. None: the key's own."
+            "The scope, below the key's own, one segment each: `?scope=users&scope=ada`. "
+            "By default the key's own scope."
         ),
         examples=[["users", "ada"]],
     ),
 ]
 Below = Annotated[
-    bool, Query(description="The scopes below as well, which needs the permission `below`.")
+    bool, Query(description="Include the scopes below; this needs the permission `below`.")
 ]
-Limit = Annotated[int, Query(ge=1, le=LIMIT_MAX, description="At most so many rows.")]
+Limit = Annotated[int, Query(ge=1, le=LIMIT_MAX, description="Maximum number of rows.")]
 CursorParameter = Annotated[
     str | None,
     Query(
         max_length=CURSOR_CHARACTERS_MAX,
-        description="What the page before gave, to go on after it.",
+        description="The cursor of the previous page.",
     ),
 ]
 IdempotencyKey = Annotated[
@@ -52,7 +52,7 @@ IdempotencyKey = Annotated[
     Header(
         min_length=1,
         max_length=IDEMPOTENCY_KEY_CHARACTERS_MAX,
-        description="A name of the caller's for this request: made again, it is carried out once.",
+        description="A unique name of this request: repeated under it, it is carried out once.",
     ),
 ]
 Name = Annotated[str, Query(min_length=1, max_length=ID_CHARACTERS_MAX)]
@@ -60,35 +60,35 @@ Name = Annotated[str, Query(min_length=1, max_length=ID_CHARACTERS_MAX)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """A request that is allowed: who asks, and the scope that is meant."""
+    """An authorized request: the caller and the requested scope."""
 
     service: Service
     principal: Principal
     scope: Scope
     stamp: int | None = None
-    """Under which stamp the key was read, if that was before this request."""
+    """The settings stamp under which a cached key was read; see `STAMP`."""
 
     @property
     def memory(self) -> Recollect:
-        """Return the memory as who asks uses it: what changes through it is audited."""
+        """The memory as the caller uses it: changes are audited, and need the key to be valid."""
         return self.acting(self.service.memory)
 
     def acting(self, memory: Recollect) -> Recollect:
-        """Return *memory*, a view of the service's, as who asks uses it."""
+        """Return *memory*, a view of the service's memory, as the caller uses it."""
         proviso = proviso_of(self.principal, self.service.now) if self.stamp is None else None
         return memory.acting(self.principal.actor, stamp=self.stamp, proviso=proviso)
 
     @property
     def keys(self) -> Keys:
-        """Return the keys as who asks administers them: each change is audited."""
+        """The keys as the caller administers them: each change is audited."""
         return self.keys_in(self.memory)
 
     def keys_in(self, memory: Recollect, secrets_of: SecretSource = random_secret) -> Keys:
-        """Do as `keys`, for a view of the memory, with secrets of a source."""
+        """Return the keys of a view of the memory, with a source of secrets; see `keys`."""
         return Keys(memory.store, self.service.key_watch.note_change, secrets_of)
 
     def relative(self, scope: Scope) -> list[Json]:
-        """Return a scope as who asks names it."""
+        """Return a scope relative to the caller's key."""
         return relative(self.principal, scope)
 
     def may(self, needs: Permission, *, below: bool = False) -> None:
@@ -101,7 +101,7 @@ class Reach:
         granted(self.principal, needs, below=below)
 
     def cursor(self, listing: str, inner: Json) -> str | None:
-        """Return a cursor that continues this listing of this scope, and no other."""
+        """Return a signed cursor that is valid for this listing of this scope only."""
         if inner is None:
             return None
         return self.service.signer.token(inner, CURSOR, listing, self.scope)
@@ -118,7 +118,7 @@ class Reach:
         return self.service.signer.value(cursor, CURSOR, listing, self.scope)
 
     async def scopes(self, *, below: bool) -> list[Scope]:
-        """Return the scopes meant: this one, or it and those below that hold something."""
+        """Return this scope, or with *below* also the scopes below that hold something."""
         if not below:
             return [self.scope]
         self.may("read", below=True)
@@ -134,7 +134,7 @@ class Reach:
         below: bool = False,
         wanted: Callable[[RowT], bool] = lambda _: True,
     ) -> tuple[list[RowT], str | None]:
-        """Return a page of rows over one scope, or over it and all below in their order."""
+        """Return a page of rows of this scope, or with *below* of it and all below, in order."""
         held = self.after(listing, cursor)
         at, inner = _place(held)
         found: list[RowT] = []
@@ -154,7 +154,7 @@ class Reach:
 
 
 def _place(held: Json) -> tuple[list[str], str | None]:
-    """Return the scope and the inner cursor at which a listing goes on."""
+    """Return the scope and the inner cursor at which a listing continues."""
     if not isinstance(held, list):
         return [], None
     scope, inner = held
@@ -164,7 +164,7 @@ def _place(held: Json) -> tuple[list[str], str | None]:
 def reaching(needs: Permission) -> Callable[[Request, list[str]], Awaitable[Reach]]:
     """Return a dependency that provides a route's `Reach` and checks a permission."""
 
-    # A coroutine, because FastAPI lets a plain function wait for a thread of its own.
+    # A coroutine, because FastAPI runs a plain function in a thread.
     async def reach(request: Request, scope: Segments = []) -> Reach:  # noqa: B006 (it is copied)
         principal: Principal = request.state.principal
         return Reach(

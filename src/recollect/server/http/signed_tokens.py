@@ -18,13 +18,13 @@ _SIGNATURE_BYTES: Final = 16
 
 
 class Signer:
-    """Signs small JSON values for one purpose, so that no other value or purpose passes."""
+    """Signs small JSON values for one purpose: a token is rejected for any other."""
 
     def __init__(self, secret: bytes) -> None:
         self._key = hashlib.sha256(b"recollect service\0" + secret).digest()
 
     def token(self, value: Json, *purpose: str | Sequence[str]) -> str:
-        """Return *value* as a token that is good for this *purpose* alone."""
+        """Return *value* as a token that is valid for this *purpose* only."""
         body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
         return base64.urlsafe_b64encode(self._signature(body, purpose) + body).decode().rstrip("=")
 
@@ -38,7 +38,7 @@ class Signer:
         Return the value of a token.
 
         Raises:
-            UsageError: It was not made here, or for something else.
+            UsageError: The token is forged, or signed for another purpose.
         """
         try:
             padded = token + "=" * (-len(token) % 4)
@@ -50,13 +50,13 @@ class Signer:
             signature, self._signature(body, purpose)
         ):
             what = purpose[0]
-            msg = f"this is no {what} of this request and scope: pass on what the answer gave you"
+            msg = f"the {what} is invalid for this request and scope: send it as you received it"
             raise UsageError(msg)
         found: Json = json.loads(body)
         return found
 
     def derived(self, *purpose: str) -> bytes:
-        """Return 32 bytes that are always the same for a *purpose*, and tell nothing of it."""
+        """Derive 32 bytes from the secret, always the same for a *purpose*."""
         about = json.dumps(["derived", *purpose]).encode()
         return hmac.new(self._key, about, hashlib.sha256).digest()
 

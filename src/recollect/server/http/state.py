@@ -48,8 +48,8 @@ SERVICE_SCOPE: Final[Scope] = (RESERVED, "settings")
 SECRET: Final = "ServiceSecret"  # noqa: S105 (the name of a kind)
 
 OpenMemory: TypeAlias = Callable[[], AbstractAsyncContextManager[Recollect]]
-"""Opens the memory that is served; it is closed when the service ends."""
-Told: TypeAlias = Callable[[str], None]
+"""Opens the memory of the service; it is closed when the service ends."""
+KeyCallback: TypeAlias = Callable[[str], None]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class Service:
 
     settings: Settings
     memory: Recollect
-    """The memory, of which every change through a request is counted against the quotas."""
+    """The memory; every change of a request is counted against the quotas."""
     keys: Keys
     assistants: Assistants
     model: Model | None
@@ -67,7 +67,7 @@ class Service:
     usage: UsageBook
     recalled: RecallLog
     columns: ColumnCache
-    """By which memories are listed in an order."""
+    """For sorted listings of memories."""
     watch: Watch
     key_watch: KeyWatch
     metrics: Metrics
@@ -75,13 +75,13 @@ class Service:
     scope_settings: SettingsCache[JsonObject]
     """Settings of scopes, by scope and depth."""
     everybody: Principal | None
-    """The caller of every request where authentication is off."""
+    """The caller of every request when authentication is off."""
     streams: dict[str, int] = field(default_factory=dict)
-    """How many streams each tenant has open."""
+    """Open streams by tenant."""
     answers: SingleFlight = field(default_factory=SingleFlight)
-    """The answers that are being given, by the message that is answered."""
+    """Serialises the chat answers to the same message."""
     first_listings: SingleFlight = field(default_factory=SingleFlight)
-    """The listings that read all of a scope, by the scope and the moment that they are about."""
+    """Serialises listings that read a whole scope, by scope and moment."""
 
     def now(self) -> datetime:
         """Return the store's present moment."""
@@ -89,12 +89,12 @@ class Service:
 
     async def check_quota(self, principal: Principal, *, messages: int, size: int) -> None:
         """
-        Reject what will take a tenant over its quota a day: *messages*, of *size* bytes together.
+        Raise if *messages*, of *size* bytes together, would exceed the tenant's daily quota.
 
-        It counts nothing, and is for work that should not begin; the memory refuses the write.
+        It counts nothing: use it before costly work. The write itself is checked again.
 
         Raises:
-            QuotaError: They would; it says when the next day begins.
+            QuotaError: They would; the error has the seconds until the next day.
         """
         limits = limits_of(self.settings)
         await self.usage.check(principal.tenant, limits, messages=messages, bytes=size)
@@ -109,8 +109,8 @@ def limits_of(settings: Settings) -> UsageLimits:
     }
 
 
-def nobody_in_particular(settings: Settings) -> Principal:
-    """Return the caller of a service without keys."""
+def local_principal(settings: Settings) -> Principal:
+    """Return the caller of every request when authentication is off."""
     return Principal(
         key_id="",
         name="local",
@@ -128,14 +128,14 @@ async def opened_service(
     model: Model | None,
     metrics: Metrics,
     stopping: anyio.Event,
-    tell_key: Told,
-    tell_page_key: Told | None = None,
+    tell_key: KeyCallback,
+    tell_page_key: KeyCallback | None = None,
 ) -> AsyncIterator[Service]:
     """
-    Open the memory and what the service keeps beside it; *tell_key* is told a first key once.
+    Open the memory and the state beside it, and run the background tasks.
 
-    *tell_page_key*, if given, is told a key that is revoked when the service ends; "" where none
-    is asked for.
+    *tell_key* is called with the first key of a store without keys. *tell_page_key*, if given, is
+    called with a key that is revoked when the service ends, or "" when authentication is off.
 
     Raises:
         UsageError: The settings choose a scope that no key of the store is bound to.
@@ -143,8 +143,8 @@ async def opened_service(
     async with open_memory() as memory, AsyncExitStack() as stack:
         keys = Keys(memory.store)
         if settings.auth:
-            told = _told_keys(settings, memory.store, keys, tell_key, tell_page_key)
-            await stack.enter_async_context(told)
+            reported = _reported_keys(settings, memory.store, keys, tell_key, tell_page_key)
+            await stack.enter_async_context(reported)
         elif tell_page_key is not None:
             tell_page_key("")
         group = await stack.enter_async_context(anyio.create_task_group())
@@ -174,22 +174,27 @@ async def opened_service(
                 metrics=metrics,
                 stopping=stopping,
                 scope_settings=SettingsCache(memory.store),
-                everybody=None if settings.auth else nobody_in_particular(settings),
+                everybody=None if settings.auth else local_principal(settings),
             )
         finally:
             stopping.set()
             group.cancel_scope.cancel()
+            # Shielded: the last counts are written even if the shutdown is cancelled.
             with anyio.CancelScope(shield=True):
                 await usage.flush()
             LOG.info("stopped")
 
 
 @asynccontextmanager
-async def _told_keys(
-    settings: Settings, store: Store, keys: Keys, tell_key: Told, tell_page_key: Told | None
+async def _reported_keys(
+    settings: Settings,
+    store: Store,
+    keys: Keys,
+    tell_key: KeyCallback,
+    tell_page_key: KeyCallback | None,
 ) -> AsyncIterator[None]:
     """
-    Tell the first key of a store that had none, and a key of the page, which ends with the block.
+    Report the first key of a store without keys, and a page key that is revoked after the block.
 
     Raises:
         UsageError: The chosen scope is not the page's, and no key is bound to it.
@@ -209,8 +214,8 @@ async def _told_keys(
 
 
 @asynccontextmanager
-async def told_refusal(app: FastAPI) -> AsyncIterator[None]:
-    """Keep why *app* cannot start: whoever starts it prints that as one sentence."""
+async def kept_refusal(app: FastAPI) -> AsyncIterator[None]:
+    """Keep the error if *app* cannot start, for whoever starts it to print in one sentence."""
     try:
         yield
     except RecollectError as error:

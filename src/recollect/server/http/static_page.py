@@ -1,4 +1,4 @@
-"""The web page: its built files, read once at the start, or a sentence on how to build it."""
+"""Serve the web page: its built files, read once at start, or a note on how to build it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from recollect.server.http.problems import PAGE_PATH, no_path
 STATIC: Final = Path(__file__).parents[1] / "static"
 INDEX: Final = "index.html"
 API: Final = "docs"
-"""Here the page describes the routes; whatever a client accepts, it is the page."""
+"""The path of the API documentation; it is served as the page to every client."""
 PLACES: Final = frozenset({
     "overview", "chat", "memories", "recall", "profile", "graph", "review", "formation", "types",
     "settings", "api",
 })  # fmt: skip
-"""The screens of the page; the page itself has them behind the "#" of its address."""
+"""The screens of the page, which the page itself addresses behind the "#"."""
 _ASSETS: Final = "assets/"
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 _POLICY: Final = (
@@ -32,7 +32,7 @@ _POLICY: Final = (
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 _SMALLER: Final = 0.9
-"""A file is sent compressed if that takes no more than this share of it: a picture does not."""
+"""Compress a file if that leaves at most this share of its size; pictures hardly shrink."""
 _NOT_BUILT: Final = """\
 <!doctype html><html lang="en"><meta charset="utf-8"><title>Recollect</title>
 <p>The service runs. Its page is not built: run <code>make page</code> in the project, or install
@@ -43,13 +43,13 @@ the released package, which brings it. The API is described in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A file of the page, and how it is sent to a browser that can unpack it."""
+    """A file of the page, with a compressed copy if that is smaller."""
 
     content: bytes
     media_type: str
     tag: str
     packed: bytes | None = None
-    """The content under gzip; ``None`` if that is hardly smaller."""
+    """The content, gzipped; ``None`` if that is hardly smaller."""
 
 
 def is_built(folder: Path) -> bool:
@@ -58,10 +58,10 @@ def is_built(folder: Path) -> bool:
 
 
 def read_files(folder: Path) -> Mapping[str, File]:
-    """Return the files of a built page by their path; none if it is not built."""
+    """Return the files of a built page by path, empty if it is not built."""
     if not is_built(folder):
         return {}
-    # Python's own table: what Windows keeps of types may call a script plain text.
+    # Python's own table: the registry of Windows may map .js to plain text.
     types = mimetypes.MimeTypes()
     found: dict[str, File] = {}
     for path in sorted(folder.rglob("*")):
@@ -75,14 +75,14 @@ def read_files(folder: Path) -> Mapping[str, File]:
 
 
 def _packed(content: bytes) -> bytes | None:
-    """Return *content* under gzip, the same bytes at every start; None if that saves little."""
+    """Return *content* gzipped, ``None`` if that saves little; equal bytes at every start."""
     packed = gzip.compress(content, mtime=0)
     return packed if len(packed) <= _SMALLER * len(content) else None
 
 
 def takes_gzip(accepted: str) -> bool:
     """
-    Return True if a header ``Accept-Encoding`` lets an answer be under gzip.
+    Return True if an ``Accept-Encoding`` header accepts gzip.
 
     >>> takes_gzip("deflate, gzip;q=0.5"), takes_gzip("gzip;q=0"), takes_gzip("identity")
     (True, False, False)
@@ -96,7 +96,7 @@ def takes_gzip(accepted: str) -> bool:
 
 def screen_address(path: str, query: str) -> str:
     """
-    Return the address, relative to *path*, at which the page shows what *path* names.
+    Return the address of the screen that *path* names, relative to *path*.
 
     >>> screen_address("memories/Fact/home", "scope=mira")
     '../../#/memories/Fact/home?scope=mira'
@@ -107,7 +107,7 @@ def screen_address(path: str, query: str) -> str:
 
 
 def _elsewhere(address: str) -> str:
-    """Return what a browser shows until the page says itself that there is no such place."""
+    """Return a 404 page that forwards to the page, which shows the error itself."""
     link = escape(address)
     return f"""\
 <!doctype html><html lang="en"><meta charset="utf-8"><title>404 · Recollect</title>
@@ -118,7 +118,7 @@ def _elsewhere(address: str) -> str:
 
 
 def _deep(path: str, query: str) -> Response:
-    """Answer a browser that asks for a path of a screen: it is sent there; 404 where none is."""
+    """Redirect a browser to the screen that *path* names, or answer 404."""
     address = screen_address(path, query)
     if path.split("/", 1)[0] in PLACES | {API}:
         return Response(status_code=307, headers={"location": address})
@@ -126,7 +126,7 @@ def _deep(path: str, query: str) -> Response:
 
 
 def page_router(folder: Path = STATIC) -> APIRouter:
-    """Return the routes of the page; files are indexed in advance, not looked up per request."""
+    """Return the routes of the page; files are read in advance, not on each request."""
     files = read_files(folder)
     router = APIRouter(include_in_schema=False)
 
@@ -155,7 +155,7 @@ def page_router(folder: Path = STATIC) -> APIRouter:
             headers["content-encoding"] = "gzip"
         return Response(packed or file.content, media_type=file.media_type, headers=headers)
 
-    # HEAD of the files alone: on every path it would take the place of the refusals of routes.
+    # HEAD for files only: on every path it would hide the 404 and 405 of other routes.
     for name in ("", API, *files):
         router.add_api_route(f"/{name}", page, methods=["HEAD"])
     router.add_api_route(f"/{{{PAGE_PATH}:path}}", page, methods=["GET"])

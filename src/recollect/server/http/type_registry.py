@@ -1,4 +1,4 @@
-"""The memory types of a scope: its own, else those of the nearest above, else the service's."""
+"""The memory types of a scope: its own, its nearest ancestor's, or the service's."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ async def own_settings(reach: Reach) -> JsonObject:
     store, standing = reach.service.memory.store, reach.service.scope_settings
     name = reach.scope, len(reach.principal.scope)
     held = standing.get(name)
+    # Only for an append with a cached key: the store checks that its stamp is still current.
     if held is not None and held[1] == reach.stamp:
         return held[0]
     stamp = store.settings_stamp()
@@ -60,20 +61,20 @@ async def keep_types(memory: Recollect, scope: Scope, types: tuple[MemoryType, .
 
 async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:
     """
-    Reject a document that its type does not allow, where the type is known.
+    Validate a document against its type, if the type is known.
 
     Raises:
-        UsageError: It says what is wrong with it.
+        UsageError: The document is invalid; the error says why.
     """
     found = check_document(await types_of(reach), type_, value)
     unusable = None if found is None else _unusable(found, value)
     if unusable:
-        msg = f"the value is no {type_}: {unusable}"
+        msg = f"the value is not a valid {type_}: {unusable}"
         raise UsageError(msg)
 
 
 def _unusable(type_: MemoryType, value: JsonObject) -> str | None:
-    """Return why `Instructions` or `Examples` could not parse *value*, if so."""
+    """Return why `Instructions` or `Examples` cannot parse *value*, ``None`` if they can."""
     try:
         if type_.parameters == INSTRUCTIONS.parameters:
             check_rules(rules_in(value), characters_max=INSTRUCTIONS_CHARACTERS_MAX)

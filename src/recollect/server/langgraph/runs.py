@@ -34,7 +34,6 @@ from recollect.server.langgraph.run_records import (
 from recollect.server.langgraph.run_status import IN_FLIGHT
 from recollect.server.langgraph.threads import made_thread, scope_of, standing_runs, values_of
 from recollect.server.schemas.elements import JsonAnswer
-from recollect.stores.validation import to_datetime
 
 router: Final = APIRouter(tags=["langgraph"])
 TRIES: Final = 20
@@ -181,7 +180,7 @@ async def _noted(reach: Reach, how: Configured, asked: RunRequest, span: Span) -
     """Keep a run, and settle with it those that its strategy ends."""
     memory = reach.memory
     for _ in range(TRIES):
-        now = to_datetime(memory.store.now())
+        now = reach.service.now()
         thread = await existing(memory, reach.scope, span.thread)
         run = KeptRun(
             id=str(uuid4()),
@@ -267,7 +266,7 @@ async def cancel(
     for _ in range(TRIES):
         thread = await existing(memory, reach.scope, thread_id)
         others = [each for each in await _in_flight(reach, thread) if each.id != run_id]
-        now = to_datetime(memory.store.now())
+        now = reach.service.now()
         stopped = replace(found, status="interrupted", updated_at=now, reason="cancelled")
         writes: list[SideWrite] = [
             put_thread(replace(thread, updated_at=now, held=not others)),

@@ -32,7 +32,7 @@ from recollect.server.langgraph.run_records import (
 )
 from recollect.server.langgraph.run_status import IN_FLIGHT, ground_of, standing
 from recollect.server.schemas.elements import JsonAnswer
-from recollect.stores.validation import PAGE_ROWS_MAX, to_datetime
+from recollect.stores.validation import PAGE_ROWS_MAX
 
 router: Final = APIRouter(prefix="/threads", tags=["langgraph"])
 _TYPE_OF_ROLE: Final = {"user": "human", "assistant": "ai", "system": "system", "tool": "tool"}
@@ -45,7 +45,7 @@ def scope_of(reach: Reach, thread: KeptThread) -> Scope | None:
 
 async def made_thread(reach: Reach, id_: str, metadata: JsonObject) -> KeptThread:
     """Create a missing thread, and return it."""
-    now = to_datetime(reach.memory.store.now())
+    now = reach.service.now()
     made = KeptThread(id=id_, scope=None, metadata=metadata, created_at=now, updated_at=now)
     await reach.memory.store.apply(place_of(reach.scope, id_), [put_thread(made)])
     return await existing(reach.memory, reach.scope, id_)
@@ -55,7 +55,7 @@ async def standing_runs(reach: Reach, thread: KeptThread) -> list[KeptRun]:
     """Return the runs of a thread as they stand now, the newest first."""
     memory = reach.memory
     runs = await kept_runs(memory, reach.scope, thread.id)
-    now = to_datetime(memory.store.now())
+    now = reach.service.now()
     ground = await ground_of(memory, scope_of(reach, thread), thread.id, now)
     return [standing(each, ground) for each in runs]
 
@@ -134,7 +134,7 @@ async def update(reach: Writing, thread_id: ThreadId, asked: ThreadChangeRequest
     """Write fields into a thread's metadata; the others stay."""
     memory = reach.memory
     found = await existing(memory, reach.scope, thread_id)
-    now = to_datetime(memory.store.now())
+    now = reach.service.now()
     put = put_thread(replace(found, updated_at=now, metadata={**found.metadata, **asked.metadata}))
     await memory.store.apply(place_of(reach.scope, thread_id), [put])
     return await _shown(reach, await existing(memory, reach.scope, thread_id))

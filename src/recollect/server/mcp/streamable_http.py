@@ -19,12 +19,18 @@ from starlette.types import Scope as Connection
 from recollect.formation.config import Assistants
 from recollect.server.authorization import Principal
 from recollect.server.http.application import connection_limits
-from recollect.server.http.authentication import Authenticating
+from recollect.server.http.authentication import Authentication
 from recollect.server.http.mounts import Door, add_doors
 from recollect.server.http.origins import BrowserOrigins
 from recollect.server.http.problems import Problem
 from recollect.server.http.prometheus import Metrics
-from recollect.server.http.state import OpenMemory, Service, Told, opened_service, told_refusal
+from recollect.server.http.state import (
+    KeyCallback,
+    OpenMemory,
+    Service,
+    kept_refusal,
+    opened_service,
+)
 from recollect.server.mcp.callers import McpCaller, caller_of
 from recollect.server.mcp.protocol_server import mcp_server
 from recollect.server.mcp.tool_calls import Tools
@@ -44,7 +50,7 @@ _NO_METHOD: Final = Problem(
 )
 
 
-def _tell_nobody(_key: str) -> None:
+def _ignore_key(_key: str) -> None:
     """Ignore the first key; the default callback."""
 
 
@@ -100,7 +106,7 @@ def create_mcp_app(
     open_memory: OpenMemory,
     *,
     assistants: Assistants | None = None,
-    tell_key: Told = _tell_nobody,
+    tell_key: KeyCallback = _ignore_key,
     offered: OfferedTools | None = None,
 ) -> FastAPI:
     """
@@ -116,7 +122,7 @@ def create_mcp_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with (
-            told_refusal(app),
+            kept_refusal(app),
             opened_service(
                 settings,
                 open_memory,
@@ -141,7 +147,7 @@ def create_mcp_app(
         redirect_slashes=False,
         middleware=[
             Middleware(BrowserOrigins, settings=settings),
-            Middleware(Authenticating),
+            Middleware(Authentication),
             room,
             Middleware(Revocation),
         ],

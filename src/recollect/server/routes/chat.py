@@ -21,7 +21,6 @@ from recollect.server.http.scope_access import IdempotencyKey, Reach, Writing
 from recollect.server.http.type_registry import settings_of
 from recollect.server.routes.recall import note
 from recollect.server.schemas.requests import ChatRequest
-from recollect.stores.validation import to_datetime
 from recollect.text.token_estimate import estimated_tokens
 from recollect.wire.messages import message_to_json
 from recollect.wire.recalls import recalled_to_json
@@ -123,7 +122,7 @@ async def _done(
         "user": message_to_json(said),
         "assistant": message_to_json(kept) if kept else None,
         "recalled": recalled,
-        "due_in_s": seconds_until(due, to_datetime(memory.store.now())),
+        "due_in_s": seconds_until(due, reach.service.now()),
         "reason": reason,
     }
 

@@ -27,7 +27,6 @@ from recollect.stores.plans.erase_targets import (
     EraseThread,
     check_target,
 )
-from recollect.stores.validation import to_datetime
 from recollect.wire.erasures import ErasePreview, preview_to_json, receipt_to_json
 
 
@@ -63,7 +62,7 @@ async def preview(reach: Erasing, asked: EraseRequest) -> JsonAnswer:
     if isinstance(target, EraseScope) and target.below:
         reach.may("erase", below=True)
     counts = await _counted(reach, check_target(target))
-    expires_at = to_datetime(reach.memory.store.now()) + timedelta(seconds=CONFIRM_S)
+    expires_at = reach.service.now() + timedelta(seconds=CONFIRM_S)
     shown = _ShownErase(target=asked.target, counts=counts, until=expires_at)
     held = shown.model_dump(mode="json", exclude_none=True)
     token = reach.service.signer.token(held, _CONFIRMATION, reach.principal.key_id, reach.scope)
@@ -145,7 +144,7 @@ def _confirmed(reach: Reach, token: str) -> tuple[EraseTarget, _Counts]:
     service = reach.service
     told = service.signer.value(token, _CONFIRMATION, reach.principal.key_id, reach.scope)
     held = _ShownErase.model_validate(told)
-    if held.until <= to_datetime(service.memory.store.now()):
+    if held.until <= service.now():
         msg = f"the confirmation is older than {CONFIRM_S:g} s (CONFIRM_S): preview it again"
         raise UsageError(msg)
     return held.target.target(), held.counts

@@ -25,7 +25,6 @@ from recollect.server.http.scope_access import (
 from recollect.server.routes.threads import existing_thread
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import RetryRequest, ThreadRequest
-from recollect.stores.validation import to_datetime
 from recollect.wire.elements import time_to_json
 from recollect.wire.formations import formation_to_json
 from recollect.wire.threads import pending_to_json
@@ -48,7 +47,7 @@ async def pending(
         return await memory.pending(scope, cursor=at, limit=rows)
 
     found, after = await reach.walked(_PENDING, page_of, cursor=cursor, limit=limit, below=below)
-    now = to_datetime(memory.store.now())
+    now = reach.service.now()
     return {
         "pending": [pending_to_json(each, now, reach.relative) for each in found],
         "paused": bool(found) and all(each.state == "paused" for each in found),
@@ -63,7 +62,7 @@ def _breaker(reach: Reach) -> JsonAnswer | None:
     if worker is None:
         return None
     breaker = worker.breaker
-    now = to_datetime(reach.memory.store.now())
+    now = reach.service.now()
     return {
         "open": breaker.is_open(now),
         "outages": breaker.outages,

@@ -19,7 +19,6 @@ from recollect.server.http.request_log import LOG
 from recollect.server.http.scope_access import Administering
 from recollect.server.http.state import Service
 from recollect.server.schemas.elements import JsonAnswer
-from recollect.stores.validation import to_datetime
 from recollect.wire.health import health_to_json
 
 router: Final = APIRouter(tags=["operations"])
@@ -60,7 +59,7 @@ async def ready(request: Request) -> Response | JsonAnswer:
     if await _may_see_details(service, request):
         return await answer_health(service)
     tasks = service.memory.store.tasks.health()
-    status = Health(at=to_datetime(service.memory.store.now()), store=store, tasks=tasks).status
+    status = Health(at=service.now(), store=store, tasks=tasks).status
     return {"status": status}
 
 

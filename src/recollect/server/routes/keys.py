@@ -90,7 +90,7 @@ async def _shown_again(reach: Reach, id_: str, source: SecretSource) -> JsonAnsw
     except NotFoundError as error:
         msg = f"the key {id_!r} was revoked since: make another one under a new idempotency key"
         raise GoneError(msg) from error
-    secret = reach.keys_in(reach.memory, source).made_again(key)
+    secret = reach.keys_in(reach.memory, source).recreate_secret(key)
     return key_to_json(key, reach.relative) | {"key": secret}
 
 

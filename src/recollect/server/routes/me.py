@@ -8,7 +8,6 @@ from fastapi import APIRouter
 
 from recollect import __version__
 from recollect.records import JsonObject
-from recollect.server.authorization import granted
 from recollect.server.http.scope_access import (
     LIMIT,
     LIMIT_MAX,
@@ -74,7 +73,7 @@ async def scopes(
     """Return the scope that is meant, or it and all below it that hold something, in order."""
     if not below:
         return {"scopes": [reach.relative(reach.scope)], "cursor": None}
-    granted(reach.principal, "read", below=True)
+    reach.may("read", below=True)
     inner = reach.after(_SCOPES, cursor)
     page = await reach.memory.scopes(
         prefix=reach.scope, cursor=inner if isinstance(inner, str) else None, limit=limit

@@ -16,7 +16,6 @@ from recollect.server.http.recall_history import RecallNote
 from recollect.server.http.scope_access import Reach, Reading
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.recall_requests import RecallRequest
-from recollect.stores.validation import to_datetime
 from recollect.wire.recalls import recall_to_json
 
 router: Final = APIRouter(prefix="/v1", tags=["recall"])
@@ -79,7 +78,7 @@ def narrowed(reach: Reach, found: Recall, asked: RecallRequest) -> Recall:
 
 def note(reach: Reach, query: str, entries: Sequence[Recalled]) -> None:
     """Record for each memory of *entries* that a recall by *query* returned it."""
-    now = to_datetime(reach.memory.store.now())
+    now = reach.service.now()
     for rank, each in enumerate(entries, start=1):
         if isinstance(each.content, Memory):
             told = RecallNote(at=now, query=query, rank=rank, score=round(float(each.score), 4))

@@ -27,7 +27,7 @@ from recollect.server.http.type_registry import settings_of
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import AppendRequest, MessageInput, Time
 from recollect.stores.plans.due_times import Debounce
-from recollect.stores.validation import ID_CHARACTERS_MAX, POSITION_MAX, to_datetime
+from recollect.stores.validation import ID_CHARACTERS_MAX, POSITION_MAX
 from recollect.wire.messages import message_to_json
 from recollect.wire.threads import thread_to_json
 
@@ -48,7 +48,7 @@ async def threads(
         return await memory.threads(scope, cursor=at, limit=rows)
 
     found, after = await reach.walked(_THREADS, page_of, cursor=cursor, limit=limit, below=below)
-    now = to_datetime(memory.store.now())
+    now = reach.service.now()
     return {
         "threads": [thread_to_json(each, now, reach.relative) for each in found],
         "cursor": after,
@@ -59,7 +59,7 @@ async def threads(
 async def thread(reach: Reading, thread: ThreadId) -> JsonAnswer:
     """Return a thread, and how far it has been formed."""
     found = await existing_thread(reach, thread)
-    return thread_to_json(found, to_datetime(reach.memory.store.now()), reach.relative)
+    return thread_to_json(found, reach.service.now(), reach.relative)
 
 
 async def existing_thread(reach: Reach, thread: str) -> Thread:

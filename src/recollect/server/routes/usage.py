@@ -12,7 +12,6 @@ from recollect.records import Scope
 from recollect.server.http.scope_access import Below, Reach, Reading
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.usage import COUNTS
-from recollect.stores.validation import to_datetime
 
 router: Final = APIRouter(prefix="/v1", tags=["usage"])
 DAYS: Final = 30
@@ -30,7 +29,7 @@ async def usage(
     """
     if below:
         reach.may("admin", below=True)
-    now = to_datetime(reach.memory.store.now())
+    now = reach.service.now()
     since = (now - timedelta(days=days - 1)).strftime("%Y-%m-%d")
     found: defaultdict[str, Counter[str]] = defaultdict(Counter)
     depth = len(reach.scope)
