@@ -160,7 +160,7 @@ def test_turns_that_would_be_kept_twice_are_warned_of() -> None:
         found.exclude_input_keys = ("near",)
         apart = VectorStoreRetrieverMemory(*at, "exchanges", exclude_input_keys=["near"])
 
-        with pytest.warns(UserWarning, match="twice; give one of them as a ReadOnlySharedMemory"):
+        with pytest.warns(UserWarning, match="twice: wrap one of them in a ReadOnlySharedMemory"):
             CombinedMemory([near, found])
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -170,7 +170,7 @@ def test_turns_that_would_be_kept_twice_are_warned_of() -> None:
 
 def test_a_priority_names_each_variable_once() -> None:
     """A name that is missing or unknown is told."""
-    with pytest.raises(UsageError, match="must name each once"):
+    with pytest.raises(UsageError, match="exactly once"):
         CombinedMemory([talked()], priority=["history", "histories"])
 
 

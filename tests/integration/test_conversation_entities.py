@@ -294,7 +294,7 @@ def test_a_store_of_somebody_else_is_used(store: SyncRecollect) -> None:
         store, ADA, TALK, llm=ScriptedModel(rules), entity_store=theirs, normalised=True
     )
     told(memory, "Mira paints.")
-    memory._reader.asking.__dict__["model"] = ScriptedModel(["mira", "Mira paints boats."])
+    memory._reader.model.__dict__["model"] = ScriptedModel(["mira", "Mira paints boats."])
     told(memory, "mira paints boats.")
 
     assert {"Mira": "Mira paints boats."} == theirs.store
@@ -326,11 +326,14 @@ def test_a_scope_store_has_the_methods_of_the_original(store: SyncRecollect) -> 
 
 
 def test_what_cannot_work_is_refused_when_it_is_made(store: SyncRecollect) -> None:
-    with recollect.open_sync(embedder="none") as other, pytest.raises(UsageError, match="another"):
+    with (
+        recollect.open_sync(embedder="none") as other,
+        pytest.raises(UsageError, match="different"),
+    ):
         ConversationEntityMemory(
             store, ADA, TALK, llm=None, entity_store=ScopeEntityStore(other, ADA)
         )
-    with pytest.raises(UsageError, match="asks for mood"):
+    with pytest.raises(UsageError, match="does not fill: mood"):
         ConversationEntityMemory(llm=None, entity_extraction_prompt="{mood}")
     with pytest.raises(UsageError, match="at least 1 turn"):
         ConversationEntityMemory(llm=None, every_turns=0)

@@ -81,8 +81,8 @@ def test_what_happens_to_the_thread_elsewhere_is_seen(
 class Forgetful(ThreadView):
     """A copy that never looks at the count: it does not see what was removed."""
 
-    def _took(self, changes: object) -> bool:
-        super()._took(changes)  # type: ignore[arg-type]
+    def _apply(self, changes: object) -> bool:
+        super()._apply(changes)  # type: ignore[arg-type]
         return True
 
 

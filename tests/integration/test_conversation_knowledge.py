@@ -452,7 +452,7 @@ def test_a_graph_of_langchain_is_taken(store: SyncRecollect) -> None:
 
 def test_a_graph_out_of_reach_is_refused(store: SyncRecollect) -> None:
     away = recollect.open(embedder="none")
-    with pytest.raises(UsageError, match="another Recollect"):
+    with pytest.raises(UsageError, match="different memories"):
         made(store, kg=EntityGraph(KnowledgeGraph(away, ADA)))
 
 

@@ -237,7 +237,7 @@ def test_a_server_that_is_away_is_told(tmp_path: Path) -> None:
     ) as client:
         memory = of(client)
 
-        with pytest.raises(StoreUnavailableError, match="retry"):
+        with pytest.raises(StoreUnavailableError, match="try again"):
             memory.load_memory("city")
         with pytest.raises(StoreUnavailableError):
             memory.save_conversation("Hello", MessageType.UserMessage)

@@ -1,4 +1,4 @@
-"""The classic conversation memories: policies over one thread that say what the prompt gets."""
+"""Conversation memories in the style of LangChain and AutoChain, stored in one thread each."""
 
 from __future__ import annotations
 

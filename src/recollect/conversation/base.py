@@ -25,17 +25,18 @@ from recollect.sync.object_home import AnyRecollect, Home
 
 OptionsT = TypeVar("OptionsT")
 Values: TypeAlias = Mapping[str, Any]
-Variables: TypeAlias = dict[str, Any]
-"""The variables of a prompt, by name."""
 """A chain's inputs or outputs by key."""
+Variables: TypeAlias = dict[str, Any]
+"""The variables of a prompt by name."""
 
 
 class BaseMemory(ABC):
     """
-    The contract of the classic memories, without ``await`` and with it.
+    The interface of conversation memories, with synchronous and asynchronous methods.
 
-    A chain loads the memory's variables into its prompt, and saves each turn afterwards. A method
-    with ``await`` runs the one without on a thread, unless a subclass has one of its own.
+    A chain loads the memory's variables into its prompt, and saves each turn afterwards. An
+    asynchronous method runs its synchronous counterpart in a worker thread, unless a subclass
+    overrides it.
     """
 
     @property
@@ -45,15 +46,15 @@ class BaseMemory(ABC):
 
     @abstractmethod
     def load_memory_variables(self, inputs: Values) -> Variables:
-        """Return the variables for the next prompt, by variable; *inputs* are the chain's."""
+        """Return the variables for the next prompt by name; *inputs* are the chain's inputs."""
 
     @abstractmethod
     def save_context(self, inputs: Values, outputs: Values) -> None:
-        """Keep one turn: a chain's inputs and outputs; the whole turn or nothing of it."""
+        """Save one turn, a chain's inputs and outputs, atomically."""
 
     @abstractmethod
     def clear(self) -> None:
-        """Remove what this memory keeps."""
+        """Remove everything that this memory has saved."""
 
     aload_memory_variables = threaded(load_memory_variables)
     asave_context = threaded(save_context)
@@ -62,16 +63,16 @@ class BaseMemory(ABC):
 
 class PolicyMemory(BaseMemory):
     """
-    A memory whose three operations are coroutines over an open memory, written once.
+    A conversation memory written as three coroutines: `load`, `save` and `remove`.
 
-    A memory of your own extends this one: give `memory_variables` and the three operations,
-    and both faces are there.
+    Extend this class for a memory of your own: implement `memory_variables`, `home` and the three
+    coroutines, and the synchronous and asynchronous methods follow.
     """
 
     @property
     @abstractmethod
     def home(self) -> Home:
-        """The bridge to the memory that stores it."""
+        """The bridge to the Recollect memory that stores the conversation."""
 
     @abstractmethod
     async def load(self, memory: Recollect, inputs: Values) -> Variables:
@@ -79,31 +80,31 @@ class PolicyMemory(BaseMemory):
 
     @abstractmethod
     async def save(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
-        """Keep one turn."""
+        """Save one turn."""
 
     @abstractmethod
     async def remove(self, memory: Recollect) -> None:
-        """Remove what is kept."""
+        """Remove everything that was saved."""
 
     async def parts(self, memory: Recollect, inputs: Values) -> dict[str, PromptPart]:
-        """Return the variables for the next prompt, in entries that can be dropped one by one."""
+        """Return the variables for the next prompt as entries that can be dropped one by one."""
         loaded = await self.load(memory, inputs)
         return {name: part_of(value) for name, value in loaded.items()}
 
     async def _load_parts(self, memory: Recollect, inputs: Values) -> dict[str, PromptPart]:
-        """Return what goes into the next prompt, for a budget that several memories share."""
+        """Return droppable prompt entries by variable, for a token budget shared by memories."""
         return await self.parts(memory, inputs)
 
     async def _load_variables(self, memory: Recollect, inputs: Values) -> Variables:
-        """Return what goes into the next prompt, by variable; *inputs* are the chain's."""
+        """Return the variables for the next prompt by name; *inputs* are the chain's inputs."""
         return await self.load(memory, inputs)
 
     async def _save_context(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
-        """Keep one turn: a chain's inputs and outputs; the whole turn or nothing of it."""
+        """Save one turn, a chain's inputs and outputs, atomically."""
         await self.save(memory, inputs, outputs)
 
     async def _clear(self, memory: Recollect) -> None:
-        """Remove what this memory keeps."""
+        """Remove everything that this memory has saved."""
         await self.remove(memory)
 
     load_parts, aload_parts = method_pair(_load_parts)
@@ -115,7 +116,7 @@ class PolicyMemory(BaseMemory):
 
 
 class Conversation(TypedDict, total=False):
-    """The thread that a memory works on, and the chain's keys for its two sides."""
+    """Options of `ChatMemory`: the message history, and the chain's input and output keys."""
 
     chat_memory: ChatHistory | ForeignHistory | None
     input_key: str | None
@@ -127,10 +128,9 @@ class ChatMemory(PolicyMemory):
     """
     A memory over the messages of one conversation.
 
-    *memory*, *scope* and *thread* name a thread of ours; *chat_memory* is a `ChatHistory`, or
-    a chat message history of LangChain's, instead. With none of them the conversation lives in
-    this process only. *input_key* and *output_key* say which of a chain's inputs and outputs
-    the two sides of a turn are, where there are several.
+    Give *memory*, *scope* and *thread*, or a *chat_memory*: a `ChatHistory` or a LangChain chat
+    message history. With neither, the conversation lives in this process only. *input_key* and
+    *output_key* select the user's and the model's text if a chain has several inputs or outputs.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class ChatMemory(PolicyMemory):
         return_messages: bool = False,
         **unknown: object,
     ) -> None:
-        pass_over(self, unknown)
+        warn_ignored(self, unknown)
         if chat_memory is not None and (memory, scope, thread) != (None, None, None):
             msg = "give a chat_memory, or the memory, scope and thread of one, not both"
             raise UsageError(msg)
@@ -160,28 +160,28 @@ class ChatMemory(PolicyMemory):
 
     @property
     def home(self) -> Home:
-        """The bridge to the memory that stores it."""
+        """The bridge to the Recollect memory that stores the conversation."""
         return self._own.home
 
     @property
     def scope(self) -> Scope:
-        """The scope of what is kept beside the messages."""
+        """The scope of the thread, and of summaries and facts made from it."""
         return self._own.scope
 
     @property
     def thread(self) -> str:
-        """The thread that what is kept beside the messages belongs to."""
+        """The id of the thread; with a foreign history, of the summaries made from it."""
         return self._own.thread
 
     @property
     def talk(self) -> ThreadMessages:
-        """The messages, where they live."""
+        """Access to the messages, in the thread or in the foreign history."""
         if isinstance(self.chat_memory, ChatHistory):
             return self.chat_memory.talk
         return ForeignTalk(self.chat_memory)
 
     async def save(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
-        """Append both sides of a turn, together."""
+        """Append both messages of a turn atomically."""
         await self.talk.add(memory, self.turn_of(inputs, outputs))
 
     async def remove(self, memory: Recollect) -> None:
@@ -193,11 +193,12 @@ class ChatMemory(PolicyMemory):
         Return the two messages of a turn.
 
         Raises:
-            UsageError: It cannot be told which input or output is meant, or it is no text.
+            UsageError: The input or output to save is ambiguous, or it is not text.
         """
         asked_key = self.asked_key_in(inputs)
         answered_key = self.output_key or output_key_of(outputs)
-        # Keys before values, as the original: of two faults it tells the same one.
+        # Check both keys before either value, as LangChain does, so that a turn with several
+        # faults raises the same error.
         check_key(inputs, asked_key, "input")
         check_key(outputs, answered_key, "output")
         classes = message_classes()
@@ -205,7 +206,7 @@ class ChatMemory(PolicyMemory):
         return [classes.human(asked), classes.ai(text_at(outputs, answered_key, "output"))]
 
     def asked_key_in(self, inputs: Values) -> str:
-        """Return the key of what the person said."""
+        """Return the key of the user's message."""
         return self.input_key or input_key_of(inputs, self.memory_variables)
 
     def asked_in(self, inputs: Values) -> str:
@@ -214,7 +215,7 @@ class ChatMemory(PolicyMemory):
 
 
 class Transcript(Conversation, total=False):
-    """How messages are named and formatted in the prompt."""
+    """Options of `TranscriptMemory`: the speakers' prefixes, and the variable's name."""
 
     human_prefix: str
     ai_prefix: str
@@ -225,8 +226,8 @@ class TranscriptMemory(ChatMemory):
     """
     A memory that puts some messages of the conversation into the prompt.
 
-    The variable is *memory_key*: messages with *return_messages*, otherwise a transcript whose
-    lines begin with *human_prefix* or *ai_prefix*.
+    Its one variable, *memory_key*, holds messages if *return_messages* is set, otherwise a
+    transcript whose lines begin with *human_prefix* or *ai_prefix*.
     """
 
     def __init__(
@@ -250,7 +251,7 @@ class TranscriptMemory(ChatMemory):
         """Return the messages that go into the prompt, oldest first."""
 
     async def transcript(self, memory: Recollect) -> str:
-        """Return the same as a transcript."""
+        """Return the chosen messages as a transcript."""
         return buffer_string(await self.chosen(memory), self.human_prefix, self.ai_prefix)
 
     async def load(self, memory: Recollect, inputs: Values) -> Variables:
@@ -259,7 +260,7 @@ class TranscriptMemory(ChatMemory):
         return {self.memory_key: await shown(memory)}
 
     async def parts(self, memory: Recollect, inputs: Values) -> dict[str, PromptPart]:
-        """Return the messages one by one, those of a tool call together; the oldest goes first."""
+        """Return the messages as entries, oldest dropped first; tool calls stay with results."""
         groups = groups_of(await self.chosen(memory))
         return {
             self.memory_key: PromptPart(
@@ -272,12 +273,12 @@ class TranscriptMemory(ChatMemory):
 
     @property
     def memory_variables(self) -> list[str]:
-        """The one variable."""
+        """The one variable, ``[memory_key]``."""
         return [self.memory_key]
 
     @property
     def buffer(self) -> Any:
-        """The content for the prompt: messages or a transcript."""
+        """The content for the prompt: messages if `return_messages` is set, else a transcript."""
         return self.buffer_as_messages if self.return_messages else self.buffer_as_str
 
     @property
@@ -291,36 +292,36 @@ class TranscriptMemory(ChatMemory):
         return self.home.call(self.transcript)
 
     async def abuffer(self) -> Any:
-        """Return the same as `buffer`."""
+        """Async variant of `buffer`."""
         shown = self.chosen if self.return_messages else self.transcript
         return await self.home.visit(shown)
 
     async def abuffer_as_messages(self) -> list[AnyMessage]:
-        """Return the same as `buffer_as_messages`."""
+        """Async variant of `buffer_as_messages`."""
         return await self.home.visit(self.chosen)
 
     async def abuffer_as_str(self) -> str:
-        """Return the same as `buffer_as_str`."""
+        """Async variant of `buffer_as_str`."""
         return await self.home.visit(self.transcript)
 
 
-def pass_over(memory: object, unknown: Iterable[str]) -> None:
+def warn_ignored(memory: object, unknown: Iterable[str]) -> None:
     """
-    Warn of parameters that *memory* does not have.
+    Warn of parameters that *memory* does not have, and ignores.
 
-    The classic memories ignore them, so that programs have them: one that was written for a
-    window is also run with a buffer. A warning tells of a parameter that is only misspelt.
+    LangChain's memories ignore unknown parameters silently, so programs pass, for example, a
+    window's ``k`` to a buffer. An error would break these; a warning still reveals a misspelling.
     """
     for name in sorted(unknown):
         msg = (
-            f"{type(memory).__name__} has no parameter {name!r}: it is passed over, as LangChain's "
+            f"{type(memory).__name__} has no parameter {name!r}: it is ignored, as LangChain's "
             "classic memories do"
         )
         warnings.warn(msg, UserWarning, stacklevel=_outside_frames())
 
 
 def _outside_frames() -> int:
-    """Return the stack level of the code that created the memory, for warnings."""
+    """Return the stack level of the first caller outside this package, for warnings."""
     frame, level = inspect.currentframe(), 0
     while frame is not None and frame.f_globals.get("__name__", "").startswith("recollect."):
         frame, level = frame.f_back, level + 1
@@ -328,5 +329,5 @@ def _outside_frames() -> int:
 
 
 def options_of(kind: Callable[..., OptionsT], options: Mapping[str, object]) -> OptionsT:
-    """Return the *options* that are keywords of *kind*, a `TypedDict`."""
+    """Return those of *options* that the `TypedDict` *kind* has as keys."""
     return kind(**{name: each for name, each in options.items() if name in kind.__annotations__})

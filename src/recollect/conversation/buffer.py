@@ -1,4 +1,4 @@
-"""Everything that was said goes into the prompt."""
+"""Conversation memory that puts the whole conversation into the prompt."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class ConversationBufferMemory(TranscriptMemory):
     """
     Puts the whole conversation into the prompt.
 
-    With *max_token_limit* a conversation that has grown past it is refused when it is loaded,
-    before a provider would; *count_tokens* counts the transcript.
+    With *max_token_limit*, loading a longer conversation raises `LimitError` before a provider
+    rejects the prompt; *count_tokens* counts the tokens of the transcript.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class ConversationBufferMemory(TranscriptMemory):
         Return all messages.
 
         Raises:
-            LimitError: They are more tokens than *max_token_limit*.
+            LimitError: They have more tokens than *max_token_limit*.
         """
         messages = await self.talk.all(memory)
         if self.max_token_limit is not None:
@@ -53,7 +53,7 @@ class ConversationBufferMemory(TranscriptMemory):
         Return all messages as a transcript.
 
         Raises:
-            LimitError: It is more tokens than *max_token_limit*.
+            LimitError: It has more tokens than *max_token_limit*.
         """
         text = await self.talk.text(memory, self.human_prefix, self.ai_prefix)
         self._check(text)

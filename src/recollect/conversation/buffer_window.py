@@ -1,4 +1,4 @@
-"""The last turns go into the prompt."""
+"""Conversation memory that puts the last turns into the prompt."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class ConversationBufferWindowMemory(TranscriptMemory):
     """
     Puts the last *k* turns into the prompt; the thread keeps all of them.
 
-    A turn is two messages, as in the original. With *whole_turns* it is a person's message and
-    whatever follows it, tool calls and their results among them.
+    A turn is two messages, as in LangChain. With *whole_turns* it is a user's message and
+    everything up to the next one, including tool calls and their results.
     """
 
     def __init__(
@@ -37,13 +37,15 @@ class ConversationBufferWindowMemory(TranscriptMemory):
         self.whole_turns = whole_turns
 
     async def chosen(self, memory: Recollect) -> list[AnyMessage]:
-        """Return the messages of the last turns; reads no more of the thread than these."""
+        """Return the messages of the last *k* turns, without reading the whole thread."""
         if self.k <= 0:
             return []
         count = self.k * MESSAGES_PER_TURN
         newest = await self.talk.newest(memory, count)
         if not self.whole_turns:
             return newest
+        # A turn with tool calls has more than two messages: double the window until it holds k
+        # user messages, or the whole thread.
         while len(newest) == count and turns_in(newest) < self.k:
             count *= 2
             newest = await self.talk.newest(memory, count)
@@ -56,6 +58,6 @@ def turns_in(messages: Sequence[AnyMessage]) -> int:
 
 
 def last_turns(messages: Sequence[AnyMessage], count: int) -> list[AnyMessage]:
-    """Return *messages* from where the last *count* turns begin; all, if there are fewer."""
+    """Return the last *count* turns of *messages*, all messages if there are fewer turns."""
     begins = [index for index, message in enumerate(messages) if message.type == "human"]
     return list(messages[begins[-count] :] if len(begins) >= count else messages)

@@ -1,4 +1,4 @@
-"""Shared parts of memories that read turns: one reader at a time, nothing left unread."""
+"""Base of memories whose model reads the turns, and catches up after a failure."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect
 
 READ_MAX: Final = 50
-"""So many messages are read together, when many have waited."""
+"""Messages per reading of a backlog, at most."""
 
 
 class ReadingMemory(ChatMemory):
     """
-    A memory that a model reads turns for, as they come or *every_turns* of them together.
+    A memory whose model reads each turn as it is saved, or *every_turns* of them together.
 
-    How far it has read is kept beside the thread. A model that fails leaves the turn kept and
-    nothing learnt of it: the next save, or `flush`, reads it with what came after.
+    The position up to which it has read is stored beside the thread. If the model fails, the turn
+    is still saved and stays unread: the next save, or `flush`, reads it with the later ones.
     """
 
     policy: str
-    """The prefix of the key of its progress."""
+    """The prefix of the key under which its progress is stored."""
 
     def __init__(
         self,
@@ -52,18 +52,18 @@ class ReadingMemory(ChatMemory):
     @abstractmethod
     async def learn(self, memory: Recollect, piece: Sequence[Placed], *, is_saved: bool) -> None:
         """
-        Read *piece*, and keep what was learnt together with the progress.
+        Read *piece*, and store what was learnt and the progress in one write.
 
         Args:
-            is_saved: Whether its last turn is the one that is saved now.
+            is_saved: Whether the last turn of *piece* is the one being saved.
         """
 
     async def save(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
         """
-        Append both sides of a turn, and learn of it what is due.
+        Append both messages of a turn, then read the unread turns if enough have come.
 
         Raises:
-            ModelError: The model failed; the turn is kept, and waits.
+            ModelError: The model failed; the turn is saved, and stays unread.
         """
         is_first = await self._progress.until(memory) is None
         before = await self.talk.newest(memory, 1) if is_first else []
@@ -75,40 +75,41 @@ class ReadingMemory(ChatMemory):
             await self._read(memory, waiting, is_saved=True)
 
     async def finish(self, memory: Recollect) -> None:
-        """Read all turns that wait."""
+        """Read all unread turns."""
         await self._read(memory, await self.waiting(memory), is_saved=False)
 
     async def _flush(self, memory: Recollect) -> None:
         """
-        Read all turns that wait.
+        Read all unread turns.
 
         Raises:
-            ModelError: The model failed; they still wait.
+            ModelError: The model failed; the turns stay unread.
         """
         await self.finish(memory)
 
     flush, aflush = method_pair(_flush)
 
     async def remove(self, memory: Recollect) -> None:
-        """Remove all messages, and how far they were read."""
+        """Remove all messages, and the reading progress."""
         await self._progress.remove(memory)
         await super().remove(memory)
 
     async def waiting(self, memory: Recollect) -> list[Placed]:
-        """Return the messages that were not read yet, oldest first."""
+        """Return the unread messages, oldest first."""
         return await self.talk.after(memory, await self._progress.until(memory) or 0)
 
     async def _begin(self, memory: Recollect, *, is_begun: bool) -> None:
         """
-        Record where reading starts, so that a failed first turn is read later.
+        Record where reading starts, so that a first turn whose reading fails is read later.
 
-        When reading turn by turn, earlier messages are skipped, as in the original.
+        A memory that reads turn by turn skips the messages before it, as LangChain's does.
         """
         waiting = await self.talk.after(memory, 0)
         if is_begun and self.every_turns == 1:
             waiting = waiting[-MESSAGES_PER_TURN:]
         if waiting:
-            with suppress(VersionConflictError):  # another writer has begun meanwhile
+            # A concurrent writer may have recorded a start already: keep that one.
+            with suppress(VersionConflictError):
                 await memory.apply(self.scope, [self._progress.begin(waiting[:MESSAGES_PER_TURN])])
 
     async def _read(self, memory: Recollect, waiting: Sequence[Placed], *, is_saved: bool) -> None:
@@ -119,7 +120,7 @@ class ReadingMemory(ChatMemory):
             await self._check(memory, piece)
 
     async def _check(self, memory: Recollect, piece: Sequence[Placed]) -> None:
-        """Revert what was derived from messages of *piece* erased during the model's answer."""
+        """Revert what was learnt from messages that were erased while the model answered."""
         before, count = piece[0].position - 1, len(piece)
         there = {each.id for each in await self.talk.after(memory, before, limit=count)}
         if gone := [each.id for each in piece if each.id and each.id not in there]:

@@ -1,4 +1,4 @@
-"""Interface of a chain's memory: named values and the conversation, sync and async."""
+"""Interface of a chain's memory: named values and a conversation."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from recollect.sync.method_pairs import PairCall, delegated_pair, threaded
 
 class ChainMemory(ABC):
     """
-    The contract of AutoChain's memories, without ``await`` and with it.
+    The interface of AutoChain's memories, with synchronous and asynchronous methods.
 
-    A value is anything that JSON can express, or an object that tells its fields; it comes back
-    as JSON, from every kind of memory. A method with ``await`` runs the one without on a thread,
-    unless a subclass has one of its own.
+    A value is JSON, a dataclass, or an object with ``model_dump()`` or ``dict()``; every memory
+    returns it as JSON. An asynchronous method runs its synchronous counterpart in a worker thread,
+    unless a subclass overrides it.
     """
 
     @abstractmethod
@@ -25,15 +25,15 @@ class ChainMemory(ABC):
 
     @abstractmethod
     def save_memory(self, key: str, value: object) -> None:
-        """Keep *value* at *key*, in the place of the one that is there."""
+        """Store *value* at *key*, and replace an earlier one."""
 
     @abstractmethod
     def load_conversation(self) -> ChatMessageHistory:
-        """Return the conversation as it is now, oldest message first; a copy."""
+        """Return a copy of the conversation, oldest message first."""
 
     @abstractmethod
     def save_conversation(self, /, message: str, message_type: MessageType, **fields: Json) -> None:
-        """Append a message; a function's has the fields ``name``, ``conversational_message``."""
+        """Append a message; a function message has ``name`` and ``conversational_message``."""
 
     @abstractmethod
     def clear(self) -> None:
@@ -45,10 +45,8 @@ class ChainMemory(ABC):
     asave_conversation = threaded(save_conversation)
     aclear = threaded(clear)
 
-    # A memory that also searches returns only the value stored at the key here.
-
     async def _load_value(self, call: PairCall, key: str, default: object = None) -> Any:
-        """Return the value that is kept at exactly *key*, or *default*; nothing is searched."""
+        """Return the value stored at exactly *key*, or *default*, without any search."""
         return await call(self.load_memory, self.aload_memory, key, default)
 
     load_value, aload_value = delegated_pair(_load_value)

@@ -1,4 +1,4 @@
-"""A chain's steps around each turn: load memory into its inputs, store its outputs."""
+"""The steps of a chain around each turn: load its inputs from memory, and save its outputs."""
 
 from __future__ import annotations
 
@@ -18,31 +18,32 @@ from recollect.sync.method_pairs import PairCall, delegated_pair
 CONVERSATION_HISTORY: Final = "history"
 INTERMEDIATE_STEPS: Final = "intermediate_steps"
 _OUTPUTS: Final = ("tool_output", "observation")
-"""Names of the field in which an action holds its tool's result."""
+"""Fields in which an action may hold its tool's result, in order of preference."""
 
 
 async def _chain_inputs(memory: ChainMemory, call: PairCall, user_message: str) -> Variables:
     """
-    Keep what the person says, and return all memory as inputs of a chain.
+    Save the user's message, and return the whole memory as inputs of a chain.
 
-    They are the values by key, the conversation with this message under ``history``, and under
-    ``intermediate_steps`` the actions so far, a list (empty at first).
+    The inputs are the stored values by key, the conversation including this message under
+    ``history``, and the list of actions so far under ``intermediate_steps``.
     """
     values = await call(memory.load_memory, memory.aload_memory)
     said = user_message, MessageType.UserMessage
     await call(memory.save_conversation, memory.asave_conversation, *said)
-    return _inputs(values, await call(memory.load_conversation, memory.aload_conversation))
+    conversation = await call(memory.load_conversation, memory.aload_conversation)
+    return {INTERMEDIATE_STEPS: [], **values, CONVERSATION_HISTORY: conversation}
 
 
 async def _keep_outputs(memory: ChainMemory, call: PairCall, output: object) -> Variables:
     """
-    Keep what the chain answers and the actions behind it; return both.
+    Save the chain's answer and the actions behind it, and return both.
 
-    *output* is an object or a mapping with ``message`` and ``intermediate_steps`` (all of them
-    so far: they take the place of those that were kept), or the text of the answer alone.
+    *output* is an object or a mapping with ``message`` and ``intermediate_steps`` (all steps so
+    far: they replace the stored ones), or the text of the answer alone.
 
     Raises:
-        UsageError: It has no message; nothing was kept.
+        UsageError: *output* has no message; nothing was saved.
     """
     kept = _outputs(output)
     said = kept["message"], MessageType.AIMessage
@@ -55,15 +56,15 @@ async def _keep_outputs(memory: ChainMemory, call: PairCall, output: object) -> 
 
 async def _keep_action(memory: ChainMemory, call: PairCall, action: object) -> None:
     """
-    Keep an agent's action: what its tool returned as a function message, its input at its name.
+    Save an agent's action: the tool's input as the value at its name, its result as a message.
 
     *action* is an object or a mapping with ``tool``, ``tool_input`` and ``tool_output`` (or
-    ``observation``); its ``response``, where it has one, is shown in the talk.
+    ``observation``). Its ``response``, if any, is the text shown in the conversation.
 
     Raises:
-        UsageError: It names no tool; nothing was kept.
+        UsageError: The action names no tool; nothing was saved.
     """
-    taken = _action(action)
+    taken = _read_action(action)
     await call(memory.save_memory, memory.asave_memory, taken.tool, taken.tool_input)
     kind = MessageType.FunctionMessage
     keep = partial(memory.save_conversation, taken.output, kind, **taken.fields)
@@ -73,8 +74,9 @@ async def _keep_action(memory: ChainMemory, call: PairCall, action: object) -> N
 
 async def _is_repeated(memory: ChainMemory, call: PairCall, action: object) -> bool:
     """Return True if the last action with the same tool had the same input."""
-    taken = _action(action)
-    before = await call(memory.load_value, memory.aload_value, taken.tool, _Never)
+    taken = _read_action(action)
+    # A sentinel that equals no input: ``None`` is a possible input of a tool.
+    before = await call(memory.load_value, memory.aload_value, taken.tool, object())
     return bool(before == taken.tool_input)
 
 
@@ -84,13 +86,9 @@ keep_action, akeep_action = delegated_pair(_keep_action)
 is_repeated, ais_repeated = delegated_pair(_is_repeated)
 
 
-class _Never:
-    """Not equal to any input of a tool."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Taken:
-    """An action that was taken, or may be."""
+class _Action:
+    """An agent's action: its tool, input and result, and the fields of its function message."""
 
     tool: str
     tool_input: Json
@@ -98,10 +96,10 @@ class _Taken:
     fields: Mapping[str, Json]
 
 
-def _action(action: object) -> _Taken:
+def _read_action(action: object) -> _Action:
     tool = _field(action, "tool")
     if not isinstance(tool, str) or not tool:
-        msg = f"an action names its tool, {{'tool': …, 'tool_input': …}}; this does not: {action!r}"
+        msg = f"the action names no tool: {action!r}; give {{'tool': …, 'tool_input': …}}"
         raise UsageError(msg)
     found = (_field(action, name) for name in _OUTPUTS)
     output = next((each for each in found if each not in (None, "")), "")
@@ -109,7 +107,7 @@ def _action(action: object) -> _Taken:
     response = _field(action, "response")
     if isinstance(response, str) and response:
         fields[CONVERSATIONAL] = response
-    return _Taken(
+    return _Action(
         tool=tool,
         tool_input=json_of(_field(action, "tool_input"), f"the input of {tool!r}"),
         output=str(output),
@@ -117,14 +115,10 @@ def _action(action: object) -> _Taken:
     )
 
 
-def _inputs(values: Mapping[str, object], conversation: object) -> Variables:
-    return {INTERMEDIATE_STEPS: [], **values, CONVERSATION_HISTORY: conversation}
-
-
 def _outputs(output: object) -> Variables:
     message = output if isinstance(output, str) else _field(output, "message")
     if not isinstance(message, str):
-        msg = f"a chain's output has the text of its answer at 'message'; this has not: {output!r}"
+        msg = f"the chain's output has no text at 'message': {output!r}; give the answer there"
         raise UsageError(msg)
     steps = None if isinstance(output, str) else _field(output, INTERMEDIATE_STEPS)
     if steps is None:

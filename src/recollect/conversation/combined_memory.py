@@ -1,4 +1,4 @@
-"""Several memories as one, a memory that is only read, and one of constants."""
+"""Wrappers of conversation memories: several combined, a read-only one, and constants."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recollect.conversation.base import (
     PolicyMemory,
     Values,
     Variables,
-    pass_over,
+    warn_ignored,
 )
 from recollect.conversation.prompt_parts import PromptPart, part_of, within
 from recollect.conversation.retriever import VectorStoreRetrieverMemory
@@ -27,14 +27,14 @@ ValueT = TypeVar("ValueT")
 
 class CombinedMemory(BaseMemory):
     """
-    Several memories together: each loads its own variables, and each saves every turn.
+    Several memories combined: each loads its own variables, and each saves every turn.
 
-    Of several over one thread one keeps the turns, and the others go in as `ReadOnlySharedMemory`:
-    otherwise each turn is kept once by each, which is warned of.
+    If several share a thread, wrap all but one in `ReadOnlySharedMemory`: otherwise each of them
+    saves every turn again, and a warning says so.
 
-    With *max_token_limit* they share one budget: whole entries are left out until all of it
-    fits, from the variable that *priority* names last (the order of *memories* by default), the
-    oldest or least fitting first; never a message without its tool's result, nor half a text.
+    With *max_token_limit* they share one token budget. Whole entries are dropped until the rest
+    fits: from the variable that *priority* names last (by default in the order of *memories*), its
+    oldest or least relevant entry first. A tool call is dropped together with its result.
     """
 
     def __init__(
@@ -50,10 +50,10 @@ class CombinedMemory(BaseMemory):
         Combine *memories*.
 
         Raises:
-            UsageError: Two of them have a variable of the same name, or *priority* does not name
-                each variable once.
+            UsageError: Two memories have a variable of the same name, or *priority* does not name
+                each variable exactly once.
         """
-        pass_over(self, unknown)
+        warn_ignored(self, unknown)
         self.memories = list(memories)
         _check_apart(self.memories)
         _warn_of_guessed_keys(self.memories)
@@ -63,27 +63,27 @@ class CombinedMemory(BaseMemory):
         self.priority = list(self.memory_variables if priority is None else priority)
         self.count_tokens = count_tokens
         if sorted(self.priority) != sorted(self.memory_variables):
-            msg = f"priority {self.priority} must name each once: {self.memory_variables}"
+            msg = f"priority is {self.priority}: name each of {self.memory_variables} exactly once"
             raise UsageError(msg)
 
     @property
     def memory_variables(self) -> list[str]:
-        """The variables of all."""
+        """The variables of all memories, in order."""
         return [name for each in self.memories for name in each.memory_variables]
 
     async def _load_variables(self, call: PairCall, inputs: Values) -> Variables:
-        """Return the variables of all, within the budget."""
+        """Return the variables of all memories, within the token budget."""
         if self.max_token_limit is None:
             return _merged([await _variables_of(each, call, inputs) for each in self.memories])
         return self._within([await _parts_of(each, call, inputs) for each in self.memories])
 
     async def _save_context(self, call: PairCall, inputs: Values, outputs: Values) -> None:
-        """Keep one turn in each, in their order."""
+        """Save one turn in each memory, in order."""
         for each in self.memories:
             await call(each.save_context, each.asave_context, inputs, outputs)
 
     async def _clear(self, call: PairCall) -> None:
-        """Clear each."""
+        """Clear each memory."""
         for each in self.memories:
             await call(each.clear, each.aclear)
 
@@ -113,7 +113,7 @@ def _warn_of_guessed_keys(memories: Sequence[BaseMemory]) -> None:
     for each in memories:
         if isinstance(each, ChatMemory) and each.input_key is None:
             msg = (
-                "a memory among several sees the others' variables among its inputs: set the "
+                "the inputs of a combined memory include the other memories' variables: set the "
                 f"input_key of {type(each).__name__}"
             )
             warnings.warn(msg, stacklevel=3)
@@ -126,9 +126,8 @@ def _warn_of_kept_variables(memories: Sequence[BaseMemory]) -> None:
             continue
         if kept := sorted(names - {each.memory_key, *each.exclude_input_keys}):
             msg = (
-                "a chain's inputs hold the variables of all its memories, and a "
-                "VectorStoreRetrieverMemory keeps all inputs of a turn: set its "
-                f"exclude_input_keys to {kept}"
+                "VectorStoreRetrieverMemory saves all inputs of a turn, which include the "
+                f"variables of the other memories: set its exclude_input_keys to {kept}"
             )
             warnings.warn(msg, stacklevel=3)
 
@@ -141,15 +140,15 @@ def _warn_of_turns_kept_twice(memories: Sequence[BaseMemory]) -> None:
         if before is not each:
             names = f"{type(before).__name__} and {type(each).__name__}"
             msg = (
-                f"{names} keep their turns in the same conversation: each turn would stand there "
-                "twice; give one of them as a ReadOnlySharedMemory (its flush() catches up), or "
+                f"{names} save their turns in the same conversation, so each turn is saved twice: "
+                "wrap one of them in a ReadOnlySharedMemory (its flush() catches up), or give it "
                 "a thread of its own"
             )
             warnings.warn(msg, stacklevel=3)
 
 
 def _conversation_of(memory: BaseMemory) -> object:
-    """Return the conversation that a memory appends to, ``None`` if there is none."""
+    """Return an identity of the conversation that a memory appends to; ``None`` if none."""
     if isinstance(memory, ChatMemory) and not isinstance(memory.chat_memory, ChatHistory):
         return id(memory.chat_memory)
     if isinstance(memory, ChatMemory):
@@ -183,36 +182,36 @@ async def _parts_of(memory: BaseMemory, call: PairCall, inputs: Values) -> dict[
     return {name: part_of(value) for name, value in loaded.items()}
 
 
-class _Unwritten(BaseMemory):
-    """A memory that keeps nothing itself."""
+class _ReadOnlyMemory(BaseMemory):
+    """A memory that ignores writes."""
 
     def save_context(self, inputs: Values, outputs: Values) -> None:
-        """Keep nothing."""
+        """Do nothing."""
 
     def clear(self) -> None:
-        """Remove nothing."""
+        """Do nothing."""
 
     async def asave_context(self, inputs: Values, outputs: Values) -> None:
-        """Keep nothing."""
+        """Do nothing."""
 
     async def aclear(self) -> None:
-        """Remove nothing."""
+        """Do nothing."""
 
 
-class ReadOnlySharedMemory(_Unwritten):
-    """Another memory, read and never written: for a tool that shares an agent's."""
+class ReadOnlySharedMemory(_ReadOnlyMemory):
+    """A read-only view of another memory, for a tool that reads an agent's memory."""
 
     def __init__(self, memory: BaseMemory, **unknown: object) -> None:
-        pass_over(self, unknown)
+        warn_ignored(self, unknown)
         self.memory = memory
 
     @property
     def memory_variables(self) -> list[str]:
-        """The variables of the other."""
+        """The variables of the other memory."""
         return self.memory.memory_variables
 
     async def _load_variables(self, call: PairCall, inputs: Values) -> Variables:
-        """Return what the other returns."""
+        """Return the variables of the other memory."""
         return await _variables_of(self.memory, call, inputs)
 
     load_memory_variables, aload_memory_variables = delegated_pair(
@@ -220,11 +219,11 @@ class ReadOnlySharedMemory(_Unwritten):
     )
 
 
-class SimpleMemory(_Unwritten):
-    """Constants: the same variables for each prompt."""
+class SimpleMemory(_ReadOnlyMemory):
+    """A memory of constants: the same variables for each prompt."""
 
     def __init__(self, memories: Mapping[str, object] | None = None, **unknown: object) -> None:
-        pass_over(self, unknown)
+        warn_ignored(self, unknown)
         self.memories = dict(memories or {})
 
     @property

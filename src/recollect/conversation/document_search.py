@@ -1,4 +1,4 @@
-"""Documents that are found by a query: what a long-term memory asks of a search."""
+"""Interface of the document search that a long-term memory uses."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from recollect.records import JsonObject
 from recollect.sync.method_pairs import PairCall, delegated_pair, threaded
 
 TOP_K: Final = 2
+"""Documents returned by default."""
 TOP_K_MAX: Final = 1_000
 
 
 def new_id() -> str:
-    """Return an id that no other document has."""
+    """Return a new unique document id."""
     return str(uuid4())
 
 
 @dataclass(frozen=True, slots=True)
 class SearchDocument:
     """
-    A text to be found, with what is known of it.
+    A document to add to a search.
 
-    *vector* is its embedding where it has one already; a document of the same *id* is replaced.
+    It replaces a document of the same *id*. *vector* is its embedding, if already computed.
     """
 
     doc: str
@@ -39,10 +40,10 @@ class SearchDocument:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundDocument:
     """
-    A document that bears on a query.
+    A document found by a search.
 
-    *similarity* is the cosine of the angle between their vectors, 1 at best; ``None`` where the
-    search is not by vectors alone.
+    *similarity* is the cosine similarity to the query, at most 1; ``None`` if the search does not
+    rank by vectors alone.
     """
 
     doc: str
@@ -53,13 +54,13 @@ class FoundDocument:
 
 class DocumentSearch(ABC):
     """
-    A document search, as an agent's tool and as long-term memory.
+    A document search, usable as an agent's tool and as long-term memory.
 
-    The texts are stored in its index, so that another object over the same index finds them.
+    The index stores the texts, so that another object over the same index finds them.
     """
 
     name: str = "Internal search"
-    description: str = "Find the documents that bear on a query."
+    description: str = "Find the documents that are relevant to a query."
 
     @abstractmethod
     def search(self, query: str, top_k: int = TOP_K) -> list[FoundDocument]:
@@ -67,14 +68,14 @@ class DocumentSearch(ABC):
 
     @abstractmethod
     def add_docs(self, docs: Sequence[SearchDocument]) -> None:
-        """Add documents, each in the place of one with its id."""
+        """Add documents; each replaces one of the same id."""
 
     @abstractmethod
     def clear_index(self) -> None:
         """Remove all documents."""
 
     async def _run(self, call: PairCall, tool_input: str | Mapping[str, object]) -> str:
-        r"""
+        """
         Return the texts found as lines ``Doc 0: …``, empty if there are none.
 
         Args:
@@ -83,7 +84,7 @@ class DocumentSearch(ABC):
         return shown(await call(self.search, self.asearch, *_asked(tool_input)))
 
     def close(self) -> None:  # noqa: B027 (most have nothing open)
-        """End what this object alone has open; the index stays."""
+        """Close the resources that this object opened; the index stays."""
 
     def __enter__(self) -> Self:
         return self
@@ -104,13 +105,13 @@ def shown(found: Sequence[FoundDocument]) -> str:
 
 def checked_top_k(top_k: object) -> int:
     """
-    Return *top_k* if so many documents may be asked for.
+    Return *top_k* if it is valid.
 
     Raises:
-        UsageError: It is not a whole number from 1 to ``TOP_K_MAX``.
+        UsageError: It is not an integer from 1 to ``TOP_K_MAX``.
     """
     if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= TOP_K_MAX:
-        msg = f"top_k is a whole number from 1 to {TOP_K_MAX} (TOP_K_MAX), not {top_k!r}"
+        msg = f"top_k is {top_k!r}: give an integer from 1 to {TOP_K_MAX} (TOP_K_MAX)"
         raise UsageError(msg)
     return top_k
 
@@ -126,7 +127,7 @@ def are_documents(value: object) -> bool:
         return False
     kinds = {isinstance(each, SearchDocument) for each in value}
     if len(kinds) > 1:
-        msg = "a list of documents and of something else is kept nowhere: save them apart"
+        msg = "the list mixes documents and other values: save them separately"
         raise UsageError(msg)
     return kinds == {True}
 
@@ -135,6 +136,6 @@ def _asked(tool_input: str | Mapping[str, Any]) -> tuple[str, int]:
     if isinstance(tool_input, str):
         return tool_input, TOP_K
     if "query" not in tool_input:
-        msg = f"a search is asked {{'query': …, 'top_k': …}}; this has no query: {tool_input!r}"
+        msg = f"the search input has no query: {tool_input!r}; give {{'query': …, 'top_k': …}}"
         raise MissingKeyError(msg)
     return tool_input["query"], tool_input.get("top_k", TOP_K)

@@ -1,4 +1,4 @@
-"""Evidence of a policy's documents, so that they are erased with their messages."""
+"""Evidence of summaries and facts, so that an erase of a message reaches them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from recollect.stores.remainder import MEMORY_THREAD, version_name
 
 
 def said_in(thread: str, messages: Sequence[Placed]) -> list[Evidence]:
-    """Return *messages* as evidence; none for a foreign history."""
+    """Return *messages* as evidence; empty for a foreign history, whose messages have no ids."""
     return [Evidence(thread=thread, message=each.id) for each in messages if each.id]
 
 
 def sources_in(thread: str, messages: Sequence[Placed]) -> list[Source]:
-    """Return *messages* as sources of words, the newest first."""
+    """Return *messages* as sources of words, newest first."""
     return [
         Source(words_of(text_of(each.message)), tuple(said_in(thread, [each])))
         for each in reversed(messages)
@@ -36,10 +36,10 @@ def telling(
     text: str, thread: str, read: Sequence[Placed], besides: Sequence[Source] = ()
 ) -> list[Evidence]:
     """
-    Return the evidence of a *text* that a model made from the messages *read*.
+    Return the evidence of a *text* that a model wrote from the messages *read*.
 
-    This is the messages that share words with it, or all of them if none does; plus, from what the
-    model was shown *besides*, the first source of each remaining word.
+    The evidence is the messages that share words with the text, or all of them if none does; plus,
+    for each remaining word, the first of the *besides* (other sources in the prompt) that has it.
     """
     said = {
         each: source.words
@@ -55,10 +55,10 @@ def telling(
 
 def versions_before(type_: str, key: str, version: int) -> list[Evidence]:
     """
-    Return earlier versions to cite as evidence of the version after *version*.
+    Return the earlier versions to cite as evidence of the version after *version*.
 
-    Citing all of them would grow with the conversation. These are 1, 2, 4 … versions back, so that
-    an erase reaches every later version in few steps.
+    The citations go 1, 2, 4 … versions back: an erase reaches every later version in few steps,
+    and the evidence does not grow with the conversation.
 
     >>> [each.message for each in versions_before("Summary", "s", 4)]
     ['Summary/s@4', 'Summary/s@3', 'Summary/s@1']

@@ -7,7 +7,7 @@ from typing import Final, Unpack
 
 from anyio import to_thread
 
-from recollect.conversation.base import Conversation, Values, Variables, options_of, pass_over
+from recollect.conversation.base import Conversation, Values, Variables, options_of, warn_ignored
 from recollect.conversation.buffer_window import MESSAGES_PER_TURN
 from recollect.conversation.catch_up import ReadingMemory
 from recollect.conversation.document_sources import sources_in, telling
@@ -29,11 +29,11 @@ from recollect.records import Evidence, ScopeLike
 from recollect.sync.object_home import AnyRecollect
 
 TRIES_MAX: Final = 5
-"""So often a turn is read again because another writer was first."""
+"""Attempts to store what a turn says of its entities, when other writers come first."""
 
 
 class EntityOptions(Conversation, EntityPrompts, total=False):
-    """Options: the thread, how messages are formatted, and the prompts."""
+    """Options of `ConversationEntityMemory`: the thread, the transcript's format, the prompts."""
 
     human_prefix: str
     ai_prefix: str
@@ -42,19 +42,20 @@ class EntityOptions(Conversation, EntityPrompts, total=False):
 
 class ConversationEntityMemory(ReadingMemory):
     """
-    Puts the last *k* turns, and what is known of the names in the new line, into the prompt.
+    Puts the last *k* turns, and summaries of the entities in the new message, into the prompt.
 
-    A load asks the model for the names, a save asks once for each of them; *entity_cache* has
-    the names between the two. What is known is kept in *entity_store*: the ``Entity`` memories
-    of the conversation's scope, which its threads share, or this process where it has none.
+    A load calls the model once for the entities' names, a save once for each entity's summary;
+    *entity_cache* holds the names between the two. Summaries are stored in *entity_store*: by
+    default the ``Entity`` memories of the conversation's scope, which its threads share, or this
+    process if the conversation has no scope.
 
-    With *one_call* a save asks once for all names. With *normalised* a name is the same in any
-    case, comes once, and "none." is no name. With *every_turns* above 1 a load calls no model
-    (it shows the known names that the last lines mention), and so many turns are read
-    together: one call for their names, then as above. `flush` reads what waits.
+    With *one_call* a save calls the model once for all entities. With *normalised* names are
+    compared without case, listed once, and "none." is not a name. With *every_turns* above 1 a
+    load calls no model (it shows the known entities that the last turns mention), and that many
+    turns are read together: one call for their names, then as above. `flush` reads the rest.
 
-    A model that fails leaves the turn kept and nothing learnt of it: the next save, or
-    `flush`, reads it with what came after.
+    If the model fails, the turn is still saved and stays unread: the next save, or `flush`, reads
+    it with the later ones.
     """
 
     policy = "entities"
@@ -80,7 +81,7 @@ class ConversationEntityMemory(ReadingMemory):
             UsageError: A prompt uses an unknown variable, *every_turns* is below 1, or
                 *entity_store* uses another memory.
         """
-        pass_over(self, options.keys() - EntityOptions.__annotations__.keys())
+        warn_ignored(self, options.keys() - EntityOptions.__annotations__.keys())
         conversation = options_of(Conversation, options)
         super().__init__(memory, scope, thread, every_turns=every_turns, **conversation)
         self.human_prefix = options.get("human_prefix", "Human")
@@ -102,18 +103,18 @@ class ConversationEntityMemory(ReadingMemory):
                 return InMemoryEntityStore()
             return ScopeEntityStore(self.home.memory, self.scope)
         if isinstance(store, ScopeEntityStore) and store.home.memory is not self.home.memory:
-            msg = "the entity_store is over another memory than the conversation: open one for both"
+            msg = "the entity_store and the conversation use different memories: open one for both"
             raise UsageError(msg)
         return store
 
     @property
     def llm(self) -> object:
-        """The model, as it was given."""
-        return self._reader.asking.llm
+        """The model that was given."""
+        return self._reader.model.llm
 
     @property
     def entity_extraction_prompt(self) -> PromptChoice:
-        """The prompt that asks for the names in a line."""
+        """The prompt that asks for the names in a message."""
         return self._reader.extraction
 
     @property
@@ -123,7 +124,7 @@ class ConversationEntityMemory(ReadingMemory):
 
     @property
     def memory_variables(self) -> list[str]:
-        """The names with what is known of them, and the last turns."""
+        """``entities``, the summaries by name, and the variable of the last turns."""
         return ["entities", self.chat_history_key]
 
     @property
@@ -133,10 +134,10 @@ class ConversationEntityMemory(ReadingMemory):
 
     async def load(self, memory: Recollect, inputs: Values) -> Variables:
         """
-        Return the last turns, and what is known of the names in the new line.
+        Return the last turns, and the summaries of the entities in the new message.
 
         Raises:
-            ModelError: The model failed; the names of the line before stay in *entity_cache*.
+            ModelError: The model failed; *entity_cache* keeps the names of the message before.
         """
         said, kept = self.asked_in(inputs), KeptEntities(self.entity_store)
         recent = await self.recent(memory)
@@ -157,14 +158,15 @@ class ConversationEntityMemory(ReadingMemory):
         return await self.talk.newest(memory, self.k * MESSAGES_PER_TURN) if self.k > 0 else []
 
     async def remove(self, memory: Recollect) -> None:
-        """Remove all messages, and what is known of names; in a scope that threads share not."""
+        """Remove all messages, and the summaries, unless they are a scope's, shared by threads."""
         self.entity_cache = []
         if not isinstance(self.entity_store, ScopeEntityStore):
             await to_thread.run_sync(self.entity_store.clear)
         await super().remove(memory)
 
     async def learn(self, memory: Recollect, piece: Sequence[Placed], *, is_saved: bool) -> None:
-        """Learn of *piece*; of the turn that is saved, the load before has asked for the names."""
+        """Update the summaries of the entities in *piece*."""
+        # The load before this save has already asked for the names in the saved turn.
         asked = self.entity_cache if is_saved and self.every_turns == 1 else None
         around = await self._around(memory, piece)
         history = self._lines([each.message for each in around])
@@ -176,22 +178,23 @@ class ConversationEntityMemory(ReadingMemory):
         kept = KeptEntities(self.entity_store)
         beside, besides = self._progress.write(piece), sources_in(self.thread, around)
 
-        def told(text: str) -> list[Evidence]:
+        def cite(text: str) -> list[Evidence]:
             return telling(text, self.thread, piece, besides)
 
+        # Each summary extends the one before: if another writer changed it, ask the model again.
         for _ in range(TRIES_MAX):
             known = await kept.read(memory, names)
             texts = await self._reader.texts(
                 names, known, history=history, said=_said(piece), key=kept.key
             )
             try:
-                await kept.write(memory, known, Learnt(texts, self.scope, told, beside))
+                await kept.write(memory, known, Learnt(texts, self.scope, cite, beside))
             except VersionConflictError:
                 continue
             return
 
     async def _around(self, memory: Recollect, piece: Sequence[Placed]) -> Sequence[Placed]:
-        """Return the last *k* turns with the one that is read, or before those that are read."""
+        """Return *piece* with the turns before it: *k* in all if it is one turn, else *k* more."""
         if len(piece) <= MESSAGES_PER_TURN:
             return await self.talk.last(memory, max(0, self.k) * MESSAGES_PER_TURN)
         first = piece[0].position - 1 - max(0, self.k) * MESSAGES_PER_TURN
@@ -199,7 +202,7 @@ class ConversationEntityMemory(ReadingMemory):
         return [each for each in near if each.position <= piece[-1].position]
 
     async def _names(self, memory: Recollect, history: str, said: str) -> list[str]:
-        """Return the names in what was *said*, in the spelling that the store has for them."""
+        """Return the names in what was *said*, in the store's spelling where it has one."""
         names = await self._reader.names(history, said)
         if not self._reader.normalised or isinstance(self.entity_store, ScopeEntityStore):
             return names
@@ -211,5 +214,5 @@ class ConversationEntityMemory(ReadingMemory):
 
 
 def _said(messages: Sequence[Placed]) -> str:
-    """Return the texts of user messages in *messages*, one per line."""
+    """Return the texts of the user messages in *messages*, one per line."""
     return "\n".join(text_of(each.message) for each in messages if kind_of(each.message) == "human")

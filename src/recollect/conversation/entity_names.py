@@ -1,4 +1,4 @@
-"""Names in what a model answers, and in what people say; pure."""
+"""Parse names in a model's answers, and find known names in a text; pure functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SPACED: Final = re.compile(r"[a-z0-9]")
 
 def listed_names(answer: str) -> list[str]:
     """
-    Return the names in *answer*, as the original memory reads them.
+    Return the names in *answer*, parsed as LangChain does.
 
     >>> listed_names("Ada, Oslo"), listed_names(" NONE "), listed_names("none.")
     (['Ada', 'Oslo'], [], ['none.'])
@@ -27,7 +27,7 @@ def listed_names(answer: str) -> list[str]:
 
 def clean_names(answer: str) -> list[str]:
     """
-    Return the names in *answer*: each once, whatever its case, and no word for no name.
+    Return the names in *answer*, once each regardless of case, without words for "no name".
 
     >>> clean_names("Sam, sam, 'SAM'., Oslo"), clean_names("none."), clean_names("张三、李四")
     (['Sam', 'Oslo'], [], ['张三', '李四'])
@@ -42,7 +42,7 @@ def clean_names(answer: str) -> list[str]:
 
 def folded(name: str) -> str:
     """
-    Return a name in the form in which spellings are compared.
+    Return a name normalised for comparison: NFKC, case-folded, with single spaces.
 
     >>> folded(" Ada  LOVELACE ")
     'ada lovelace'
@@ -64,6 +64,7 @@ def mentioned(names: Iterable[str], text: str) -> list[str]:
 def _is_in(name: str, said: str) -> bool:
     if not name:
         return False
+    # A word boundary only beside Latin letters and digits: scripts without spaces have none.
     before = r"(?<![a-z0-9])" if _SPACED.match(name[0]) else ""
     after = r"(?![a-z0-9])" if _SPACED.match(name[-1]) else ""
     return re.search(before + re.escape(name) + after, said) is not None
@@ -71,7 +72,7 @@ def _is_in(name: str, said: str) -> bool:
 
 def known_lines(known: Mapping[str, str]) -> str:
     r"""
-    Return names and what is known of them, a line each.
+    Return names and their summaries as lines of a prompt.
 
     >>> known_lines({"Ada": "She paints.", "Oslo": ""})
     'Ada <|> She paints.\nOslo <|>'
@@ -82,7 +83,7 @@ def known_lines(known: Mapping[str, str]) -> str:
 
 def read_lines(answer: str, names: Iterable[str]) -> dict[str, str]:
     r"""
-    Parse the new summaries in *answer*, by name; lines about other names are ignored.
+    Return the new summaries in *answer* by name; lines about names not in *names* are ignored.
 
     >>> read_lines("ada <|> She sails.\nBob <|> He too.\nNONE", ["Ada", "Oslo"])
     {'Ada': 'She sails.'}

@@ -18,7 +18,7 @@ _VARIABLES: Final = {
 
 
 class EntityPrompts(TypedDict, total=False):
-    """The texts that ask for names, for what is known of one, and of several."""
+    """The prompts that ask for names, for one entity's summary, and for several summaries."""
 
     entity_extraction_prompt: PromptChoice
     entity_summarization_prompt: PromptChoice
@@ -27,17 +27,17 @@ class EntityPrompts(TypedDict, total=False):
 
 class EntityReader:
     """
-    Asks a model for names, and for what is known of them.
+    Asks a model for the entities in a text, and for their updated summaries.
 
-    With *one_call* it is asked about all names at once, else once for each, in their order.
-    With *normalised* a name is the same in any case, and "none." is no name.
+    With *one_call* one call updates all summaries, otherwise one call each, in order. With
+    *normalised* names are compared without case, and "none." is not a name.
     """
 
     def __init__(
         self, llm: object, *, one_call: bool, normalised: bool, chosen: EntityPrompts
     ) -> None:
         """
-        Use a model, with options for the prompts.
+        Use a model and the *chosen* prompts, with defaults for the others.
 
         Raises:
             UsageError: A prompt uses an unknown variable.
@@ -54,11 +54,11 @@ class EntityReader:
         self.summaries = read["entity_summaries_prompt"]
         self.one_call = one_call
         self.normalised = normalised
-        self.asking = MemoryModel(llm)
+        self.model = MemoryModel(llm)
 
     async def names(self, history: str, said: str) -> list[str]:
-        """Return the names in what was *said*: one call."""
-        answer = await self.asking.asked(self.extraction, history=history, input=said)
+        """Return the names in what was *said*, by one model call."""
+        answer = await self.model.ask(self.extraction, history=history, input=said)
         return clean_names(answer) if self.normalised else listed_names(answer)
 
     async def texts(
@@ -71,19 +71,19 @@ class EntityReader:
         key: Callable[[str], str],
     ) -> dict[str, str]:
         """
-        Return updated summaries of *names* after what was *said*, by name.
+        Return the summaries of *names* by name, updated by what was *said*.
 
-        A name with an empty answer is omitted, so that its summary stays.
+        A name with an empty answer is omitted, so that its stored summary stays.
 
         Args:
-            key: Returns the form in which spellings of a name are compared.
+            key: Normalises a name, so that two spellings of one entity share a summary.
         """
         if self.one_call:
             return await self._at_once(known, history=history, said=said) if names else {}
         found: dict[str, tuple[str, str]] = {}
         for name in names:
             before = found[key(name)][1] if key(name) in found else known.texts.get(name, "")
-            answer = await self.asking.asked(
+            answer = await self.model.ask(
                 self.summarization, entity=name, summary=before, history=history, input=said
             )
             if answer.strip():
@@ -92,7 +92,7 @@ class EntityReader:
         return dict(found.values())
 
     async def _at_once(self, known: KnownEntities, *, history: str, said: str) -> dict[str, str]:
-        answer = await self.asking.asked(
+        answer = await self.model.ask(
             self.summaries, entities=known_lines(known.texts), history=history, input=said
         )
         return read_lines(answer, known.texts)

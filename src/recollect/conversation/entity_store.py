@@ -1,4 +1,4 @@
-"""Stores of entity summaries: in this process, in a scope, or a foreign one."""
+"""Stores of entity summaries: in this process, in a scope, or LangChain's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 
 from anyio import to_thread
 
-from recollect.conversation.base import pass_over
+from recollect.conversation.base import warn_ignored
 from recollect.conversation.document_sources import versions_before
 from recollect.conversation.entity_names import folded
 from recollect.memory.facade import Recollect
@@ -26,72 +26,72 @@ ENTITY_TYPE: Final = "Entity"
 
 
 class BaseEntityStore(ABC):
-    """Stores a summary per name, with the methods of LangChain's entity stores."""
+    """A store of one summary per name, with the methods of LangChain's entity stores."""
 
     @abstractmethod
     def get(self, key: str, default: str | None = None) -> str | None:
-        """Return the summary of *key*, *default* if there is none."""
+        """Return the summary of *key*, or *default* if there is none."""
 
     @abstractmethod
     def set(self, key: str, value: str | None) -> None:
-        """Keep *value* as what is known of *key*."""
+        """Store *value* as the summary of *key*."""
 
     @abstractmethod
     def delete(self, key: str) -> None:
-        """Forget *key*."""
+        """Remove *key*."""
 
     @abstractmethod
     def exists(self, key: str) -> bool:
-        """Return True if something is known of *key*."""
+        """Return True if *key* is stored."""
 
     @abstractmethod
     def clear(self) -> None:
-        """Forget all names."""
+        """Remove all names."""
 
     def keys(self) -> list[str]:
-        """Return the names that something is known of; none, where the store cannot list."""
+        """Return the stored names; empty if the store cannot list them."""
         return []
 
 
 class InMemoryEntityStore(BaseEntityStore):
-    """Names in this process, by their exact spelling; *store* is what is known at first."""
+    """Summaries in this process by the exact name; *store* holds the initial ones."""
 
     def __init__(self, store: Mapping[str, str | None] | None = None, **unknown: object) -> None:
-        pass_over(self, unknown)
+        warn_ignored(self, unknown)
         self.store: dict[str, str | None] = dict(store or {})
 
     def get(self, key: str, default: str | None = None) -> str | None:
-        """Return the summary of *key*, *default* if there is none."""
+        """Return the summary of *key*, or *default* if there is none."""
         return self.store.get(key, default)
 
     def set(self, key: str, value: str | None) -> None:
-        """Keep *value* as what is known of *key*."""
+        """Store *value* as the summary of *key*."""
         self.store[key] = value
 
     def delete(self, key: str) -> None:
-        """Forget *key*; nothing happens if it is unknown."""
+        """Remove *key*; do nothing if it is not stored."""
         self.store.pop(key, None)
 
     def exists(self, key: str) -> bool:
-        """Return True if something is known of *key*."""
+        """Return True if *key* is stored."""
         return key in self.store
 
     def clear(self) -> None:
-        """Forget all names."""
+        """Remove all names."""
         self.store.clear()
 
     def keys(self) -> list[str]:
-        """Return the names that something is known of."""
+        """Return the stored names."""
         return list(self.store)
 
 
 class ScopeEntityStore(BaseEntityStore):
     """
-    Names as the ``Entity`` memories of a scope, which all its threads share.
+    Summaries in the ``Entity`` memories of a scope, which all its threads share.
 
-    A name is found whatever its case and spacing; the first spelling is kept. Other fields of
-    the memory (kind, aliases) are left as they are. Its methods are for a memory that is
-    called without ``await``.
+    Names are compared without case and spacing; the first spelling is kept. Other fields of an
+    ``Entity`` (kind, aliases) are not changed. The methods that LangChain's interface has are
+    synchronous: with an asynchronous memory use the coroutines.
     """
 
     def __init__(self, memory: AnyRecollect, scope: Scope) -> None:
@@ -99,36 +99,36 @@ class ScopeEntityStore(BaseEntityStore):
         self.scope = scope
 
     def get(self, key: str, default: str | None = None) -> str | None:
-        """Return the summary of *key*, *default* if there is none."""
+        """Return the summary of *key*, or *default* if there is none."""
         found = self.home.call(partial(self.found, names=[key]))
         return summary_in(found[key]) if key in found else default
 
     def set(self, key: str, value: str | None) -> None:
-        """Keep *value* as what is known of *key*; ``None`` and empty text forget it."""
+        """Store *value* as the summary of *key*; ``None`` or empty text removes the entity."""
         if not value:
             self.delete(key)
             return
         self.home.call(partial(self._set, key=key, value=value))
 
     def delete(self, key: str) -> None:
-        """Forget *key*; nothing happens if it is unknown."""
+        """Remove *key*; do nothing if it is not stored."""
         gone = DeleteMemory(type=ENTITY_TYPE, key=entity_key(key))
         self.home.call(lambda memory: memory.apply(self.scope, [gone]))
 
     def exists(self, key: str) -> bool:
-        """Return True if something is known of *key*."""
+        """Return True if *key* is stored."""
         return key in self.home.call(partial(self.found, names=[key]))
 
     def clear(self) -> None:
-        """Forget all names of the scope."""
+        """Remove all entities of the scope."""
         self.home.call(self.forget_all)
 
     def keys(self) -> list[str]:
-        """Return the names that something is known of."""
+        """Return the stored names."""
         return self.home.call(self.listed)
 
     async def found(self, memory: Recollect, names: Sequence[str]) -> dict[str, Memory]:
-        """Return the memories of those of *names* that are known, by the spelling asked for."""
+        """Return the ``Entity`` memories of *names*, by the given spelling; unknown are omitted."""
         found = {
             name: await memory.get(self.scope, ENTITY_TYPE, entity_key(name))
             for name in names
@@ -141,7 +141,7 @@ class ScopeEntityStore(BaseEntityStore):
         return [str(each.value.get("name", each.key)) for each in await self._all(memory)]
 
     async def forget_all(self, memory: Recollect) -> None:
-        """Forget all names."""
+        """Remove all entities."""
         gone = [DeleteMemory(type=ENTITY_TYPE, key=each.key) for each in await self._all(memory)]
         for start in range(0, len(gone), WRITES_MAX):
             await memory.apply(self.scope, gone[start : start + WRITES_MAX])
@@ -163,7 +163,7 @@ class ScopeEntityStore(BaseEntityStore):
 
 def entity_key(name: str) -> str:
     """
-    Return the key of the entity *name*, the same for all its spellings.
+    Return the key of the entity *name*, the same for every case and spacing.
 
     >>> entity_key(" Ada  LOVELACE ")
     'ada lovelace'
@@ -180,7 +180,7 @@ def summary_in(entity: Memory) -> str:
 def entity_write(
     name: str, summary: str, before: Memory | None, said: Sequence[Evidence]
 ) -> PutMemory:
-    """Return the write that makes *summary* what is known of *name*; the rest stays."""
+    """Return the write that sets the *summary* of *name*, and keeps the entity's other fields."""
     value = dict(before.value) if before else {}
     value = {"name": name, **value, "summary": summary}
     return PutMemory(
@@ -206,7 +206,7 @@ def _evidence(name: str, before: Memory | None, said: Sequence[Evidence]) -> Evi
 
 @dataclass(frozen=True, slots=True)
 class KnownEntities:
-    """Summaries as read: *texts* by name, empty for unknown names."""
+    """Summaries as read: *texts* by name (empty for unknown names), and their memories."""
 
     texts: Mapping[str, str]
     memories: Mapping[str, Memory] = field(default_factory=dict)
@@ -214,22 +214,26 @@ class KnownEntities:
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """The result to store: new *texts* by name, a document of *scope*, and the evidence *told*."""
+    """
+    New summaries (*texts*) by name, as a model learnt them from a turn.
+
+    *cite* returns the evidence of a summary; *beside* is a write of *scope*, the progress.
+    """
 
     texts: Mapping[str, str]
     scope: Scope
-    told: Callable[[str], Sequence[Evidence]]
+    cite: Callable[[str], Sequence[Evidence]]
     beside: PutMemory
 
 
 class KeptEntities:
-    """Access of a memory to an entity store, ours or a foreign one."""
+    """Asynchronous access to an entity store, ours or LangChain's."""
 
     def __init__(self, store: BaseEntityStore) -> None:
         self.store = store
 
     def key(self, name: str) -> str:
-        """Return a name in the form in which the store compares spellings."""
+        """Return *name* as the store compares it: exactly, or normalised in a scope."""
         return entity_key(name) if isinstance(self.store, ScopeEntityStore) else name
 
     async def read(self, memory: Recollect, names: Sequence[str]) -> KnownEntities:
@@ -242,7 +246,7 @@ class KeptEntities:
         return KnownEntities(await to_thread.run_sync(self._read_foreign, names))
 
     async def names(self, memory: Recollect) -> list[str]:
-        """Return the names that are known, as far as the store can list them."""
+        """Return the stored names, if the store can list them."""
         if isinstance(self.store, ScopeEntityStore):
             return await self.store.listed(memory)
         keys = getattr(self.store, "keys", None) or getattr(self.store, "store", {}).keys
@@ -250,10 +254,10 @@ class KeptEntities:
 
     async def write(self, memory: Recollect, known: KnownEntities, learnt: Learnt) -> None:
         """
-        Keep what was learnt; in the memory's own scope all of it or nothing.
+        Store what was learnt, atomically if the store is over the memory's own scope.
 
         Raises:
-            VersionConflictError: An entity of ours was written since *known* was read.
+            VersionConflictError: An ``Entity`` was written since *known* was read.
         """
         store = self.store
         writes: list[PutMemory] = []
@@ -263,11 +267,13 @@ class KeptEntities:
             here = store.scope == learnt.scope
             writes = [
                 entity_write(
-                    name, text, known.memories.get(name), learnt.told(text) if here else ()
+                    name, text, known.memories.get(name), learnt.cite(text) if here else ()
                 )
                 for name, text in learnt.texts.items()
                 if folded(name) and text != known.texts.get(name)
             ]
+            # One write cannot span two scopes. The summaries go first: if the progress is not
+            # written, the turn is read again.
             if writes and not here:
                 await memory.apply(store.scope, writes)
                 writes = []

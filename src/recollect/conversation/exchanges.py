@@ -1,4 +1,4 @@
-"""Turns as documents: what recall finds is a message, what a prompt wants is the exchange."""
+"""Exchanges: a user's message and the answer to it, stored and found as one."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from recollect.memory.facade import Recollect
 from recollect.records import JsonObject, Message, NewMessage, Role, Scope
 
 METADATA_KEY: Final = "exchange"
-"""Where the metadata of a message name its exchange, and the chain's keys of its text."""
+"""The metadata key of a message's exchange id, and of the chain's keys in its text."""
 _KEY_OF_ROLE: Final = {"user": "input", "assistant": "output"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A text with what is known of it; what LangChain calls so, where that is not installed."""
+    """A text with metadata; stands in for LangChain's class if that is not installed."""
 
     page_content: str
     metadata: JsonObject = field(default_factory=dict)
@@ -26,18 +26,18 @@ class Document:
 
 def exchange_of(inputs: Mapping[str, object], outputs: Mapping[str, object]) -> list[NewMessage]:
     """
-    Return the messages of one exchange: a person's for the inputs, the model's for the outputs.
+    Return the messages of one exchange: the user's for the inputs, the model's for the outputs.
 
-    A side with nothing to say has no message.
+    A side without text has no message.
 
     Raises:
-        UsageError: Neither side says anything.
+        UsageError: Neither side has text.
     """
     id_ = uuid4().hex
     sides = [_side("user", inputs, id_), _side("assistant", outputs, id_)]
     found = [each for each in sides if each.text.strip()]
     if not found:
-        msg = f"the exchange {dict(inputs)!r} → {dict(outputs)!r} has no text: nothing was kept"
+        msg = f"the exchange {dict(inputs)!r} → {dict(outputs)!r} has no text: nothing was saved"
         raise UsageError(msg)
     return found
 
@@ -53,7 +53,7 @@ def _lines(values: Mapping[str, object]) -> str:
 
 
 def text_of(exchange: Sequence[Message]) -> str:
-    """Return an exchange as one text: a line for each of the chain's inputs and outputs."""
+    """Return an exchange as one text, with a line per input and output of the chain."""
     return "\n".join(_text_of_side(each) for each in exchange)
 
 
@@ -66,13 +66,13 @@ def _text_of_side(message: Message) -> str:
 
 
 async def exchange_around(memory: Recollect, scope: Scope, found: Message) -> tuple[Message, ...]:
-    """Return the exchange that a message is part of: with its answer, or with what it answers."""
+    """Return the exchange of a message: the question and its answer, or the message alone."""
     page = await memory.messages(scope, found.thread, after=max(found.position - 2, 0), limit=3)
     return exchange_among(page.rows, found)
 
 
 def exchange_among(neighbours: Sequence[Message], found: Message) -> tuple[Message, ...]:
-    """Return *found* and the one of its *neighbours* that belongs to the same exchange."""
+    """Return *found* with the message of its exchange among *neighbours*, in order."""
     before = [each for each in neighbours if each.position < found.position]
     after = [each for each in neighbours if each.position > found.position]
     if found.role == "user" and after and _belong(found, after[0]):
@@ -83,7 +83,7 @@ def exchange_among(neighbours: Sequence[Message], found: Message) -> tuple[Messa
 
 
 def _belong(question: Message, answer: Message) -> bool:
-    """Return True if *answer* is one to *question*, which stands before it."""
+    """Return True if *answer* belongs to the exchange of *question*, the message before it."""
     one, other = _id_of(question), _id_of(answer)
     if one or other:
         return one == other

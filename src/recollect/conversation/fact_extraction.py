@@ -1,4 +1,4 @@
-"""Parse the facts that a model extracts from a conversation, with their speakers; pure."""
+"""Parse the facts that a model extracts from a conversation; pure functions."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ from recollect.records import Evidence, Trust
 from recollect.stores.provenance import Source
 
 STATED_BY_AI: Final = "~"
+"""The sign before a fact that the assistant states."""
 SEVERAL: Final = "+"
+"""The sign before one of several objects of a predicate."""
 NOT_SO: Final = "!"
+"""The sign before a fact that the conversation denies."""
 _SIGNS: Final = re.compile(r"[~+!]+$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A fact as a model has read it in some lines, with the signs that it put before it."""
+    """A fact that a model extracted, with the signs that it wrote before it."""
 
     triple: KnowledgeTriple
     is_of_ai: bool = False
@@ -36,7 +39,7 @@ class Statement:
 
 def statements_in(answer: str) -> list[Statement]:
     """
-    Return the statements of an answer, in order; invalid ones are omitted.
+    Return the statements in a model's *answer*, in order; invalid ones are omitted.
 
     >>> [each.triple.object_ for each in statements_in("~(Ada, has, tea)<|>!(Ada, has, milk)")]
     ['tea', 'milk']
@@ -58,7 +61,7 @@ def statements_in(answer: str) -> list[Statement]:
 
 
 def _signs_of(before: str) -> str:
-    # Right before the bracket only: "Well! (Ada, …)" denies nothing.
+    # Only directly before the bracket: the "!" in "Well! (Ada, …)" denies nothing.
     found = _SIGNS.search(unicodedata.normalize("NFKC", before))
     return found[0] if found else ""
 
@@ -70,14 +73,14 @@ def facts_of(
     besides: Sequence[Source] = (),
 ) -> list[NewFact | Retraction]:
     """
-    Return *statements* as the graph takes them: with whose words they are, since when, and why.
+    Return *statements* as facts and retractions, with their trust, start time and evidence.
 
-    The message of a statement is the next that has its object. What only an assistant's words
-    have is the assistant's, whatever the model says; and several objects of a subject and
-    predicate in one message are beside each other, sign or not.
+    The source of a statement is the next message that names its object. A statement found only in
+    the assistant's words has the assistant's trust, even if the model did not mark it so. Several
+    objects of one subject and predicate in one message do not end each other, marked or not.
 
     Args:
-        besides: What else the model was shown: a statement rests on what it has words of.
+        besides: Other sources in the model's prompt, cited for words that they alone have.
     """
     placed: list[tuple[Statement, list[Placed]]] = []
     reached = 0
@@ -93,7 +96,7 @@ def facts_of(
         _fact_of(
             each,
             sources,
-            _told(each, sources, thread, besides),
+            telling(" ".join(each.triple), thread, sources, besides),
             is_listed=len(objects.get(_place_of(each, sources), ())) > 1,
         )
         for each, sources in placed
@@ -105,14 +108,8 @@ def _place_of(said: Statement, sources: Sequence[Placed]) -> tuple[str, str, int
     return name_key(said.triple.subject), name_key(said.triple.predicate), position
 
 
-def _told(
-    said: Statement, sources: Sequence[Placed], thread: str, besides: Sequence[Source]
-) -> Sequence[Evidence]:
-    return telling(" ".join(said.triple), thread, sources, besides)
-
-
 def _fact_of(
-    said: Statement, sources: Sequence[Placed], told: Sequence[Evidence], *, is_listed: bool
+    said: Statement, sources: Sequence[Placed], evidence: Sequence[Evidence], *, is_listed: bool
 ) -> NewFact | Retraction:
     is_human = any(kind_of(each.message) == "human" for each in sources)
     trust: Trust = "user" if is_human and not said.is_of_ai else "assistant"
@@ -128,13 +125,13 @@ def _fact_of(
         object=object_,
         several=True if said.is_one_of_several or is_listed else None,
         since=since,
-        evidence=told,
+        evidence=evidence,
         trust=trust,
     )
 
 
 def _sources_of(said: Statement, piece: Sequence[Placed], reached: int) -> list[Placed]:
-    """Return the one message that a statement was read in; several, where that cannot be told."""
+    """Return the message that states *said*; all candidates if none of them names its parts."""
     sides = {"ai"} if said.is_of_ai else {"human", "ai"}
     spoken = [each for each in piece if kind_of(each.message) in sides]
     for name in (said.triple.object_, said.triple.subject):

@@ -1,4 +1,4 @@
-"""Access of a memory to its graph: ours, in any memory, or one of LangChain's."""
+"""Access of a conversation memory to its knowledge graph, ours or LangChain's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from recollect.sync.facade import SyncRecollect
 from recollect.sync.object_home import AnyRecollect, Home
 
 FACTS_SHOWN_MAX: Final = 50
-"""So many known facts stand in a request that asks for new ones, the newest."""
+"""Known facts in a prompt that asks for new ones, at most; the newest are kept."""
 ResultT = TypeVar("ResultT")
 
 
@@ -59,33 +59,33 @@ def check_graph(graph: AnyGraph, memory: AnyRecollect) -> None:
     Check that a conversation in *memory* can use *graph*.
 
     Raises:
-        UsageError: The graph belongs to another memory, bound to its own event loop.
+        UsageError: The graph uses another asynchronous memory, which is bound to its event loop.
     """
     if isinstance(graph, EntityGraph):
         there = graph.home.memory
         if there is not memory and not isinstance(there, SyncRecollect):
             msg = (
-                "the kg is over another Recollect than the conversation: open one for both, or "
+                "the kg and the conversation use different memories: open one for both, or open "
                 "the graph's with recollect.open_sync"
             )
             raise UsageError(msg)
 
 
 class KeptFacts:
-    """The graph of a conversation whose own memory lives in *home*."""
+    """The knowledge graph of a conversation whose memory is *home*'s."""
 
     def __init__(self, graph: AnyGraph, home: Home) -> None:
         self._graph = graph
         self._home = home
 
     async def add_triples(self, memory: Recollect, triples: Sequence[KnowledgeTriple]) -> None:
-        """Add triples one by one, as the graph's own method does."""
+        """Add triples one by one, by the graph's own method."""
         for each in triples:
-            await self._asked("add_triple", each)
+            await self._call("add_triple", each)
 
     async def sentences(self, memory: Recollect, name: str) -> list[str]:
-        """Return the facts about *name* as sentences, as the graph's own method does."""
-        found: list[str] = await self._asked("get_entity_knowledge", name)
+        """Return the facts about *name* as sentences, by the graph's own method."""
+        found: list[str] = await self._call("get_entity_knowledge", name)
         return found
 
     async def take(
@@ -96,10 +96,10 @@ class KeptFacts:
         beside: PutMemory,
     ) -> None:
         """
-        Add and end facts, and write *beside* in *scope*: where both are one place, together.
+        Add and end facts, and write *beside* in *scope*; atomically if the graph is in *scope*.
 
-        Elsewhere the facts come first, so that none is skipped, and have no evidence: an erase does
-        not reach across scopes. A graph of the original kind takes no retractions.
+        In another scope or memory the facts are written first, so that none is skipped, and without
+        evidence, as an erase does not reach across scopes. LangChain's graphs take no retractions.
         """
         graph = self._knowledge
         if graph is None:
@@ -119,32 +119,32 @@ class KeptFacts:
     async def about(
         self, memory: Recollect, names: Sequence[str], depth: int
     ) -> dict[str, list[str]]:
-        """Return the facts about *names* by name: each fact once, from both of its ends."""
+        """Return the facts about *names* by name, each fact under the first name that has it."""
         if self._knowledge is None:
             return {name: await self.sentences(memory, name) for name in names}
         view = await self._view(memory, self._knowledge)
-        told: set[str] = set()
+        shown_before: set[str] = set()
         found: dict[str, list[str]] = {}
         for name in names:
             near = neighbourhood(
                 view, view.key_of(name), depth=depth, direction="both", at=view.now
             )
             facts = [str(view.fact(each)) for each in near.facts]
-            found[name] = [each for each in dict.fromkeys(facts) if each not in told]
-            told.update(facts)
+            found[name] = [each for each in dict.fromkeys(facts) if each not in shown_before]
+            shown_before.update(facts)
         return found
 
     async def mentioned(self, memory: Recollect, text: str) -> list[str]:
-        """Return the names in the graph that *text* has as words."""
+        """Return the names in the graph that *text* mentions."""
         if self._knowledge is None:
-            triples: Sequence[tuple[str, str, str]] = await self._asked("get_triples")
+            triples: Sequence[tuple[str, str, str]] = await self._call("get_triples")
             names = [name for source, target, _ in triples for name in (source, target)]
         else:
             names = _names_in(await self._view(memory, self._knowledge))
         return _once(mentioned(dict.fromkeys(names), text))
 
     async def written(self, memory: Recollect, text: str) -> str:
-        """Return the known facts about names in *text*, as a model writes facts."""
+        """Return the known facts about names in *text*, in the format of the model's answers."""
         if self._knowledge is None:
             return NOTHING
         view, newest = await self._near(memory, self._knowledge, text)
@@ -153,7 +153,7 @@ class KeptFacts:
         return KG_TRIPLE_DELIMITER.join(triples) or NOTHING
 
     async def known(self, memory: Recollect, text: str) -> list[Source]:
-        """Return the facts of `written` as sources of words, the newest first."""
+        """Return the facts of `written` as sources of words, newest first."""
         if self._knowledge is None:
             return []
         _, newest = await self._near(memory, self._knowledge, text)
@@ -166,7 +166,7 @@ class KeptFacts:
     async def _near(
         self, memory: Recollect, graph: KnowledgeGraph, text: str
     ) -> tuple[GraphSnapshot, list[KnownFact]]:
-        """Return the newest facts about names in *text*."""
+        """Return the newest facts about names in *text*, oldest first, and their snapshot."""
         names = await self.mentioned(memory, text)
         view = await self._view(memory, graph)
         facts: dict[str, KnownFact] = {}
@@ -178,11 +178,11 @@ class KeptFacts:
         return view, found[-FACTS_SHOWN_MAX:]
 
     async def clear(self, memory: Recollect) -> None:
-        """Remove everything, as the graph's own method does."""
-        await self._asked("clear")
+        """Remove everything, by the graph's own method."""
+        await self._call("clear")
 
     async def forget_thread(self, memory: Recollect, thread: str) -> None:
-        """Delete the facts that rest on messages of *thread* alone."""
+        """Delete the facts whose evidence is in *thread* alone."""
         graph = self._knowledge
         if graph is None:
             return
@@ -191,6 +191,7 @@ class KeptFacts:
             gone = [each.memory for each in view.facts() if _threads_of(each) == {thread}]
             return None, [DeleteMemory(type=e.type, key=e.key) for e in gone[:WRITES_MAX]]
 
+        # One write deletes at most WRITES_MAX facts: repeat until the count no longer falls.
         before = -1
         while (count := (await graph.read(memory)).count(FACT_TYPE)) != before:
             before = count
@@ -198,7 +199,7 @@ class KeptFacts:
 
     @property
     def _knowledge(self) -> KnowledgeGraph | None:
-        """The graph whose facts have times and trust; ``None`` for one of the original kind."""
+        """The graph whose facts have times and trust; ``None`` for LangChain's kind."""
         if isinstance(self._graph, EntityGraph) and not self._graph.strict_original:
             return self._graph.graph
         return None
@@ -212,13 +213,13 @@ class KeptFacts:
         graph: KnowledgeGraph,
         work: Callable[[Recollect], Awaitable[ResultT]],
     ) -> ResultT:
-        """Await *work* where the graph lives."""
+        """Run *work* on the graph's own memory."""
         if graph.home.memory is self._home.memory:
             return await work(memory)
         return await graph.home.visit(work)
 
-    async def _asked(self, method: str, *arguments: object) -> Any:
-        """Call a method of the graph, awaited or in a thread."""
+    async def _call(self, method: str, *arguments: object) -> Any:
+        """Call a method of the graph: its async variant, or in a worker thread."""
         if isinstance(self._graph, EntityGraph):
             return await getattr(self._graph, f"a{method}")(*arguments)
         return await to_thread.run_sync(getattr(self._graph, method), *arguments)
@@ -239,7 +240,7 @@ def _names_in(view: GraphSnapshot) -> list[str]:
 
 
 def _once(names: Sequence[str]) -> list[str]:
-    """Return *names* without those that differ from one before in their writing alone."""
+    """Return *names* without other spellings of an earlier name."""
     return list({name_key(each): each for each in reversed(names)}.values())[::-1]
 
 

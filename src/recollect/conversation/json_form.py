@@ -1,4 +1,4 @@
-"""Convert a program's values to JSON that reads the same from every store."""
+"""Convert a program's values to JSON, so that every store returns them alike."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from recollect.stores.validation import JSON_DEPTH_MAX, encode_json
 
 def json_of(value: object, what: str) -> Json:
     """
-    Return *value* in the form that JSON has for it.
+    Return *value* as JSON.
 
-    An object with ``model_dump()`` or ``dict()`` (a pydantic model such as an agent's action)
-    and a dataclass become objects of their fields, tuples lists, an enumeration its value.
-    *what* says in the error what it was to be.
+    An object with ``model_dump()`` or ``dict()`` (such as a pydantic model) and a dataclass become
+    an object of their fields, a tuple a list, an enum member its value. *what* names the value in
+    errors.
 
     Raises:
-        UsageError: JSON cannot express it.
-        LimitError: It is larger or deeper than the store takes.
+        UsageError: JSON cannot express the value.
+        LimitError: The value is larger or deeper than a store takes.
 
     >>> from dataclasses import dataclass
     >>> @dataclass
@@ -38,7 +38,7 @@ def json_of(value: object, what: str) -> Json:
 
 def _plain(value: object, depth: int) -> object:
     if depth > JSON_DEPTH_MAX:
-        return value  # the check that follows tells it; what contains itself has no end
+        return value  # a cycle never ends; `encode_json` reports the depth
     fields = _fields_of(value)
     if isinstance(fields, Enum):
         return fields.value
@@ -50,7 +50,7 @@ def _plain(value: object, depth: int) -> object:
 
 
 def _fields_of(value: object) -> object:
-    """Return the fields of an object that tells them; anything else as it is."""
+    """Return the fields of a model or dataclass; any other value unchanged."""
     if isinstance(value, type | Mapping | str):
         return value
     if callable(dump := getattr(value, "model_dump", None)):

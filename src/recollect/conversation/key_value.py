@@ -1,4 +1,4 @@
-"""A chain's memory over our store: values by key, beside its conversation."""
+"""A chain's memory in a store: named values beside a conversation."""
 
 from __future__ import annotations
 
@@ -32,21 +32,25 @@ from recollect.sync.object_home import AnyRecollect, Home
 
 TYPE: Final = "Item"
 EXPIRE_S_MAX: Final = 3_155_760_000
-"""A hundred years; what is to last longer does not expire."""
+"""The longest lifetime of a value in seconds: a hundred years."""
 QUOTED_CHARACTERS_MAX: Final = 120
-"""A longer part of an address is a digest there; the value has the key in full."""
+"""Characters of a quoted part of an address, at most; a longer part is replaced by a digest."""
 OF_THREAD: Final = "@item"
-"""No message has such an id that anybody chose: it makes the thread's erasure take the values."""
+"""
+The message that values cite as evidence, so that erasing their thread erases them.
+
+No caller can choose such an id for a message, so it never names a real one.
+"""
 
 
 class KeyValueMemory(ChainMemory):
     """
-    Named values beside a conversation: both are kept in *scope*, the conversation is *thread*.
+    Named values and a conversation, stored in *scope*; the conversation is the thread *thread*.
 
-    The values belong to the conversation and are erased with it; with *shared* they belong to
-    the scope, and all its conversations see them. A value is there until it is replaced or,
-    with *expire_s*, so many seconds after it was saved; no earlier one is kept. Recall finds
-    values by their words. Without a memory everything lives in this process only.
+    The values belong to the conversation and are erased with it; with *shared* they belong to the
+    scope, and all its conversations see them. A value lasts until it is replaced or, with
+    *expire_s*, for that many seconds; replaced values are not kept as history. Recall finds values
+    by their words. Without a memory everything lives in this process only.
     """
 
     def __init__(
@@ -71,7 +75,7 @@ class KeyValueMemory(ChainMemory):
 
     @property
     def home(self) -> Home:
-        """The bridge to the memory that stores it."""
+        """The bridge to the Recollect memory that stores everything."""
         return self.chat_memory.home
 
     @property
@@ -80,7 +84,7 @@ class KeyValueMemory(ChainMemory):
         return self.chat_memory.scope
 
     async def _load_conversation(self, memory: Recollect) -> ChatMessageHistory:
-        """Return the conversation as it is now, oldest message first; a copy."""
+        """Return a copy of the conversation, oldest message first."""
         return ChatMessageHistory(await self.chat_memory.talk.all(memory))
 
     async def _save_conversation(
@@ -90,11 +94,11 @@ class KeyValueMemory(ChainMemory):
         Append a message.
 
         Args:
-            fields: ``name`` and ``conversational_message`` of a function's, ``function_call`` of
-                the model's; others are kept with the message.
+            fields: ``name`` and ``conversational_message`` of a function message,
+                ``function_call`` of the model's; others are stored with the message.
 
         Raises:
-            MissingKeyError: It is a function's and has no name.
+            MissingKeyError: A function message has no name.
         """
         said: list[AnyMessage] = [message_for(message, message_type, fields)]
         await self.chat_memory.talk.add(memory, said)
@@ -110,15 +114,14 @@ class KeyValueMemory(ChainMemory):
         self, memory: Recollect, key: str, value: object, *, expire_s: float | None = None
     ) -> None:
         """
-        Keep *value* at *key*, in the place of the one that is there.
+        Store *value* at *key*, and replace an earlier one.
 
         Args:
-            expire_s: After how many seconds it is gone; by default as for all values.
+            expire_s: Lifetime in seconds; by default that of the memory.
 
         Raises:
-            UsageError: The key is not text of at least one character, or JSON cannot express
-                the value.
-            LimitError: The value is larger than the store takes.
+            UsageError: The key is not a non-empty string, or JSON cannot express the value.
+            LimitError: The value is larger than a store takes.
         """
         address = self._address(key)
         lasts_s = self.expire_s if expire_s is None else _checked(expire_s)
@@ -128,13 +131,13 @@ class KeyValueMemory(ChainMemory):
             value={"key": key, "value": json_of(value, f"the value of {key!r}")},
             expires_at=None if lasts_s is None else _now(memory) + timedelta(seconds=lasts_s),
             evidence=self._evidence(),
-            trust="external",  # whoever said it: a program kept it
+            trust="external",  # a program wrote it, and the author of its content is unknown
         )
-        # What it replaces goes first: of what a program overwrites no history is kept.
+        # Delete the earlier value in the same write: a replaced value leaves no version behind.
         await memory.apply(self.scope, [DeleteMemory(type=TYPE, key=address), put])
 
     async def _clear(self, memory: Recollect) -> None:
-        """Remove the values and the messages; what was formed of these stays until `erase`."""
+        """Remove the values and the messages; memories formed from these stay until `erase`."""
         gone = [DeleteMemory(type=TYPE, key=each.key) for each in await self._all(memory)]
         for start in range(0, len(gone), WRITES_MAX):
             await memory.apply(self.scope, gone[start : start + WRITES_MAX])
@@ -147,9 +150,10 @@ class KeyValueMemory(ChainMemory):
     clear, aclear = method_pair(_clear)
 
     async def _all(self, memory: Recollect) -> list[Memory]:
-        """Return the values, by address: those whose addresses begin as ours do."""
+        """Return the values under this memory's prefix, ordered by address."""
         found: list[Memory] = []
         prefix = self._prefix
+        # A cursor is the last (type, key) read: start at the prefix, and stop where it ends.
         cursor: str | None = json.dumps([TYPE, prefix])
         while cursor is not None:
             page = await memory.memories(self.scope, type_=TYPE, cursor=cursor, limit=PAGE_ROWS_MAX)
@@ -173,10 +177,10 @@ class KeyValueMemory(ChainMemory):
 
 class BufferMemory(KeyValueMemory):
     """
-    AutoChain's default memory: values and conversation of this process only, unless told where.
+    AutoChain's default memory: values and a conversation, in this process unless a memory is given.
 
-    It may begin with a *conversation_history* and with values, *kv_memory*; over a memory that
-    is awaited it begins with neither.
+    It may start with a *conversation_history* and the values *kv_memory*, which an asynchronous
+    memory cannot.
     """
 
     def __init__(
@@ -197,13 +201,13 @@ class BufferMemory(KeyValueMemory):
 
 def checked_key(key: object) -> str:
     """
-    Return *key* if something can be kept at it.
+    Return *key* if it is valid.
 
     Raises:
-        UsageError: It is not text of at least one character.
+        UsageError: It is not a non-empty string.
     """
     if not isinstance(key, str) or not key:
-        msg = f"a value is kept at a key, text of at least one character; not {key!r}"
+        msg = f"the key is {key!r}: give text of at least one character"
         raise UsageError(msg)
     return check_text(key, "a key")
 
@@ -214,7 +218,7 @@ def thread_prefix(thread: str) -> str:
 
 
 def quoted_part(text: str) -> str:
-    """Return *text* as a part of an address: no two texts have the same one."""
+    """Return *text* percent-encoded as part of an address, or its digest if that is too long."""
     quoted = quote(text, safe="")
     if len(quoted) <= QUOTED_CHARACTERS_MAX:
         return quoted
@@ -224,8 +228,8 @@ def quoted_part(text: str) -> str:
 def _checked(expire_s: float | None) -> float | None:
     if expire_s is not None and not 0 < expire_s <= EXPIRE_S_MAX:
         msg = (
-            f"a value is kept for more than 0 and at most {EXPIRE_S_MAX} seconds (EXPIRE_S_MAX), "
-            f"not {expire_s!r}; give None for always"
+            f"expire_s is {expire_s!r}: give more than 0 and at most {EXPIRE_S_MAX} seconds "
+            "(EXPIRE_S_MAX), or None to keep the value for ever"
         )
         raise UsageError(msg)
     return expire_s

@@ -14,7 +14,7 @@ from recollect.conversation.base import (
     Values,
     Variables,
     options_of,
-    pass_over,
+    warn_ignored,
 )
 from recollect.conversation.buffer_window import MESSAGES_PER_TURN
 from recollect.conversation.catch_up import ReadingMemory
@@ -41,7 +41,7 @@ _SIDES: Final = frozenset({"human", "ai"})
 
 
 class KnowledgeOptions(Conversation, total=False):
-    """Options: the thread, formatting, prompts, and the display of facts."""
+    """Options of `ConversationKGMemory`: the thread, the prompts, and the format of facts."""
 
     human_prefix: str
     ai_prefix: str
@@ -53,24 +53,24 @@ class KnowledgeOptions(Conversation, total=False):
 
 class ConversationKGMemory(ReadingMemory):
     """
-    Puts the facts about the names in the new line into the prompt.
+    Puts the facts about the names in the new message into the prompt.
 
-    A load asks the model for the names, a save for the facts in both sides of the turn. A new
-    object of a predicate ends the old one, unless there can be several; denied facts end;
-    statements of the assistant have lower trust than the user's and never end those. Each fact has
-    its time, and cites the message that states it. Facts are shown from both ends of a name, up to
-    *depth* steps away; those of the user always.
+    A load asks the model for the names, a save for the facts in both messages of the turn. A new
+    object of a predicate ends the old one, unless there can be several; a denied fact ends. The
+    assistant's statements have lower trust than the user's and never end those. Each fact has its
+    time, and cites the message that states it. Facts are shown that have a name as subject or
+    object, up to *depth* steps away; those about the user always.
 
     Facts are stored in *kg*: by default the `KnowledgeGraph` of the conversation's scope, shared by
     its threads. `clear` removes the facts stated only in this thread; with a given *kg*, or an
-    in-process conversation, all.
+    in-process conversation, it removes all facts.
 
-    With *every_turns* above 1 a load calls no model (it shows the known names that the last lines
-    mention), and one call reads that many turns. Unread messages, also after a failed call, are
-    appended to the facts. `flush` reads them.
+    With *every_turns* above 1 a load calls no model (it shows the known names that the last turns
+    mention), and one call reads that many turns. Unread messages, also those of a failed call, are
+    shown after the facts. `flush` reads them.
 
-    *strict_original* reproduces the original, over an in-process graph unless one is given: only
-    facts the user states, names compared exactly, nothing ended, nothing read later.
+    *strict_original* reproduces LangChain's memory, over an in-process graph unless one is given:
+    only facts that the user states, names compared exactly, no fact ended, no turn read later.
     """
 
     policy = "facts"
@@ -93,17 +93,17 @@ class ConversationKGMemory(ReadingMemory):
         Use a conversation and a model.
 
         Raises:
-            UsageError: A prompt uses an unknown variable, *every_turns* is below 1, *kg* belongs to
-                a memory that the conversation cannot reach, or *strict_original* is combined with
-                options that the original lacks.
+            UsageError: A prompt uses an unknown variable, *every_turns* is below 1, *kg* uses a
+                memory that the conversation cannot reach, or *strict_original* is combined with
+                options that LangChain's memory lacks.
         """
         if strict_original and (every_turns, depth) != (1, 1):
             msg = (
-                f"every_turns={every_turns}, depth={depth}: the original has neither; leave them "
-                "out, or strict_original"
+                f"every_turns={every_turns}, depth={depth}: the original has neither; omit them, "
+                "or omit strict_original"
             )
             raise UsageError(msg)
-        pass_over(self, options.keys() - KnowledgeOptions.__annotations__.keys())
+        warn_ignored(self, options.keys() - KnowledgeOptions.__annotations__.keys())
         conversation = options_of(Conversation, options)
         super().__init__(memory, scope, thread, every_turns=every_turns, **conversation)
         self.human_prefix = options.get("human_prefix", "Human")
@@ -135,17 +135,17 @@ class ConversationKGMemory(ReadingMemory):
 
     @property
     def llm(self) -> object:
-        """The model, as it was given."""
+        """The model that was given."""
         return self._asking.llm
 
     @property
     def memory_variables(self) -> list[str]:
-        """The one variable."""
+        """The one variable, ``[memory_key]``."""
         return [self.memory_key]
 
     async def _get_current_entities(self, memory: Recollect, input_string: str) -> list[str]:
         """
-        Return the names in *input_string*, which comes after the last turns: one call.
+        Return the names in *input_string*, read after the last turns, by one model call.
 
         Raises:
             ModelError: The model failed.
@@ -156,9 +156,9 @@ class ConversationKGMemory(ReadingMemory):
         self, memory: Recollect, input_string: str
     ) -> list[KnowledgeTriple]:
         """
-        Return the facts that *input_string* states after the last turns: one call.
+        Return the facts that *input_string* states after the last turns, by one model call.
 
-        Nothing is kept; what it denies is left out.
+        Nothing is stored, and denied facts are omitted.
 
         Raises:
             ModelError: The model failed.
@@ -169,16 +169,16 @@ class ConversationKGMemory(ReadingMemory):
     get_knowledge_triplets, aget_knowledge_triplets = method_pair(_get_knowledge_triplets)
 
     async def names_in(self, memory: Recollect, said: str) -> list[str]:
-        """Return the names in what was *said*: one call."""
+        """Return the names in what was *said*, by one model call."""
         lines = self._lines(await self._recent(memory))
-        answer = await self._asking.asked(self.entity_extraction_prompt, history=lines, input=said)
+        answer = await self._asking.ask(self.entity_extraction_prompt, history=lines, input=said)
         return get_entities(answer, strict_original=self.strict_original)
 
     async def triples_in(self, memory: Recollect, said: str) -> list[KnowledgeTriple]:
-        """Return the facts that are stated in what a person *said*: one call."""
+        """Return the facts stated in what the user *said*, by one model call."""
         lines = self._lines(await self._recent(memory))
         if self.strict_original:
-            answer = await self._asking.asked(
+            answer = await self._asking.ask(
                 self.knowledge_extraction_prompt, history=lines, input=said
             )
             return parse_triples(answer, strict_original=True)
@@ -187,7 +187,7 @@ class ConversationKGMemory(ReadingMemory):
 
     async def load(self, memory: Recollect, inputs: Values) -> Variables:
         """
-        Return the facts about the names in the new line, and unread messages.
+        Return the facts about the names in the new message, and the unread messages.
 
         Raises:
             ModelError: The model failed.
@@ -198,7 +198,7 @@ class ConversationKGMemory(ReadingMemory):
         return {self.memory_key: as_text([texts, [self._lines(unread)] if unread else []])}
 
     async def parts(self, memory: Recollect, inputs: Values) -> dict[str, PromptPart]:
-        """Return the names one by one, the last named first: it goes first; messages go last."""
+        """Return an entry per name, last name dropped first, then one per unread message."""
         texts, unread = await self._found(memory, self.asked_in(inputs))
         known = [[self._message_of(each)] for each in texts[::-1]]
         count = len(unread)
@@ -215,10 +215,10 @@ class ConversationKGMemory(ReadingMemory):
 
     async def save(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
         """
-        Append both sides of a turn, and learn of it what is due.
+        Append both messages of a turn, then read the unread turns if enough have come.
 
         Raises:
-            ModelError: The model failed; the turn is kept, and waits.
+            ModelError: The model failed; the turn is saved, and stays unread.
         """
         if not self.strict_original:
             await super().save(memory, inputs, outputs)
@@ -228,12 +228,12 @@ class ConversationKGMemory(ReadingMemory):
         await self._kept.add_triples(memory, triples)
 
     async def finish(self, memory: Recollect) -> None:
-        """Read all turns that wait; as in the original, none do."""
+        """Read all unread turns; with *strict_original* there are none."""
         if not self.strict_original:
             await super().finish(memory)
 
     async def learn(self, memory: Recollect, piece: Sequence[Placed], *, is_saved: bool) -> None:
-        """Add and end the facts that *piece* states: one call."""
+        """Add and end the facts that *piece* states, by one model call."""
         said = [each for each in piece if kind_of(each.message) in _SIDES]
         facts = []
         if said:
@@ -243,11 +243,12 @@ class ConversationKGMemory(ReadingMemory):
             stated = await self._stated(memory, before, lines)
             known = await self._kept.known(memory, f"{before}\n{lines}")
             besides = [*sources_in(self.thread, [*near, *said]), *known]
+            # Matching names in texts takes regular expressions: keep it off the event loop.
             facts = await to_thread.run_sync(facts_of, stated, said, self.thread, besides)
         await self._kept.take(memory, facts, self.scope, self._progress.write(piece))
 
     async def remove(self, memory: Recollect) -> None:
-        """Remove all messages, and the facts: of a graph that threads share those of this one."""
+        """Remove all messages and facts; from a shared graph only the facts of this thread."""
         if self.kg is self._shared:
             await self._kept.forget_thread(memory, self.thread)
         else:
@@ -259,7 +260,7 @@ class ConversationKGMemory(ReadingMemory):
         return KeptFacts(self.kg, self.home)
 
     async def _found(self, memory: Recollect, said: str) -> tuple[list[str], list[AnyMessage]]:
-        """Return the facts, one text per name, and the unread messages."""
+        """Return the facts about names in *said*, one text per name, and the unread messages."""
         if self.strict_original:
             names = await self.names_in(memory, said)
             known = {name: await self._kept.sentences(memory, name) for name in names}
@@ -269,6 +270,7 @@ class ConversationKGMemory(ReadingMemory):
         else:
             lines = self._lines(await self._recent(memory))
             names = await self._kept.mentioned(memory, f"{lines}\n{said}")
+        # Facts about the user have the transcript's prefix as their name.
         speaker = [self.human_prefix] if name_key(self.human_prefix) else []
         once = {name_key(each): each for each in (*speaker, *names)}
         about = await self._kept.about(memory, list(once.values()), self.depth)
@@ -281,7 +283,7 @@ class ConversationKGMemory(ReadingMemory):
         variables = {"history": before, "input": said}
         if "facts" in variables_of(self.knowledge_extraction_prompt):
             variables["facts"] = await self._kept.written(memory, f"{before}\n{said}")
-        answer = await self._asking.asked(self.knowledge_extraction_prompt, **variables)
+        answer = await self._asking.ask(self.knowledge_extraction_prompt, **variables)
         return statements_in(answer)
 
     async def _recent(self, memory: Recollect) -> list[AnyMessage]:

@@ -1,4 +1,4 @@
-"""A chain's memory of documents, of which only those relevant to a query are shown."""
+"""A chain's memory of values, a conversation, and searchable documents."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _MISSING: Final = object()
 
 class LongTermMemory(BufferMemory):
     """
-    Values and a conversation, and documents that are found by a query.
+    Named values, a conversation, and documents that are found by a query.
 
-    What is saved goes to *long_term_memory* if it is a list of documents, else to its key. A key
-    with a value gives that value; any other is a query to the documents.
+    A saved list of documents goes to *long_term_memory*, any other value to its key. Loading a key
+    returns its value, if there is one; otherwise the key is a query for documents.
     """
 
     def __init__(
@@ -42,11 +42,11 @@ class LongTermMemory(BufferMemory):
         kv_memory: Mapping[str, object] | None = None,
     ) -> None:
         """
-        Use a search for the documents, and a thread of *memory* for the rest.
+        Use a search for the documents, and a thread of *memory* for everything else.
 
         Args:
-            similarity_min: Documents less similar to a query are not returned; by default there is
-                no minimum.
+            similarity_min: The least similarity to a query of a returned document; by default
+                there is no minimum.
         """
         super().__init__(
             memory,
@@ -64,8 +64,8 @@ class LongTermMemory(BufferMemory):
         """
         Return the value at *key*, else the texts that *key* finds, else *default*.
 
-        At most *top_k* texts, as lines ``Doc 0: …``. Without a key, all values by key. The
-        intermediate steps of a chain are never searched for.
+        At most *top_k* texts are returned, as lines ``Doc 0: …``. Without a key, all values by
+        key. The key of a chain's intermediate steps is never a query.
         """
         kept = await call(super().load_memory, super().aload_memory, key, _MISSING)
         if kept is not _MISSING:
@@ -76,17 +76,17 @@ class LongTermMemory(BufferMemory):
         return self._shown(await call(search.search, search.asearch, str(key), top_k)) or default
 
     async def _load_value(self, call: PairCall, key: str, default: object = None) -> Any:
-        """Return the value that is kept at exactly *key*, or *default*; nothing is searched."""
+        """Return the value stored at exactly *key*, or *default*, without any search."""
         return await call(super().load_memory, super().aload_memory, key, default)
 
     async def _save_memory(
         self, call: PairCall, key: str, value: Any, *, expire_s: float | None = None
     ) -> None:
         """
-        Keep *value* at *key*; a list of documents is added to the search instead.
+        Store *value* at *key*; add a list of documents to the search instead.
 
         Raises:
-            UsageError: A list has documents and something else.
+            UsageError: A list mixes documents and other values.
         """
         if are_documents(value):
             search = self.long_term_memory
@@ -113,8 +113,8 @@ class LongTermMemory(BufferMemory):
             return True
         if found.similarity is None:
             msg = (
-                f"{type(self.long_term_memory).__name__} tells no similarity, so none can be the "
-                "least: leave similarity_min out"
+                f"{type(self.long_term_memory).__name__} returns no similarity to compare: "
+                "omit similarity_min"
             )
             raise UsageError(msg)
         return found.similarity >= self.similarity_min

@@ -1,4 +1,4 @@
-"""A prompt whose variables are known, and one call of a model with them filled in."""
+"""Prompts with checked variables, and the model that answers them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from recollect.ports import Model, ModelRequest, Turn
 
 @runtime_checkable
 class ForeignPrompt(Protocol):
-    """A prompt template of LangChain's, of text or of messages."""
+    """The methods needed of LangChain's prompt templates, of text or of messages."""
 
     @property
     def input_variables(self) -> list[str]:
-        """The variables that it asks for."""
+        """The variables of the prompt."""
         ...
 
     def format_prompt(self, **variables: str) -> Any:
@@ -30,29 +30,27 @@ class ForeignPrompt(Protocol):
 
 
 PromptChoice: TypeAlias = str | ForeignPrompt
-"""A text of ours with ``{name}`` places (a brace that means itself is doubled), or LangChain's."""
+"""A text with ``{name}`` placeholders (a literal brace is doubled), or a LangChain template."""
 
 _PLACE: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
 def places_in(text: str) -> list[str]:
     """
-    Return the variables that *text* has places for, sorted.
+    Return the names of the placeholders in *text*, sorted.
 
     >>> places_in("{new} after {old}; {{}} is a brace, {old} again")
     ['new', 'old']
 
     Raises:
-        UsageError: It has a brace alone, or a place that holds no plain name.
+        UsageError: It has a single brace, or a placeholder that is not an identifier.
     """
     named: set[str] = set()
     for found in _PLACE.finditer(text):
         if found[0] in {"{{", "}}"}:
             continue
         if not (found[1] or "").isidentifier():
-            msg = (
-                f"the prompt has {found[0]!r}, which is no place: double a brace that means itself"
-            )
+            msg = f"the prompt has {found[0]!r}, which is no placeholder: double a literal brace"
             raise UsageError(msg)
         named.add(found[1])
     return sorted(named)
@@ -63,22 +61,22 @@ def variables_of(prompt: PromptChoice) -> list[str]:
     Return the variables of *prompt*.
 
     Raises:
-        UsageError: It is no prompt, or its text cannot be read.
+        UsageError: It is not a prompt, or its text has an invalid placeholder.
     """
     if isinstance(prompt, str):
         return places_in(prompt)
     if isinstance(prompt, ForeignPrompt):
         return list(prompt.input_variables)
-    msg = f"{prompt!r} is no prompt: give text with {{name}} places, or a prompt template"
+    msg = f"{prompt!r} is no prompt: give text with {{name}} placeholders, or a prompt template"
     raise UsageError(msg)
 
 
 def checked_exactly(prompt: PromptChoice, expected: Iterable[str]) -> PromptChoice:
     """
-    Return *prompt* if its variables are just the *expected* ones.
+    Return *prompt* if its variables are exactly the *expected* ones.
 
     Raises:
-        UsageError: They are not.
+        UsageError: It has others, or lacks one.
     """
     named = variables_of(prompt)
     if set(named) != set(expected):
@@ -95,19 +93,19 @@ def checked(prompt: PromptChoice, known: Iterable[str]) -> PromptChoice:
     Return *prompt* if all its variables are *known*.
 
     Raises:
-        UsageError: One is not: it would have no value.
+        UsageError: A variable is not known, so it would have no value.
     """
     if unknown := set(variables_of(prompt)) - set(known):
         msg = (
-            f"the prompt asks for {', '.join(sorted(unknown))}, which this memory does not have; "
-            f"it has {', '.join(sorted(known))}"
+            f"the prompt has variables that this memory does not fill: "
+            f"{', '.join(sorted(unknown))}; use {', '.join(sorted(known))}"
         )
         raise UsageError(msg)
     return prompt
 
 
 def request_of(prompt: PromptChoice, **variables: str) -> ModelRequest:
-    """Return the request that *prompt* is with its variables filled in."""
+    """Return the model request for *prompt* with its variables filled in."""
     if isinstance(prompt, str):
         return ModelRequest(system="", turns=(Turn(role="user", text=filled(prompt, **variables)),))
     asked = {name: variables[name] for name in prompt.input_variables}
@@ -115,7 +113,7 @@ def request_of(prompt: PromptChoice, **variables: str) -> ModelRequest:
 
 
 def request_with(messages: Sequence[AnyMessage]) -> ModelRequest:
-    """Return a request of *messages*: system messages before all, the model's own as its turns."""
+    """Return a request of *messages*: system messages joined as its system text, then turns."""
     system = [text_of(each) for each in messages if kind_of(each) == "system"]
     turns = [
         Turn(role="assistant" if kind_of(each) == "ai" else "user", text=text_of(each))
@@ -126,7 +124,7 @@ def request_with(messages: Sequence[AnyMessage]) -> ModelRequest:
 
 
 class MemoryModel:
-    """The model of a memory, given as *argument*, opened when it is first asked."""
+    """The model of a memory, opened at its first call; *argument* names it in errors."""
 
     def __init__(self, llm: object, argument: str = "llm") -> None:
         self.llm = llm
@@ -135,34 +133,35 @@ class MemoryModel:
     @cached_property
     def model(self) -> Model:
         """
-        Return *llm* as a model.
+        The model port of *llm*.
 
         Raises:
-            UsageError: It is none.
+            UsageError: *llm* is not a model.
         """
         if self.llm is None:
-            msg = f"this asks a model: give it one as {self.argument!r}"
+            msg = f"this needs a model: give one as {self.argument!r}"
             raise UsageError(msg)
         return open_model(_completing(self.llm) or self.llm)
 
-    async def asked(self, prompt: PromptChoice, **variables: str) -> str:
+    async def ask(self, prompt: PromptChoice, **variables: str) -> str:
         """
-        Return the model's answer to *prompt*: one call.
+        Return the model's answer to *prompt*, by one call.
 
         Raises:
-            ModelError: The model failed, refused, or its answer was cut off.
+            ModelError: The model failed or refused, or its answer was cut off.
         """
         answer = await answer_of(self.model, request_of(prompt, **variables))
         if answer.stopped != "end":
             why = "refused" if answer.stopped == "refusal" else "was cut short"
-            msg = f"{self.model.identity} {why}: nothing of its answer was kept; ask it again"
+            msg = f"{self.model.identity} {why}: its answer is discarded; try again"
             raise ModelError(msg)
         return answer.text
 
 
 def _completing(llm: object) -> Callable[[ModelRequest], Awaitable[str]] | None:
-    """Return LangChain's text-completion model as a callable; ``None`` if it is no such model."""
+    """Return a LangChain text-completion model as a callable; ``None`` for any other model."""
     ainvoke = getattr(llm, "ainvoke", None)
+    # Both kinds of LangChain model have `generate_prompt`; only chat models have `bind_tools`.
     if ainvoke is None or not hasattr(llm, "generate_prompt") or hasattr(llm, "bind_tools"):
         return None
 

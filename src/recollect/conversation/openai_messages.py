@@ -1,4 +1,4 @@
-"""A conversation as agents of AutoChain's kind see it, and as OpenAI's interface takes it."""
+"""AutoChain's copy of a conversation, and its messages in OpenAI's chat format."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from recollect.messages.message_fields import mapping_of, tool_call_id_of, tool_
 from recollect.records import Json, JsonObject
 
 CONVERSATIONAL: Final = "conversational_message"
-"""Where a function message keeps what of it is shown in the talk."""
+"""The field of a function message with the text to show in the conversation."""
 NO_MESSAGE: Final = "n/a"
-"""The text of a person's latest message where there is none."""
+"""The text of the latest user message if there is none."""
 
 _ROLE_OF: Final[Mapping[str, str]] = {
     "human": "user",
@@ -44,18 +44,18 @@ class MessageType(Enum):
 
 def message_for(text: str, message_type: MessageType, fields: Mapping[str, Json]) -> AnyMessage:
     """
-    Return the message that says *text*.
+    Return a message of *text*.
 
-    A function message has its *fields* ``name`` and ``conversational_message``, an AI message
-    may have ``function_call``; what else there is stays with the message.
+    A function message has the *fields* ``name`` and ``conversational_message``, an AI message may
+    have ``function_call``; any other fields are kept with the message.
 
     Raises:
         MissingKeyError: A function message has no name.
-        UsageError: The type is none.
+        UsageError: *message_type* is not a `MessageType`.
     """
     if not isinstance(message_type, MessageType):
         names = ", ".join(each.name for each in MessageType)
-        msg = f"a message type is one of MessageType ({names}), not {message_type!r}"
+        msg = f"message_type is {message_type!r}: give one of MessageType ({names})"
         raise UsageError(msg)
     if message_type is MessageType.FunctionMessage and "name" not in fields:
         msg = "a function message needs the name of its function: give name='…'"
@@ -73,16 +73,16 @@ def message_for(text: str, message_type: MessageType, fields: Mapping[str, Json]
 
 
 def conversational(message: AnyMessage) -> str:
-    """Return the text of *message* shown in the conversation."""
+    """Return the text of *message* to show in the conversation."""
     shown = mapping_of(message, "additional_kwargs").get(CONVERSATIONAL)
     return shown if isinstance(shown, str) else text_of(message)
 
 
 class ChatMessageHistory:
     """
-    The messages of a conversation as they were when it was loaded.
+    A copy of a conversation's messages, as of the time it was loaded.
 
-    It is the caller's own: what is added or removed here is not in the memory.
+    Changes to the copy do not reach the memory.
     """
 
     def __init__(self, messages: Iterable[AnyMessage] = ()) -> None:
@@ -94,7 +94,7 @@ class ChatMessageHistory:
 
     def format_message(self) -> str:
         r"""
-        Return a line for each message, with ``User``, ``Assistant``, ``System`` or ``Action``.
+        Return a line per message, prefixed ``User``, ``Assistant``, ``System`` or ``Action``.
 
         >>> history = ChatMessageHistory()
         >>> history.save_message("Is my order sent?", MessageType.UserMessage)
@@ -112,7 +112,7 @@ class ChatMessageHistory:
         return next(said, None) or message_classes().human(content=NO_MESSAGE)
 
     def to_openai(self) -> list[dict[str, Json]]:
-        """Return the messages as OpenAI's chat interface takes them; see `openai_messages`."""
+        """Return the messages in OpenAI's chat format; see `openai_messages`."""
         return openai_messages(self.messages)
 
     def copy(self) -> ChatMessageHistory:
@@ -129,13 +129,13 @@ class ChatMessageHistory:
 
 def openai_messages(messages: Iterable[AnyMessage]) -> list[dict[str, Json]]:
     """
-    Return *messages* as OpenAI's chat interface takes them.
+    Return *messages* in OpenAI's chat format.
 
     A function message has the role ``function`` and its name; calls of functions and tools have
     their arguments as JSON text.
 
     Raises:
-        UsageError: One of them is an order to remove, or of no known type.
+        UsageError: A message is a `RemoveMessage`, or of an unknown type.
     """
     return [_openai_message(each) for each in messages]
 
@@ -144,7 +144,7 @@ def _openai_message(message: AnyMessage) -> dict[str, Json]:
     kind = kind_of(message)
     role = getattr(message, "role", None) if kind == "chat" else _ROLE_OF.get(kind)
     if role is None:
-        msg = f"a {kind} message has no role that OpenAI's interface knows: leave it out"
+        msg = f"a {kind} message has no role in OpenAI's chat format: leave it out"
         raise UsageError(msg)
     content = message.content
     made: dict[str, Json] = {

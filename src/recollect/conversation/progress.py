@@ -1,4 +1,4 @@
-"""A policy's reading progress in a thread, stored with the thread and erased with it."""
+"""The reading progress of a memory's model in a thread, stored and erased with the thread."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PROGRESS_TYPE: Final = "Item"
 
 
 class Progress:
-    """The position up to which a policy has read a thread, as a memory of the scope."""
+    """The position up to which a memory's model has read a thread, stored in the scope."""
 
     def __init__(self, scope: Scope, thread: str, policy: str) -> None:
         self.scope = scope
@@ -24,17 +24,17 @@ class Progress:
         self.key = key_of(policy, thread)
 
     async def until(self, memory: Recollect) -> int | None:
-        """Return the position, ``None`` if nothing was read."""
+        """Return the position of the last message read; ``None`` if reading has not begun."""
         kept = await memory.get(self.scope, PROGRESS_TYPE, self.key)
         until = kept.value.get("until") if kept else None
         return until if isinstance(until, int) else None
 
     def write(self, read: Sequence[Placed]) -> PutMemory:
-        """Return the write that says that all up to the last of *read* was read."""
+        """Return the write that records *read* as read."""
         return self._write(read[-1].position, read)
 
     def begin(self, waiting: Sequence[Placed]) -> PutMemory:
-        """Return the write that says that reading begins with what is *waiting*, if none has."""
+        """Return the write that records that reading starts at *waiting*, unless it has begun."""
         return replace(self._write(waiting[0].position - 1, waiting), expected=0)
 
     def _write(self, until: int, messages: Sequence[Placed]) -> PutMemory:
@@ -49,5 +49,5 @@ class Progress:
         )
 
     async def remove(self, memory: Recollect) -> None:
-        """Forget how far the thread was read."""
+        """Delete the progress."""
         await memory.apply(self.scope, [DeleteMemory(type=PROGRESS_TYPE, key=self.key)])

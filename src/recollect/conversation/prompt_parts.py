@@ -10,16 +10,16 @@ from recollect.messages import AnyMessage, buffer_string, is_message, tool_pairs
 from recollect.ports import TokenCounter
 
 Entry: TypeAlias = Sequence[Any]
-"""Messages that are kept or dropped together: a tool call with its results, or one text."""
+"""Items that are kept or dropped together: one text, or a tool call with its results."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptPart:
     """
-    The content of one variable.
+    The content of one prompt variable, as entries.
 
-    *entries* are in the order in which they may be dropped. *render* builds the variable's value
-    from the remaining ones.
+    *entries* are ordered by which is dropped first. *render* builds the variable's value from the
+    remaining entries.
     """
 
     entries: Sequence[Entry]
@@ -27,7 +27,7 @@ class PromptPart:
 
 
 def groups_of(messages: Sequence[AnyMessage]) -> list[Entry]:
-    """Return messages one by one, but an answer with tool calls together with their results."""
+    """Return an entry per message, with a tool call and its results in one entry."""
     return [messages[group.start : group.stop] for group in tool_pairs(messages)]
 
 
@@ -37,12 +37,12 @@ def as_messages(entries: Sequence[Entry]) -> list[AnyMessage]:
 
 
 def as_text(entries: Sequence[Entry]) -> str:
-    """Return texts, one after the other, a line each."""
+    """Return the texts of *entries* as lines."""
     return "\n".join(text for entry in entries for text in entry)
 
 
 def part_of(value: object) -> PromptPart:
-    """Return the part that a variable's value makes: messages one by one, else all or nothing."""
+    """Return a variable's *value* as a part: an entry per message or mapping item, else one."""
     if isinstance(value, list) and all(map(is_message, value)):
         return PromptPart(groups_of(value), as_messages)
     if isinstance(value, Mapping):
@@ -54,7 +54,7 @@ def part_of(value: object) -> PromptPart:
 
 
 def tokens_of(entry: Entry, count_tokens: TokenCounter) -> int:
-    """Return about how many tokens an entry costs in the prompt."""
+    """Return the estimated tokens of an entry in the prompt."""
     return sum(count_tokens(_text_of(each)) for each in entry)
 
 
@@ -68,10 +68,10 @@ def within(
     parts: Mapping[str, PromptPart], limit: int, count_tokens: TokenCounter, priority: Sequence[str]
 ) -> dict[str, Any]:
     """
-    Return the value of each variable, with entries left out until all are at most *limit* tokens.
+    Return the variables' values within *limit* tokens in all, by dropping whole entries.
 
-    They go from the variable that *priority* names last, its first entry first, then from the
-    one before; whole entries only.
+    Entries are dropped from the variable that *priority* names last, its first entry first, then
+    from the variable named before it.
     """
     left = {name: list(part.entries) for name, part in parts.items()}
     costs = {

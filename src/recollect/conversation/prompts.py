@@ -1,4 +1,4 @@
-"""Prompts for the models of conversation memories, in our own wording: ``prompts.toml``."""
+"""The prompts of conversation memories, read from ``prompts.toml``."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from recollect.text.data_files import read_texts
 TRIPLE_DELIMITER: Final = "<|>"
 """The separator of two facts, and of a name and its facts."""
 NOTHING: Final = "NONE"
-"""The model's answer where it has nothing to return."""
+"""The model's answer if it finds nothing."""
 
 _TEXTS: Final = read_texts(__package__, "prompts.toml")
 SUMMARY: Final = _TEXTS["summary"]
-"""Asks for a running summary, extended by new lines."""
+"""Asks to extend a running summary by new lines."""
 ENTITIES: Final = _TEXTS["entities"]
-"""Asks for the names that the last line speaks of."""
+"""Asks for the names of entities in the last line."""
 ENTITY_SUMMARY: Final = _TEXTS["entity_summary"]
-"""Asks for what is known of one name."""
+"""Asks for the updated summary of one entity."""
 ENTITY_SUMMARIES: Final = _TEXTS["entity_summaries"]
-"""Asks for what is known of several names."""
+"""Asks for the updated summaries of several entities."""
 TRIPLES: Final = _TEXTS["triples"]
-"""Asks for the facts of the last line."""
+"""Asks for the facts in the last line."""
 FACTS: Final = _TEXTS["facts"]
-"""Asks for the facts of several lines, with signs for doubt, lists and denials."""
+"""Asks for the facts in several lines, with signs for the assistant's, listed and denied ones."""
 ENTITY_CONVERSATION: Final = _TEXTS["entity_conversation"]
-"""Asks for an answer that uses what is known of the names."""
+"""Asks for an answer that uses the entities' summaries."""

@@ -1,4 +1,4 @@
-"""A chain's memory in Redis, for a service that runs on more than one server."""
+"""A chain's memory in Redis, shared by the processes of a service."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ ResultT = TypeVar("ResultT")
 ONE_HOUR_S: Final = 3_600
 _FIELDS: Final = ("role", "text", "id", "name", "content", "metadata")
 
-# The names of the values live as long as the longest of them: without a name none is listed
-# or cleared.
+# The set of names must outlive every value, as a value whose name is gone can be neither listed
+# nor cleared: extend the set's expiry, and never shorten it.
 _SAVE: Final = """
 local name, value, lasts = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local there, left = redis.call('EXISTS', KEYS[2]), redis.call('PTTL', KEYS[2])
@@ -49,7 +49,7 @@ else
   end
 end
 """
-# What Python pickles begins with this byte, and no JSON or UTF-8 text does.
+# A pickle starts with byte 128 (its PROTO opcode), which no JSON or UTF-8 text can start with.
 _IS_PICKLE: Final = """
 if redis.call('TYPE', KEYS[1])['ok'] ~= 'string' then return 0 end
 return redis.call('GETRANGE', KEYS[1], 0, 0) == string.char(128) and 1 or 0
@@ -64,12 +64,12 @@ redis.call('DEL', KEYS[1], KEYS[2])
 
 class RedisMemory(ChainMemory):
     """
-    Values and one conversation in Redis, under *redis_key_prefix*; any process sees them.
+    Named values and one conversation in Redis under *redis_key_prefix*, shared by processes.
 
-    Everything is JSON: nothing that is read is run. A message is appended to a list, which two
-    processes can do at once. A value is gone *expire_time* seconds after it was saved, the
-    conversation as long after its last message; ``None`` keeps them. The calls wait for the
-    server; those with an ``a`` do so on a thread.
+    Everything is stored as JSON, so reading never runs code. Messages are appended to a list, so
+    that two processes can save at once. A value expires *expire_time* seconds after it was saved,
+    the conversation that long after its last message; ``None`` keeps them. Synchronous methods
+    block until the server answers; their ``a…`` variants run in a worker thread.
     """
 
     def __init__(
@@ -88,16 +88,17 @@ class RedisMemory(ChainMemory):
                 positive integer.
         """
         if iscoroutinefunction(getattr(redis_client, "execute_command", None)):
-            msg = "give a redis.Redis, not one of redis.asyncio: the methods with 'a' use a thread"
+            msg = "redis_client is one of redis.asyncio: give a redis.Redis, used in a thread"
             raise UsageError(msg)
         if expire_time is not None and expire_time < 1:
-            msg = f"expire_time is a whole number of seconds from 1, or None; not {expire_time!r}"
+            msg = f"expire_time is {expire_time!r}: give at least 1 second, or None to keep values"
             raise UsageError(msg)
         self.redis_key_prefix = checked_key(redis_key_prefix)
         self.redis_client = redis_client
         self.expire_time = expire_time
-        # Quoted, no part can contain the colon between them; the braces keep what belongs to one
-        # conversation on one server of a cluster.
+        # Quoting removes colons from the prefix, so that no two memories share a key. The braces
+        # are a hash tag: they keep a conversation's keys on one server of a cluster, as the
+        # scripts need.
         base = f"recollect:{{{quote(redis_key_prefix, safe='')}}}"
         self._messages = f"{base}:messages"
         self._names = f"{base}:names"
@@ -108,46 +109,45 @@ class RedisMemory(ChainMemory):
         Return the value at *key*, or *default*; without a key, all values by key.
 
         Raises:
-            UsageError: There is none, but AutoChain has pickled one there.
+            UsageError: There is none, but AutoChain has stored a pickle at the key.
             StoreUnavailableError: The server cannot be reached.
         """
-        return self._asked(partial(self._load, key=key, default=default))
+        return self._run(partial(self._load, key=key, default=default))
 
     def save_memory(self, key: str, value: object) -> None:
         """
-        Keep *value* at *key*, in the place of the one that is there.
+        Store *value* at *key*, and replace an earlier one.
 
         Raises:
-            UsageError: The key is not text of at least one character, or JSON cannot express
-                the value.
-            StoreUnavailableError: The server cannot be reached; nothing is known of the write.
+            UsageError: The key is not a non-empty string, or JSON cannot express the value.
+            StoreUnavailableError: The server cannot be reached; the value may have been stored.
         """
         text = encode_json(json_of(value, f"the value of {key!r}"), f"the value of {key!r}")
         name = quote(checked_key(key), safe="")
         lasts_ms = 0 if self.expire_time is None else self.expire_time * 1_000
         keys = [f"{self._values}{name}", self._names]
-        self._asked(lambda client: client.eval(_SAVE, 2, *keys, name, text, str(lasts_ms)))
+        self._run(lambda client: client.eval(_SAVE, 2, *keys, name, text, str(lasts_ms)))
 
     def load_conversation(self) -> ChatMessageHistory:
         """
-        Return the conversation as it is now, oldest message first; a copy.
+        Return a copy of the conversation, oldest message first.
 
         Raises:
-            UsageError: There is none, but AutoChain has pickled one there.
-            StoreCorruptError: What is there was not written here.
+            UsageError: There is none, but AutoChain has stored a pickle of one.
+            StoreCorruptError: A message is damaged, or this class did not write it.
         """
-        kept = self._asked(lambda client: client.lrange(self._messages, 0, -1))
+        kept = self._run(lambda client: client.lrange(self._messages, 0, -1))
         if not kept:
-            self._asked(partial(self._refuse_pickled, key=ChatMessageHistory.__name__))
+            self._run(partial(self._refuse_pickled, key=ChatMessageHistory.__name__))
         return ChatMessageHistory(_message_in(each) for each in kept)
 
     def save_conversation(self, /, message: str, message_type: MessageType, **fields: Json) -> None:
         """
-        Append a message; a function's has the fields ``name``, ``conversational_message``.
+        Append a message; a function message has ``name`` and ``conversational_message``.
 
         Raises:
-            MissingKeyError: It is a function's and has no name.
-            StoreUnavailableError: The server cannot be reached; nothing is known of the write.
+            MissingKeyError: A function message has no name.
+            StoreUnavailableError: The server cannot be reached; the message may be appended.
         """
         text = _text_of(message_for(message, message_type, fields))
 
@@ -160,13 +160,11 @@ class RedisMemory(ChainMemory):
                     pipeline.expire(self._messages, self.expire_time)
                 pipeline.execute()
 
-        self._asked(append)
+        self._run(append)
 
     def clear(self) -> None:
-        """Remove the values and the conversation of exactly this prefix, at once."""
-        self._asked(
-            lambda client: client.eval(_CLEAR, 2, self._names, self._messages, self._values)
-        )
+        """Remove the values and the conversation of exactly this prefix, atomically."""
+        self._run(lambda client: client.eval(_CLEAR, 2, self._names, self._messages, self._values))
 
     def _load(self, client: Redis, *, key: str | None, default: Any) -> Any:
         if key is None:
@@ -188,24 +186,24 @@ class RedisMemory(ChainMemory):
         }
 
     def _refuse_pickled(self, client: Redis, *, key: str) -> None:
-        """Raise for pickled data of AutoChain at *key*, as unpickling could run code."""
+        """Raise if AutoChain has stored a pickle at *key*, as unpickling can run code."""
         prefix = self.redis_key_prefix
         place = key if key.startswith(prefix) else f"{prefix}:{key}"
         if client.eval(_IS_PICKLE, 1, place):
             msg = (
-                f"{place!r} holds a pickle, as AutoChain keeps it, which is not read: reading runs "
-                "what is in it. `recollect import redis://…` reads it as data, into a store"
+                f"{place!r} holds a pickle written by AutoChain, which is not loaded, as it could "
+                "run code: `recollect import redis://…` imports it as data"
             )
             raise UsageError(msg)
 
-    def _asked(self, ask: Callable[[Redis], ResultT]) -> ResultT:
+    def _run(self, work: Callable[[Redis], ResultT]) -> ResultT:
         with redis_errors():
-            return ask(self.redis_client)
+            return work(self.redis_client)
 
 
 @contextmanager
 def redis_errors() -> Iterator[None]:
-    """Turn what the client raises into errors of ours."""
+    """Raise errors of redis-py as `StoreUnavailableError` or `StoreError`."""
     try:
         from redis import exceptions
     except ImportError as error:
@@ -213,10 +211,10 @@ def redis_errors() -> Iterator[None]:
     try:
         yield
     except (exceptions.ConnectionError, exceptions.TimeoutError, exceptions.BusyLoadingError) as e:
-        msg = f"Redis cannot be reached: {e}; retry when it is back"
+        msg = f"Redis cannot be reached: {e}; try again when it is back"
         raise StoreUnavailableError(msg) from e
     except exceptions.RedisError as e:
-        msg = f"Redis refused: {e}"
+        msg = f"Redis refused the command: {e}"
         raise StoreError(msg) from e
 
 
@@ -232,7 +230,7 @@ def _message_in(text: str | bytes) -> AnyMessage:
         record = NewMessage(**{"text": "", **kept})
         return message_of(record, classes=message_classes())
     except (TypeError, UsageError) as error:
-        msg = f"a message in Redis was not written here, or is damaged: {text!r}"
+        msg = f"a message in Redis is damaged, or RedisMemory did not write it: {text!r}"
         raise StoreCorruptError(msg) from error
 
 
@@ -240,7 +238,7 @@ def _read(text: str | bytes) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        msg = f"what is kept in Redis was not written here, or is damaged: {text!r}"
+        msg = f"a value in Redis is damaged, or RedisMemory did not write it: {text!r}"
         raise StoreCorruptError(msg) from error
 
 

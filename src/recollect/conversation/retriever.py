@@ -1,4 +1,4 @@
-"""The earlier exchanges that bear on the input go into the prompt."""
+"""Conversation memory that puts earlier exchanges relevant to the input into the prompt."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from anyio import to_thread
 
-from recollect.conversation.base import PolicyMemory, Values, Variables, pass_over
+from recollect.conversation.base import PolicyMemory, Values, Variables, warn_ignored
 from recollect.conversation.exchanges import (
     Document,
     exchange_around,
@@ -25,7 +25,11 @@ from recollect.stores.validation import check_scope
 from recollect.sync.object_home import AnyRecollect, Home, new_private_scope, private_memory
 
 HITS_PER_EXCHANGE: Final = 3
-"""Both sides of an exchange may be found, and one that says the same: so many are asked for."""
+"""
+Messages to recall per exchange wanted.
+
+Both messages of an exchange may be found, and a third as a near duplicate.
+"""
 DEFAULT_K: Final = 4
 
 
@@ -34,22 +38,21 @@ class Retriever(Protocol):
     """The methods needed of LangChain's vector store retrievers."""
 
     def invoke(self, input: str, /) -> Sequence[Any]:  # noqa: A002 (LangChain's name)
-        """Return the documents that bear on a text, best first."""
+        """Return the documents relevant to a text, best first."""
         ...
 
     def add_documents(self, documents: Sequence[object], /) -> object:
-        """Keep documents."""
+        """Store documents."""
         ...
 
 
 class VectorStoreRetrieverMemory(PolicyMemory):
     """
-    Puts those earlier exchanges into the prompt that bear on the input, best first.
+    Puts the earlier exchanges relevant to the input into the prompt, best first.
 
-    By default they are messages of *thread*, found by our recall among all that was said in
-    *scope*: at most *k* exchanges. With
-    *retriever*, a LangChain vector store retriever, they are documents in its store; `clear`
-    leaves those there, as the original does.
+    By default exchanges are saved as messages of *thread*, and recall finds at most *k* of them
+    among all messages of *scope*. With *retriever*, a LangChain vector store retriever, they are
+    documents in its store; `clear` leaves those there, as LangChain does.
     """
 
     def __init__(
@@ -67,7 +70,7 @@ class VectorStoreRetrieverMemory(PolicyMemory):
         where: Where | None = None,
         **unknown: object,
     ) -> None:
-        pass_over(self, unknown)
+        warn_ignored(self, unknown)
         if retriever is not None and memory is not None:
             msg = "give a retriever, or the memory to recall from, not both"
             raise UsageError(msg)
@@ -89,23 +92,23 @@ class VectorStoreRetrieverMemory(PolicyMemory):
 
     @property
     def home(self) -> Home:
-        """The bridge to the memory that stores it."""
+        """The bridge to the Recollect memory that stores the exchanges."""
         return self._home
 
     @property
     def memory_variables(self) -> list[str]:
-        """The one variable."""
+        """The one variable, ``[memory_key]``."""
         return [self.memory_key]
 
     async def load(self, memory: Recollect, inputs: Values) -> Variables:
-        """Return the exchanges that bear on the input, as one text or as documents."""
+        """Return the exchanges relevant to the input, as one text or as documents."""
         found = await self._found(memory, inputs)
         if self.return_docs:
             return {self.memory_key: found}
         return {self.memory_key: "\n".join(each.page_content for each in found)}
 
     async def parts(self, memory: Recollect, inputs: Values) -> dict[str, PromptPart]:
-        """Return the exchanges one by one, the least fitting first: it goes first."""
+        """Return an entry per exchange, the least relevant dropped first."""
         found = (await self._found(memory, inputs))[::-1]
         if self.return_docs:
             entries = [[each] for each in found]
@@ -114,7 +117,7 @@ class VectorStoreRetrieverMemory(PolicyMemory):
         return {self.memory_key: PromptPart(texts, lambda left: as_text(left[::-1]))}
 
     async def save(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
-        """Keep one exchange: all inputs but the memory's own and the excluded ones, all outputs."""
+        """Save one exchange: all outputs, and all inputs except the excluded ones and its own."""
         left_out = {self.memory_key, *self.exclude_input_keys}
         asked = {key: value for key, value in inputs.items() if key not in left_out}
         if self.retriever is None:
@@ -125,7 +128,7 @@ class VectorStoreRetrieverMemory(PolicyMemory):
         await to_thread.run_sync(self.retriever.add_documents, [document])
 
     async def remove(self, memory: Recollect) -> None:
-        """Remove the exchanges from the thread; a retriever's store is left as it is."""
+        """Remove the exchanges from the thread; a retriever's store is not changed."""
         thread = await memory.thread(self.scope, self.thread)
         if self.retriever is None and thread is not None and thread.count:
             await memory.keep(self.scope, self.thread, thread.last + 1)
@@ -166,7 +169,7 @@ def _metadata_of(exchange: Sequence[Message]) -> JsonObject:
 
 
 def document_class() -> Any:
-    """Return LangChain's class of documents where it is installed, else ours."""
+    """Return LangChain's document class if it is installed, else ours."""
     try:
         from langchain_core.documents import Document as LangChainDocument
     except ImportError:

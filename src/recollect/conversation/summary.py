@@ -1,4 +1,4 @@
-"""A summary of the whole conversation goes into the prompt."""
+"""Conversation memory that puts a summary of the conversation into the prompt."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final, Self, Unpack
 
-from recollect.conversation.summary_base import Summarising, SummarizingMemory
+from recollect.conversation.summary_base import Summarising, SummarizingMemory, choose_all
 from recollect.conversation.thread_history import ChatHistory, ForeignHistory, Placed
 from recollect.conversation.token_counts import counter_of
 from recollect.errors import RecollectError, UsageError
@@ -27,9 +27,9 @@ class ConversationSummaryMemory(SummarizingMemory):
     """
     Puts a running summary into the prompt, updated by one model call per turn.
 
-    With *every_turns* or *every_tokens*, the model is called once that much has been said since the
-    last call; with *background* a save does not wait for it. In both cases messages not summarised
-    yet follow the summary in the prompt. `flush` summarises the rest.
+    With *every_turns* or *every_tokens* the model is called when that many turns or tokens have
+    come since the last call; with *background* a save does not wait for it. In both cases messages
+    not summarised yet follow the summary in the prompt. `flush` summarises the rest.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class ConversationSummaryMemory(SummarizingMemory):
         self.every_tokens = every_tokens
         self.background = background
         self.failure: RecollectError | None = None
-        """The error of the last background summary; its messages still wait to be summarised."""
+        """The error of the last background summary, whose messages are still unsummarised."""
         self._count = counter_of(llm, count_tokens)
         self._task: Task[None] | None = None
 
@@ -77,15 +77,15 @@ class ConversationSummaryMemory(SummarizingMemory):
         **options: object,
     ) -> Self:
         """
-        Return a memory of a conversation that has begun, *summarize_step* messages a call.
+        Summarise an existing conversation, *summarize_step* messages per call; return its memory.
 
-        What a summary that is kept holds already is not worked in again.
+        Messages that a stored summary covers already are not summarised again.
 
         Raises:
             UsageError: *summarize_step* is below 1.
         """
         made = cls._over(llm, chat_memory, summarize_step, options)
-        made.home.call(partial(made.fold, choose=_everything, at_once=summarize_step))
+        made.home.call(partial(made.fold, choose=choose_all, at_once=summarize_step))
         return made
 
     @classmethod
@@ -99,7 +99,7 @@ class ConversationSummaryMemory(SummarizingMemory):
     ) -> Self:
         """Async variant of `from_messages`."""
         made = cls._over(llm, chat_memory, summarize_step, options)
-        await made.home.visit(partial(made.fold, choose=_everything, at_once=summarize_step))
+        await made.home.visit(partial(made.fold, choose=choose_all, at_once=summarize_step))
         return made
 
     @classmethod
@@ -111,7 +111,7 @@ class ConversationSummaryMemory(SummarizingMemory):
         options: dict[str, object],
     ) -> Self:
         if summarize_step < 1:
-            msg = f"summarize_step={summarize_step}: work in at least 1 message a call"
+            msg = f"summarize_step={summarize_step}: summarise at least 1 message per call"
             raise UsageError(msg)
         return cls(llm=llm, chat_memory=chat_memory, **options)  # type: ignore[arg-type]
 
@@ -125,20 +125,20 @@ class ConversationSummaryMemory(SummarizingMemory):
         self.home.call(partial(self.rewrite, content=text))
 
     async def abuffer(self) -> str:
-        """Return the same as `buffer`."""
+        """Async variant of `buffer`."""
         return await self.home.visit(self.summary_text)
 
     async def transcript(self, memory: Recollect) -> str:
-        """Return the summary, and after it the messages that are not in it yet."""
+        """Return the summary followed by the unsummarised messages."""
         summary, waiting = await self.standing(memory)
         return await super().transcript(memory) if waiting else summary.content
 
     async def chosen(self, memory: Recollect) -> list[AnyMessage]:
-        """Return the summary as a message, and the messages that are not in it yet."""
+        """Return the summary as a message, empty if there is none, and unsummarised messages."""
         return await super().chosen(memory) or [self.summary_message_cls(content="")]
 
     def shown(self, summary: AnyMessage | None, messages: Sequence[AnyMessage]) -> Any:
-        """Return the summary alone as it is, and as an empty message where there is nothing."""
+        """Return the content for the prompt: a lone summary without prefix, as LangChain does."""
         if summary is not None and not messages and not self.return_messages:
             return text_of(summary)
         if summary is None and not messages and self.return_messages:
@@ -146,7 +146,7 @@ class ConversationSummaryMemory(SummarizingMemory):
         return super().shown(summary, messages)
 
     async def due(self, waiting: Sequence[Placed]) -> Sequence[Placed]:
-        """Return all, if enough has been said since the last call."""
+        """Return all of *waiting* if enough has come since the last call, else nothing."""
         if self.every_tokens is not None:
             tokens = await self._count([each.message for each in waiting]) if waiting else 0
             return waiting if tokens >= self.every_tokens else ()
@@ -154,15 +154,16 @@ class ConversationSummaryMemory(SummarizingMemory):
         return waiting if turns >= self.every_turns else ()
 
     async def settle(self, memory: Recollect) -> None:
-        """Work in what is due, or have it worked in."""
+        """Summarise the due messages, in the background if so configured."""
         if not self.background:
             await super().settle(memory)
         elif self._task is None or self._task.done():
-            # It belongs to the loop that the memory lives on, and ends with it.
+            # The task runs on the memory's event loop, and ends with it. Keep a reference: the
+            # loop holds only a weak one.
             self._task = get_running_loop().create_task(self._in_background(memory))
 
     async def finish(self, memory: Recollect) -> None:
-        """Work in all messages that wait, after what runs in the background."""
+        """Wait for the background task, then summarise all remaining messages."""
         if self._task is not None:
             await self._task
         await super().finish(memory)
@@ -171,7 +172,7 @@ class ConversationSummaryMemory(SummarizingMemory):
     async def _in_background(self, memory: Recollect) -> None:
         monitor = memory.tasks.monitor(SUMMARISING, LOG, on_demand=True)
         try:
-            # What was said while the model answered may be due by now.
+            # Messages saved while the model answered may be due by now.
             while await self.due((await self.standing(memory))[1]):
                 await self.fold(memory, self.due)
             self.failure = None
@@ -179,7 +180,3 @@ class ConversationSummaryMemory(SummarizingMemory):
         except RecollectError as error:
             self.failure = error
             monitor.failed(error)
-
-
-async def _everything(waiting: Sequence[Placed]) -> Sequence[Placed]:
-    return waiting

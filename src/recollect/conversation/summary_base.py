@@ -1,4 +1,4 @@
-"""Base of memories with a summary: one call adds messages to it, and it is stored."""
+"""Base of the memories that store a running summary, extended by one model call at a time."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from recollect.sync.object_home import AnyRecollect
 
 SUMMARY_VARIABLES: Final = ("summary", "new_lines")
 WORKED_IN_MAX: Final = 50
-"""So many messages are worked into a summary by one call, when many have waited."""
+"""Messages per call that extends a summary from a backlog, at most."""
 TRIES_MAX: Final = 5
-"""So often a summary is written again because another writer was first; then it is left to him."""
+"""Attempts to write a summary when other writers come first; then theirs stays."""
 
 
 Choose: TypeAlias = Callable[[Sequence[Placed]], Awaitable[Sequence[Placed]]]
-"""Which of the messages that wait are worked in: the oldest, or none."""
+"""Chooses which unsummarised messages to summarise now: the oldest, or none."""
 
 
 class Summarising(Transcript, total=False):
-    """How messages are summarised, and how the summary appears among messages."""
+    """Options of `SummarizingMemory`: the prompt, and the class of a summary's message."""
 
     prompt: PromptChoice
     summary_message_cls: Callable[..., AnyMessage] | None
@@ -45,12 +45,12 @@ class SummarizingMemory(TranscriptMemory):
 
     The summary is a ``Summary`` memory in the conversation's scope: it outlives the process, and is
     erased with any of its messages. All messages stay in the thread. If the model fails or its
-    answer is unusable, the turn is stored and the summary unchanged: the next save, or `flush`,
-    adds what is pending.
+    answer is unusable, the turn is saved and the summary unchanged: the next save, or `flush`,
+    summarises the pending messages.
     """
 
     policy: str = "summary"
-    """The prefix of its summary's key: two policies of a thread have one each."""
+    """The prefix of the summary's key; each kind of memory has its own summary of a thread."""
 
     def __init__(
         self,
@@ -83,26 +83,26 @@ class SummarizingMemory(TranscriptMemory):
 
     @property
     def llm(self) -> object:
-        """The model, as it was given."""
+        """The model that was given."""
         return self._asking.llm
 
     def predict_new_summary(self, messages: Sequence[AnyMessage], existing_summary: str) -> str:
-        """Return *existing_summary* with *messages* worked into it; nothing is kept."""
+        """Return *existing_summary* extended by *messages*, without storing it."""
         return self.home.call(lambda _: self.apredict_new_summary(messages, existing_summary))
 
     async def apredict_new_summary(
         self, messages: Sequence[AnyMessage], existing_summary: str
     ) -> str:
         """
-        Return *existing_summary* with *messages* worked into it: one call; nothing is kept.
+        Return *existing_summary* extended by *messages*, by one call, without storing it.
 
         Raises:
-            ModelError: The model failed, or answered nothing.
+            ModelError: The model failed, or its answer is empty.
         """
         lines = buffer_string(messages, self.human_prefix, self.ai_prefix)
-        text = await self._asking.asked(self.prompt, summary=existing_summary, new_lines=lines)
+        text = await self._asking.ask(self.prompt, summary=existing_summary, new_lines=lines)
         if not text.strip():
-            msg = "the model answered with an empty summary: the one before stays; ask it again"
+            msg = "the model answered with an empty summary, so the stored one stays: try again"
             raise ModelError(msg)
         return text
 
@@ -112,17 +112,18 @@ class SummarizingMemory(TranscriptMemory):
 
     async def save(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
         """
-        Append both sides of a turn, then work in what is due.
+        Append both messages of a turn, then summarise the due messages.
 
         Raises:
-            ModelError: The model failed; the turn is kept, and waits.
+            ModelError: The model failed; the turn is saved, and stays unsummarised.
         """
+        # Fix the position of a given summary before this turn, which it does not cover.
         await self.summarised(memory)
         await super().save(memory, inputs, outputs)
         await self.settle(memory)
 
     async def settle(self, memory: Recollect) -> None:
-        """Work in what is due."""
+        """Summarise the due messages."""
         await self.fold(memory, self.due)
 
     async def fold(
@@ -132,7 +133,7 @@ class SummarizingMemory(TranscriptMemory):
         *,
         at_once: int = WORKED_IN_MAX,
     ) -> None:
-        """Work messages into the summary while *choose* finds any: one call for *at_once*."""
+        """Extend the summary while *choose* finds messages, at most *at_once* per model call."""
         lost = 0
         before, waiting = await self.standing(memory)
         while lost < TRIES_MAX and (chosen := (await choose(waiting))[:at_once]):
@@ -141,6 +142,7 @@ class SummarizingMemory(TranscriptMemory):
             try:
                 before = await self._kept.write(memory, before, content, chosen)
             except VersionConflictError:
+                # Another writer came first and may cover these messages: choose again.
                 lost += 1
                 before, waiting = await self.standing(memory)
                 continue
@@ -149,12 +151,12 @@ class SummarizingMemory(TranscriptMemory):
             waiting = waiting[len(chosen) :]
 
     async def standing(self, memory: Recollect) -> tuple[ThreadSummary, list[Placed]]:
-        """Return the summary, and the messages that are not in it."""
+        """Return the summary, and the unsummarised messages."""
         summary = await self.summarised(memory)
         return summary, await self.talk.after(memory, summary.until)
 
     async def summarised(self, memory: Recollect) -> ThreadSummary:
-        """Return the summary that is kept, or else the one that was given."""
+        """Return the stored summary, else the one given at construction."""
         kept = await self._kept.read(memory)
         if kept.version or self._given_is_placed:
             return kept if kept.version else self._given
@@ -166,17 +168,17 @@ class SummarizingMemory(TranscriptMemory):
         return self._given
 
     async def summary_text(self, memory: Recollect) -> str:
-        """Return the words of the summary."""
+        """Return the text of the summary."""
         return (await self.summarised(memory)).content
 
     async def chosen(self, memory: Recollect) -> list[AnyMessage]:
-        """Return the summary as a message, if there is one, and the messages not in it."""
+        """Return the summary as a message, if there is one, and the unsummarised messages."""
         summary, waiting = await self.standing(memory)
         first = [self.summary_message_cls(content=summary.content)] if summary.content else []
         return [*first, *(each.message for each in waiting)]
 
     async def parts(self, memory: Recollect, inputs: Values) -> dict[str, PromptPart]:
-        """Return the messages one by one, and the summary, which goes after all of them."""
+        """Return an entry per unsummarised message, and the summary, which is dropped last."""
         summary, waiting = await self.standing(memory)
         entries = groups_of([each.message for each in waiting])
         first = self.summary_message_cls(content=summary.content) if summary.content else None
@@ -198,7 +200,7 @@ class SummarizingMemory(TranscriptMemory):
         return buffer_string(together, self.human_prefix, self.ai_prefix)
 
     async def rewrite(self, memory: Recollect, content: str) -> None:
-        """Replace the summary by *content*, for the messages that it covers."""
+        """Replace the summary's text by *content*; it covers the same messages."""
         await self._kept.write(memory, await self.summarised(memory), content, [])
 
     async def remove(self, memory: Recollect) -> None:
@@ -209,7 +211,7 @@ class SummarizingMemory(TranscriptMemory):
         await super().remove(memory)
 
     async def _expand(self, memory: Recollect) -> list[AnyMessage]:
-        """Return the messages that the summary stands for, oldest first."""
+        """Return the messages that the summary covers, oldest first."""
         until = (await self.summarised(memory)).until
         return [each.message for each in await self.talk.after(memory, 0) if each.position <= until]
 
@@ -217,19 +219,20 @@ class SummarizingMemory(TranscriptMemory):
 
     async def _flush(self, memory: Recollect) -> None:
         """
-        Work in all messages that wait.
+        Summarise all unsummarised messages.
 
         Raises:
-            ModelError: The model failed; what was worked in before is kept.
+            ModelError: The model failed; earlier calls' summaries are stored.
         """
         await self.finish(memory)
 
     flush, aflush = method_pair(_flush)
 
     async def finish(self, memory: Recollect) -> None:
-        """Work in all messages that wait."""
-        await self.fold(memory, _all)
+        """Summarise all unsummarised messages."""
+        await self.fold(memory, choose_all)
 
 
-async def _all(waiting: Sequence[Placed]) -> Sequence[Placed]:
+async def choose_all(waiting: Sequence[Placed]) -> Sequence[Placed]:
+    """Return all *waiting* messages."""
     return waiting

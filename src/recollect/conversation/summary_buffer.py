@@ -1,4 +1,4 @@
-"""A summary of what was said long ago, and the newest messages as they are, go into the prompt."""
+"""Conversation memory that puts a summary and the newest messages into the prompt."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect
 
 AT_ONCE: Final = POSITION_MAX
-"""All messages over the limit are worked in by one call, however many they are."""
+"""Messages per call, at most: one call summarises all messages over the limit."""
 
 
 class ConversationSummaryBufferMemory(SummarizingMemory):
@@ -27,10 +27,10 @@ class ConversationSummaryBufferMemory(SummarizingMemory):
     Puts a summary and the newest *max_token_limit* tokens into the prompt.
 
     When a turn is saved, one call summarises the messages that no longer fit. Nothing is removed
-    from the thread: the summary records the position up to which it goes. With a limit of 0
+    from the thread: the summary records the last position that it covers. With a limit of 0
     everything is summarised. With *whole_pairs*, a tool's result is summarised together with its
-    call. Tokens are counted by *count_tokens*, by *llm* if it can count, or estimated; those of the
-    summary do not count.
+    call. Tokens are counted by *count_tokens*, by *llm* if it can count, or estimated; the
+    summary's own tokens do not count.
     """
 
     policy = "summary buffer"
@@ -52,7 +52,7 @@ class ConversationSummaryBufferMemory(SummarizingMemory):
         Use a conversation and a model.
 
         Args:
-            moving_summary_buffer: A summary of what was said before the conversation's messages.
+            moving_summary_buffer: A summary of a conversation before this one's messages.
 
         Raises:
             UsageError: The limit is negative, or the prompt is invalid.
@@ -61,6 +61,7 @@ class ConversationSummaryBufferMemory(SummarizingMemory):
         if max_token_limit < 0:
             msg = f"max_token_limit={max_token_limit}: give 0 to summarise everything, or more"
             raise UsageError(msg)
+        # Unlike a given `buffer`, this summary covers none of the stored messages.
         self._given_is_placed = True
         self.max_token_limit = max_token_limit
         self.whole_pairs = whole_pairs
@@ -68,7 +69,7 @@ class ConversationSummaryBufferMemory(SummarizingMemory):
 
     @property
     def moving_summary_buffer(self) -> str:
-        """The summary of what is not shown as messages."""
+        """The summary of the messages that are not shown."""
         return self.home.call(self.summary_text)
 
     @moving_summary_buffer.setter
@@ -76,11 +77,11 @@ class ConversationSummaryBufferMemory(SummarizingMemory):
         self.home.call(partial(self.rewrite, content=text))
 
     async def amoving_summary_buffer(self) -> str:
-        """Return the same as `moving_summary_buffer`."""
+        """Async variant of `moving_summary_buffer`."""
         return await self.home.visit(self.summary_text)
 
     async def due(self, waiting: Sequence[Placed]) -> Sequence[Placed]:
-        """Return the oldest, without which the others fit."""
+        """Return the oldest messages, as many as exceed the limit."""
         messages = [each.message for each in waiting]
         count = counter_of(self.llm, self.count_tokens)
         fitting = await newest_that_fit(messages, self.max_token_limit, count)
@@ -88,15 +89,15 @@ class ConversationSummaryBufferMemory(SummarizingMemory):
         return waiting[: whole_cut(messages, cut) if self.whole_pairs else cut]
 
     async def settle(self, memory: Recollect) -> None:
-        """Work in what no longer fits."""
+        """Summarise the messages that no longer fit, by one call."""
         await self.fold(memory, self.due, at_once=AT_ONCE)
 
     async def _prune(self, memory: Recollect) -> None:
         """
-        Work what no longer fits into the summary.
+        Summarise the messages that no longer fit.
 
         Raises:
-            ModelError: The model failed; what did not fit is still shown.
+            ModelError: The model failed; the messages that do not fit are still shown.
         """
         await self.settle(memory)
 

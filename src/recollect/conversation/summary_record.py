@@ -1,4 +1,4 @@
-"""The summary of one thread as a memory: its text, and up to which message it goes."""
+"""The stored summary of a thread: its text, and the last position that it covers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class KeptSummary:
     The one stored summary of a thread.
 
     Each version cites the messages added to it, and earlier versions: erasing a message erases
-    every summary that contains it, since its words cannot be told apart.
+    every summary that covers it, as its words cannot be separated out.
     """
 
     def __init__(self, scope: Scope, thread: str, policy: str) -> None:
@@ -33,10 +33,10 @@ class KeptSummary:
         self, memory: Recollect, before: ThreadSummary, content: str, worked_in: Sequence[Placed]
     ) -> ThreadSummary:
         """
-        Write the version after *before*, with *worked_in* in it, and return it.
+        Write the version after *before*, which covers *worked_in* as well, and return it.
 
         Raises:
-            VersionConflictError: Somebody else wrote, or erased, since *before* was read.
+            VersionConflictError: Another writer changed or erased it since *before* was read.
         """
         until = max([before.until, *(each.position for each in worked_in)])
         put = PutMemory(
@@ -54,16 +54,17 @@ class KeptSummary:
         return ThreadSummary(content=content, until=until, version=version)
 
     async def remove(self, memory: Recollect) -> None:
-        """Remove it with all its versions."""
+        """Delete the summary with all its versions."""
         await memory.apply(self.scope, [DeleteMemory(type=SUMMARY_TYPE, key=self.key)])
 
     async def check(
         self, memory: Recollect, talk: ThreadMessages, worked_in: Sequence[Placed]
     ) -> bool:
         """
-        Return True if *worked_in* are there still; if not, take back what was written of them.
+        Return True if *worked_in* still exist; if not, delete the summary and return False.
 
-        A model takes seconds, and an erase between reading and writing must win.
+        A model takes seconds: an erase between reading the messages and writing their summary
+        must win.
         """
         before, count = worked_in[0].position - 1, len(worked_in)
         there = await talk.after(memory, before, limit=count)

@@ -1,4 +1,4 @@
-"""The messages of a conversation: a thread of a memory, or a foreign history."""
+"""Access to the messages of a conversation: a stored thread, or LangChain's history."""
 
 from __future__ import annotations
 
@@ -35,15 +35,14 @@ from recollect.sync.object_home import AnyRecollect, Home, new_private_scope, pr
 
 PRIVATE_THREAD: Final = "talk"
 NO_WORDS: Final = {"type": "no words"}
-"""The stored content of a message without content: a store takes no empty one."""
-
+"""The stored content of an empty message, as a store rejects messages without text or content."""
 
 MadeT = TypeVar("MadeT")
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A message at its position; *id* and *time* are of a thread of ours, ``None`` elsewhere."""
+    """A message at its position; *id* and *time* are ``None`` in a foreign history."""
 
     position: int
     message: AnyMessage
@@ -53,32 +52,32 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class LineFormatter:
-    """Makes a message a line of a transcript."""
+    """Formats a message as a line of a transcript."""
 
     human_prefix: str
     ai_prefix: str
 
     def __call__(self, message: AnyMessage) -> str:
-        """Return the line."""
+        """Return the line of *message*."""
         return buffer_string([message], self.human_prefix, self.ai_prefix)
 
 
 class ThreadMessages(ABC):
-    """The messages of one conversation, where they live."""
+    """The messages of one conversation, wherever they are stored."""
 
     @abstractmethod
     async def after(
         self, memory: Recollect, position: int, *, limit: int = POSITION_MAX
     ) -> list[Placed]:
-        """Return the first *limit* messages after *position*; 0 is before the first."""
+        """Return the first *limit* messages after *position*; positions start at 1."""
 
     @abstractmethod
     async def all(self, memory: Recollect) -> list[AnyMessage]:
-        """Return all messages, oldest first; the list and its messages are the caller's."""
+        """Return copies of all messages, oldest first."""
 
     @abstractmethod
     async def last(self, memory: Recollect, count: int) -> list[Placed]:
-        """Return the newest *count* messages at their positions, oldest first."""
+        """Return the newest *count* messages with their positions, oldest first."""
 
     async def newest(self, memory: Recollect, count: int) -> list[AnyMessage]:
         """Return the newest *count* messages, oldest first."""
@@ -87,9 +86,9 @@ class ThreadMessages(ABC):
     @abstractmethod
     async def each(self, memory: Recollect, make: Callable[[AnyMessage], MadeT]) -> Sequence[MadeT]:
         """
-        Return *make* applied to each message, oldest first; do not modify the result.
+        Return *make* of each message, oldest first; do not modify the result.
 
-        For our own threads the result is cached by maker.
+        A stored thread caches the results per *make*, so pass an equal callable each time.
         """
 
     async def text(self, memory: Recollect, human_prefix: str, ai_prefix: str) -> str:
@@ -98,7 +97,7 @@ class ThreadMessages(ABC):
 
     @abstractmethod
     async def add(self, memory: Recollect, messages: Sequence[AnyMessage]) -> None:
-        """Append *messages*, all or none of them."""
+        """Append *messages*; up to ``MESSAGES_MAX`` of them atomically."""
 
     @abstractmethod
     async def clear(self, memory: Recollect) -> None:
@@ -106,7 +105,7 @@ class ThreadMessages(ABC):
 
 
 class ThreadTalk(ThreadMessages):
-    """The messages of a thread of ours."""
+    """The messages of a stored thread."""
 
     def __init__(self, scope: Scope, thread: str) -> None:
         self.scope = scope
@@ -163,13 +162,13 @@ class ThreadTalk(ThreadMessages):
             await memory.append(self.scope, self.thread, records[start : start + MESSAGES_MAX])
 
     async def with_ids(self, memory: Recollect) -> list[AnyMessage]:
-        """Return all messages, each with the id that it has in the store."""
+        """Return all messages with their stored ids."""
         await self._view.refreshed(memory.store)
         classes = message_classes()
         return [read_back(each, classes=classes, with_ids=True) for each in self._view.messages]
 
     async def update(self, memory: Recollect, changes: Sequence[MessageLike]) -> None:
-        """Change the thread as `add_messages` changes a list."""
+        """Apply *changes* to the thread, as `add_messages` does to a list; not atomically."""
         old = {str(each.id): each for each in await self.with_ids(memory)}
         new = {str(each.id): each for each in add_messages(list(old.values()), list(changes))}
         if gone := [id_ for id_ in old if id_ not in new]:
@@ -186,7 +185,7 @@ class ThreadTalk(ThreadMessages):
 
 
 def storable(message: AnyMessage) -> NewMessage:
-    """Return the record of *message*; one that says nothing, as a tool's call may, is marked."""
+    """Return the record of *message*; an empty one, such as a tool call's, gets `NO_WORDS`."""
     record = record_of(message)
     return record if record.text or record.content else replace(record, content=[NO_WORDS])
 
@@ -194,7 +193,7 @@ def storable(message: AnyMessage) -> NewMessage:
 def read_back(
     record: Message, *, classes: MessageClasses | None = None, with_ids: bool = False
 ) -> AnyMessage:
-    """Return the message that `storable` made *record* of; *with_ids* is that of `message_of`."""
+    """Return the message of a *record* made by `storable`; *with_ids* keeps its stored id."""
     if record.content is not None and list(record.content) == [NO_WORDS]:
         record = replace(record, content=[])
     return message_of(record, classes=classes, with_ids=with_ids)
@@ -219,7 +218,7 @@ class ForeignHistory(Protocol):
 
 
 class ForeignTalk(ThreadMessages):
-    """The messages of a foreign history, read in a thread."""
+    """The messages of a foreign history, accessed in a worker thread."""
 
     def __init__(self, history: ForeignHistory) -> None:
         self._history = history
@@ -232,7 +231,7 @@ class ForeignTalk(ThreadMessages):
     ) -> list[Placed]:
         found = await self.all(memory)
         if position > len(found):
-            position = 0  # it was cleared and begun anew: nothing of it is known
+            position = 0  # the history was cleared and started again: all of it is new
         numbered = [Placed(number, each) for number, each in enumerate(found, 1)]
         return numbered[position:][:limit]
 
@@ -253,7 +252,7 @@ class ChatHistory:
     """
     The messages of one thread, with the methods of LangChain's chat message histories.
 
-    Without a memory it is an in-process history with a scope of its own. Returned messages are
+    Without a memory the history is in this process, in a scope of its own. Returned messages are
     copies.
     """
 
@@ -271,21 +270,21 @@ class ChatHistory:
         """
         if (memory is None) != (scope is None) or (memory is None) != (thread is None):
             msg = (
-                "a conversation is kept at (memory, scope, thread): give all three, or none for "
-                f"one of its own in this process; this is ({memory!r}, {scope!r}, {thread!r})"
+                f"memory, scope and thread are ({memory!r}, {scope!r}, {thread!r}): give all "
+                "three, or none for a conversation in this process"
             )
             raise UsageError(msg)
         is_private = memory is None
         if memory is None:
             memory, scope, thread = private_memory(), new_private_scope(self), PRIVATE_THREAD
         self.is_private = is_private
-        """Whether it is this process's own."""
+        """Whether the conversation lives in this process only."""
         self.home = Home(memory)
         self.talk = ThreadTalk(check_scope(scope) if scope else (), thread or "")
 
     @property
     def scope(self) -> Scope:
-        """The scope whose thread this is."""
+        """The scope of the thread."""
         return self.talk.scope
 
     @property
@@ -305,30 +304,34 @@ class ChatHistory:
     def _add_messages(
         self, messages: Sequence[MessageLike]
     ) -> Callable[[Recollect], Awaitable[None]]:
-        """Append *messages*: objects, (role, text) pairs or texts; all or none of them."""
+        """
+        Append *messages*: message objects, (role, text) pairs or texts.
+
+        Up to ``MESSAGES_MAX`` messages are appended atomically.
+        """
         return partial(self.talk.add, messages=[coerced(each) for each in messages])
 
     add_messages, aadd_messages = prepared_pair(_add_messages)
 
     @property
     def identified_messages(self) -> list[AnyMessage]:
-        """All messages, each with the id that it has in the store, by which it can be changed."""
+        """All messages with their stored ids, by which `update` changes them."""
         return self.home.call(self.talk.with_ids)
 
     async def aidentified_messages(self) -> list[AnyMessage]:
-        """Return the same as `identified_messages`."""
+        """Async variant of `identified_messages`."""
         return await self.home.visit(self.talk.with_ids)
 
     async def _update(self, memory: Recollect, changes: Sequence[MessageLike]) -> None:
         """
-        Change the thread as `recollect.messages.add_messages` changes a list.
+        Apply *changes* to the thread, as `recollect.messages.add_messages` does to a list.
 
-        A message whose id is there takes its place, a `RemoveMessage` removes one, any other is
-        appended. First goes what is removed, then what is replaced, then what is new comes: each
-        step is whole, and the same call again does what was left.
+        A message with a stored id replaces that one, a `RemoveMessage` removes one, any other is
+        appended. Removals come first, then replacements, then new messages. Each step is atomic,
+        and repeating a failed call completes it.
 
         Raises:
-            UsageError: A removal names an id that is not there; nothing is changed.
+            UsageError: A removal names an unknown id; nothing is changed.
         """
         await self.talk.update(memory, changes)
 
@@ -339,15 +342,15 @@ class ChatHistory:
         self.add_messages([message])
 
     def add_user_message(self, message: MessageLike) -> None:
-        """Append what a person said: a text or a message."""
+        """Append a user message, given as text or as a message."""
         self.add_messages([HumanMessage(message) if isinstance(message, str) else message])
 
     def add_ai_message(self, message: MessageLike) -> None:
-        """Append what the model said: a text or a message."""
+        """Append a message of the model, given as text or as a message."""
         self.add_messages([AIMessage(message) if isinstance(message, str) else message])
 
     async def _clear(self, memory: Recollect) -> None:
-        """Remove all messages; what was formed of them stays, until `erase` takes that, too."""
+        """Remove all messages; memories formed from them stay until `erase` removes them too."""
         await self.talk.clear(memory)
 
     clear, aclear = method_pair(_clear)

@@ -1,4 +1,4 @@
-"""A copy of a thread that the feed keeps current: what was read once is not read again."""
+"""An in-process copy of a thread, kept current by reading only the changes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ MadeT = TypeVar("MadeT")
 
 class ThreadView:
     """
-    The messages of one thread, as far as they were read, by position.
+    The messages of one thread by position, as of the last refresh.
 
-    `refreshed` brings it to the present with one short read, however long the thread is.
+    `refreshed` reads only what changed since then, however long the thread is.
     """
 
     def __init__(self, scope: Scope, thread: str) -> None:
@@ -26,29 +26,31 @@ class ThreadView:
         self._epoch = 0
         self._by_position: dict[int, Message] = {}
         self.generation = 0
-        """Changes whenever more happened than that messages were appended."""
+        """A counter that changes whenever a message was replaced, removed or inserted."""
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The messages as of the last refresh, by position."""
+        """The messages as of the last refresh, ordered by position."""
         return tuple(self._by_position.values())
 
     async def refreshed(self, store: ThreadStore) -> ThreadView:
-        """Read what changed since the last time, from the start where that does not suffice."""
+        """Read the changes since the last refresh; reread the thread if these do not suffice."""
         changes = await store.thread_changes(
             self.scope, self.thread, seq=self._seq, epoch=self._epoch
         )
-        if not self._took(changes):
-            self._took(await store.thread_changes(self.scope, self.thread))
+        if not self._apply(changes):
+            self._apply(await store.thread_changes(self.scope, self.thread))
         return self
 
-    def _took(self, changes: ThreadChanges) -> bool:
+    def _apply(self, changes: ThreadChanges) -> bool:
         """Apply *changes*; return False if the copy is incomplete."""
+        # Two tasks may refresh one copy: ignore a read that another has overtaken.
         if changes.epoch == self._epoch and changes.seq < self._seq:
-            return True  # another read of the same copy has come further meanwhile
+            return True
         known = {} if changes.reset else self._by_position
         appended = [each for each in changes.messages if each.position not in known]
         replaced = [each for each in changes.messages if each.position in known]
+        # The count detects removed messages, which the changes do not list.
         if len(known) + len(appended) != changes.count:
             return False
         in_order = not known or not appended or appended[0].position > next(reversed(known))
@@ -64,9 +66,9 @@ class ThreadView:
 
 class Made(Generic[MadeT]):
     """
-    The cached result of a function for each message of a view.
+    The cached results of a function for each message of a view.
 
-    It is rebuilt when a message was replaced or removed.
+    Appended messages extend the cache; any other change rebuilds it.
     """
 
     def __init__(self, view: ThreadView, make: Callable[[Message], MadeT]) -> None:

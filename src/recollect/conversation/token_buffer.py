@@ -1,4 +1,4 @@
-"""The newest messages that fit into a number of tokens go into the prompt."""
+"""Conversation memory that puts the newest messages within a token limit into the prompt."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ from recollect.records import ScopeLike
 from recollect.sync.object_home import AnyRecollect
 
 READ_AT_ONCE: Final = 32
+"""Messages in the first read of a thread."""
 HELD_FROM: Final = 512
-"""Where more than so many fitted the last time, the thread is held and kept current, not read."""
+"""Keep a current copy of the thread if more messages than this fitted the last time."""
 
 
 class ConversationTokenBufferMemory(TranscriptMemory):
@@ -53,10 +54,11 @@ class ConversationTokenBufferMemory(TranscriptMemory):
         self.max_token_limit = max_token_limit
         self.count_tokens = count_tokens
         self.whole_pairs = whole_pairs
-        self._wanted = READ_AT_ONCE  # about as many as fitted the last time
+        self._wanted = READ_AT_ONCE
+        """Messages to read: somewhat more than fitted the last time."""
 
     async def chosen(self, memory: Recollect) -> list[AnyMessage]:
-        """Return the newest messages that fit; reads little more of the thread than these."""
+        """Return the newest messages that fit, reading little more of the thread than these."""
         count = counter_of(self.llm, self.count_tokens)
         if held := self._held(count):
             costs = await self.talk.each(memory, held)
@@ -73,7 +75,7 @@ class ConversationTokenBufferMemory(TranscriptMemory):
             self._wanted *= 2
 
     async def transcript(self, memory: Recollect) -> str:
-        """Return the same as a transcript."""
+        """Return the chosen messages as a transcript."""
         held = self._held(counter_of(self.llm, self.count_tokens))
         if held is None or self.whole_pairs:
             return await super().transcript(memory)
@@ -81,7 +83,7 @@ class ConversationTokenBufferMemory(TranscriptMemory):
         return "\n".join(line for line, _ in lines[self._first(lines) :])
 
     def _held(self, count: Count) -> CostedLine | None:
-        """Return the cached costs of messages; ``None`` if reading them is cheaper."""
+        """Return the function whose results to cache; ``None`` if reading messages is cheaper."""
         if self._wanted <= HELD_FROM or not isinstance(count, Estimate):
             return None
         return CostedLine(LineFormatter(self.human_prefix, self.ai_prefix), count.of)
@@ -96,11 +98,11 @@ class ConversationTokenBufferMemory(TranscriptMemory):
 
 @dataclass(frozen=True, slots=True)
 class CostedLine:
-    """Makes a message a line of the transcript, and counts what the message costs."""
+    """Formats a message as a line of the transcript, and counts its tokens."""
 
     line: LineFormatter
     cost: Cost
 
     def __call__(self, message: AnyMessage) -> tuple[str, int]:
-        """Return the line and the tokens."""
+        """Return the line and the tokens of *message*."""
         return self.line(message), self.cost(message)

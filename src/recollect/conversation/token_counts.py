@@ -1,4 +1,4 @@
-"""Token counts of messages: by the model's own counter, or by an estimate."""
+"""Token counts of messages, by a model's own counter or by an estimate."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from recollect.text.token_estimate import estimated_tokens
 
 Count: TypeAlias = Callable[[Sequence[AnyMessage]], Awaitable[int]]
 
-# A LangChain model that has none of these of its own counts with a tokenizer that it fetches
-# from a hub, and without a network answers 0: no limit would ever be reached.
+# A LangChain model that overrides none of these counts with a tokenizer downloaded from a hub.
+# Without a network it counts 0, so that no limit would ever be reached.
 _OWN_COUNTS: Final = ("get_num_tokens_from_messages", "get_num_tokens", "get_token_ids")
 
 
 def counter_of(llm: object, count_tokens: TokenCounter | None) -> Count:
     """
-    Return a counter: *count_tokens* of the transcript, or that of *llm*.
+    Return a counter of tokens: *count_tokens* of the transcript, or the one of *llm*.
 
-    For a model without a counter, tokens are estimated (one per CJK character, one per four
+    For a model without its own counter, tokens are estimated (one per CJK character, one per four
     others).
     """
     if count_tokens is None and isinstance(llm, CountingModel) and counts_itself(llm):
@@ -37,7 +37,11 @@ def counter_of(llm: object, count_tokens: TokenCounter | None) -> Count:
 
 
 class Cost:
-    """Counts the tokens of one message in its transcript; those by one counter are equal."""
+    """
+    Counts the tokens of one message in a transcript.
+
+    Two with the same counter are equal, so that both find the same cached results.
+    """
 
     def __init__(self, count_tokens: TokenCounter) -> None:
         self._count_tokens = count_tokens
@@ -54,7 +58,7 @@ class Cost:
 
 
 class Estimate:
-    """A count of messages one by one: the cost of a list is the sum of theirs."""
+    """Counts messages one by one: the count of a list is the sum of its messages' counts."""
 
     def __init__(self, count_tokens: TokenCounter) -> None:
         self.of = Cost(count_tokens)
@@ -65,7 +69,7 @@ class Estimate:
 
 
 def counts_itself(llm: object) -> bool:
-    """Return True if a model has its own counter, without falling back to a download."""
+    """Return True if a model overrides LangChain's counter, which downloads a tokenizer."""
     if getattr(llm, "custom_get_token_ids", None) is not None:
         return True
     owners = [
@@ -79,10 +83,10 @@ async def newest_that_fit(
     messages: Sequence[AnyMessage], limit: int, count: Count
 ) -> list[AnyMessage]:
     """
-    Return the longest end of *messages* that is at most *limit* tokens, maybe none of them.
+    Return the longest end of *messages* of at most *limit* tokens, possibly empty.
 
-    A longer end never costs less. Of what costs its sum, it is found message by message; by
-    halving otherwise, for a model's count may be dear.
+    An estimate is summed message by message. A model's counter is called in a binary search, as a
+    call may be expensive; a longer end never counts less.
     """
     if isinstance(count, Estimate):
         return _ending(messages, limit, count)
@@ -102,7 +106,7 @@ def _ending(messages: Sequence[AnyMessage], limit: int, count: Estimate) -> list
 
 def first_that_fits(newest_first: Iterable[int], limit: int, entries: Sized) -> int:
     """
-    Return the start of the longest end of *entries* that costs at most *limit*.
+    Return the index at which the longest end of *entries* within *limit* starts.
 
     >>> first_that_fits([3, 2, 9], 5, ["costs 9", "costs 2", "costs 3"])
     1

@@ -1,4 +1,4 @@
-"""Find the keys of a turn's two sides among a chain's inputs and outputs."""
+"""Find the keys of the user's and the model's text among a chain's inputs and outputs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Final
 from recollect.errors import MissingKeyError, UsageError
 
 STOP: Final = "stop"
-"""An input that tells the model where to stop, and is never what a person said."""
+"""The input with the model's stop words, which is never the user's text."""
 OUTPUT: Final = "output"
-"""The output that is taken among several, where none is named."""
+"""The default output key if a chain has several outputs."""
 
 
 def input_key_of(inputs: Mapping[str, object], memory_variables: Sequence[str]) -> str:
@@ -19,11 +19,11 @@ def input_key_of(inputs: Mapping[str, object], memory_variables: Sequence[str]) 
     Return the one key of *inputs* that is neither a memory's variable nor ``stop``.
 
     Raises:
-        UsageError: There is not exactly one.
+        UsageError: There is none, or more than one.
     """
     keys = [key for key in inputs if key not in {*memory_variables, STOP}]
     if len(keys) != 1:
-        msg = f"One input key expected got {keys}: name the one that a person said by 'input_key'"
+        msg = f"One input key expected got {keys}: name the user's message by 'input_key'"
         raise UsageError(msg)
     return keys[0]
 
@@ -33,12 +33,12 @@ def output_key_of(outputs: Mapping[str, object]) -> str:
     Return the only key of *outputs*, or ``output`` (with a warning) among several.
 
     Raises:
-        UsageError: It cannot be told which one is meant.
+        UsageError: There is none, or several without ``output``.
     """
     if len(outputs) == 1:
         return next(iter(outputs))
     if OUTPUT in outputs:
-        msg = f"'{OUTPUT}' is kept of several outputs ({', '.join(outputs)}): name one 'output_key'"
+        msg = f"of several outputs ({', '.join(outputs)}) '{OUTPUT}' is saved: set 'output_key'"
         warnings.warn(msg, stacklevel=2)
         return OUTPUT
     msg = (
@@ -68,14 +68,14 @@ def text_at(values: Mapping[str, object], key: str, side: str) -> str:
 
     Raises:
         MissingKeyError: There is no such key.
-        UsageError: What is there is no text.
+        UsageError: The value is not text.
     """
     check_key(values, key, side)
     value = values[key]
     if not isinstance(value, str):
         msg = (
-            f"the {side} {key!r} is {type(value).__name__}, not text: nothing of this turn was "
-            f"kept; name a key that holds text by '{side}_key'"
+            f"the {side} {key!r} is {type(value).__name__}, not text: nothing was saved; name a "
+            f"key with text by '{side}_key'"
         )
         raise UsageError(msg)
     return value
