@@ -1,4 +1,8 @@
-"""The eligible entries of all searched scopes, over which every statistic is computed."""
+"""
+The collection of a search: the eligible entries of all its scopes, as one array per column.
+
+Every statistic of a search (document frequencies, mean lengths, deviations) is computed over it.
+"""
 
 from __future__ import annotations
 
@@ -23,24 +27,25 @@ from recollect.stores.validation import to_datetime
 from recollect.stores.vector_codec import similarities
 
 SCAN_ENTRIES_MAX: Final = 250_000
+"""Entries that one search ranks at most; of more, the newest."""
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 
 
 Postings: TypeAlias = tuple[NDArray[np.int32], NDArray[np.unsignedinteger]]
-"""Entries of a segment that have a term, and how often."""
-Standing: TypeAlias = tuple[NDArray[np.int32], Floats]
-"""Where in a collection a term stands, and how often, or what it counts for there."""
+"""Positions of the entries of a segment that hold a term, and the term's count in each."""
+TermWeights: TypeAlias = tuple[NDArray[np.int32], Floats]
+"""Positions in a collection that hold a term, and the term's count or saturated count in each."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Slice:
     """
-    A segment, and the position of each of its entries in the collection (-1: not eligible).
+    A segment of the collection; *rank* is each entry's position there, -1 if it is not eligible.
 
     *is_whole*: all its entries are eligible. *is_all*: it is also the only slice, so that its order
-    is the order of the collection. *first* and *end*: no entry before or from there on is eligible.
+    is the order of the collection. All eligible entries stand from *first* up to *end*, exclusive.
     """
 
     segment: Segment | Searched
@@ -65,14 +70,15 @@ class _Slice:
     def postings(self, terms: NDArray[np.uint64]) -> Iterator[Postings | None]:
         """Yield the entries and frequencies of each of *terms*, ``None`` for an unknown term."""
         for run in self.runs(terms):
-            yield None if run is None else self._standing(run)
+            yield None if run is None else self._eligible_postings(run)
 
-    def _standing(self, found: slice) -> Postings:
-        entries, counts = self.segment.entries[found], self.segment.counts[found]
+    def _eligible_postings(self, run: slice) -> Postings:
+        entries, counts = self.segment.entries[run], self.segment.counts[run]
         if self.is_all:
             return entries, counts
         if self.is_whole:
             return self.rank[entries], counts
+        # Postings are sorted by entry: cut them first, so that only the eligible part is looked up.
         within = slice(*np.searchsorted(entries, (self.first, self.end)).tolist())
         entries, counts = entries[within], counts[within]
         rank = self.rank[entries]
@@ -81,10 +87,11 @@ class _Slice:
 
 
 SCATTERED_FROM: Final = 9
-"""Of so many segments a collection is searched faster when they are joined."""
+"""Segments from which on searching a joined copy of the collection is faster."""
 _SESSION_DAYS_BYTES: Final = 16
+"""Size of `Collection.session_days`, per session: two int64."""
 _SPEAKING_BYTES: Final = 12
-"""Of each entry: whether it is personal, and whether it is said as a user and as an assistant."""
+"""Size of `Collection.personal` and `Collection.said_as`, per entry: three float32."""
 _COLUMNS: Final = (
     "uid",
     "key",
@@ -130,7 +137,7 @@ class Collection:
             column = columns[name] if chosen else np.empty(0, np.int64)
             setattr(self, name, column if order is None else column[order])
         self._slices = self._ranked(chosen, order)
-        # Then they are the segment's own, and take no room here.
+        # The columns are then the segment's own arrays, and must not be counted twice.
         self._shares_columns = any(each.is_all for each in self._slices)
         self._impacts: Floats | None = None
         self._ahead: tuple[object, list[Any]] | None = None
@@ -189,11 +196,14 @@ class Collection:
             joined_vectors(segments, ranks, len(self)),
         )
         same = copy(self)
-        for of_its_slices in ("size_bytes", "_vectors_are_entries"):
-            vars(same).pop(of_its_slices, None)
+        # Values cached by `cached_property` that depend on the slices, which are replaced below.
+        for cached in ("size_bytes", "_vectors_are_entries"):
+            vars(same).pop(cached, None)
         own_places = np.arange(len(self), dtype=np.int32)
         searched = Searched(*postings, *vectors)
         if self.stands_alone:
+            # Such collections (a namespace of a key-value store) may span thousands of scopes:
+            # saturating every count once makes each later search a sum of products.
             norm = length_norm(self.length.astype(np.float32))
             counts = searched.counts.astype(np.float32)
             vars(same)["_impacts"] = saturated(counts, norm[searched.entries])
@@ -246,7 +256,7 @@ class Collection:
 
     @cached_property
     def stands_alone(self) -> bool:
-        """Whether every session has exactly one entry, as sessions of memories do."""
+        """Whether every session has exactly one entry, as each memory is a session of its own."""
         return self.sessions == len(self)
 
     @cached_property
@@ -303,9 +313,9 @@ class Collection:
         years = self.time.astype("M8[us]").astype("M8[Y]").astype(int) + 1970
         return [int(year) + first for year in np.flatnonzero(np.bincount(years - first))]
 
-    def impacts(self, terms: Iterable[int]) -> list[Standing] | None:
+    def impacts(self, terms: Iterable[int]) -> list[TermWeights] | None:
         """
-        Return for each of *terms* its entries and its saturated frequency in each.
+        Return for each of *terms* (hashes) its entries and its saturated frequency in each.
 
         ``None`` unless `joined` precomputed them, which it does if each entry stands alone.
         """
@@ -318,7 +328,7 @@ class Collection:
             for run in (slice(0) if each is None else each for each in runs)
         ]
 
-    def postings(self, terms: Iterable[int]) -> list[Standing]:
+    def postings(self, terms: Iterable[int]) -> list[TermWeights]:
         """Return for each of *terms* (hashes) its entries and its frequency in each."""
         wanted = np.fromiter(terms, np.uint64)
         by_slice = [list(each.postings(wanted)) for each in self._slices]
@@ -340,7 +350,8 @@ class Collection:
             at, rows = each.rank[wanted], segment.vector_row[wanted]
             if not len(rows):
                 continue
-            # The rows are in the order of the entries: of a part of a segment they are a part.
+            # Rows stand in the order of the entries, so that eligible ones lie in one span: the
+            # product over that span reads no vector of another stretch of the segment.
             span = slice(int(rows[0]), int(rows[-1]) + 1)
             cosine = similarities(segment.vectors[span], segment.scales[span], query)
             found[at] = cosine[rows - rows[0]]
@@ -368,7 +379,7 @@ class Collection:
         return names
 
 
-def _together(found: Iterable[Postings | None]) -> Standing:
+def _together(found: Iterable[Postings | None]) -> TermWeights:
     """Return the postings of one term over all slices."""
     present = [each for each in found if each is not None]
     if not present:
@@ -407,7 +418,7 @@ def _newest(
     """Return the *count* newest entries; ties go to the larger id."""
     time = np.concatenate([segment.time[at] for _, segment, at in every])
     uid = np.concatenate([segment.uid[at] for _, segment, at in every])
-    # The count-th newest time settles all but those of that very time: no order of all is needed.
+    # A partition instead of a sort: only entries of exactly the cut-off time need an order.
     oldest = np.partition(time, len(time) - count)[len(time) - count]
     is_taken = time > oldest
     ties = np.flatnonzero(time == oldest)

@@ -1,8 +1,8 @@
-"""Defaults of a context, in a module of their own, since every door names them."""
+"""Defaults of a context, apart from it, so that every door can import them cheaply."""
 
 from typing import Final
 
 CONTEXT_TOKENS: Final = 2_000
-"""So many tokens a context may cost, unless it is said."""
+"""The default budget of a context in tokens."""
 RECENT_MESSAGES: Final = 20
-"""So many of a thread's newest messages a prompt is taken to show already."""
+"""Newest messages of a thread that a prompt is assumed to show already."""

@@ -1,8 +1,8 @@
 """
-The entries of a context: the best that their cost allows, each in as few words as say it.
+Choose the entries of a context: the best ones for their cost, each in as few words as possible.
 
-The prices of tokens and the sizes of excerpts are those that showed most whole evidence on the
-development halves; see `docs/benchmarks_context.md`.
+The price of a token and the sizes of excerpts are those that showed the most whole evidence on the
+development halves of public sets; see `docs/benchmarks_context.md`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from recollect.recall.context_plan import ContextPlan, TokenRoom
 from recollect.recall.excerpts import excerpt_of
 from recollect.recall.results import Recalled
 from recollect.recall.sentences import (
-    is_chinese,
     memory_sentence,
     origin_of,
     sentence_of,
@@ -33,22 +32,28 @@ from recollect.recall.sentences import (
 )
 from recollect.records import Memory, Message, Scope
 from recollect.text.analysis import terms_of
+from recollect.text.chinese_scripts import is_chinese
 from recollect.text.passages import WHOLE_CHARACTERS_MAX
 from recollect.text.searchable import message_text
 
 COST_PER_TOKEN: Final = 0.004
+"""Score that an entry must have more than another for each token that it costs more."""
 COSTLY_TOKENS_MAX: Final = 300
+"""Tokens beyond this add nothing to the price: longer entries are shown as excerpts."""
 FIRST_ENTRIES: Final = 3
+"""Entries whose excerpts may be longer, because they are the likeliest to hold the answer."""
 FIRST_TOKENS: Final = 300
 LATER_TOKENS: Final = 120
+"""Cost of an excerpt at most: of the first entries, and of the later ones."""
 FIRST_ANSWER_TOKENS: Final = 700
 LATER_ANSWER_TOKENS: Final = 200
-"""Where the query asks for what the assistant said: lists and drafts are long."""
+"""The same if the query asks for an assistant's answer: lists and drafts are long."""
 LINE_TOKENS_MIN: Final = 12
+"""No entry is tried with fewer tokens left: a handle, a speaker and a few words cost as much."""
 PASSED_OVER_MAX: Final = 40
-"""Once so many in a row found no room, none behind them is tried."""
+"""Stop after this many entries in a row that did not fit."""
 INDENTED: Final = 0.9
-"""The share of the remaining budget that an excerpt may cost; indenting its lines adds tokens."""
+"""Share of the remaining budget that an excerpt may cost: indenting its lines adds tokens."""
 
 
 def entries_that_fit(
@@ -58,19 +63,19 @@ def entries_that_fit(
     handle: Handles,
     room: TokenRoom,
 ) -> tuple[list[ContextEntry], list[LeftOut]]:
-    """Return the entries that fit, the best that their cost allows first, and the others."""
+    """Return the entries that fit, in the order they were chosen, and the others with reasons."""
     entries, over = list[ContextEntry](), list[LeftOut]()
     first, later = (
         (FIRST_ANSWER_TOKENS, LATER_ANSWER_TOKENS)
         if plan.asks_for_answers
         else (FIRST_TOKENS, LATER_TOKENS)
     )
-    told, passed_over = _Told(), 0
-    for each in _by_cost(bearing, room.count):
+    shown_entries, passed_over = _ShownEntries(), 0
+    for each in _ordered_by_value(bearing, room.count):
         if room.tokens < LINE_TOKENS_MIN or passed_over >= PASSED_OVER_MAX:
             over.append(LeftOut(entry=each.entry, reason="budget"))
             continue
-        if told.says(each):
+        if shown_entries.repeats(each):
             over.append(LeftOut(entry=each.entry, reason="repeats"))
             continue
         most = first if len(entries) < FIRST_ENTRIES else later
@@ -80,21 +85,21 @@ def entries_that_fit(
             over.append(LeftOut(entry=each.entry, reason="budget"))
             continue
         passed_over = 0
-        told.keep(each)
+        shown_entries.add(each)
         entries.append(line)
     return entries, over
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """An entry that may be shown, the text by which it was found, and what that costs."""
+    """An entry that may be shown, with the text by which it was found and that text's cost."""
 
     entry: Recalled
     text: str
     tokens: int
 
     def exceeds(self, tokens: int) -> bool:
-        """Return True if it is a message that cannot be cut, and costs more than *tokens*."""
+        """Return True if it is a message of one passage that costs more than *tokens*."""
         return (
             self.tokens > tokens
             and len(self.text) <= WHOLE_CHARACTERS_MAX
@@ -106,12 +111,12 @@ class _Candidate:
 def _line(
     candidate: _Candidate, weights: Mapping[int, float], handle: Handles, room: TokenRoom, most: int
 ) -> ContextEntry | None:
-    """Return what is shown of an entry, in *most* tokens, and pay it; None without room."""
+    """Return an entry in at most *most* tokens and charge it to *room*; None if it does not fit."""
     entry = candidate.entry
     name, heading = handle.of(entry.scope, entry.source), heading_above(entry)
     left = room.tokens - room.cost_above(heading)
     within = int((left - room.cost_of(line_of(name, "assistant: "))) * INDENTED)
-    text, is_whole = _words(candidate, weights, min(most, within), room.count)
+    text, is_whole = _shown_text(candidate, weights, min(most, within), room.count)
     cost = room.tokens - left + room.cost_of(line_of(name, text))
     if cost > room.tokens:
         return None
@@ -119,9 +124,9 @@ def _line(
     return ContextEntry(handle=name, entry=entry, text=text, is_excerpt=not is_whole, tokens=cost)
 
 
-def _by_cost(bearing: Sequence[Recalled], count: TokenCounter) -> list[_Candidate]:
-    """Return the entries by their place less what they cost, those in force before those ended."""
-    scores = _falling([each.score for each in bearing])
+def _ordered_by_value(bearing: Sequence[Recalled], count: TokenCounter) -> list[_Candidate]:
+    """Return the entries by their score less the price of their tokens, highest first."""
+    scores = _non_increasing([each.score for each in bearing])
     keyed = []
     for place, (score, entry) in enumerate(zip(scores, bearing, strict=True)):
         text = entry.text
@@ -131,21 +136,21 @@ def _by_cost(bearing: Sequence[Recalled], count: TokenCounter) -> list[_Candidat
     return [each for _, _, each in sorted(keyed, key=itemgetter(0, 1))]
 
 
-def _falling(scores: Sequence[float]) -> list[float]:
-    """Return scores that never rise: a memory that was put forward takes the score behind it."""
+def _non_increasing(scores: Sequence[float]) -> list[float]:
+    """Raise each score to the highest behind it: a memory that was moved up gets its place's."""
     found = list(scores)
     for at in range(len(found) - 2, -1, -1):
         found[at] = max(found[at], found[at + 1])
     return found
 
 
-def _words(
+def _shown_text(
     candidate: _Candidate, weights: Mapping[int, float], budget: int, count: TokenCounter
 ) -> tuple[str, bool]:
-    """Return what is shown of an entry, and whether it is all of it."""
+    """Return the text shown of an entry within *budget* tokens, and whether it is complete."""
     content = candidate.entry.content
     if isinstance(content, Memory):
-        return shown(_told_memory(content)), True
+        return shown(_sentence_with_notes(content)), True
     if content.name is None and candidate.tokens <= budget:
         return shown(f"{content.role}: {candidate.text}"), True
     text = message_text(content.text, None, content.content)
@@ -153,56 +158,57 @@ def _words(
     return shown(f"{content.name or content.role}: {excerpt.text}"), excerpt.is_whole
 
 
-def _told_memory(memory: Memory) -> str:
+def _sentence_with_notes(memory: Memory) -> str:
     sentence = memory_sentence(memory.value, memory.text)
     chinese = is_chinese(sentence)
     notes = [validity_of(memory, chinese=chinese), origin_of(memory, chinese=chinese)]
-    told = "; ".join(filter(None, notes))
+    aside = "; ".join(filter(None, notes))
     who = f"{memory.speaker}: " if memory.speaker else ""
-    return f"{who}{sentence} ({told})" if told else f"{who}{sentence}"
+    return f"{who}{sentence} ({aside})" if aside else f"{who}{sentence}"
 
 
-class _Told:
-    """The entries that are shown, asked whether a further one only repeats them."""
+class _ShownEntries:
+    """The entries shown so far, to check whether a further one only repeats them."""
 
     def __init__(self) -> None:
-        self._by_message: dict[tuple[Scope, str, str], set[str]] = {}
-        self._said: set[tuple[Scope, str]] = set()
+        self._terms_by_message: dict[tuple[Scope, str, str], set[str]] = {}
+        self._texts: set[tuple[Scope, str]] = set()
 
-    def keep(self, candidate: _Candidate) -> None:
+    def add(self, candidate: _Candidate) -> None:
         """Note that an entry is shown."""
         entry, content = candidate.entry, candidate.entry.content
-        self._said.add((entry.scope, self._words(candidate)))
-        if not isinstance(content, Memory):
+        self._texts.add((entry.scope, self._compared_text(candidate)))
+        # Only a memory of trusted words may hide the message it rests on: a document or a tool
+        # could otherwise replace what the user said.
+        if not isinstance(content, Memory) or content.trust != "user":
             return
-        words = set(terms_of(_told_memory(content)))
-        if content.trust != "user":
-            return  # what others made of a person's words does not stand for them
+        terms = set(terms_of(_sentence_with_notes(content)))
         for evidence in content.evidence.values():
             for each in evidence:
-                known = self._by_message.setdefault((entry.scope, each.thread, each.message), set())
-                known |= words
+                message = entry.scope, each.thread, each.message
+                self._terms_by_message.setdefault(message, set()).update(terms)
 
-    def says(self, candidate: _Candidate) -> bool:
+    def repeats(self, candidate: _Candidate) -> bool:
         """
         Return True if an entry says no more than those that are shown.
 
-        A message does not if all its terms stand in a memory that rests on it.
+        That is: it has the text of a shown one, or is a message whose terms all stand in memories
+        that rest on it.
         """
         entry, content = candidate.entry, candidate.entry.content
-        if (entry.scope, self._words(candidate)) in self._said:
+        if (entry.scope, self._compared_text(candidate)) in self._texts:
             return True
         if isinstance(content, Memory):
             return False
-        told = self._by_message.get((entry.scope, content.thread, content.id))
-        return told is not None and told >= set(
+        known = self._terms_by_message.get((entry.scope, content.thread, content.id))
+        return known is not None and known >= set(
             terms_of(message_text(content.text, None, content.content))
         )
 
     @staticmethod
-    def _words(candidate: _Candidate) -> str:
+    def _compared_text(candidate: _Candidate) -> str:
         content = candidate.entry.content
         if isinstance(content, Memory):
-            said = sentence_of(content.value)
-            return f"{content.valid_from} {content.valid_until} {said}".casefold()
+            sentence = sentence_of(content.value)
+            return f"{content.valid_from} {content.valid_until} {sentence}".casefold()
         return f"{content.name or content.role} {candidate.text.strip()}".casefold()

@@ -1,9 +1,8 @@
 """
-Pack the best recalled entries into a context, in as few words as possible, within a budget.
+Pack a context: profile, history and the best recalled entries, within a token budget.
 
-A memory and the messages that it rests on are one candidate: the memory's sentence stands where
-the better ranked of them stood, and a message that says no more is left out. Long texts are shown
-by the passages that bear on the query.
+A memory takes the place of the best ranked message that it rests on, and a message that says no
+more than the memory is left out. Of long texts the passages that bear on the query are shown.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ from recollect.records import Memory, Message
 from recollect.text.searchable import message_text
 
 SUMMARY_SHARE: Final = 0.5
-"""Of the history's tokens a summary takes at most so much: a longer one is not told."""
+"""Share of ``history_tokens`` that a summary may cost; a longer one is left out."""
 MARKER_SLACK: Final = 4
-"""How much more a marker may cost than the one of `FRAME`."""
+"""Tokens that a marker may cost beyond the placeholder in `FRAME`, by the caller's counter."""
 
 
 def packed_context(
@@ -50,15 +49,15 @@ def packed_context(
     Return the context of *plan*, made of the *ranked* entries and the *documents* in force.
 
     Args:
-        plan: What it is made for.
-        ranked: What recall found, best first.
-        weights: How much each term of the query tells, by its hash; see `Recall.term_weights`.
-        documents: The profile.
-        count: How many tokens a text costs.
+        plan: The query, the budget and the texts that the prompt shows already.
+        ranked: The recalled entries, best first.
+        weights: The weight of each query term, by its hash; see `Recall.term_weights`.
+        documents: The documents in force, which make the profile.
+        count: Returns the number of tokens of a text.
 
     Raises:
-        UsageError: *count* failed, or gave no whole number; or instructions and examples alone
-            cost more than the budget.
+        UsageError: *count* failed or did not return a whole number; or instructions and examples
+            alone cost more than the budget.
     """
     count = checked_counter(count)
     weights = with_places(weights, plan.query)
@@ -76,10 +75,10 @@ def packed_context(
 
 def _given_tokens(plan: ContextPlan, count: TokenCounter) -> int:
     """
-    Return what instructions and examples cost.
+    Return the cost of instructions and examples, which are never shortened.
 
     Raises:
-        UsageError: It is more than the whole budget: they are the caller's, and never shortened.
+        UsageError: They cost more than the whole budget.
     """
     tokens = sum(count(each) for each in (plan.instructions, *plan.examples) if each)
     if tokens > plan.budget_tokens:
@@ -92,7 +91,11 @@ def _given_tokens(plan: ContextPlan, count: TokenCounter) -> int:
 
 
 def _history(plan: ContextPlan, room: TokenRoom) -> tuple[str, tuple[Message, ...]]:
-    """Take the thread's newest messages off *room*, and its summary where they leave some out."""
+    """
+    Return the thread's newest messages that fit, and charge them to *room*.
+
+    If they do not reach the beginning of the thread, its summary takes the place of some of them.
+    """
     most = min(room.tokens, plan.history_tokens)
     messages = _newest_that_fit(plan.history, most, room.count)
     summary, cost = "", room.count(plan.summary) if plan.summary else 0
@@ -124,9 +127,9 @@ class _Draft:
 
     def trimmed(self) -> list[ContextEntry]:
         """
-        Take the last entries out, then documents, until the whole is in the budget; return entries.
+        Drop the last entries, then documents, until the whole fits; return the dropped entries.
 
-        Lines were paid one by one; a tokenizer may count them as more when they stand together.
+        Lines were charged one by one, but a tokenizer may count more for the joined text.
         """
         taken = list[ContextEntry]()
         beside = self._beside()
@@ -141,7 +144,7 @@ class _Draft:
                 self.profile.pop()
 
     def _beside(self) -> int:
-        """Return what the parts cost that are no lines of the text."""
+        """Return the cost of the parts beside the text: summary, given texts and history."""
         texts = (self.summary, self.plan.instructions, *self.plan.examples)
         return sum(self.count(each) for each in texts if each) + self._history_tokens
 
@@ -162,13 +165,13 @@ class _Draft:
         return {name: tokens for name, tokens in parts.items() if tokens}
 
     def _text_of(self, profile: Sequence[ProfileDocument], entries: Sequence[ContextEntry]) -> str:
-        """Return one of the two parts as text, which is the whole text where there is no other."""
+        """Render one of the two parts alone; the text itself if the other one is empty."""
         if len(profile) == len(self.profile) and len(entries) == len(self.entries):
             return self.text
         return rendered(profile, entries, self.plan.secret)
 
     def context(self, left_out: tuple[LeftOut, ...]) -> Context:
-        """Return the context that these parts are, once they are `trimmed`."""
+        """Return the finished context; call `trimmed` first."""
         plan = self.plan
         return Context(
             query=plan.query,

@@ -1,4 +1,4 @@
-"""The plan of a context, and the room that is left in its budget while it is filled."""
+"""The plan of a context: its query, budget and sources; and the budget while it is spent."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ class ContextPlan:
     """The query, budget and sources of a context; `Recollect.context` explains each field."""
 
     scope: Scope
-    """The scope of the prompt's thread."""
+    """The scope that the prompt's thread is in."""
     query: str
     budget_tokens: int
     min_score: float | None = None
     idle_below: float = IDLE_BELOW
     asks_for_answers: bool = False
     known: frozenset[tuple[str, str]] = frozenset()
-    """The messages of that scope that the prompt shows already, by thread and id."""
+    """Messages of that scope that the prompt shows already, by thread and id."""
     said: tuple[str, ...] = ()
-    """The texts that it shows already."""
+    """Texts that the prompt shows already."""
     history: tuple[Message, ...] = ()
     former: Mapping[tuple[str, str], Revision] = field(default_factory=dict)
-    """Former revisions of documents, by type and key, where the query asks for history."""
+    """The previous revision of documents, by type and key, if the query asks for history."""
     history_tokens: int = 0
     summary: str = ""
-    """Of the thread, told where the history does not reach its beginning."""
+    """The thread's summary, shown if the history does not reach the thread's beginning."""
     instructions: str = ""
     examples: tuple[str, ...] = ()
     awaits_vectors: bool = False
@@ -63,28 +63,28 @@ class TokenRoom:
     headings: set[str] = field(default_factory=set)
 
     def cost_above(self, heading: str) -> int:
-        """Return what a heading costs, if it is not there yet."""
+        """Return the cost of a heading; 0 if the text has it already."""
         return 0 if heading in self.headings else self.count(heading + "\n")
 
     def cost_of(self, line: str) -> int:
-        """Return what a line costs."""
+        """Return the cost of a line with its line break."""
         return self.count(line + "\n")
 
     def pay(self, cost: int, heading: str) -> None:
-        """Take *cost* off what is left."""
+        """Charge *cost*, and note that the text now has *heading*."""
         self.tokens -= cost
         self.headings.add(heading)
 
 
 def asks_for_history(query: str) -> bool:
-    """Return True if *query* asks for what was, or for what has changed."""
+    """Return True if *query* asks for something past or changed."""
     return bool(_ASKS_FOR_HISTORY.search(fold(query)))
 
 
 def checked_counter(count: TokenCounter) -> TokenCounter:
-    """Return *count*, which then raises `UsageError` where it fails or gives no whole number."""
+    """Wrap *count* to raise `UsageError` if it fails or returns anything but a whole number."""
     if count is estimated_tokens:
-        return count  # our own, which neither fails nor gives anything but whole numbers
+        return count  # ours never fails, and is called hundreds of times for each context
 
     def checked(text: str) -> int:
         try:

@@ -1,4 +1,4 @@
-"""The profile of a context: the documents in force, shortened to what bears on the query."""
+"""The profile of a context: the documents in force, shortened to the fields that fit."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Final
 
 from recollect.recall.context import Handles, ProfileDocument, profile_heading, shown
 from recollect.recall.context_plan import ContextPlan, TokenRoom
-from recollect.recall.sentences import day_of, is_chinese
+from recollect.recall.sentences import day_of
 from recollect.records import Json, Memory, Revision
 from recollect.text.analysis import terms_of
+from recollect.text.chinese_scripts import is_chinese
 from recollect.text.searchable import memory_text
 
 PROFILE_SHARE: Final = 0.5
-"""Of the budget a profile takes at most so much, once something else bears on the query."""
+"""Share of the budget that a profile may take if entries bear on the query as well."""
 
 
 def profile_documents(
@@ -24,7 +25,11 @@ def profile_documents(
     *,
     is_alone: bool,
 ) -> Iterator[ProfileDocument]:
-    """Yield the documents, with the fields that fit: those that bear on the query first."""
+    """
+    Yield each document with the fields that fit, and charge them to *room*.
+
+    Fields that share words with the query are preferred; those shown keep their order.
+    """
     share = room.tokens if is_alone else int(room.tokens * PROFILE_SHARE)
     asked = set(terms_of(plan.query))
     for memory in documents:
@@ -57,7 +62,7 @@ def profile_documents(
 
 
 def _field_line(name: str, value: Json, memory: Memory, former: Revision | None) -> str:
-    """Return the line of a field, with what it said before, if that is known."""
+    """Return the line of a field, with its previous value and that one's end if *former* has it."""
     words = memory_text({name: value})
     before = former.value.get(name) if former else None
     if words and former and before not in (None, value):

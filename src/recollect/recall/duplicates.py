@@ -1,4 +1,4 @@
-"""Drop entries of an answer that only repeat an entry kept before them."""
+"""Detect entries of an answer that only repeat an entry kept before them."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _PLACE: Final = re.compile(r"/(?:0|[1-9][0-9]*)(?=/|$)")
 
 class SaidAlready:
     """
-    The kept entries of a ranking; tells if another entry only repeats one of them.
+    The kept entries of a ranking, to check whether another entry only repeats one of them.
 
-    An entry can only repeat one with the same content, in the same scope, and at least as trusted.
-    Citing the same message is not enough: a sentence may hold several facts, and a forged memory
-    may cite the same message as an honest one.
+    An entry can only repeat one with the same content, in the same scope, that is at least as
+    trusted. Citing the same message is not enough: a sentence may hold several facts, and a forged
+    memory may cite the same message as an honest one.
 
     - An entry of a collection repeats another with the same validity if each of its fields occurs
       there with the same quote and sentences; the other may hold more. A document repeats nothing,
       because its key identifies its owner.
     - A memory repeats a message it cites if its whole text occurs there verbatim; a message repeats
       such a memory if both have the same words. ``{"home": "Bergen"}`` is shown beside "I moved to
-      Bergen", because only the memory tells that it still holds.
+      Bergen", because only the memory states that it still holds.
     - With a token budget (*is_tight*), a message also repeats one that contains all its words in
       sequence.
     """
@@ -62,7 +62,7 @@ class SaidAlready:
         if any(other.is_trusted_for(entry) and _repeats(entry, other) for other in related):
             return True
         return (
-            bool(self._messages)  # first: words are slow to make, and without a budget not needed
+            bool(self._messages)  # first: computing the words is slow, and only a budget needs it
             and isinstance(entry.content, Message)
             and bool(entry.words.strip())
             and any(

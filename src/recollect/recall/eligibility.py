@@ -1,4 +1,4 @@
-"""Which entries may be found: what a query's conditions mean at the moment of its search."""
+"""Eligibility: the conditions of a query, resolved at the moment of its search, as entry masks."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Eligibility:
     """
     Filter on the entries of a search; entries it excludes do not affect any statistic.
 
-    An entry must be active, not expired at *now*, and (with *valid_at*) true in the
-    world then. *kinds*, *threads*, *since*, *until* (µs) and *uids* restrict further.
+    An entry must be active, not expired at *now* (µs), and (with *valid_at*, µs) true in the world
+    then. *messages*, *types*, *threads*, *since*, *until* (µs) and *uids* restrict further.
     """
 
     now: int
@@ -56,9 +56,10 @@ def eligible(index: ScopeIndex, part: LiveSegment, wanted: Eligibility) -> NDArr
         if wanted.valid_at is not None:
             found &= segment.valid_from <= wanted.valid_at
             found &= wanted.valid_at < segment.valid_until
-    beside = [number for name, number in index.names.kinds.items() if name in UNRECALLED_TYPES]
-    if beside:
-        found = found & ~np.isin(segment.kind, beside)
+    # Instructions and their cases are read whole on a path of their own, and never recalled.
+    hidden = [number for name, number in index.names.kinds.items() if name in UNRECALLED_TYPES]
+    if hidden:
+        found = found & ~np.isin(segment.kind, hidden)
     return found if wanted.is_open else found & _restricted(index, segment, wanted)
 
 
@@ -83,9 +84,10 @@ def _restricted(index: ScopeIndex, segment: Segment, wanted: Eligibility) -> NDA
 def eligible_in_each(
     query: RecallQuery, feeds: Sequence[Feed], threads: Sequence[frozenset[int] | None]
 ) -> list[Eligibility]:
-    """Return which entries of each feed take part; *threads* are the numbers of those allowed."""
+    """Return the eligibility filter of each feed; *threads* are the thread numbers allowed."""
     if query.where.kinds and feeds:
-        # One object for all scopes: to compare thousands of equal ones takes longer.
+        # One shared object: the cache of collections compares the filters of all scopes, and
+        # identity is faster than equality for thousands of them.
         return [eligibility(query, feeds[0].now, None, None)] * len(feeds)
     return [
         eligibility(query, feed.now, numbers, feed.eligible)
@@ -112,10 +114,10 @@ def eligibility(
 
 def valid_at(query: RecallQuery, now: int) -> int | None:
     """
-    Return when memories must be true, in µs; ``None`` for at any time.
+    Return the time at which memories must be true, in µs; ``None`` for any time.
 
-    A query that is asked as of a moment means that moment by "now". Expiry goes by *now* all the
-    same: no read returns what has expired.
+    "now" is the query's *asked_at*, if it has one. Expiry is always checked at *now* instead: no
+    read returns an expired entry.
     """
     wanted = query.where.valid_at
     if isinstance(wanted, datetime):

@@ -1,10 +1,10 @@
 """
-Excerpts: show of a long text the passages that bear on a query.
+Excerpts: the passages of a long text that bear on a query.
 
-A passage scores by the query's terms that stand in it (weighted by how rare they are, saturated as
-in BM25 but without a length norm), a little by how early it stands, and by its neighbours, because
-an answer often stands beside the words that were asked for. The constants were chosen on the
-development halves; docs/benchmarks_context.md has what they gain.
+A passage scores by the query terms it holds (weighted by rarity, saturated as in BM25 but without a
+length norm), slightly by its position, and by its neighbours, because an answer often stands beside
+the words of the question. The constants were chosen on the development halves of public sets;
+docs/benchmarks_context.md has their gain.
 """
 
 from __future__ import annotations
@@ -22,16 +22,19 @@ from recollect.text.passages import PassageSpan, passages_of
 from recollect.text.terms import term_hash
 
 GAP: Final = "[…]"
-"""The mark in an excerpt for passages left out between two others."""
+"""The mark in an excerpt for passages that are left out."""
 _PLACE: Final = re.compile(r"\b(\d{1,3})(?:st|nd|rd|th)\b|第(\d{1,3})")
 _SATURATION: Final = 0.6
+"""How often a term must occur for about half of its weight; as K1 of BM25."""
 _LATER: Final = 0.001
+"""Cost of each passage before one: of equals the first wins."""
 _NEIGHBOUR: Final = 0.4
+"""Share of a passage's score that each of its neighbours gets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The shown part of a text: some of its passages, in their order, or all of it."""
+    """An excerpt of a text: some of its passages, in their order, or all of it."""
 
     text: str
     is_whole: bool
@@ -44,10 +47,10 @@ def excerpt_of(
     Return the best passages of *text* that fit *budget_tokens*; the best one even if it does not.
 
     Args:
-        text: The whole text, which is returned as it is if it fits.
-        weights: How much each term of the query counts, by its hash.
-        budget_tokens: What the excerpt may cost, the marks of its gaps included.
-        count: How many tokens a text costs.
+        text: The whole text, which is returned unchanged if it fits or has one passage.
+        weights: The weight of each query term, by its hash.
+        budget_tokens: The highest cost of the excerpt, with its marks.
+        count: Returns the number of tokens of a text.
     """
     if count(text) <= budget_tokens:
         return Excerpt(text, is_whole=True)
@@ -64,9 +67,9 @@ def excerpt_of(
 
 def with_places(weights: Mapping[int, float], query: str) -> Mapping[int, float]:
     """
-    Return *weights* with the numbers of places in a list that *query* asks for.
+    Return *weights* with the numbers of the list items that *query* asks for.
 
-    "the 27th in your list" stands there as "27.".
+    "The 27th in your list" is written "27." in the list, which shares no term with "27th".
     """
     places = [
         term_hash(str(int(number)))
@@ -104,7 +107,7 @@ def _terms(passage: str) -> Counter[int]:
 
 
 def _joined(text: str, passages: Sequence[PassageSpan], chosen: set[int]) -> str:
-    """Return the *chosen* passages in the order of the text, with marks for what is left out."""
+    """Join the *chosen* passages in the order of the text, with a mark for each gap."""
     parts: list[str] = []
     before = -1
     for at in sorted(chosen):

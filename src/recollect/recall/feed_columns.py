@@ -1,4 +1,4 @@
-"""The entries of a feed as columns, whichever way the store gave them."""
+"""Columns of a feed's entries, decoded from single rows or from the blocks of a store."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from recollect.stores.rows import EntryBlock, FeedBlocks, FeedEntry, VectorBlock
 @dataclass(frozen=True, slots=True)
 class RawVectors:
     """
-    Stored vectors, a row of bytes each.
+    Stored vectors, one row of bytes each.
 
-    *row* is the row of each entry, counted through all of *pages*; -1 without a vector.
+    *row* is the row of each entry, counted across all of *pages*; -1 without a vector.
     """
 
     row: NDArray[np.int64]
@@ -31,8 +31,8 @@ class FeedColumns:
     """
     Some entries of a scope, at least one; each column has one element per entry.
 
-    Columns that hold nothing may be ``None``. *terms* holds the stored terms of one entry behind
-    those of the other, *terms_sizes* how many bytes each has.
+    A column that is empty for all entries may be ``None``. *terms* holds the encoded terms of all
+    entries, concatenated; *terms_sizes* are their lengths in bytes.
     """
 
     uid: NDArray[np.int64]
@@ -55,7 +55,7 @@ class FeedColumns:
 
 def columns_of_entries(entries: Sequence[FeedEntry]) -> FeedColumns:
     """Return *entries*, at least one, as columns."""
-    # Column by column: to take a field out of each entry takes several times as long.
+    # Transposed at once: reading each field of each entry takes several times as long.
     of: dict[str, Any] = dict(zip(FeedEntry._fields, zip(*entries, strict=True), strict=True))
     columns: dict[str, Any] = {name: np.array(of[name], np.int64) for name in _NUMBERS}
     columns |= {name: of[name] for name in _NAMES}
@@ -148,14 +148,14 @@ def _texts(parts: Sequence[EntryBlock], counts: Sequence[int], name: str) -> lis
 def _vectors_of_blocks(
     blocks: Sequence[VectorBlock], uids: NDArray[np.int64], hashes: NDArray[np.uint64]
 ) -> RawVectors:
-    """Find the vector of each entry: that of its uid, if it was made of the text it has now."""
+    """Match vectors to entries by uid; a vector of a text that has changed since is ignored."""
     row = np.full(len(uids), -1, np.int64)
     if not blocks:
         return RawVectors(row, ())
     of = _numbers(each.uid for each in blocks)
     own = _hashes(each.text_hash for each in blocks)
     sizes = _numbers(each.data_bytes for each in blocks)
-    # A vector of no bytes says that the embedder does not understand the text.
+    # A vector of zero bytes records that the embedder does not support the text's language.
     number = np.cumsum(sizes > 0) - 1
     at = np.minimum(np.searchsorted(of, uids), len(of) - 1)
     has = (of[at] == uids) & (sizes[at] > 0) & (own[at] == hashes).all(axis=1)

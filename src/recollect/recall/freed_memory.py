@@ -18,9 +18,10 @@ def _trimmer() -> Callable[[int], int] | None:
 
 def return_freed_memory() -> None:
     """
-    Give back what the C library keeps of freed memory, for allocations to come.
+    Return the C library's freed heap pages to the system; do nothing where it cannot.
 
-    The building of a large index frees several times its size, in pieces between others that stay.
+    Building a large index frees several times the index's size, scattered between blocks in use,
+    which glibc would otherwise keep.
     """
     if trim := _trimmer():
         trim(0)

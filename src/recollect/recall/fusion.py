@@ -34,9 +34,13 @@ WEIGHTS: Final = {
 """
 The weight of each signal for an entry that has a vector.
 
-"outside" is what an outside store of vectors says, if there is one. Most entries are as far as
-the farthest that it named, so that those it put first stand far out: it weighs less than "dense",
-and twice as much for an entry without a vector, as `docs/decisions/0015-outside-vectors.md` found.
+They lie on a plateau: moving any one of them by half gains no more on one set than it loses on
+another (see `docs/decisions/0003-one-set-of-weights.md`).
+
+"outside" is the similarity by an outside vector store, if there is one. All entries that it did not
+return count as far as the farthest returned one, so that the first ones stand out by many
+deviations: it weighs less than "dense". It weighs twice as much for an entry without a vector, as
+`docs/decisions/0015-outside-vectors.md` found.
 """
 
 WEIGHTS_WITHOUT_VECTOR: Final = {
@@ -65,11 +69,11 @@ class Weights:
 @lru_cache(maxsize=64)
 def weights_at(strength: float) -> Weights:
     """
-    Return the weights where what vectors say weighs *strength* times as much.
+    Return the weights for vectors that count *strength* times as much as MiniLM's.
 
-    At 0 all entries are ranked as those without a vector. Between 0 and 1 words give way to
-    vectors step by step. Above 1 all weights are scaled down together, so that scores stay on the
-    scale that relevance and the packing of a context were fitted to.
+    At 0 every entry is ranked as one without a vector. Between 0 and 1 weight moves from words to
+    vectors. Above 1 all weights are scaled down together, so that scores stay on the scale that
+    relevance and the packing of a context were fitted to.
 
     >>> weights_at(1.0) == Weights(WEIGHTS, WEIGHTS_WITHOUT_VECTOR)
     True
@@ -127,7 +131,7 @@ class _Fusion:
         self._by_name = {signal.name: signal.value for signal in signals}
         without = self._by_name.pop("no_vector", None)
         weights = weights_at(strength)
-        # A search by words alone has no vectors to be compared with.
+        # Without "no_vector" the search is by words alone: no entry has a vector's signals.
         self._weights = WEIGHTS_WITHOUT_VECTOR if without is None else weights.having
         self._weights_without = weights.without
         self._without = without if without is not None and without.any() else None

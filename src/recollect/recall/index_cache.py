@@ -20,19 +20,21 @@ from recollect.stores.system_clock import timer_s
 
 INDEX_BYTES_MAX: Final = 512 * 1024 * 1024
 """
-Together the indexes of a process, and the collections made of them, stay below this.
+Bytes that the indexes of a process, and the collections made of them, take at most together.
 
-Collections go first, which are made again within a search; then the longest unused indexes.
+Collections are evicted first, because a search rebuilds one quickly; then the least recently used
+indexes.
 """
 COLLECTIONS_MAX: Final = 1_024
+"""Collections cached at most."""
 LISTINGS_MAX: Final = 64
-"""So many times it is remembered which scopes were found below some."""
+"""Lists of the scopes below a prefix that are cached at most."""
 CollectionName: TypeAlias = tuple[tuple[Scope, ...], Kinds | None]
-"""The scopes that were searched together, and for which kinds of entries."""
+"""The cache key of a collection: the scopes searched together, and the kinds of entries."""
 IDLE_S: Final = 900.0
-"""An index that no search took for so long is dropped; the next search loads it again."""
+"""Seconds without a search after which an index is dropped; the next search loads it again."""
 USED_EVERY_S: Final = 1.0
-"""That a search took the indexes of a collection is noted no more often: there may be thousands."""
+"""Seconds between updates of the last use of a collection's indexes: there may be thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class TakenIndex:
     indexes: Sequence[ScopeIndex] = ()
     collection: Collection | None = None
     listed_at: ReadMoments | None = None
-    """When these were all scopes below some, if those were asked for."""
+    """The moments at which these were all scopes below a prefix, if a prefix was searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +64,17 @@ class Indexes:
 
     def __init__(self, bytes_max: int = INDEX_BYTES_MAX) -> None:
         self._bytes_max = bytes_max
+        # Guards every field below. Nothing slow runs under it: collections and merged indexes are
+        # built outside, and kept only if their indexes are still the cached ones.
         self._turn = Lock()
+        # Ordered by last use, the oldest first.
         self._indexes: OrderedDict[Scope, ScopeIndex] = OrderedDict()
         self._collections: OrderedDict[CollectionName, Collection] = OrderedDict()
-        # By identity: the hash of a name that lists ten thousand scopes takes as long as a search.
+        # Keyed by the collection's id: hashing a key of ten thousand scopes takes as long as a
+        # search.
         self._collections_of: dict[Scope, dict[int, CollectionName]] = {}
         self._used: dict[Scope, float] = {}
+        # Scopes written to by this process since their index was read: their collections are stale.
         self._behind: set[Scope] = set()
         self._listings: OrderedDict[Below, _Listing] = OrderedDict()
         self._bytes = 0
@@ -75,7 +82,11 @@ class Indexes:
 
     @property
     def generation(self) -> int:
-        """A counter that `forget` increments; results of an earlier generation are not cached."""
+        """
+        A counter that `forget` increments; results of an earlier generation are not cached.
+
+        A search that began before an erase would otherwise put the erased words back.
+        """
         return self._generation
 
     @property
@@ -156,6 +167,7 @@ class Indexes:
     def _keep(self, index: ScopeIndex) -> None:
         self._behind.discard(index.scope)
         kept = self._indexes.get(index.scope)
+        # Concurrent searches may finish in any order: never replace an index by an older one.
         if kept is index or (kept and (kept.epoch, kept.seq) >= (index.epoch, index.seq)):
             return
         self._put(index)
@@ -181,6 +193,7 @@ class Indexes:
         if kinds and (kept := self._kept_collection(indexes, kinds)) is not None:
             return self.searched_again(kept, kinds)
         made = Collection(indexes, wanted)
+        # With validity or expiry, which entries are eligible changes as time passes.
         if kinds and all(map(_is_timeless, indexes)):
             self._keep_collection(made, kinds)
         return made
@@ -207,7 +220,7 @@ class Indexes:
         name = _scopes_of(made.indexes), kinds
         size_bytes = made.size_bytes
         with self._turn:
-            # Built from evicted indexes, it would keep these alive without being useful.
+            # A collection of evicted indexes would keep them in memory, and never be found again.
             if all(self._indexes.get(index.scope) is index for index in made.indexes):
                 self._drop_collection(name)
                 self._collections[name] = made
@@ -239,7 +252,7 @@ class Indexes:
             return list(self._indexes.values())
 
     def exchange(self, index: ScopeIndex, generation: int) -> None:
-        """Replace the cached index by *index*, if it is of the same moment: it takes less room."""
+        """Replace the cached index by *index*, which is smaller, if both have the same cursor."""
         with self._turn:
             kept = self._indexes.get(index.scope)
             if generation == self._generation and kept and kept.cursor == index.cursor:
@@ -261,8 +274,8 @@ class Indexes:
         """
         Evict the least recently used collections while over the count or size limit.
 
-        Of an index that is over the limit by itself one collection stays, as the index does: to
-        make it for each search takes several times as long as the search.
+        A single index may exceed the limit by itself. It stays, with one collection: building that
+        anew in each search takes several times as long as the search.
         """
         is_alone = len(self._indexes) == len(self._collections) == 1
         while self._collections and (

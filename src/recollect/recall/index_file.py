@@ -1,10 +1,10 @@
 """
 The index of a scope in a file, mapped into memory and searched in place.
 
-A header in JSON lists the arrays; these follow, each at a multiple of ``BLOCK_BYTES``, and a
-checksum of every block stands at the end. The digest is that of header and checksums: whoever has
-it can tell a file that is right from any other. It holds no text: hashes of terms and of
-sessions' names, vectors, and the names of speakers and types.
+A JSON header lists the arrays. They follow it, each at a multiple of ``BLOCK_BYTES``, and the file
+ends with a checksum of every block. The digest covers header and checksums; the store keeps it, so
+that a damaged, truncated or swapped file is recognised. The file holds no text: hashes of terms and
+of sessions' names, vectors, and the names of speakers and types.
 """
 
 from __future__ import annotations
@@ -27,20 +27,21 @@ from recollect.stores.rows import IndexFile
 from recollect.text.analysis import ANALYSER_VERSION
 
 FORM: Final = f"1/{ANALYSER_VERSION}/{sys.byteorder}"
-"""The layout of the file; one of another form is not read."""
+"""The layout of the file; a file with another form is ignored."""
 BLOCK_BYTES: Final = 4_096
+"""A memory page: arrays that begin at a page boundary can be mapped in place."""
 DIGEST_BYTES: Final = 32
 _MAGIC: Final = b"recollect index\n"
 _START_BYTES: Final = len(_MAGIC) + 8
 _CHECKED_BLOCKS: Final = 4_096
-"""So many blocks are compared at a time."""
+"""Blocks that are checksummed in one call: 16 MiB, to bound the memory of one numpy product."""
 _COLUMNS: Final = tuple(each.name for each in fields(Segment) if each.name != "is_timeless")
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 
 class WrongIndexFileError(ValueError):
-    """A file is cut, damaged, or another one than its row names."""
+    """An index file is truncated, damaged, or not the one that its row in the store describes."""
 
 
 # Names
@@ -49,9 +50,9 @@ class WrongIndexFileError(ValueError):
 @dataclass(frozen=True, slots=True)
 class SessionTable:
     """
-    Numbers of sessions by a hash of thread and name: 24 bytes each, and no object.
+    Session numbers by a 128-bit hash of thread and name: 24 bytes each, and no Python object.
 
-    *high* and *low* are the halves of the hash, sorted; *number* is the number of each.
+    *high* and *low* are the halves of the hashes, sorted by both; *number* is the session's number.
     """
 
     high: NDArray[np.uint64]
@@ -59,7 +60,7 @@ class SessionTable:
     number: NDArray[np.int64]
 
     def find(self, thread: int, session: str) -> int | None:
-        """Return the number of a session; ``None`` if it is not there."""
+        """Return the number of a session; ``None`` if the table does not have it."""
         high, low = _session_hash(thread, session)
         at = int(self.high.searchsorted(np.uint64(high)))
         while at < len(self.high) and int(self.high[at]) == high:
@@ -75,7 +76,7 @@ class SessionTable:
 
 
 class FiledNames(Names):
-    """The names of an index in a file; sessions that come later are added in memory."""
+    """The names of an index in a file; sessions written later are added in memory."""
 
     def __init__(self, table: SessionTable, first: int) -> None:
         super().__init__(first)
@@ -93,8 +94,8 @@ def _session_hash(thread: int, session: str) -> tuple[int, int]:
 
 
 def _table_of(names: Names) -> SessionTable:
-    """Return all sessions of *names*, which may grow meanwhile."""
-    known = names.sessions.copy()
+    """Return all sessions of *names*, which other threads may extend during the call."""
+    known = names.sessions.copy()  # one step under the interpreter's lock
     hashes = np.array([_session_hash(*name) for name in known], np.uint64).reshape(-1, 2)
     high, low, number = hashes[:, 0], hashes[:, 1], np.array([*known.values()], np.int64)
     if isinstance(names, FiledNames):
@@ -115,9 +116,9 @@ def size_of(index: ScopeIndex) -> int:
 
 def write_index(index: ScopeIndex, file: BinaryIO) -> bytes:
     """
-    Write *index*, in which no entry is dead, to *file*, which is empty; return its digest.
+    Write *index*, which must hold no dead entries, to the empty *file*; return its digest.
 
-    Names that no entry has any more are left out.
+    Names that no entry uses any more are left out.
     """
     header, arrays = _layout_of(index)
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
@@ -179,7 +180,7 @@ def _only(numbers: Mapping[str, int], columns: Sequence[NDArray[np.int32]]) -> d
 
 
 def _written(file: BinaryIO, array: NDArray[Any]) -> NDArray[np.uint64]:
-    """Write an array, filled up to whole blocks, and return the checksum of each block."""
+    """Write an array, padded to whole blocks, and return the checksum of each block."""
     content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     whole = len(content) // BLOCK_BYTES * BLOCK_BYTES
     rest = np.zeros(BLOCK_BYTES if len(content) > whole else 0, np.uint8)
@@ -199,15 +200,15 @@ def _weights() -> NDArray[np.uint64]:
 
 
 _WEIGHTS: Final = _weights()
-"""Odd factors, one for each eight bytes of a block: a change of any of them changes the sum."""
+"""A factor for each eight bytes of a block: odd, so that any change of these changes the sum."""
 
 
 def _checksums(blocks: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """
-    Return a checksum of each block: its numbers of 64 bits, each times a factor of its own.
+    Return a checksum of each block: the sum of its 64-bit numbers, each times its own factor.
 
-    It is as fast as memory is read, ten times as fast as a hash. It tells damage, not forgery:
-    whoever may write beside the store may write to the store.
+    It runs at the speed of memory, ten times as fast as a hash. It detects damage, not forgery:
+    whoever can write this file can write to the store beside it as well.
     """
     return blocks.view(np.uint64).reshape(-1, len(_WEIGHTS)) @ _WEIGHTS
 
@@ -223,14 +224,14 @@ def _digest_of(start: bytes, checksums: bytes) -> bytes:
 
 def map_index(file: IndexFile, scope: Scope) -> ScopeIndex:
     """
-    Return the index in *file*, with arrays that are the file's own pages.
+    Return the index in *file*; its arrays are the mapped pages of the file.
 
-    Every block is compared with its checksum first. The file must not be changed while it is
-    mapped; it may be deleted.
+    Every block is checked against its checksum first. The file must not change while it is mapped;
+    it may be deleted.
 
     Raises:
-        WrongIndexFileError: It is cut, damaged, or another file than its row names.
-        OSError: It cannot be read.
+        WrongIndexFileError: The file is truncated, damaged, or not the one its row describes.
+        OSError: The file cannot be read.
     """
     mapped = _mapped(file)
     try:
@@ -248,7 +249,7 @@ def map_index(file: IndexFile, scope: Scope) -> ScopeIndex:
 
 def _mapped(file: IndexFile) -> mmap.mmap:
     with open(file.path, "rb") as opened:  # noqa: PTH123 (its descriptor is needed)
-        # Beyond its end a mapped file gives a signal, no error.
+        # Checked before mapping: reading past the end of a mapped file kills the process (SIGBUS).
         size = opened.seek(0, 2)
         if size != file.row.size_bytes or size < _START_BYTES:
             msg = f"it has {size} bytes, and {file.row.size_bytes} were written"
@@ -257,7 +258,7 @@ def _mapped(file: IndexFile) -> mmap.mmap:
 
 
 def _checked(mapped: mmap.mmap, digest: bytes) -> tuple[Mapping[str, Any], int, int]:
-    """Return the header, where the arrays begin, and how many blocks they have."""
+    """Return the header, the offset of the first array, and the number of blocks."""
     if mapped[: len(_MAGIC)] != _MAGIC:
         msg = "it does not begin as an index does"
         raise WrongIndexFileError(msg)

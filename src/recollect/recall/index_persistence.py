@@ -1,4 +1,4 @@
-"""When the index of a scope is read from a file, and when one is written."""
+"""Index files: decide when a scope's index is read from a file, and write due files."""
 
 from __future__ import annotations
 
@@ -21,18 +21,22 @@ from recollect.stores.system_clock import timer_s
 
 LOG: Final = package_logger("recollect.recall")
 FILED_ENTRIES_MIN: Final = 4_096
-"""The index of a smaller scope is read from the store as fast."""
+"""Entries from which on a file pays; a smaller scope is read from the store as fast."""
 UNFILED_SHARE: Final = 32
-"""A file is written anew when one entry of so many is not in it."""
+"""Rewrite the file when more than one in this many entries is missing from it."""
 FILED_EVERY_S: Final = 300.0
-"""Between two files of a scope; words that go take the file with them, and may go often."""
+"""
+Seconds between two files of a scope.
+
+An erase deletes the file, so that a scope with frequent erases would be written all the time.
+"""
 TRIES: Final = 3
-"""So often an index is brought up to date for its file: others write meanwhile."""
+"""Attempts to write a file before giving up: each fails if the scope was written to meanwhile."""
 
 
 def from_file(snapshot: StoreSnapshot, index: ScopeIndex, embedder: str | None) -> ScopeIndex:
-    """Return the index that a file has, if *index* was never read and one fits; else *index*."""
-    if index.epoch >= 0:
+    """Return the index of a matching file if *index* was never read before; else *index*."""
+    if index.epoch >= 0:  # -1: nothing was read yet
         return index
     for file in snapshot.index_files(index.scope):
         if (file.row.form, file.row.embedder) != (FORM, embedder or ""):
@@ -47,7 +51,7 @@ def from_file(snapshot: StoreSnapshot, index: ScopeIndex, embedder: str | None) 
 
 
 def needs_file(index: ScopeIndex, entries_min: int = FILED_ENTRIES_MIN) -> bool:
-    """Return True if *index* has that many entries, and too many of them stand in no file."""
+    """Return True if *index* has at least *entries_min* entries, and too many are in no file."""
     stored = sum(len(part.segment) for part in index.parts)
     if stored < entries_min:
         return False
@@ -71,7 +75,7 @@ class IndexPersistence:
         self._tried: dict[Scope, float] = {}
 
     async def write_due(self, indexes: Indexes, embedder: str) -> int:
-        """Write the files that are due, of vectors by *embedder* (empty: none); return how many."""
+        """Write due files with the vectors of *embedder* ("" for none); return their number."""
         if not self._store.keeps_index_files:
             return 0
         since = timer_s() - self._every_s
@@ -83,9 +87,11 @@ class IndexPersistence:
                 self._tried[scope] = timer_s()
                 try:
                     written += await self._write(indexes, scope, embedder)
-                except StoreError as error:  # searches tell of it; this only saves them time
+                # A file only saves time. Searches report a store that fails.
+                except StoreError as error:
                     LOG.warning("no index file was written: %s", kind_of(error))
-        if written:  # here nothing refers to an index that a file has taken the place of
+        # Only here: until `_write` has returned, its locals keep the replaced index alive.
+        if written:
             await to_thread.run_sync(return_freed_memory)
         return written
 
@@ -93,7 +99,7 @@ class IndexPersistence:
         for _ in range(TRIES):
             generation = indexes.generation
             (index,) = indexes.take([scope]).indexes
-            if index.epoch < 0:  # it was dropped meanwhile
+            if index.epoch < 0:  # the cache dropped it in the meantime
                 return False
             index = await self._store.read(partial(_brought_up_to_date, index=index, by=embedder))
             indexes.offer([index], generation)
@@ -104,7 +110,7 @@ class IndexPersistence:
         return False
 
     def _filed(self, index: ScopeIndex, embedder: str) -> ScopeIndex | None:
-        """Write a file of *index*, and return the index in it."""
+        """Write a file of *index*; return the mapped index, or ``None`` if the store refused it."""
         index = without_dead(index)
         if not index.parts:
             return None
@@ -132,6 +138,6 @@ def _brought_up_to_date(snapshot: StoreSnapshot, index: ScopeIndex, by: str) -> 
 
 
 def without_dead(index: ScopeIndex) -> ScopeIndex:
-    """Return *index* without removed entries: a file must not hold what they said."""
+    """Return *index* without removed entries: a file must not keep terms of erased words."""
     is_clean = all(part.live == len(part.segment) for part in index.parts)
     return index if is_clean else merged(index)

@@ -42,7 +42,7 @@ def lexical_scores(collection: Collection, terms: Mapping[int, int]) -> LexicalS
     for (found, counts), asked in zip(collection.postings(terms), terms.values(), strict=True):
         if not len(found):
             continue
-        places = found.astype(np.intp)  # as numpy looks them up: it would convert them each time
+        places = found.astype(np.intp)  # numpy indexes with intp, and would convert each time
         _add(entry, places, counts, entry_norm, asked)
         at, frequency = _windows(collection, places, counts)
         _add(window, at, frequency, window_norm, asked)
@@ -52,7 +52,7 @@ def lexical_scores(collection: Collection, terms: Mapping[int, int]) -> LexicalS
 
 
 def _alone(collection: Collection, terms: Mapping[int, int]) -> Floats:
-    """Return the scores where each entry is its own session, computed for all terms at once."""
+    """Score entries that are each a session of their own, for all terms in one pass."""
     n = len(collection)
     known = collection.impacts(terms)
     found = collection.postings(terms) if known is None else known

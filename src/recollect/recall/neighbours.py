@@ -76,9 +76,10 @@ def read_nearest(
 
 
 def _unit_vectors(entries: Sequence[FeedEntry], dimensions: int) -> NDArray[np.float32]:
-    """Return the vectors of *entries* as rows of length one."""
+    """Return the vectors of *entries* as rows of unit length."""
     _, components, scales = decode_vectors([each.vector for each in entries])
     vectors = components.astype(np.float32) * scales[:, None]
+    # Stored as int8, so that their length is only about one.
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     if vectors.shape[1] != dimensions:
         msg = f"the query has {dimensions} dimensions, the memory's {vectors.shape[1]}"

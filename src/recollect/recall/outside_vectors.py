@@ -30,21 +30,24 @@ LOG: Final = package_logger("recollect.recall.outside_vectors")
 OUTSIDE: Final = "outside"
 """The name of the background task."""
 OutsideHits: TypeAlias = Mapping[Scope, Mapping[int, float]]
-"""Hits of an outside vector store: for each scope the similarities of some uids."""
+"""Hits of an outside vector store: for each scope, similarities by uid."""
 HITS_MAX: Final = 100
-"""So many of the nearest entries of a scope an outside store is asked for."""
+"""Nearest entries requested from an outside store for each scope."""
 SCOPES_MAX: Final = 16
-"""Of more scopes at once an outside store is not asked: each is a search of its own."""
+"""Scopes up to which an outside store takes part in a recall: each needs a request of its own."""
 ANSWER_S: Final = 2.0
-"""So long recall waits for an outside store, and then goes on without."""
+"""Seconds that a recall waits for an outside store before it goes on without."""
 CALLS_MAX: Final = 8
+"""Concurrent requests to an outside store: a hanging one must not use up all worker threads."""
 REMOVED_MAX: Final = 1_000
+"""Entries removed in one request."""
 Failure: TypeAlias = StoreError | UsageError | EmbedderError
 FAILURES: Final = (StoreError, UsageError, EmbedderError)
 """The errors that an outside store may raise."""
 SCOPE_FIELD: Final = "recollect_scope"
 """The field of an outside document's metadata that names its scope."""
 NAME_CHARACTERS_MAX: Final = 100
+"""Characters that the name of an outside store has at most."""
 
 
 def scope_name(scope: Scope) -> str:
@@ -69,8 +72,11 @@ class Outside:
         self._vectors = vectors
         self._identity = f"outside:{self.name}"
         self._woken = anyio.Event()
+        # One batch at a time: an entry that is erased while it is mirrored must be removed after it
+        # was added, not before.
         self._turn = anyio.Lock()
         self._asking = anyio.CapacityLimiter(CALLS_MAX)
+        # Mirrored entries of scopes that were erased during the call, still to be removed.
         self._strays: set[int] = set()
         self._monitor = store.tasks.monitor(OUTSIDE, LOG)
         self._query_failed = False
@@ -107,7 +113,8 @@ class Outside:
             self._woken = anyio.Event()
             try:
                 worked = await self.work_once()
-                # Without work it was not asked, and may still fail for queries.
+                # A round without work did not call the outside store, and proves nothing about a
+                # query that failed before.
                 if worked or not self._query_failed:
                     self._note_success()
             except FAILURES as error:
@@ -163,7 +170,8 @@ class Outside:
         async with self._turn:
             batch = await self._store.unembedded(scope_id, self._identity)
             if batch is not None:
-                # What an erase rewrote is in the batch, and is noted to be removed: first that.
+                # An erase may leave an entry both rewritten (in the batch) and marked for removal:
+                # remove first, or the new text would be removed with the old.
                 await self._remove_left()
                 await self._mirror(batch)
             return batch is not None
@@ -177,7 +185,8 @@ class Outside:
         kept = await self._store.keep_vectors(batch, self._identity, done)
         LOG.debug("mirrored %d of %d entries of %r", kept, len(done), batch.scope)
         if kept < len(done) and await self._store.scope_id(batch.scope) != batch.scope_id:
-            # The scope was erased meanwhile; what only an entry lost is found in the feed.
+            # The scope was erased during the call, so that no feed will name these entries again.
+            # A single entry that was erased is in the scope's feed, and needs nothing here.
             self._strays.update(uid for uid, _ in entries)
             await self._remove_strays()
 

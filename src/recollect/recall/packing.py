@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 from recollect.ports import TokenCounter
 
 DropReason = Literal["limit", "budget", "repeats", "score"]
+"""Why an entry was dropped: over a limit, a repetition of a kept one, or below ``min_score``."""
 
 
 @dataclass(frozen=True, slots=True)

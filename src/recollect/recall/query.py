@@ -18,9 +18,11 @@ from recollect.stores.validation import (
 )
 
 MATCHES_MAX: Final = 1_000
+"""Entries that one recall returns at most."""
 QUERY_CHARACTERS_MAX: Final = 20_000
+"""Characters that a query has at most."""
 Kinds: TypeAlias = tuple[bool, frozenset[str] | None]
-"""Whether messages may be found, and memories of which types (``None``: of all)."""
+"""Whether messages may be found, and the types of memories that may (``None`` for all)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +62,7 @@ class Where:
 
     @property
     def kinds(self) -> Kinds | None:
-        """The kinds of entries, ``None`` if anything but the kind restricts them."""
+        """The kinds of entries; ``None`` if another condition restricts them as well."""
         others = (self.threads, self.filter, self.since, self.until, self.known_at)
         if any(each is not None for each in others) or not isinstance(self.valid_at, str):
             return None
@@ -68,7 +70,7 @@ class Where:
 
     @property
     def only_type(self) -> str | None:
-        """The only memory type that may be found, if there is exactly one."""
+        """The only type of entries that may be found; ``None`` if there are several."""
         types = () if self.types is None else tuple(self.types)
         return types[0] if len(types) == 1 and not self.messages else None
 
@@ -78,9 +80,9 @@ class RecallQuery:
     """
     A query with all options that affect its answer.
 
-    *asked_at* is the moment that it means by "now": for "last week", and for which memories are
-    true. What was kept later is found all the same (see ``Where.known_at``). Entries whose
-    relevance is below *min_score* are left out. A reranker has a say if it *is_reranked*.
+    *asked_at* is the query's "now": "last week" counts from it, and memories must be true then.
+    Entries stored later are found all the same (see ``Where.known_at``). Entries with a relevance
+    below *min_score* are left out. *is_reranked*: use the memory's reranker, if it has one.
     """
 
     query: str
@@ -121,7 +123,7 @@ def check_ask(ask: RecallQuery) -> None:
 
 
 def check_score(score: object) -> None:
-    """Refuse a lowest relevance outside 0 to 1."""
+    """Raise `UsageError` unless *score* is a number from 0 to 1."""
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
         msg = f"min_score {score!r} is outside 0 to 1: it is compared with `Recalled.relevance`"
         raise UsageError(msg)
@@ -140,5 +142,5 @@ def _check_where(where: object) -> None:
 
 
 def asked_on(ask: RecallQuery, now: int) -> date:
-    """Return the day on which a question is asked."""
+    """Return the day on which a query is asked; *now* is in µs."""
     return (ask.asked_at or to_datetime(now)).date()

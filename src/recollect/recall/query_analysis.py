@@ -33,24 +33,26 @@ _ASKS: Final = re.compile(
 
 _RUN: Final = re.compile(r"\w+")
 _ANYWHERE: Final = ""
-"""In the place of a first run: such names, as those without spaces, are looked for in any text."""
+"""The index key of names that may occur inside a run of characters, as Chinese ones do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysedQuery:
-    """The analysed query, as the signals need it."""
+    """A query with everything the signals need of it."""
 
     text: str
     terms: dict[int, int]
+    """The number of occurrences of each term, by its hash."""
     asked_at: date
     asks_when: bool
     asks_for_answers: bool
-    """Whether it refers to what the assistant said."""
+    """Whether it refers to an earlier answer of the assistant."""
 
 
+# The same object for the same query: signals computed ahead are found by its identity.
 @lru_cache(maxsize=256)
 def read_question(text: str, asked_at: date) -> AnalysedQuery:
-    """Return what *text*, asked at *asked_at*, asks for; its Chinese is folded to one script."""
+    """Analyse *text*, asked on the day *asked_at*; Chinese is folded to simplified characters."""
     text = simplified(text)
     return AnalysedQuery(
         text=text,
@@ -72,7 +74,7 @@ def asks_about_oneself(text: str) -> bool:
 
 
 def asks_for_answers(text: str) -> bool:
-    """Return True if *text* refers to what the assistant said."""
+    """Return True if *text* refers to an earlier answer of the assistant."""
     return bool(_ASKS_FOR_ANSWERS.search(simplified(text)))
 
 
@@ -85,9 +87,8 @@ def names_in(text: str, names: Iterable[str]) -> list[str]:
     """
     Return the names that occur in *text* as whole words, in full or by their first word.
 
-    Case does not matter, but for what is also an English function word: that is a name only
-    where it is written as the name, and not because a sentence begins with it. Neither does the
-    script of Chinese.
+    Case and the script of Chinese do not matter. A name that is also an English function word
+    ("Will") must be capitalised, and not merely because it begins a sentence.
 
     >>> names_in("What did Ada's sister say to Bob?", ["Ada Lovelace", "Bob", "Bo"])
     ['Ada Lovelace', 'Bob']
@@ -99,7 +100,7 @@ def names_in(text: str, names: Iterable[str]) -> list[str]:
 
 
 def _candidates(text: str, names: tuple[str, ...]) -> list[str]:
-    """Return the names, in order, that may occur in *text*, by an index of their first runs."""
+    """Return the names, in order, that may occur in *text*: a prefilter by their first runs."""
     known = _by_first_run(names)
     runs = {_ANYWHERE, *_RUN.findall(text.casefold())}
     return [names[at] for at in sorted(at for run in runs for at in known.get(run, ()))]
@@ -110,7 +111,7 @@ def _by_first_run(names: tuple[str, ...]) -> dict[str, list[int]]:
     """
     Return the positions of *names* by their first run of word characters.
 
-    A spaced name occurs as whole words only, so that this run is one of the text's.
+    A name with spaces occurs as whole words only, so that its first run must be a run of the text.
     """
     known: dict[str, list[int]] = {}
     for at, name in enumerate(names):
@@ -140,8 +141,8 @@ def without_names(text: str, names: Iterable[str]) -> str:
     """
     Return *text* without *names* (and their possessives), unless nothing else is left.
 
-    Between named people the speaker is known from each entry; the name in the query would raise the
-    similarity of every entry of that speaker.
+    For embedding. Between named people each entry has its speaker; a name in the query would raise
+    the similarity of every entry that mentions the person, whatever it is about.
 
     >>> without_names("What did Ada's sister paint?", ["Ada"])
     'What did sister paint?'

@@ -37,7 +37,7 @@ class Hit:
     relevance: float = 0.0
 
 
-# Many are made by each search: see `maker_of`.
+# A search makes hundreds: `maker_of` skips the costly constructor of a frozen dataclass.
 _HIT: Final = maker_of(Hit)
 
 
@@ -61,8 +61,8 @@ def search(
     """
     Return the *limit* best entries of *collection*, best first.
 
-    *outside* holds the hits of the external vector store, if one was queried. What vectors say
-    weighs *strength* times as much as that of MiniLM's.
+    *outside* holds the hits of the external vector store, if one was queried. *strength* scales the
+    weight of vectors; it is 1 for MiniLM.
     """
     if not len(collection):
         return Hits([], {})
@@ -93,7 +93,7 @@ def look_ahead(collection: Collection, question: AnalysedQuery) -> None:
 
 
 def _hits(collection: Collection, ranking: Ranking, bearing: Floats) -> list[Hit]:
-    # Column by column: to take one number out of an array takes longer than to take them all.
+    # Whole columns: ``tolist`` of an array is faster than reading its numbers one by one.
     order = ranking.order
     scopes = [collection.indexes[number].scope for number in collection.scope[order].tolist()]
     uids, scores = collection.uid[order].tolist(), ranking.score.tolist()

@@ -50,14 +50,14 @@ from recollect.stores.rows import Feed
 
 _RECALLED: Final = maker_of(Recalled)
 CONSIDERED_MIN: Final = 50
-"""Where entries may be passed over, at least so many of the best are tried for a place."""
+"""Candidates considered for packing, at least, when some may be skipped."""
 LARGE_BLOCKS: Final = 3
-"""From so many blocks on, what the reading of them frees is given back."""
+"""Return freed memory to the system after reading at least this many blocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallParts:
-    """The parts of a memory that recall works with."""
+    """The store, caches and models that recall works with."""
 
     store: Store
     indexes: Indexes
@@ -70,11 +70,11 @@ class RecallParts:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchedScopes:
     """
-    The scopes of one search, and the indexes that were kept of them before it.
+    The scopes of one search, and their cached indexes.
 
-    With *below* the scopes are those found below it inside the transaction. *threads* are the
-    numbers of the threads allowed in each scope. The search gives its indexes back to *cache*,
-    which lets them go if something was forgotten since *generation*.
+    With *below* the scopes are listed inside the transaction. *threads* are the numbers of the
+    threads allowed in each scope. The search offers its updated indexes to *cache*, which rejects
+    them if something was erased since *generation*.
     """
 
     taken: TakenIndex
@@ -87,11 +87,11 @@ class SearchedScopes:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedQuery:
     """
-    A query with everything that is learned of it before the store is read.
+    A query with everything that is computed before the store is read.
 
-    *text* is what *vector* was made of: the query without participants' names. *outside* is what
-    an outside store of vectors found. A reranker is to see *candidates* entries. *strength* is the
-    embedder's.
+    *vector* is the embedding of *text*: the query without participants' names. *outside* holds the
+    hits of an outside vector store. A reranker gets *candidates* entries. *strength* is the weight
+    of the embedder's vectors.
     """
 
     query: RecallQuery
@@ -106,10 +106,10 @@ class PreparedQuery:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedEntries:
     """
-    The best entries of a collection, best first: *searched* of *eligible* were ranked.
+    The best entries of a collection, best first: *searched* of *eligible* entries were ranked.
 
-    *term_weights* says how much each term of the query tells, by its hash. *strength* is that of
-    the vectors.
+    *term_weights* is the weight of each query term, by its hash. *strength* is the weight of the
+    embedder's vectors.
     """
 
     hits: Sequence[Hit]
@@ -129,23 +129,28 @@ class FoundEntries:
 
 @dataclass(frozen=True, slots=True)
 class OtherText:
-    """The search needs the vector of another text: a name in the query is a participant or not."""
+    """
+    The search needs the vector of this text instead.
+
+    The participants read in the transaction differ from the cached ones, and so do the names to
+    leave out of the query.
+    """
 
     text: str
 
 
 async def recall(parts: RecallParts, scopes: Sequence[Scope] | Below, query: RecallQuery) -> Recall:
     """
-    Return what bears on *query* in *scopes*, which are scored as one collection.
+    Return the entries that bear on *query* in *scopes*, which are scored as one collection.
 
     Raises:
-        UsageError: No answer can satisfy the query.
+        UsageError: The query or one of its options is invalid.
         StoreError: The store failed.
     """
     check_ask(query)
     reranking = parts.reranking if query.is_reranked else None
     if reranking is not None:
-        check_loop()  # it is waited for
+        check_loop()  # a reranker has a time limit, which needs an event loop
     listed = await _listed_scopes(parts, scopes, query.where)
     if query.where.known_at is not None and not isinstance(listed, Below):
         prepared, found = await _search_past(parts, listed, query, query.where.known_at)
@@ -167,7 +172,7 @@ def _candidates(parts: RecallParts, query: RecallQuery) -> int:
 
 
 def _recalled_entries(found: FoundEntries) -> list[Recalled]:
-    """Return the entries that exist, best first, with what the ranking says of them."""
+    """Return the entries that exist, best first, with their scores and signals."""
     hits = {(hit.scope, hit.uid): hit for hit in found.ranked.hits}
     strength = found.ranked.strength
     return [_recalled(hits[entry.scope, entry.uid], entry, strength) for entry in found.entries]
@@ -179,13 +184,16 @@ async def _search_now(
     threads = await _thread_numbers(parts.store, scopes, query.where)
     outside = await _outside_hits(parts.outside, scopes, query.query)
     text: str | None = None
+    # A second round is rare: only when a participant was added or erased since the last search.
     while True:
+        # Before the indexes are taken: an erase after this line makes the cache reject them.
         generation = parts.indexes.generation
         taken = _taken_indexes(parts.indexes, scopes, query.where)
         prepared = await prepare_query(parts, taken, query, text=text, outside=outside)
         searched = SearchedScopes(
             taken=taken,
-            # Read without the vectors of an embedder that is away, an index must not be kept.
+            # With an embedder that cannot say its identity the index is read without vectors:
+            # cached, it would hide them once the embedder is back.
             cache=parts.indexes if prepared.embedder or parts.embedding is None else Indexes(),
             generation=generation,
             threads=threads,
@@ -206,7 +214,7 @@ async def _listed_scopes(
     """
     Return the scopes to search; still as `Below` if they are to be listed in the transaction.
 
-    That pays where the store names its moments: then they are listed again only after a write.
+    That pays with a store that names its moments: the list is then read again only after a write.
     """
     if not isinstance(scopes, Below):
         return scopes
@@ -252,10 +260,10 @@ async def prepare_query(
     outside: OutsideHits | None,
 ) -> PreparedQuery:
     """
-    Return *query* with its vector; an embedder that fails is noted, and words alone find.
+    Return *query* with its vector; without one if the embedder failed, which is recorded.
 
-    *text* is what to embed, ``None`` for the query without the names of those who are known to
-    speak in the indexes *taken*.
+    *text* is the text to embed; ``None`` for the query without the names of the participants of the
+    *taken* indexes.
     """
     if text is None:
         text = text_to_embed(query.query, _participants_of(taken))
@@ -271,7 +279,7 @@ async def prepare_query(
 
 
 def _participants_of(taken: TakenIndex) -> list[str]:
-    """Return the names of all who speak there, as far as is known now."""
+    """Return the names of the participants in the cached indexes, which may be out of date."""
     if taken.collection is not None:
         return list(taken.collection.participants)
     return list(dict.fromkeys(name for index in taken.indexes for name in index.names.speakers))
@@ -280,10 +288,10 @@ def _participants_of(taken: TakenIndex) -> list[str]:
 async def _query_vector(
     parts: RecallParts, known: Collection | None, query: RecallQuery, text: str
 ) -> Vector | None:
-    """Return the vector of *text*; what *known* says of its words is worked out beside it."""
+    """Return the vector of *text*; compute the word signals over *known* at the same time."""
     if not has_loop():
         return _embedded(parts.embedding, text)
-    # A hop to the loop's own pool of threads is the shortest one; here each of them counts.
+    # The loop's own executor: the hop to it is shorter than anyio's, and this is the hot path.
     in_thread = asyncio.get_running_loop().run_in_executor
     vector, _ = await asyncio.gather(
         in_thread(None, copy_context().run, _embedded, parts.embedding, text),
@@ -298,18 +306,19 @@ def _embedded(embedding: Embedding | None, text: str) -> Vector | None:
     try:
         return embedding.query_vector(text)
     except EmbedderError as error:
-        embedding.note_failure(error)  # words still find; the answer names no embedder
+        # Recall goes on by words alone; `Recall.embedder` is then None.
+        embedding.note_failure(error)
         return None
 
 
 def _look_ahead(known: Collection | None, query: RecallQuery, store: Store) -> None:
-    """Work out what the search will need, of what is known now: most often nothing changed."""
+    """Compute the word signals over the cached collection: most often nothing has changed."""
     if known is not None:
         look_ahead(known, read_question(query.query, asked_on(query, store.now())))
 
 
 def _identity_of(embedding: Embedding) -> str | None:
-    """Name the embedder; ``None`` if it cannot even say its name."""
+    """Return the embedder's identity; ``None`` while it is unknown."""
     try:
         return embedding.identity
     except EmbedderError:
@@ -322,7 +331,7 @@ def _identity_of(embedding: Embedding) -> str | None:
 def read_ranked(
     snapshot: StoreSnapshot, searched: SearchedScopes, prepared: PreparedQuery
 ) -> FoundEntries | OtherText:
-    """Rank the entries of a snapshot, and read the best; all of it is of one moment."""
+    """Rank the entries of a snapshot and read the best ones, all at one moment of the store."""
     collection = read_collection(snapshot, searched, prepared)
     text = text_to_embed(prepared.query.query, list(collection.participants))
     if prepared.vector is not None and text != prepared.text:
@@ -340,10 +349,9 @@ def read_collection(
     snapshot: StoreSnapshot, searched: SearchedScopes, prepared: PreparedQuery
 ) -> Collection:
     """
-    Return the eligible entries of the scopes as they are now, and keep their indexes.
+    Return the eligible entries of the scopes as of *snapshot*, and cache their updated indexes.
 
-    Where an earlier search found the kept indexes to be the latest at this very moment, nothing
-    is read.
+    Nothing is read if an earlier search found the cached indexes current at this very moment.
     """
     known = _known_at(snapshot, searched, prepared.query.where)
     if known is not None:
@@ -361,6 +369,7 @@ def read_collection(
     )
     indexes = [refreshed(index, feed) for index, feed in zip(kept, feeds, strict=True)]
     if any(map(_is_large, feeds)):
+        # Drop the raw blocks first: they are as large as the index built from them.
         feeds = [replace(each, blocks=None) for each in feeds]
         return_freed_memory()
     cache.offer(indexes, searched.generation)
@@ -379,7 +388,7 @@ def _is_large(feed: Feed) -> bool:
 
 
 def _known_at(snapshot: StoreSnapshot, searched: SearchedScopes, where: Where) -> Collection | None:
-    """Return the collection of an earlier search, if it is known to be that of this moment."""
+    """Return the collection of an earlier search if it is known to be current; else ``None``."""
     known, kinds, moment = searched.taken.collection, where.kinds, snapshot.moment
     if known is None or kinds is None or moment is None or moment not in known.moments:
         return None
@@ -390,7 +399,7 @@ def _known_at(snapshot: StoreSnapshot, searched: SearchedScopes, where: Where) -
 
 
 def rank_entries(collection: Collection, prepared: PreparedQuery, now: int) -> RankedEntries:
-    """Return the entries that may take part in packing, best first; *now* is in µs."""
+    """Return the candidates for packing, best first; *now* is in µs."""
     query = prepared.query
     question = read_question(query.query, asked_on(query, now))
     limit = max(prepared.candidates, considered(query, may_repeat=collection.holds_both))
@@ -412,7 +421,7 @@ def rank_entries(collection: Collection, prepared: PreparedQuery, now: int) -> R
 
 
 def considered(query: RecallQuery, *, may_repeat: bool) -> int:
-    """Return how many of the best entries take part in packing."""
+    """Return the number of candidates for packing; twice the limit if some may be skipped."""
     if query.budget_tokens is None and not may_repeat:
         return query.limit
     return min(MATCHES_MAX, max(CONSIDERED_MIN, 2 * query.limit))
@@ -421,7 +430,7 @@ def considered(query: RecallQuery, *, may_repeat: bool) -> int:
 async def _search_past(
     parts: RecallParts, scopes: Sequence[Scope], query: RecallQuery, known_at: datetime
 ) -> tuple[PreparedQuery, FoundEntries]:
-    """Search, by words alone, what was believed at *known_at*, in indexes made for this query."""
+    """Search the state of the scopes at *known_at*, by words alone, in indexes built for it."""
     store = parts.store
     threads = await _thread_numbers(store, scopes, query.where)
     past = [await store.past(scope, known_at, filter_=query.where.filter) for scope in scopes]
@@ -442,12 +451,12 @@ async def _search_past(
 def pack_answer(
     every: Sequence[Recalled], found: FoundEntries, prepared: PreparedQuery, parts: RecallParts
 ) -> Recall:
-    """Return the answer: the entries that exist, best first, packed into limit and budget."""
+    """Return the answer: the entries of *every*, best first, that fit limit and budget."""
     query = prepared.query
     ranked = [each for each in every if each.relevance >= query.min_score]
     below = [each for each in every if each.relevance < query.min_score]
     is_tight = query.budget_tokens is not None
-    # Messages alone repeat nothing, unless a budget is tight.
+    # Without memories nothing repeats; with a budget a message may repeat a part of another.
     may_repeat = is_tight or any(isinstance(each.content, Memory) for each in ranked)
     packing = packed(
         [each.text for each in ranked],

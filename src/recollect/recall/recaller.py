@@ -1,4 +1,4 @@
-"""The part of a memory that answers queries; the walk of a query is `recall_walk`."""
+"""Entry point of recall for an open memory; the steps of a search are in `recall_walk`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Recaller:
     @property
     def indexes(self) -> Indexes:
         """The indexes of the scopes in use, made by the first query."""
-        # Two threads that ask at once must not keep indexes apart: an erase would miss some.
+        # Two threads must not create two caches: an erase would clear only one of them.
         with self._made:
             if self._indexes is None:
                 from recollect.recall.index_cache import Indexes
@@ -54,12 +54,12 @@ class Recaller:
 
     @property
     def has_indexes(self) -> bool:
-        """Whether there was a query; until then there is nothing to note, merge or forget."""
+        """Whether there was a query; until then there is no cache to maintain or clear."""
         return self._indexes is not None
 
     @property
     def vectors_by(self) -> str | None:
-        """The embedder of the vectors in its indexes; empty without one, ``None`` if not known."""
+        """Identity of the embedder of its vectors; "" without one, ``None`` while unknown."""
         return self._embedding.known_identity if self._embedding else ""
 
     def hand_over(self, successor: Recaller) -> None:

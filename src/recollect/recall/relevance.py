@@ -1,14 +1,14 @@
 """
-How likely an entry bears on a query: one scale from 0 to 1 for all scopes and embedders.
+Relevance: the probability that an entry bears on a query, on one scale for all scopes.
 
-Scores of a search are standardised, so that the best entry of every search stands out; whether
-it has anything to do with the query they do not tell. Here the words that an entry shares with
-the query count by how rare they are in everyday talk and in the collection together: a greeting
-shares common words at most, in a scope of five entries as in one of a million.
+Scores of a search are standardised per query, so that the best entry of every search stands out,
+even if nothing bears on the query. Relevance instead weighs the words that an entry shares with the
+query by how rare they are in everyday talk and in the collection together: a greeting shares only
+common words, in a scope of five entries as in one of a million.
 
-The weights were fitted by logistic regression on the development halves of public sets of talk,
-evidence against everything else that a search ranks, and idle queries; `docs/benchmarks_context.md`
-has the reliability curve. *Bearing* means there: named as evidence of the answer.
+The weights were fitted by logistic regression on the development halves of public sets of talk:
+evidence of an answer against all other ranked entries, and against the entries of idle queries.
+`docs/benchmarks_context.md` has the reliability curve.
 """
 
 from __future__ import annotations
@@ -29,14 +29,16 @@ from recollect.text.terms import term_hash
 IDLE_BELOW: Final = 0.025
 IDLE_BELOW_BY_WORDS: Final = 0.0125
 """
-A query whose best entry is below is answered with nothing, where the default is asked for: with
-vectors, and without. Fewer than two in a hundred questions of the sets it was chosen on stay below,
-four of talk by other authors.
+By default a query whose best entry is below gets no entries: with vectors, and without.
+
+On the sets the levels were chosen on, fewer than two in a hundred answerable questions stay below;
+on talk by other authors, four.
 """
 _TALK_SIZE: Final = 1_000
+"""Messages of everyday talk that ``common_terms.txt`` was counted in."""
 _RARE: Final = 0.2
 _RARE_CHARACTER: Final = 3.0
-"""How many of 1,000 messages hold a term, or one Chinese character, that the table lacks."""
+"""Messages, of these 1,000, assumed to hold a term, or a Chinese character, that is not listed."""
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 _COMMON_TERMS: Final = {
     term: float(count)
@@ -47,7 +49,12 @@ _COMMON_TERMS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
-    """The weights of a logistic regression."""
+    """
+    The weights of a logistic regression.
+
+    *coverage* of the query's words by the entry and its neighbours, *share* of them in the entry
+    itself, and *behind*: the distance of its score from the best one.
+    """
 
     intercept: float
     coverage: float
@@ -62,23 +69,24 @@ _MEANING_SLOPE: Final = 16.0
 _MEANING_MIDDLE: Final = 0.47
 _MEANING_GROWTH: Final = 0.024
 """
-Relevance by the similarity of vectors alone, where words say less: at most so much, half of it at a
-similarity that rises with the logarithm of the number of entries, since among many one is near
-by chance.
+Relevance by the similarity of vectors alone, for entries with other words than the query.
+
+It is at most ``_MEANING_MAX``. Half of that is reached at a similarity that grows with the
+logarithm of the number of entries, because among many entries some are near by chance.
 """
 _PERSONAL: Final = 1.2
 _PERSONAL_LEAST: Final = 0.04
-"""Bonus of a question about oneself: it asks for memories, and small talk does not."""
+"""Bonus and minimum for a question about oneself: it asks for memories, and small talk does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryMatches:
     """
-    Where a query's terms stand in a collection, and what its vector is like.
+    The matches of a query's terms and vector in a collection.
 
-    *weights* says how much each term tells, by its hash (see `term_weights`), *places* at which
-    entries each stands, in the same order. *similarity* are the cosines of the ranked entries'
-    vectors with the query's, ``None`` without; *is_personal* is True for a question about oneself.
+    *weights* is the weight of each term, by its hash (see `term_weights`); *places* are the entries
+    that hold each, in the same order. *similarity* are the cosines of the ranked entries, ``None``
+    without vectors. *is_personal* is True for a question about oneself.
     """
 
     weights: Mapping[int, float]
@@ -91,9 +99,10 @@ def term_weights(
     terms: Mapping[int, str], entries: int, places: Sequence[NDArray[np.intp]]
 ) -> dict[int, float]:
     """
-    Return how much each term of a query tells, by its hash: its idf in talk and collection.
+    Return the weight of each query term, by its hash: its idf in everyday talk and collection.
 
-    *terms* are the query's terms by their hashes, *places* says which of the *entries* have each.
+    *terms* are the query's terms by their hashes; *places* are the entries that hold each, of
+    *entries* in all.
     """
     return {
         hash_: _weight(entries, len(found) + _per_thousand(term))
@@ -109,12 +118,12 @@ def relevance(
     collection: Collection, matches: QueryMatches, order: NDArray[np.intp], score: Floats
 ) -> Floats:
     """
-    Return for the entries at *order* how likely they bear on the query.
+    Return the relevance of the entries at *order*.
 
     Args:
         collection: All entries that were searched.
-        matches: The query's words and its vector among them.
-        order: The places of the ranked entries, best first.
+        matches: The matches of the query in *collection*.
+        order: The positions of the ranked entries, best first.
         score: Their scores.
     """
     if not len(order):
@@ -122,13 +131,13 @@ def relevance(
     own, near = _coverage(collection, matches, order)
     similarity = matches.similarity
     fit = _BY_WORDS if similarity is None else _WITH_VECTORS
-    told = (
+    logit = (
         fit.intercept
         + fit.coverage * np.log1p(near)
         + fit.share * own / max(sum(matches.weights.values()), 1.0)
         + fit.behind * (score - score[0])
     )
-    by_words = np.where(near > 0, _sigmoid(told), 0)
+    by_words = np.where(near > 0, _sigmoid(logit), 0)
     if similarity is None:
         least = _PERSONAL_LEAST if matches.is_personal else 0.0
         return np.asarray(np.maximum(by_words, least), np.float32)
@@ -145,7 +154,7 @@ def _sigmoid(x: Floats) -> Floats:
 def _coverage(
     collection: Collection, matches: QueryMatches, order: NDArray[np.intp]
 ) -> tuple[Floats, Floats]:
-    """Return the weight of the terms that entries hold themselves, and with their neighbours."""
+    """Return the weight of the query terms that each entry holds, alone and with its neighbours."""
     n, begins = len(collection), collection.begins_session
     before = np.maximum(order - 1, 0)
     after = np.minimum(order + 1, n - 1)

@@ -24,17 +24,19 @@ RERANKING: Final = "reranking"
 RERANK: Final = "rerank"
 """The name of the signal."""
 CANDIDATES: Final = 32
-"""So many of the best entries are given to the reranker."""
+"""Entries given to the reranker, the best ones of the ranking."""
 ANSWER_S: Final = 2.0
-"""So long recall waits for it, and then goes on without."""
+"""Seconds that a recall waits for the reranker before it goes on without."""
 FAILURES_MAX: Final = 3
+"""Failures in a row after which the reranker is skipped for a while."""
 REST_S: Final = 30.0
-"""After so many failures in a row it is left alone so long: each costs a query its time limit."""
+"""Seconds to skip a failing reranker: each further failure may cost a query ``ANSWER_S``."""
 CALLS_MAX: Final = 8
+"""Concurrent calls: one that hangs keeps its thread, and must not use up the shared pool."""
 
 
 class Reranking:
-    """The reranker of an open memory, and whether it answers."""
+    """The reranker of an open memory, with a time limit and a pause after repeated failures."""
 
     def __init__(
         self, store: Store, reranker: Reranker, *, timer: Callable[[], float] = time.monotonic
@@ -55,7 +57,7 @@ class Reranking:
         """
         Return a finite score, or ``None``, for each of *texts*; ``None`` for all on failure.
 
-        Waits `ANSWER_S` at most. A failure is logged and shown in `Recollect.health`.
+        Wait at most ``ANSWER_S`` seconds. A failure is logged and shown in `Recollect.health`.
         """
         if self._failures >= FAILURES_MAX and self._timer() < self._rests_until:
             return None
@@ -95,9 +97,9 @@ def reordered(entries: Sequence[Recalled], scores: Sequence[float | None]) -> li
     """
     Return *entries* with the first ones in the order of their *scores*.
 
-    Those without a score come after them, in their own order. The scores of the entries stay the
-    same as a set: the best place has the highest one. What an entry gained or lost by its move is
-    its signal `RERANK`, so that its signals still sum to its score.
+    Entries without a score follow, in their old order. The scores of recall stay with the places:
+    the first entry gets the highest. The difference is the entry's signal ``RERANK``, so that its
+    signals still sum to its score.
     """
     head = entries[: len(scores)]
     keyed = [(score is None, -(score or 0.0), place) for place, score in enumerate(scores)]

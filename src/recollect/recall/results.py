@@ -23,10 +23,10 @@ class Recalled:
     """
     An entry that recall found.
 
-    *signals* gives each signal's part, weight × standardised value; they sum to *score*, which
-    compares the entries of one answer. *relevance* is how likely the entry bears on the query,
-    from 0 to 1 on one scale for all queries, scopes and embedders. *strength* says
-    how much the vectors counted (see `recollect.recall.strength`).
+    *signals* are the parts of *score*, each a weight × a standardised value; *score* compares the
+    entries of one answer. *relevance* is the probability that the entry bears on the query, from 0
+    to 1 on one scale for all queries, scopes and embedders. *strength* is the weight that vectors
+    had (see `recollect.recall.strength`).
 
     >>> import recollect
     >>> with recollect.open_sync("memory:", embedder="none") as memory:
@@ -90,13 +90,13 @@ class Recall:
     """
     The answer to a query: *entries*, best first.
 
-    Of *eligible* entries *searched* were ranked; if these differ the answer is partial:
-    only the newest were searched. *tokens* is what the texts of the entries cost, without the
-    lines around them in a block. *embedder* is the identity of the vectors used,
-    ``None`` where recall worked by words alone. *outside* is the name of the outside store of
-    vectors that had a part in it, ``None`` if there is none, or it failed; *reranker* is the
-    identity of the reranker that ordered the best, likewise. *term_weights* says how much each term
-    of the query tells, by its hash; excerpts are chosen by it.
+    *searched* of the *eligible* entries were ranked; if these differ the answer is partial, and
+    only the newest entries were searched. *tokens* is the cost of the entries' texts, without the
+    lines around them in a block. *embedder* is the identity of the embedder whose vectors were
+    used, ``None`` if recall worked by words alone. *outside* is the name of the outside vector
+    store that took part, *reranker* the identity of the reranker that ordered the best entries;
+    each is ``None`` if there is none or it failed. *term_weights* is the weight of each query term,
+    by its hash; excerpts are chosen by it.
 
     >>> import recollect
     >>> with recollect.open_sync("memory:", embedder="none") as memory:

@@ -1,4 +1,4 @@
-"""Measure what a sample's questions find at each strength of an embedder, over a store."""
+"""Measure the recall of a labelled sample at each strength of an embedder, over a store."""
 
 from __future__ import annotations
 
@@ -31,17 +31,18 @@ from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.rows import Cursor
 
 _READ_ENTRIES: Final = 500
+"""Entries read in one call, which bounds memory and the time of a statement."""
 _ALL: Final = RecallQuery(query="", limit=1, budget_tokens=None, where=Where(), asked_at=None)
 
 TuningProgress: TypeAlias = Callable[[int, int], None]
-"""Called with how many questions were asked, and of how many."""
+"""Called with the number of questions asked so far, and the number of all."""
 Wanted: TypeAlias = list[frozenset[int]]
 """For each question, the uids of the entries that should be found."""
 
 
 @dataclass(slots=True)
 class ScopeAddresses:
-    """The uids of the entries of a scope that a sample names, by their addresses."""
+    """Uids of the entries of a scope that a sample names, by their addresses."""
 
     messages: dict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     """By id, then by thread."""
@@ -86,7 +87,8 @@ async def sample_scores(
 async def _wanted_entries(
     store: Store, questions: Sequence[CheckedQuestion], by_scope: Mapping[Scope, Sequence[int]]
 ) -> Wanted:
-    """Return what each question should find, before anything is embedded."""
+    """Return the uids that each question should find, or raise for all that do not exist."""
+    # Before anything is embedded: a typo in the sample must not cost minutes of embedding.
     wanted: Wanted = [frozenset()] * len(questions)
     problems: list[str] = []
     for scope, numbers in by_scope.items():
@@ -100,7 +102,7 @@ async def _wanted_entries(
 
 
 def read_searched(snapshot: StoreSnapshot, scope: Scope, embedder: str | None) -> Collection:
-    """Return what a search of *scope* ranks at this moment."""
+    """Return the collection that a search of *scope* ranks in this snapshot."""
     feeds = snapshot.feeds([Cursor(scope=scope)], embedder=embedder, in_blocks=True)
     indexes = [refreshed(ScopeIndex(scope=scope), each) for each in feeds]
     return Collection(indexes, eligible_in_each(_ALL, feeds, [None]))
@@ -109,7 +111,7 @@ def read_searched(snapshot: StoreSnapshot, scope: Scope, embedder: str | None) -
 def read_addresses(
     snapshot: StoreSnapshot, scope: Scope, questions: Sequence[CheckedQuestion]
 ) -> ScopeAddresses:
-    """Return where the entries are that *questions* name, of those that a search can find."""
+    """Return the uids of the entries that *questions* name, as far as a search can find them."""
     messages = {id_ for each in questions for id_ in each.messages}
     memories = {address for each in questions for address in each.memories}
     uids = read_searched(snapshot, scope, None).uid.tolist()
@@ -128,7 +130,7 @@ def read_addresses(
 def _uids_of(
     question: CheckedQuestion, found: ScopeAddresses, problems: list[str]
 ) -> Iterator[int]:
-    """Yield the uids that *question* names, and add what it names in vain to *problems*."""
+    """Yield the uids that *question* names; add a line to *problems* for each missing entry."""
     scope = "/".join(question.scope)
     for id_ in question.messages:
         there = found.messages.get(id_, {})
@@ -153,7 +155,7 @@ def _uids_of(
 
 @dataclass(frozen=True, slots=True)
 class _AskedScope:
-    """The entries of a scope at the moment *now* (µs), and the embedder of its questions."""
+    """The entries of a scope at the time *now* (µs), and the embedder of the questions."""
 
     collection: Collection
     embedding: Embedding

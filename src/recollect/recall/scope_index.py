@@ -2,8 +2,8 @@
 The index of one scope: immutable segments with masks of live entries.
 
 An index is immutable: `refreshed` returns a new one, so that a running search can finish on the
-index it started with. Following a feed step by step gives the same entries as reading it from the
-start.
+index it started with. Following a feed step by step gives the same entries as reading it from its
+beginning.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ from recollect.stores.rows import Cursor, Feed
 NameT = TypeVar("NameT")
 
 MERGE_ENTRIES_MAX: Final = 2_048
-"""Segments up to this size are merged while refreshing; larger ones by `merged`, aside."""
+"""Size up to which segments are merged by a search; larger ones in the background by `merged`."""
 MERGE_RATIO: Final = 4
-"""A segment is merged with newer ones only if it is at most so many times as large as they."""
+"""A segment is merged with newer ones only if it is at most this many times their size."""
 SEGMENTS_MAX: Final = 8
+"""An index of more segments is merged in the background, so that searches stay fast."""
 
 
 class Names:
@@ -52,7 +53,7 @@ class Names:
         self.sessions: dict[tuple[int, str], int] = {}
         self.speakers: dict[str, int] = {}
         self.kinds: dict[str, int] = {}
-        # Drawing a number and entering it are one step each: two threads never share one.
+        # ``next`` and ``setdefault`` are atomic: threads may waste a number, but never share one.
         self._numbers = count(first)
 
     def session(self, thread: int, session: str) -> int:
@@ -115,12 +116,15 @@ class ScopeIndex:
 def refreshed(index: ScopeIndex, feed: Feed) -> ScopeIndex:
     """Return *index* updated with *feed*, which was read from the index's cursor."""
     if not (feed.reset or feed.entries or feed.blocks or feed.removed):
+        # The very same index, if nothing changed: cached collections are compared by identity.
         return replace(index, seq=feed.seq) if feed.seq != index.seq else index
     if feed.reset:
+        # Another epoch: the scope was erased or restored, and nothing of the old index holds.
         index = ScopeIndex(scope=index.scope)
     found = _columns_of(feed)
     gone = np.array(feed.removed, np.int64)
     if found:
+        # An entry in the feed replaces its older version.
         gone = np.concatenate([found.uid, gone])
     parts = tuple(_without(part, gone) for part in index.parts)
     if found:
@@ -165,8 +169,8 @@ def _merged(parts: tuple[LiveSegment, ...], entries_max: int | None) -> tuple[Li
     """
     Merge the newest parts while they stay within *entries_max* together.
 
-    A part that is at least `MERGE_RATIO` times as large as all newer ones together is left alone;
-    otherwise each append would copy it again.
+    A part over ``MERGE_RATIO`` times as large as all newer ones together is left alone; otherwise
+    each append would copy it again.
     """
     tail: list[LiveSegment] = []
     size = 0
@@ -225,7 +229,7 @@ def _column(
     name: str,
 ) -> NDArray:  # type: ignore[type-arg]
     whole = [getattr(segment, name) for segment in segments]
-    if all(map(is_constant, whole)):  # moments that no entry has
+    if all(map(is_constant, whole)):  # validity and expiry, where no entry has one
         return constant(int(whole[0][0]), len(order))
     columns = [column[at] for column, at in zip(whole, places, strict=True)]
     return np.concatenate(columns)[order]

@@ -1,4 +1,4 @@
-"""The scopes below some, listed page by page."""
+"""List the scopes below a prefix."""
 
 from __future__ import annotations
 

@@ -23,15 +23,16 @@ ROLES: Final = {"user": 0, "assistant": 1, "system": 2, "tool": 3}
 MESSAGE: Final = 0
 """The kind of a message; memories have the number of their type, from 1 on."""
 FEW: Final = 256
-"""So many entries are numbered one by one: arrays take longer to begin."""
+"""Entries up to which names are numbered in a loop: numpy's fixed cost would be higher."""
 _FEW_HASHES: Final = 4_096
+"""Hashes up to which an ordinary stable sort is as fast as packing them."""
 _COUNTS_NARROW: Final = 256
-"""Below it a term's count in an entry is kept in one byte."""
+"""Counts below this fit in one byte each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The arrays a search reads of several joined segments: terms and vectors; see `Segment`."""
+    """Postings and vectors of joined segments, which is all a search reads; see `Segment`."""
 
     hashes: NDArray[np.uint64]
     starts: NDArray[np.int32]
@@ -54,8 +55,8 @@ class Segment:
 
     Arrays have one element per entry, except for the terms, *vectors* and *scales*. *hashes* are
     the distinct terms, sorted; the postings of the i-th are ``entries[starts[i]:starts[i + 1]]``
-    with their *counts*. *vectors* holds one row per entry that has a vector, int8, to be multiplied
-    by its *scales*; *vector_row* is the row of each entry, -1 without.
+    with their *counts*. *vectors* holds one int8 row per entry with a vector, to be multiplied by
+    its *scales*; *vector_row* is the row of each entry, -1 without a vector.
     """
 
     uid: NDArray[np.int64]
@@ -80,7 +81,7 @@ class Segment:
     entries: NDArray[np.int32]
     counts: NDArray[np.unsignedinteger]
     by_uid: NDArray[np.int32] | None
-    """The order of the entries by *uid*; ``None`` if they stand in it."""
+    """The order of the entries by *uid*; ``None`` if they are sorted by it already."""
     is_timeless: bool
     """Whether every entry is active and has neither validity nor expiry."""
 
@@ -99,7 +100,7 @@ class Segment:
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
-        """Its arrays that take room."""
+        """Its arrays, without those of a constant value, which take no room."""
         found = (getattr(self, name) for name in self.__slots__)
         return [each for each in found if isinstance(each, np.ndarray) and not is_constant(each)]
 
@@ -116,12 +117,12 @@ class Segment:
 
 
 def places_by_uid(uid: NDArray[np.int64]) -> NDArray[np.int32] | None:
-    """Return the order of the entries by *uid*; ``None`` if they stand in it."""
+    """Return the order of the entries by *uid*; ``None`` if they are sorted by it already."""
     return None if bool((uid[1:] > uid[:-1]).all()) else np.argsort(uid).astype(np.int32)
 
 
 def is_mapped(column: NDArray[Any]) -> bool:
-    """Return True if *column* is pages of a mapped file, which take none of this process's room."""
+    """Return True if *column* lies in a mapped file, whose pages the system can drop any time."""
     return isinstance(column.base, mmap)
 
 
@@ -177,7 +178,8 @@ def build_segment(found: FeedColumns, numbers: Numbers) -> Segment:
 
 
 def session_numbers(found: FeedColumns, number: Callable[[int, str], int]) -> NDArray[np.int64]:
-    """Return the number of each entry's session; new ones get theirs in the order of the feed."""
+    """Return the number of each entry's session; new sessions are numbered in feed order."""
+    # Feed order makes the numbers independent of how the store grouped the entries.
     count = len(found.session)
     places = _feed_places(found)
     if count <= FEW and places is None:
@@ -188,7 +190,7 @@ def session_numbers(found: FeedColumns, number: Callable[[int, str], int]) -> ND
     firsts = np.flatnonzero(begins)
     earliest = firsts if places is None else np.minimum.reduceat(places, firsts)
     runs = np.zeros(len(firsts), np.int64)
-    # A run is consecutive entries of one session: a loop over runs is short, over entries not.
+    # A run is consecutive entries of one session. There are few runs, so that this loop is short.
     for run in np.argsort(earliest).tolist():
         at = firsts[run]
         runs[run] = number(int(found.thread[at]), found.session[at])
@@ -196,7 +198,7 @@ def session_numbers(found: FeedColumns, number: Callable[[int, str], int]) -> ND
 
 
 def _feed_places(found: FeedColumns) -> NDArray[np.int64] | None:
-    """Return each entry's place in the feed, by seq, then uid; ``None`` if they stand in it."""
+    """Return each entry's place in the feed, by seq, then uid; ``None`` if sorted already."""
     seq, uid = found.seq, found.uid
     is_next = (seq[1:] > seq[:-1]) | ((seq[1:] == seq[:-1]) & (uid[1:] > uid[:-1]))
     if is_next.all():
@@ -207,7 +209,7 @@ def _feed_places(found: FeedColumns) -> NDArray[np.int64] | None:
 
 
 def _codes(values: Sequence[Hashable]) -> NDArray[np.int32]:
-    """Return a number for each of *values*, equal where they are equal, from 0 as they come."""
+    """Return a code for each of *values*, from 0 in order of appearance; equal values share it."""
     code = {value: at for at, value in enumerate(dict.fromkeys(values))}
     return np.fromiter(map(code.__getitem__, values), np.int32, len(values))
 
@@ -238,8 +240,9 @@ def _ordered(column: NDArray[AnyT], order: NDArray[np.intp] | None) -> NDArray[A
 
 
 def constant(value: int, count: int) -> NDArray[np.int64]:
-    """Return *count* times *value* in the room of one."""
-    return np.ndarray(count, np.int64, np.array([value]), strides=(0,))  # in a tenth of the time
+    """Return an array of *count* times *value* that stores it once."""
+    # As `numpy.broadcast_to`, in a tenth of its time.
+    return np.ndarray(count, np.int64, np.array([value]), strides=(0,))
 
 
 def _times(
@@ -284,10 +287,11 @@ def inverted(
 
 def sorted_hashes(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.uint64]]:
     """
-    Return the stable order of *hashes*, as `numpy.argsort` does, and the hashes in it.
+    Return the stable order of *hashes*, as `numpy.argsort` does, and the sorted hashes.
 
-    The low bits of each hash give way to its place, and the numbers are sorted themselves, which
-    takes a third of the time. Hashes that differ in those bits alone are rare, and noticed.
+    The low bits of each hash are replaced by its place, and the packed numbers sorted directly,
+    which takes a third of the time. Hashes that differ in the replaced bits alone are rare: they
+    are detected, and sorted the ordinary way.
     """
     if len(hashes) <= _FEW_HASHES:
         order = np.argsort(hashes, kind="stable")
@@ -306,7 +310,7 @@ def sorted_hashes(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray
 
 
 def runs_of(ordered: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    """Return the distinct values of a sorted array, and the start of each run, then its length."""
+    """Return the distinct values of a sorted array, and the start of each run, with the end."""
     begins = np.ones(len(ordered), np.bool_)
     begins[1:] = ordered[1:] != ordered[:-1]
     firsts = np.flatnonzero(begins)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from recollect.recall.segment import Searched, Segment, runs_of, sorted_hashes
 
 Ranks = Sequence[NDArray[np.int32]]
-"""For each segment, where each of its entries stands in what is joined; -1 if it is left out."""
+"""For each segment, the position of each of its entries in the result; -1 to leave it out."""
 
 
 def joined_postings(
@@ -35,10 +35,11 @@ def joined_postings(
 def postings_order(
     hashes: NDArray[np.uint64], owner: NDArray[np.int32], ranks: Ranks
 ) -> NDArray[np.intp]:
-    """Return the order of postings by hash, then owner; those of a segment are in that order."""
+    """Return the order of postings by hash, then owner; those of one segment are in it already."""
     spans = [(own.min(), own.max()) for rank in ranks if len(own := rank[rank >= 0])]
     if all(one[1] < other[0] for one, other in pairwise(spans)):
-        return sorted_hashes(hashes)[0]  # each segment's entries come after those of the one before
+        # The segments follow each other, so that a stable sort by hash keeps owners in order.
+        return sorted_hashes(hashes)[0]
     return np.lexsort((owner, hashes))
 
 

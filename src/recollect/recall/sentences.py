@@ -1,35 +1,29 @@
-"""Memories as people say them: a value as a sentence, its dates, and since when it is true."""
+"""Write memories as people say them: the value as a sentence, with dates and validity."""
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
 from recollect.records import JsonObject, Memory
 from recollect.text.analysis import terms_of
+from recollect.text.chinese_scripts import is_chinese
 from recollect.text.searchable import memory_text
 from recollect.text.terms import MONTHS
 
 PLACES_MAX: Final = 3
-"""So many files are named in which an agent found something; the evidence has all of them."""
-_CHINESE: Final = re.compile("[\u4e00-\u9fff]")
+"""Files named at most as the origin of a memory; its evidence has all of them."""
 _WEEKDAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 _FACT: Final = ("subject", "predicate", "object")
 
 
-def is_chinese(text: str) -> bool:
-    """Return True if *text* has a Chinese character."""
-    return not text.isascii() and _CHINESE.search(text) is not None
-
-
 def sentence_of(value: JsonObject) -> str:
     """
-    Return what a memory says.
+    Return the value of a memory as a sentence.
 
-    A fact is its three parts in a row, a note its content, with its context where that adds a
-    word. Anything else is its fields by name.
+    A fact becomes its three parts in a row, a note its content, followed by its context if that
+    adds a word. Any other value becomes its fields by name.
 
     >>> sentence_of({"subject": "Mira", "predicate": "lives in", "object": "Porto"})
     'Mira lives in Porto'
@@ -58,7 +52,7 @@ def sentence_of(value: JsonObject) -> str:
 
 
 def _joined(parts: list[str]) -> str:
-    """Return *parts* in a row, with a space wherever not both neighbours are Chinese."""
+    """Join *parts* with spaces, except between two Chinese characters."""
     text = parts[0]
     for part in parts[1:]:
         is_close = is_chinese(text[-1:]) and is_chinese(part[:1])
@@ -68,7 +62,7 @@ def _joined(parts: list[str]) -> str:
 
 def memory_sentence(value: JsonObject, text: str) -> str:
     """
-    Return what a memory says, or *text*, by which it is found, where its value has no words.
+    Return the value of a memory as a sentence; *text*, by which it is found, if that is empty.
 
     >>> memory_sentence({"content": "The boat is called Ida."}, "boat")
     'The boat is called Ida.'
@@ -80,7 +74,7 @@ def memory_sentence(value: JsonObject, text: str) -> str:
 
 def day_of(moment: datetime, *, chinese: bool = False) -> str:
     """
-    Return a day as people write it.
+    Return a date as people write it.
 
     >>> from datetime import UTC, datetime
     >>> day_of(datetime(2025, 4, 3, tzinfo=UTC)), day_of(datetime(2025, 4, 3), chinese=True)
@@ -94,7 +88,7 @@ def day_of(moment: datetime, *, chinese: bool = False) -> str:
 @lru_cache(maxsize=4_096)
 def heading_of(moment: datetime, *, chinese: bool = False) -> str:
     """
-    Return a day with its name in the week: a talk says "last Friday".
+    Return a date with its weekday, since the messages below it say "last Friday".
 
     >>> from datetime import UTC, datetime
     >>> heading_of(datetime(2025, 4, 3, tzinfo=UTC))
@@ -107,7 +101,7 @@ def heading_of(moment: datetime, *, chinese: bool = False) -> str:
 
 
 def validity_of(memory: Memory, *, chinese: bool = False) -> str:
-    """Return since when and until when a memory is true, or the day it was said; "" if unknown."""
+    """Return the time in which a memory is true, or else the day it was said; "" if unknown."""
     since, until = memory.valid_from, memory.valid_until
     if since and until:
         first, last = day_of(since, chinese=chinese), day_of(until, chinese=chinese)
@@ -125,7 +119,7 @@ def validity_of(memory: Memory, *, chinese: bool = False) -> str:
 
 def origin_of(memory: Memory, *, chinese: bool = False) -> str:
     """
-    Return that an agent found it, and in which files; "" if it rests on anybody's words.
+    Return a note that an agent found a memory, with the files; "" if it rests on messages.
 
     >>> from recollect import Evidence, FileLines, PutMemory, open_sync
     >>> found = Evidence(
@@ -150,5 +144,5 @@ def origin_of(memory: Memory, *, chinese: bool = False) -> str:
 
 
 def label_with_origin(memory: Memory) -> str:
-    """Return the label of a memory, and that an agent found it if one did."""
+    """Return the label of a memory, with the note of `origin_of` if an agent found it."""
     return ", ".join(filter(None, (memory.label, origin_of(memory))))

@@ -1,4 +1,4 @@
-"""The signals: one score per eligible entry each, standardised per query."""
+"""Signals of the ranking: each is one value per eligible entry, standardised per query."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from recollect.text.days import Days
 from recollect.text.time_expressions import LONGEST_LIFTED_DAYS
 
 _STEADY: Final = 1e-6
+"""Added to a deviation, which may be nearly 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def standardised(scores: Floats, among: Bools | None = None) -> Floats:
     taken = scores if among is None else scores[among]
     if not len(taken) or taken.max() == taken.min():
         return np.zeros_like(scores)
-    # As numpy's own mean and deviation, whose preparations take longer than a few entries.
+    # numpy's ``mean`` and ``std`` have a fixed cost that exceeds the work for few entries.
     mean = np.add.reduce(taken) / np.float32(len(taken))
     apart = taken - mean
     deviation = np.sqrt(np.add.reduce(apart * apart) / np.float32(len(taken)))

@@ -1,8 +1,8 @@
 """
-The strength of an embedder: how much its vectors weigh in the ranking, 1 for one like MiniLM.
+The strength of an embedder: the weight of its vectors in the ranking, 1 for MiniLM.
 
-It is declared by the embedder as a class, or found by `Recollect.tune` and kept with the store, by
-the embedder's identity; what is kept goes before what is declared.
+An embedder declares it as a class, or `Recollect.tune` measures it and stores it under the
+embedder's identity. A stored strength takes precedence over a declared one.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from recollect.stores.pages import each_row
 STRENGTH: Final = 1.0
 """The strength of MiniLM, with which the weights of the ranking were measured."""
 STRENGTHS: Final = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
-"""The strengths that are tried; at 0 entries are found by words alone."""
+"""The strengths that tuning tries; at 0 entries are found by words alone."""
 STRENGTH_OF_CLASS: Final[Mapping[str, float]] = {"weak": 0.25, "medium": STRENGTH, "strong": 2.0}
-"""The strengths of the classes that an embedder may declare in its attribute ``strength``."""
+"""The strength of each class that an embedder may declare in its attribute ``strength``."""
 EMBEDDERS_SCOPE: Final[Scope] = ("recollect:embedders",)
-"""Where a store keeps what it knows of embedders; no import writes there, copies take it along."""
+"""The scope of a store's records about embedders; copies include it, imports never write to it."""
 KIND: Final = "EmbedderStrength"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptStrength:
     """
-    The strength of an embedder that is kept with a store, and what it was found with.
+    A measured strength of an embedder, as stored, with the figures of its measurement.
 
-    *before* and *after* are the recall of the sample's questions at the strength of before, and
-    at those chosen without them.
+    *before* is the sample's recall at the previous strength; *after* is each question's recall at
+    the strength that the other questions chose.
     """
 
     embedder: str
@@ -96,7 +96,7 @@ async def kept_strengths(store: Store) -> list[KeptStrength]:
 
 
 def _read(record: SideRecord) -> KeptStrength | None:
-    """Return the strength that a record keeps; ``None`` if it is none that was written here."""
+    """Return the strength in a record; ``None`` if the record was not written by this module."""
     figures = [record.value.get(each) for each in ("strength", "questions", "before", "after")]
     numbers = [float(each) for each in figures if isinstance(each, int | float)]
     if len(numbers) < len(figures) or numbers[0] not in STRENGTHS:

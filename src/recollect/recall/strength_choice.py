@@ -13,14 +13,16 @@ from recollect.recall.candidates import Collection, Floats
 from recollect.recall.strength import STRENGTHS
 
 DEPTH: Final = 10
-"""Recall is counted among so many of the best."""
+"""Recall is measured at this depth."""
 FOLDS: Final = 5
+"""Folds of the cross-validation."""
 SPLITS: Final = 20
-"""The sample is parted into folds so many times, each time otherwise."""
+"""Random splits into folds, to average out the luck of one split."""
 ERRORS_MIN: Final = 1.64
 """
-So many standard errors a strength must gain on held-out questions: by chance alone that happens one
-time in twenty.
+Standard errors by which a new strength must gain on held-out questions.
+
+By chance alone that happens one time in twenty.
 """
 _SEED: Final = 7
 
@@ -33,8 +35,9 @@ class SampleScores:
     """
     The results of a sample at each of ``STRENGTHS``: questions × strengths.
 
-    *recall* is the share of its entries among the first ``DEPTH``, *gain* the same smoothly: the
-    discounted gain of all ranks (nDCG without a cut), which tells near misses from far ones.
+    *recall* is the share of a question's entries among the first ``DEPTH``. *gain* is the smooth
+    measure by which strengths are chosen: the discounted gain of all ranks (nDCG without a cut),
+    which distinguishes near misses from far ones.
     """
 
     recall: Scores
@@ -44,11 +47,11 @@ class SampleScores:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrengthChoice:
     """
-    The strength that a sample speaks for; the one in force unless it *helps*.
+    The strength chosen by a sample; the current one unless another *helps*.
 
-    *before* and *after* are the sample's recall at the strength in force, and on held-out
-    questions at those that the others chose; *gain* and *error* are the difference of the smooth
-    measure, and its standard error.
+    *before* is the sample's recall at the current strength, *after* that of held-out questions at
+    the strengths that the others chose. *gain* is the mean difference of the smooth measure, and
+    *error* its standard error.
     """
 
     strength: float
@@ -61,7 +64,7 @@ class StrengthChoice:
 
 def ranks_of(collection: Collection, score: Floats, places: NDArray[np.intp]) -> Ranks:
     """
-    Return the ranks from 0 of the entries at *places*, in ascending order.
+    Return the ranks (from 0) of the entries at *places*, in ascending order.
 
     Ties are broken as in an answer: by time, newest first, then by the entry's id.
     """
@@ -81,7 +84,7 @@ def recall_of(ranks: Ranks) -> float:
 
 def gain_of(ranks: Ranks) -> float:
     """
-    Return the discounted gain of *ranks*, as a share of the best that there could be.
+    Return the discounted gain of *ranks*, as a share of the highest possible one.
 
     >>> gain_of(np.array([0, 1])), round(gain_of(np.array([0, 9])), 2)
     (1.0, 0.79)
@@ -92,9 +95,9 @@ def gain_of(ranks: Ranks) -> float:
 
 def chosen_strength(scores: SampleScores, current: float) -> StrengthChoice:
     """
-    Return which of ``STRENGTHS`` to take, where *current* is in force.
+    Return which of ``STRENGTHS`` to use instead of *current*, or *current* itself.
 
-    A strength is taken only if, chosen on some questions, it finds clearly more for the others.
+    Another strength is chosen only if, picked by some questions, it clearly helps the others.
     """
     now = STRENGTHS.index(current)
     recall, gain = _held_out(scores, now)
@@ -129,7 +132,7 @@ def _held_out(scores: SampleScores, now: int) -> tuple[Scores, Scores]:
 
 
 def _best(gain: Scores, now: int) -> int:
-    """Return which strength gains most; of equal ones the nearest to that in force."""
+    """Return the place of the strength with the highest gain; of equals, the nearest to *now*."""
     means = np.mean(gain, axis=0)
     equal: Sequence[int] = np.flatnonzero(np.isclose(means, means.max())).tolist()
     return min(equal, key=lambda each: abs(each - now))

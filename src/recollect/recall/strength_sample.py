@@ -13,8 +13,9 @@ from recollect.records import Scope, ScopeLike
 from recollect.stores.validation import check_id, check_ids, check_scope
 
 SAMPLE_QUESTIONS_MIN: Final = 20
-"""With fewer questions the choice would follow chance."""
+"""Fewer questions would leave the choice to chance."""
 SAMPLE_QUESTIONS_MAX: Final = 10_000
+"""Questions that a sample has at most."""
 _FIELDS: Final = ("query", "scope", "thread", "messages", "memories", "asked_at")
 _PROBLEMS_SHOWN: Final = 5
 
@@ -24,8 +25,8 @@ class SampleQuestion:
     """
     A question, and the entries that answer it: ids of messages, memories as ``TYPE/KEY``.
 
-    *thread* is where the messages are; ``None`` if no two threads of the scope have these ids. All
-    of the scope is searched. *asked_at* is what the question means by "now".
+    *thread* is the thread of the messages; it may be ``None`` if their ids are unique in the scope.
+    The whole scope is searched. *asked_at* is the question's "now".
 
     >>> SampleQuestion(query="Who mends the roof?", scope="ada", messages=["m3"]).scope
     'ada'
@@ -38,12 +39,12 @@ class SampleQuestion:
     thread: str | None = None
     asked_at: datetime | None = None
     place: str = field(default="", repr=False, compare=False)
-    """Where it stands in its file, for errors."""
+    """Its place in the file it was read from, for error messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedQuestion:
-    """A question that can be asked; *wanted* are ids of messages, and types and keys."""
+    """A validated question: *messages* are ids, *memories* are types and keys."""
 
     ask: RecallQuery
     scope: Scope
@@ -59,10 +60,10 @@ SampleLike: TypeAlias = "SampleQuestion | Mapping[str, object]"
 
 def sample_question(row: Mapping[str, object], place: str = "") -> SampleQuestion:
     """
-    Return the question that a row of a file holds.
+    Return the question in a row of a file.
 
     Raises:
-        UsageError: It is not as it must be; the error begins with *place*.
+        UsageError: A field is unknown or has a wrong value; the error begins with *place*.
     """
     if unknown := [each for each in row if each not in _FIELDS]:
         raise _wrong(place, f"it has the field {unknown[0]!r:.80}; there are {', '.join(_FIELDS)}")
@@ -87,8 +88,8 @@ def check_sample(sample: Iterable[SampleLike]) -> list[CheckedQuestion]:
     Return the questions of a sample, checked.
 
     Raises:
-        UsageError: There are fewer than ``SAMPLE_QUESTIONS_MIN``, one cannot be asked, names
-            nothing that should be found, or is there twice.
+        UsageError: There are fewer than ``SAMPLE_QUESTIONS_MIN`` questions; or one is invalid,
+            names no entry, or occurs twice.
         LimitError: There are more than ``SAMPLE_QUESTIONS_MAX``.
     """
     found: list[CheckedQuestion] = []

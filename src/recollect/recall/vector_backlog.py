@@ -27,21 +27,23 @@ LOG: Final = package_logger("recollect.recall.vector_backlog")
 EMBEDDING: Final = "embedding"
 """The name of the background task."""
 SWEEP_S: Final = 5.0
-"""How often the store is asked for what other processes wrote without a vector."""
+"""Seconds between looks for entries that other processes wrote without a vector."""
 RETRY_S: Final = 5.0
+"""Seconds to wait after the embedder or the store failed."""
 QUERIES_MAX: Final = 1_024
+"""Vectors of queries that are cached."""
 STRENGTH_S: Final = 60.0
-"""How often the strength that is kept with the store is read again: another process may tune it."""
+"""Seconds between reads of the stored strength, which another process may have tuned."""
 LOOK_AGAIN_S: Final = 0.003
-"""How often a search that waits for vectors looks whether they came."""
+"""Seconds between looks of a search that waits for vectors."""
 
 
 class Embedding:
     """
     Embeds the entries of a store, in batches, as they arrive.
 
-    Any number of processes may do so on one store: a vector is stored only if its text is still the
-    entry's text, and repeated work changes nothing.
+    Any number of processes may do this on one store: a vector is stored only if its text is still
+    the entry's text, and storing one again changes nothing.
     """
 
     def __init__(self, store: Store, embedder: Embedder) -> None:
@@ -50,13 +52,18 @@ class Embedding:
         self._identity: str | None = None
         self._woken = anyio.Event()
         self._queries: OrderedDict[str, Vector | None] = OrderedDict()
+        # Guards the fields below: queries are embedded on worker threads.
         self._turn = Lock()
+        # One lock per scope, so that the background task and `settle` never embed the same batch.
+        # Weak, so that a lock goes when nobody holds or awaits it.
         self._batches: WeakValueDictionary[int, anyio.Lock] = WeakValueDictionary()
         self._monitor = store.tasks.monitor(EMBEDDING, LOG)
         self._query_failed = False
         self._query_failures = 0
         self._answered = 0
-        self._is_running = True  # it is started with the memory, before anything is searched
+        self._is_running = True  # the task starts with the memory, before the first search
+        # A counter of this process's writes, and the number of the last one in each scope that may
+        # still lack vectors.
         self._written = 0
         self._behind: dict[Scope, int] = {}
         self._declared = declared_strength(embedder)
@@ -75,7 +82,7 @@ class Embedding:
         The embedder's identity.
 
         Raises:
-            EmbedderError: The identity is still unknown, because the embedder has failed so far.
+            EmbedderError: The identity is not known yet: the embedder has failed so far.
         """
         if self._identity is None:
             msg = f"the embedder did not say its name yet: {self.last_error or 'it was not asked'}"
@@ -100,18 +107,18 @@ class Embedding:
 
     @property
     def strength(self) -> float:
-        """How much its vectors weigh: as kept with the store, as it declares, or 1."""
+        """The weight of its vectors: the stored one, else the declared one, else 1."""
         if self._kept is not None:
             return self._kept.strength
         return STRENGTH if self._declared is None else self._declared
 
     async def learn_strength(self) -> float:
         """
-        Read the strength that the store keeps for this embedder, and return the one in force.
+        Read the strength that the store has for this embedder, and return the one in force.
 
         Raises:
-            EmbedderError: The embedder did not say its name.
-            StoreError: The store failed; the strength is the one of before.
+            EmbedderError: The embedder's identity could not be fetched.
+            StoreError: The store failed; the strength stays as it was.
         """
         self._kept = await kept_strength(self._store, await self.learn_identity())
         self._strength_read_s = timer_s()
@@ -134,10 +141,11 @@ class Embedding:
 
     async def caught_up(self, scope: Scope, wait_s: float, *, below: bool = False) -> bool:
         """
-        Wait until what this process wrote in *scope* has its vectors, at most *wait_s*.
+        Wait at most *wait_s* seconds until everything this process wrote in *scope* has its vector.
 
         Returns:
-            False if some were still to come: the wait ran out, or nothing embeds at present.
+            False if some vectors are still missing: the time ran out, the embedder fails, or the
+            background task does not run.
         """
         end_s = timer_s() + wait_s
         while self._is_behind(scope, below=below):
@@ -153,7 +161,7 @@ class Embedding:
             return any(each[: len(scope)] == scope for each in self._behind)
 
     def _note_embedded(self, written: int) -> None:
-        """Note that all that was written up to the number *written* has its vectors."""
+        """Note that every write up to the number *written* has its vectors."""
         with self._turn:
             self._behind = {each: at for each, at in self._behind.items() if at > written}
 
@@ -168,6 +176,8 @@ class Embedding:
 
     async def _run(self) -> None:
         while True:
+            # Both before the store is read: a write during the round must wake the next one, and
+            # must not count as embedded.
             self._woken = anyio.Event()
             written = self._written
             try:
@@ -217,8 +227,9 @@ class Embedding:
                 return
 
     async def _embed_batch(self, scope_id: int, identity: str) -> bool:
-        """Embed one batch of a scope, which nothing else here embeds; False if there is none."""
+        """Embed one batch of a scope under its lock. Return False if nothing is left to embed."""
         async with self._batches.setdefault(scope_id, anyio.Lock()):
+            # Read under the lock: what another task has just embedded is no longer in the backlog.
             batch = await self._store.unembedded(scope_id, identity)
             if batch is not None:
                 await self._embed(batch)
@@ -252,10 +263,10 @@ class Embedding:
 
     def _note_work(self, failures: int, answered: int) -> None:
         """
-        Note that work ended well that began at these counts of failed queries and of answers.
+        Note that a round succeeded that began at these counts of failed queries and of answers.
 
-        Of a failed query it tells nothing if the embedder was not asked, for it may still fail,
-        and nothing if the query failed meanwhile, which is newer than what the work shows.
+        A failed query stays recorded unless the embedder answered in this round and the query
+        failed before it. A round without work proves nothing, and a later failure is newer.
         """
         with self._turn:
             was_asked = self._answered > answered
@@ -302,7 +313,7 @@ async def opened_embedding(store: Store, embedder: Embedder) -> Embedding:
     embedding = Embedding(store, embedder)
     try:
         await embedding.learn_identity()
-        with suppress(StoreError):  # the background task reads it again
+        with suppress(StoreError):  # the background task tries again
             await embedding.learn_strength()
     except EmbedderError as error:
         embedding.note_failure(error, query=False)

@@ -1,12 +1,10 @@
 """
-Text to terms, for entries and queries alike: one analyser for every language.
+The analyser: split text into terms, for entries and queries alike, in every language.
 
-Words of scripts that put spaces between them are lower-cased, freed of accents and (in
-Latin script) of English stop words and endings. Scripts without spaces give every
-character and every pair of neighbours, since no dictionary is needed to match those
-(measured against trigrams and a segmenter: single characters with bigrams find most).
-Traditional Chinese characters count as their simplified ones, so that a question in one script
-finds what was said in the other.
+Words of scripts with spaces are lower-cased and stripped of accents; in ASCII also of English stop
+words and endings. Scripts without spaces give each character and each pair of neighbours, which
+need no dictionary and found more than trigrams or a segmenter. Traditional Chinese characters count
+as their simplified ones, so that a question in one script finds what was said in the other.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ import Stemmer
 from recollect.text.chinese_scripts import simplified
 
 ANALYSER_VERSION: Final = 3
-"""Raised whenever the same text would give other terms; stored terms carry it."""
+"""Version stored with terms; raise it whenever the same text gives other terms."""
 
 STOP_WORDS: Final = frozenset(
     """
@@ -38,7 +36,7 @@ STOP_WORDS: Final = frozenset(
 FUNCTION_CHARACTERS: Final = frozenset(
     "的了在是我有和就不都一上也很到说要去你会着好这那他她它们吗呢吧啊与或及等被把对从为以之其而但"
 )
-"""Chinese function characters: too common alone to tell entries apart; pairs keep them."""
+"""Chinese function characters: alone too common to tell entries apart; pairs may hold them."""
 
 # Han, kana, Thai, Lao, Myanmar, Khmer and Hangul: runs that carry no usable spaces.
 UNSPACED: Final = (
@@ -55,7 +53,7 @@ _TOKEN = re.compile(
     r"|(?P<number>\d+(?:[.,]\d+)+)"
     rf"|(?P<word>[^\W_](?:[^\W_]|[{MARKS}])*(?:_+[^\W_](?:[^\W_]|[{MARKS}])*)*)"
 )
-# What _TOKEN finds in ASCII, as plain strings: much the most text, and twice as fast.
+# Finds in ASCII text what _TOKEN finds, as plain strings and twice as fast. Most text is ASCII.
 # Words come first, because most tokens are words.
 _ASCII_TOKEN = re.compile(
     r"[A-Za-z][A-Za-z0-9]*(?:_+[A-Za-z0-9]+)*"
@@ -69,12 +67,12 @@ _FIRST_PERSON = re.compile(
     r"\b(?:i|i['\u2019](?:m|ve|d|ll)|my|mine|we|we['\u2019](?:re|ve|d|ll)|our|ours)\b|[我咱]",
     re.IGNORECASE,
 )
-# What of it can be in a text of lower-case ASCII, which is searched twice as fast.
+# The alternatives that lower-case ASCII text can match, which this searches twice as fast.
 _FIRST_PERSON_IN_LOWER_ASCII = re.compile(r"\b(?:i|my|mine|we|ours?)\b", re.ASCII)
 _STEMMER = Stemmer.Stemmer("english", 0)
 
 WORD_CHARACTERS_MAX: Final = 64
-"""A longer run (a key, an encoded file) counts by its first characters only."""
+"""Characters of a word that count: a longer run is a key or an encoded file."""
 
 
 def terms_of(text: str) -> list[str]:
@@ -118,7 +116,7 @@ def ascii_terms(token: str) -> Sequence[str]:
 
 def characters_and_pairs(run: str) -> list[str]:
     """
-    Return each character that says something, and each pair of neighbours.
+    Return each character but function characters, and each pair of neighbours.
 
     >>> characters_and_pairs("猫的名")
     ['猫', '猫的', '的名', '名']
@@ -134,7 +132,7 @@ def characters_and_pairs(run: str) -> list[str]:
 
 def number_terms(token: str) -> list[str]:
     """
-    Return the number without thousands separators; a version or decimal also in its parts.
+    Return a number without thousands separators; of a version or decimal also its parts.
 
     >>> number_terms("1,250"), number_terms("3.11")
     (['1250'], ['3.11', '3', '11'])
@@ -181,7 +179,7 @@ def _piece_terms(piece: str) -> list[str]:
 
 def is_first_person(text: str) -> bool:
     """
-    Return True if *text* speaks of its speaker: what is asked for later is mostly of that kind.
+    Return True if *text* is in the first person: later questions mostly ask for such texts.
 
     >>> is_first_person("I've sold my car"), is_first_person("Cars are sold here")
     (True, False)

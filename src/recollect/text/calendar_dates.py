@@ -1,8 +1,8 @@
 """
-Dates that a text names, as stretches of days.
+Read the calendar dates in a text, as stretches of days.
 
-Recall reads dates loosely, to lift what is near them. Here they are read strictly: what
-was not said must not pass.
+Recall reads dates loosely, to lift entries near them (`time_expressions`). The checks of formation
+read them here, strictly: a date that was not said must not pass.
 """
 
 import re
@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
-from recollect.text.days import MONTH_NAME, WEEKDAYS, Days, month_number, stretch
+from recollect.text.days import (
+    MONTH_NAME,
+    WEEKDAYS,
+    Days,
+    month_number,
+    stretch,
+    weekday_number,
+)
 from recollect.text.numerals_chinese import whole_number
 from recollect.text.numerals_english import ORDINALS
 
@@ -82,10 +89,10 @@ _WEEKDAY: Final = re.compile(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dated:
     """
-    A date as it is written from *start* to *end*.
+    A date as written from *start* to *end*.
 
-    *stretches* are the days that it may mean; without a year, *month* and *day* say
-    what recurs, *also* in other readings; a bare *weekday* (Monday is 0) recurs too.
+    *stretches* are the days it may mean. A date without a year recurs: *month* and *day* hold it,
+    *also* holds other readings. A bare *weekday* (Monday is 0) recurs too.
     """
 
     start: int
@@ -103,8 +110,8 @@ def absolute_dates(text: str, said_on: date | None) -> Iterator[Dated]:
     """
     Yield the dates that *text* (in its `plain` form) names in full or in part.
 
-    A date without a year gets those years that its speaker may mean on *said_on*: the last
-    one that has passed, and the next to come.
+    A date without a year gets the years that its speaker may mean on *said_on*: the last such date
+    before that day, and the next one.
     """
     for pattern in _ABSOLUTE:
         for match in pattern.finditer(text):
@@ -123,7 +130,7 @@ def absolute_dates(text: str, said_on: date | None) -> Iterator[Dated]:
 
 
 def _days_near(weekday: int, said_on: date | None) -> tuple[Days, ...]:
-    """Return the last such day before *said_on*, the next one, and itself if it is one."""
+    """Return the last such weekday before *said_on*, the next one, and *said_on* if it is one."""
     if said_on is None:
         return ()
     ahead = (weekday - said_on.weekday()) % 7
@@ -135,15 +142,14 @@ def _days_near(weekday: int, said_on: date | None) -> tuple[Days, ...]:
 def _weekday(match: re.Match[str]) -> int:
     if match["chinese"]:
         return "一二三四五六日天".index(match["chinese"]) % 7 if match["chinese"] != "天" else 6
-    name = (match["full"] or match["short"]).lower()
-    return next(at for at, weekday in enumerate(WEEKDAYS) if weekday.startswith(name[:3]))
+    return weekday_number(match["full"] or match["short"])
 
 
 def _read(match: re.Match[str], said_on: date | None) -> Iterator[Dated]:
     groups = match.groupdict()
     year = whole_number(groups.get("year"))
     if year is not None and year < 100:
-        year += 1900 if year > 50 else 2000
+        year += 1900 if year > 50 else 2000  # 51 to 99 are of the last century
     if groups.get("either"):
         one, other = int(groups["either"]), int(groups["or"])
         for first, second in {(one, other), (other, one)}:

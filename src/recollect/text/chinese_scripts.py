@@ -1,9 +1,9 @@
 """
-Chinese scripts: fold traditional characters to simplified ones, so that both are one language.
+Fold traditional Chinese characters to simplified ones, so that both scripts are one language.
 
-Character by character, by the first choice of OpenCC's table and a few variants that it leaves
-alone (著, 妳, 牠): enough to compare words, and never shown to anybody. Search and the checks of
-formation share this one table.
+Each character is replaced by the first choice of OpenCC's table, with a few variants that OpenCC
+leaves alone (著, 妳, 牠). That is enough to compare words; the result is never shown. Search
+and the checks of formation share this table.
 """
 
 from __future__ import annotations
@@ -13,16 +13,22 @@ from pathlib import Path
 from typing import Final
 
 _PIECE_CHARACTERS: Final = 20_000
-"""One call of `str.translate` holds the interpreter: longer texts are folded piece by piece."""
+"""Characters folded in one call of `str.translate`, which holds the interpreter's lock."""
 
 _HAN: Final = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_COMMON_HAN: Final = re.compile("[\u4e00-\u9fff]")
+
+
+def is_chinese(text: str) -> bool:
+    """Return True if *text* has a common Chinese character; dates are then written in Chinese."""
+    return not text.isascii() and _COMMON_HAN.search(text) is not None
 
 
 def simplified(text: str) -> str:
     """
     Return *text* with every traditional character replaced by its simplified one.
 
-    The result has as many characters as *text*: a place in the one is the same place in the other.
+    The result has as many characters as *text*, so that positions are valid in both.
 
     >>> simplified("臺北的圖書館"), simplified("Taipei")
     ('台北的图书馆', 'Taipei')
@@ -41,5 +47,5 @@ def _read_table() -> dict[int, str]:
     return dict(zip(map(ord, traditional), simple, strict=True))
 
 
-# Read with the module: a search must not open a file on an event loop.
+# Read at import: a search must not open a file on an event loop.
 _TABLE: Final = _read_table()

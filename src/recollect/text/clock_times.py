@@ -1,4 +1,4 @@
-"""Times of day, brought to minutes: "7pm", 19:00, "half past seven", 晚上七点半."""
+"""Read times of day as minutes: "7pm", 19:00, "half past seven", 晚上七点半."""
 
 import re
 from collections.abc import Iterable
@@ -66,7 +66,11 @@ _EARLY: Final = frozenset("am a.m a.m. morning 凌晨 清晨 早上 早晨 上�
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockTime:
-    """A time as written from *start* to *end*; without *is_sure*, morning or evening is open."""
+    """
+    A time as written from *start* to *end*, in *minutes* after midnight.
+
+    Unless *is_sure* it may mean twelve hours later as well. *is_claim*: it surely is a time.
+    """
 
     start: int
     end: int
@@ -81,11 +85,11 @@ class ClockTime:
         return self.minutes % _HALF_DAY == other.minutes % _HALF_DAY
 
     def is_half_a_day_from(self, other: "ClockTime") -> bool:
-        """Return True if they differ in nothing but morning and evening."""
+        """Return True if the two differ by exactly twelve hours."""
         return abs(self.minutes - other.minutes) == _HALF_DAY
 
     def hours(self) -> tuple[int, ...]:
-        """Return the hours that the hour alone may mean; empty if there are minutes."""
+        """Return the hours that a full hour may mean; empty if the time has minutes."""
         hour, minute = divmod(self.minutes, 60)
         return () if minute else tuple({hour, hour % 12, hour % 12 or 12})
 
@@ -109,7 +113,7 @@ def times_in(text: str) -> tuple[ClockTime, ...]:
 def _matches(pattern: re.Pattern[str], text: str) -> Iterable[ClockTime]:
     for match in pattern.finditer(text):
         groups = match.groupdict()
-        time = _fixed(groups) if groups.get("hour") is None else _told(groups)
+        time = _noon_or_midnight(groups) if groups.get("hour") is None else _hour_and_minute(groups)
         if time is not None:
             minutes, is_sure = time
             yield ClockTime(
@@ -121,11 +125,11 @@ def _matches(pattern: re.Pattern[str], text: str) -> Iterable[ClockTime]:
             )
 
 
-def _fixed(groups: dict[str, str | None]) -> tuple[int, bool] | None:
+def _noon_or_midnight(groups: dict[str, str | None]) -> tuple[int, bool]:
     return (12 * 60, True) if groups.get("noon") else (0, True)
 
 
-def _told(groups: dict[str, str | None]) -> tuple[int, bool] | None:
+def _hour_and_minute(groups: dict[str, str | None]) -> tuple[int, bool] | None:
     hour = _hour(groups["hour"] or "")
     if hour > 24:
         return None
@@ -136,7 +140,7 @@ def _told(groups: dict[str, str | None]) -> tuple[int, bool] | None:
         hour += 12
     elif is_early and hour == 12:
         hour = 0
-    # A zero before the hour is how a day of 24 hours is written.
+    # "07:30" with a leading zero is of the 24-hour clock.
     is_sure = is_late or is_early or hour > 12 or (groups["hour"] or "").startswith("0")
     return (hour * 60 + minute) % (24 * 60), is_sure
 
@@ -166,7 +170,7 @@ def _minute(groups: dict[str, str | None]) -> int:
 
 
 def _is_claim(groups: dict[str, str | None]) -> bool:
-    """Return True if a time is surely meant: 一点 alone is "a little"."""
+    """Return True if a time is surely meant: 一点 alone may be "a little"."""
     if groups.get("counted"):
         return bool(groups.get("part") or groups.get("said"))  # "five to seven" may be a number
     if groups.get("hour") not in {"一", "两"} or "chinese" not in groups:

@@ -1,8 +1,7 @@
 """
-Words, texts and patterns that stand in files beside the modules that use them.
+Read words, texts and patterns from data files beside the modules that use them.
 
-They are read with their module, as the code is: a search or a formation must not open a file on an
-event loop.
+Modules read their files at import: a search or a formation must not open a file on an event loop.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ def read_texts(package: str, name: str) -> Mapping[str, str]:
 
 
 def read_words(package: str, name: str) -> Mapping[str, Row]:
-    """Return the lists of a TOML file by their names; blanks stand between words."""
+    """Return the lists of words of a TOML file by their names; words are separated by spaces."""
     return {key: tuple(text.split()) for key, text in read_texts(package, name).items()}
 
 
 def read_sections(package: str, name: str) -> Mapping[str, Mapping[str, str]]:
-    """Return the tables of a TOML file by their names, each of texts by theirs."""
+    """Return the tables of a TOML file by their names, each as texts by name."""
     return {
         key: {inner: str(text) for inner, text in table.items()}
         for key, table in _read_toml(package, name).items()
@@ -48,8 +47,8 @@ def read_patterns(package: str, name: str) -> Mapping[str, tuple[Row, ...]]:
     """
     Return the lists of patterns of a TOML file by their names.
 
-    An entry of a list is a row of texts, or one alone; the lines of a text are joined. ``%NAME%``
-    stands for the text of that name in the table ``parts``, where a part may use those above it.
+    An entry of a list is a text or a row of texts; line breaks in a text are removed. ``%NAME%`` is
+    replaced by the text of that name in the table ``parts``, where a part may use those above it.
     """
     content = _read_toml(package, name)
     parts: dict[str, str] = {}

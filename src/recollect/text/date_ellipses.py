@@ -1,4 +1,4 @@
-"""Dates that share a word: 六月二十五、二十六, 下周三到五, 四五月, "next wed to fri"."""
+"""Write out dates that share a word: 六月二十五、二十六, 下周三到五, 四五月, "next wed to fri"."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 TEXT_CHARACTERS_MAX: Final = 4_000
-"""So much of a text is written out; a longer one is read as it stands."""
+"""A longer text is left unchanged: the patterns are slow, and dates are in short sentences."""
 _DIGITS: Final = "一二三四五六七八九"
 _NUMBER: Final = r"(?:\d{1,2}|[一二三四五六七八九十廿]{1,3})"
 _DAY: Final = rf"(?:[廿二]?十[{_DIGITS}]|二十|三十|[{_DIGITS}]|\d{{1,2}})"
@@ -43,7 +43,7 @@ _ORDINALS: Final = re.compile(
 
 def without_ellipses(text: str) -> str:
     """
-    Return *text* (in its `plain` form) with the word that two dates share before each of them.
+    Return *text* (in its `plain` form) with a word that two dates share repeated for each.
 
     >>> without_ellipses("期末考六月二十五二十六"), without_ellipses("下周三到五去")
     ('期末考六月二十五日、六月二十六日', '下周三、下周五去')
@@ -61,6 +61,6 @@ def without_ellipses(text: str) -> str:
 
 
 def _two_months(match: re.Match[str]) -> str:
-    """Write out months that follow each other; "一二月" does, "五二月" is none."""
+    """Write out two consecutive months: "一二月" names two, "五二月" does not."""
     one, two = (_DIGITS.index(match[name]) for name in ("one", "two"))
     return f"{match['one']}月、{match['two']}月" if two == one + 1 else match.group()

@@ -1,4 +1,4 @@
-"""Days, months and weekdays: what every reading of dates in a text shares."""
+"""Days, months and weekdays, shared by every reader of dates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MONTH_NAME: Final = (
 YEAR_SHIFTS: Final = {
     "大前年": -3, "前年": -2, "去年": -1, "旧年": -1, "今年": 0, "明年": 1, "出年": 1, "后年": 2,
 }  # fmt: skip
-"""Which year a word of Chinese names, counted from the year of saying."""
+"""Chinese words for years, as distances from the year in which they are said."""
 YEAR_WORD: Final = "|".join(YEAR_SHIFTS)
 
 
@@ -32,13 +32,23 @@ class Days:
 
 
 def month_number(name: str) -> int:
-    """Return the number of the month that *name* begins to spell."""
+    """Return the number of the month with the full or short *name*, from 1."""
     return MONTHS.index(name[:3].lower()) + 1
+
+
+def weekday_number(name: str) -> int:
+    """
+    Return the number of the weekday with the full or short *name*; Monday is 0.
+
+    >>> weekday_number("Thursday"), weekday_number("tues")
+    (3, 1)
+    """
+    return next(at for at, each in enumerate(WEEKDAYS) if each.startswith(name[:3].lower()))
 
 
 def stretch(year: int, month: int | None = None, day: int | None = None) -> Days | None:
     """
-    Return the day, the month or the year that is named; nothing if there is no such day.
+    Return the day, month or year as a stretch of days; ``None`` if it does not exist.
 
     >>> stretch(2023, 2, 30) is None, stretch(2023, 2).last.day
     (True, 28)

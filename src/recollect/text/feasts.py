@@ -1,9 +1,9 @@
 """
-Feasts and school holidays of both calendars: the days on which they fall in the years about a day.
+Read feasts and school holidays in a text, as the days on which they fall around a given day.
 
-Movable feasts are reckoned: Easter, the nth weekday of a month, dates of the Chinese calendar. Of
-those that cannot be, and of lunar years beyond the table, any day on which the feast may fall is
-meant.
+Movable feasts are computed: Easter, the nth weekday of a month, dates of the Chinese calendar. For
+those that cannot be computed, and for lunar years beyond the table, every day on which the feast
+may fall is returned.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _span(first: date, days: int = 0) -> list[Days]:
 
 
 def _any_day(first: tuple[int, int], last: tuple[int, int], year: int) -> list[Days]:
-    """Return each day on which a feast may fall in a year."""
+    """Return each day on which a feast may fall in a year, as a stretch of its own."""
     begin, end = date(year, *first), date(year, *last)
     return [*(day for at in range((end - begin).days + 1) for day in _span(begin + at * _DAY))]
 
@@ -45,7 +45,7 @@ def _lunar(
 
 
 def _new_year(before: int, days: int, year: int) -> list[Days]:
-    """Return the days about the lunar New Year."""
+    """Return the stretch of *days* that begins *before* days before the lunar New Year."""
     found = lunar_date(year, 1, 1)
     if found is None:
         return _any_day((1, 20), (2, 22), year)
@@ -53,14 +53,14 @@ def _new_year(before: int, days: int, year: int) -> list[Days]:
 
 
 def _weekday(month: int, weekday: int, which: int, days: int, year: int) -> list[Days]:
-    """Return the *which*-th weekday of a month and the days after it; of 0 the last one."""
+    """Return the *which*-th weekday of a month and *days* after it; 0 is the last one."""
     first = date(year, month, 1)
     day = first + (weekday - first.weekday()) % 7 * _DAY + 7 * (which - 1 if which else 4) * _DAY
     return _span(day if day.month == month else day - 7 * _DAY, days)
 
 
 def _easter(from_sunday: int, days: int, year: int) -> list[Days]:
-    """Return days about the Easter Sunday of the Western churches (Meeus, Jones, Butcher)."""
+    """Return days around Western Easter Sunday (the algorithm of Meeus, Jones and Butcher)."""
     century, rest = divmod(year, 100)
     golden = year % 19
     epact = (
@@ -76,7 +76,7 @@ def _joined(*feasts: _Feast) -> _Feast:
     return lambda year: [day for feast in feasts for day in feast(year)]
 
 
-# The first feast that matches at a place is meant, the longest of them first.
+# Ordered so that a longer name stands before a shorter one that it contains.
 _TABLE: Final[tuple[tuple[str, _Feast], ...]] = (
     (r"新年初一", partial(_new_year, 0, 0)),
     (
@@ -144,9 +144,9 @@ _NAMED_MONTHS: Final = {"正": 1, "冬": 11, "腊": 12}
 
 def feasts_in(text: str, said_on: date) -> Iterator[tuple[int, int, tuple[Days, ...], bool]]:
     """
-    Yield the feasts in *text*: from where to where each is written, and what it may mean.
+    Yield the feasts in *text*: start, end, the days that each may mean, and whether that is sure.
 
-    That is the days on *said_on*, and whether a single year is named with the feast.
+    It is sure if the text names the year of the feast. Years are counted from *said_on*.
     """
     for pattern, feast in _FEASTS:
         for match in pattern.finditer(text):
@@ -173,7 +173,7 @@ def _about_new_year(match: re.Match[str], year: int) -> list[Days]:
 
 
 def _years_of(match: re.Match[str], said_on: date) -> list[int]:
-    """Return the year that stands beside a feast, or those about the day of saying."""
+    """Return the year named with a feast, or the years around *said_on*."""
     groups = match.groupdict()
     if written := groups["year"] or groups.get("number"):
         return [int(written)]

@@ -1,4 +1,4 @@
-"""The Chinese calendar: on which day a date of a lunar year falls, from a table of its months."""
+"""The Chinese calendar: convert a lunar date to a day, by a table of the months of each year."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _YEARS: Final = tuple(
 """
 A number for each year from 1960 on, in the usual form of such tables.
 
-From the highest bit: whether the leap month has 30 days (1 bit), whether each of the twelve months
-has (12 bits), and after which month the leap month stands (4 bits, 0 for none).
+From the highest bit: 1 bit for a leap month of 30 days (else 29), 12 bits for the months of 30
+days, and 4 bits with the month after which the leap month follows (0 for none).
 """
 LAST_YEAR: Final = FIRST_YEAR + len(_YEARS) - 1
 
 
 def lunar_date(year: int, month: int, day: int) -> date | None:
     """
-    Return the day of a lunar date; ``None`` where the table does not reach, or there is none.
+    Return the day of a lunar date; ``None`` if it does not exist or lies outside the table.
 
     >>> str(lunar_date(2024, 8, 15)), lunar_date(2900, 1, 1)
     ('2024-09-17', None)

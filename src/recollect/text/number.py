@@ -1,4 +1,4 @@
-"""A number somewhere in a text: what every reader of numerals returns."""
+"""A number in a text: the result of every reader of numerals."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -7,12 +7,12 @@ from fractions import Fraction
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
     """
-    A number as it is written from *start* to *end*, with all that it may mean.
+    A number as written from *start* to *end*, with its possible values as *readings*.
 
-    Not every one claims an amount: "one of them", "a", 一起 do not, but they support
-    one; so do the *parts* of a number: 1/3 supports 3, and is not supported by it. A
-    *literal* is what a decimal or a dotted version looks like; of a version
-    (3.10 is not 3.1) only that counts. A *decade* is told by any of its years.
+    Unless *is_claim* it does not claim an amount ("one of them", "a", 一起), but may support one
+    claimed elsewhere. So do its *parts*: 1/3 supports 3, and 3 does not support 1/3. *literal* is
+    the spelling of a decimal or dotted version; of a version it alone counts, as 3.10 is not 3.1.
+    Any year of a *decade* supports it.
     """
 
     start: int

@@ -1,9 +1,9 @@
 """
-Numbers as people write them, in digits and words, brought to one form.
+Read numbers as people write them, in digits and words.
 
-Nothing is computed that was not said, with two exceptions, both counting: listed
-things may be counted ("my cats Tom and Kit" are two), and counted things in one list
-may be added up ("two sons and a daughter" are three).
+Nothing is computed that was not said, with two exceptions: listed things may be counted ("my cats
+Tom and Kit" are two), and counted things in one list may be added up ("two sons and a daughter" are
+three).
 """
 
 import re
@@ -19,7 +19,7 @@ from recollect.text.numerals_english import english_numbers
 from recollect.text.short_texts import kept_if_short
 
 DIGITS_MAX: Final = 40
-"""A longer run of digits (a key, an encoded file) is no number; it is compared as it is written."""
+"""A longer run of digits (a key, an encoded file) is not a number: its spelling is compared."""
 
 _VULGAR: Final = {ord(each): f" {unicodedata.normalize('NFKC', each)}" for each in "¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛"}
 _MARKS: Final = str.maketrans({
@@ -32,7 +32,7 @@ _MARKS: Final = str.maketrans({
 
 _GROWTH_CHARACTERS: Final = 200
 _PIECE_CHARACTERS: Final = 20_000
-"""One call of C holds the interpreter: a longer text is brought to its form piece by piece."""
+"""Characters normalised in one call, which holds the interpreter's lock."""
 
 _SPACE_BEHIND: Final = re.compile(
     # The end of a date or of a span ("05-19 半夜") counts nothing.
@@ -80,7 +80,7 @@ def plain(text: str) -> str:
 
 def _plain_piece(text: str) -> str:
     usual = unicodedata.normalize("NFKC", text.translate(_VULGAR))
-    # A single ligature can stand for 18 letters: no text may grow to many times its length.
+    # One ligature may expand to 18 letters: a hostile text must not grow to many times its length.
     is_usual = len(usual) <= 2 * len(text) + _GROWTH_CHARACTERS
     return _without_spaces(simplified((usual if is_usual else text).translate(_MARKS)))
 
@@ -103,7 +103,7 @@ def numbers_in(text: str) -> tuple[Number, ...]:
     digits = list(_digit_numbers(text))
     spoken = [*english_numbers(text), *chinese_numbers(text)]
     found = [*spoken, *digits]
-    # "2万3千" and "1.2 million" are read as a whole: what lies inside is not read again.
+    # The longest at each place wins: "2万3千" and "1.2 million" are not read in parts again.
     found.sort(key=lambda each: (each.start, -each.end))
     kept: list[Number] = []
     for each in found:
@@ -146,7 +146,7 @@ def _literal(match: re.Match[str]) -> Number:
 def _with_suffix(
     text: str, match: re.Match[str], value: Fraction
 ) -> tuple[int, frozenset[Fraction], frozenset[Fraction]]:
-    """Return the end of the number, its values and parts, with "k", "%", "s", "and a half"."""
+    """Return end, readings and parts of a number with its suffix ("k", "%", "s", "and a half")."""
     suffix = _SUFFIX.match(text, match.end())
     readings, parts = {value}, set[Fraction]()
     if suffix is None:
@@ -181,7 +181,7 @@ def _decade(suffix: str, value: Fraction) -> int | None:
 
 
 def _short_year(text: str, match: re.Match[str], value: Fraction) -> set[Fraction]:
-    """Read '98, and 98年."""
+    """Return the years that '98 or 98年 may mean."""
     is_short = match.end() - match.start() == 2
     if is_short and (
         text[match.start() - 1 : match.start()] == "'" or text.startswith("年", match.end())
@@ -195,7 +195,7 @@ _RUN: Final = re.compile(r"\d(?:[-. ()/]{0,3}\d){6,24}")
 
 def digit_runs(text: str) -> tuple[tuple[int, int, str], ...]:
     """
-    Return runs of digits that may be telephone numbers: start, end, and digits.
+    Return runs of digits that may be telephone numbers: start, end and digits.
 
     >>> digit_runs("+47 (555) 010-44")
     ((1, 16, '4755501044'),)
@@ -227,7 +227,7 @@ _SMALL: Final = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 def counts_in(text: str) -> frozenset[Fraction]:
     """
-    Return the number of things that each list in *text* names.
+    Return the number of things in each list in *text*.
 
     >>> sorted(map(int, counts_in("my cats Tom, Kit and Bo; two sons and a daughter")))
     [3]

@@ -1,4 +1,4 @@
-"""Chinese numerals: 三十五, 两万三, 廿二, 十二块五, 百分之二十, 俩, 半."""
+"""Read Chinese numerals: 三十五, 两万三, 廿二, 十二块五, 百分之二十, 俩, 半."""
 
 import re
 from collections.abc import Iterator
@@ -16,8 +16,9 @@ _SCALES: Final = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1_000, "�
 _LARGE: Final = {"万": 10**4, "亿": 10**8}
 _TWENTIES: Final = {"廿": 20, "卅": 30}
 NUMERAL: Final = "零\u3007一二两三四五六七八九十百千万亿廿卅俩仨幺壹贰叁肆伍陆柒捌玖拾佰仟"
-"""The characters that a Chinese number is written with."""
+"""The characters of Chinese numbers."""
 NUMERAL_CHARACTERS_MAX: Final = 24
+"""Characters of one number that are read, which bounds the regular expression."""
 
 _RUN: Final = re.compile(
     rf"(?P<parts>百分之)?(?P<run>(?:\d{{1,12}}(?:\.\d{{1,6}})?(?=[十百千万亿]))?[{NUMERAL}]"
@@ -33,7 +34,7 @@ _RUN: Final = re.compile(
 _IN_A_ROW: Final = re.compile(
     r"([二三四五六七八九]?十[一二三四五六七八九])([二三四五六七八九]十[一二三四五六七八九]?)"
 )
-"""Two days or ages without a word between them: 六月二十五二十六."""
+"""Two days or ages written without a separator: 六月二十五二十六."""
 _DIGIT_MONEY: Final = re.compile(
     r"(?<![\d.])(\d{1,12})[块元](\d{1,2})(?![\d.个只点年月号日万千百人])"
 )
@@ -41,12 +42,12 @@ _TENTH_BEHIND: Final = re.compile(
     rf"(?<![\d.])(?P<whole>\d{{1,3}}|[{NUMERAL}]{{1,4}})(?:(?P<metres>米)|斤)"
     r"(?P<tenth>[1-9一二三四五六七八九])(?(metres)|[两兩])(?![\d一二三四五六七八九十百千万亿个只点年月号日米人])"
 )
-"""四米二 is 4.2 of the unit that stands within it; 三斤六两 is 3.6."""
+"""A tenth after its unit: 四米二 is 4.2 metres; 三斤六两 is 3.6 斤."""
 _TWO_DIGITS: Final = re.compile(r"([一二三四五六七八九两])([一二三四五六七八九])(?=[十百千万亿])")
 _FIRST_OF_SPAN: Final = re.compile(
     r"(?<![\d.])(?P<first>\d{1,4})(?=(?: ?[-~到至] ?|, ?)\d{1,4}(?P<scale>[百千万亿]))"
 )
-"""The 2 of 2-3万 is 20,000."""
+"""The first number of a span: the 2 of 2-3万 is 20,000."""
 _MONTHS_OF_YEAR: Final = 12
 _HEIGHT: Final = re.compile(
     r"(?<![\d.])(?P<metres>[12一两])米(?P<rest>\d{1,2}|[一二三四五六七八九]{1,2})(?![\d米])"
@@ -72,7 +73,7 @@ _LOOSE_CHARACTER: Final = re.compile(rf"[{''.join(_LOOSE)}]")
 
 
 def chinese_numbers(text: str) -> Iterator[Number]:
-    """Yield the numbers spelt in Chinese in *text*, and characters that may be one."""
+    """Yield the numbers in Chinese characters in *text*, and characters that may be numbers."""
     for match in _RUN.finditer(text):
         is_vague = text[match.start() - 1 : match.start()] == "几" or (
             text.startswith("几", match.end("run"))
@@ -199,7 +200,7 @@ def chinese_values(run: str) -> set[Fraction]:
     if all(each in DIGITS for each in run):
         values = {Fraction("".join(str(DIGITS[each]) for each in run))}
         return values | ({Fraction(DIGITS[each]) for each in run} if len(run) == 2 else set())
-    # 两三百 is two or three hundred.
+    # 两三百 means two or three hundred.
     ways = [_TWO_DIGITS.sub(way, run) for way in (r"\1", r"\2")]
     return {_scaled(run), *map(_scaled, ways)}
 

@@ -1,4 +1,4 @@
-"""English number words: "thirty", "two dozen", "nineteen eighty-four", "a couple"."""
+"""Read English number words: "thirty", "two dozen", "nineteen eighty-four", "a couple"."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ ORDINALS: Final = {
     **{word: value for value, word in enumerate(_ORDINALS)},
     **{word[:-1] + "ieth": 10 * at for at, word in enumerate(_TENS, start=2)},
 }
-"""Ordinal words up to "ninetieth", without the compound ones."""
+"""Ordinal words up to "ninetieth", without compounds such as "twenty-first"."""
 
 _WORD: Final = re.compile(
     r"\b(?:"
@@ -56,7 +56,7 @@ _LOOSE: Final = {
     "century": "100", "no": "0", "none": "0", "never": "0", "not": "0", "nothing": "0",
     "without": "0", "nil": "0", "teetotal": "0", "childless": "0",
 }  # fmt: skip
-"""Words that support a number, and claim none but for "twice" and "thrice"."""
+"""Words that support a number; only "twice" and "thrice" claim one."""
 _NONE: Final = frozenset({Fraction(0)})
 _LOOSE_VALUES: Final = {
     word: frozenset(map(Fraction, values.split())) for word, values in _LOOSE.items()
@@ -72,7 +72,12 @@ _HALVES: Final = {"hour": 90, "year": 18}
 
 @dataclass(slots=True)
 class _Sum:
-    """A number while its words are read."""
+    """
+    The state of one number while its words are read.
+
+    *total* holds the finished thousands, *current* the part being read; the next word must be at
+    most *room* ("thirty" leaves room for 9).
+    """
 
     start: int
     end: int
@@ -114,7 +119,7 @@ class _Sum:
 
 
 def english_numbers(text: str) -> Iterator[Number]:
-    """Yield the numbers spelt out in *text*, and words that may be one."""
+    """Yield the numbers spelt out in *text*, and words that may be numbers."""
     sums = _sums(text)
     at = 0
     while at < len(sums):
@@ -141,7 +146,7 @@ def _glue(text: str, start: int, end: int) -> str | None:
 
 
 def _joined(text: str, sums: Sequence[_Sum]) -> tuple[int, Number]:
-    """Read one number, or several in a row that are a year ("nineteen ninety") or digits."""
+    """Return one number, or several in a row that are a year ("nineteen ninety") or digits."""
     first = sums[0]
     readings = {Fraction(first.value)}
     run = 1
@@ -153,7 +158,7 @@ def _joined(text: str, sums: Sequence[_Sum]) -> tuple[int, Number]:
         parts = frozenset({*readings, Fraction(values[1])})
         return 2, replace(_number(first.start, sums[1].end, year), parts=parts)
     if run == 2 and 1 <= values[0] <= 9 and 20 <= values[1] <= 99:
-        # "Two thirty" is said for 230 as for half past two: either is heard, neither demanded.
+        # "Two thirty" may be 230 or half past two: both readings are accepted.
         spoken = {*readings, Fraction(values[0] * 100 + values[1])}
         parts = frozenset({Fraction(values[1])})
         return 2, replace(_number(first.start, sums[1].end, spoken), parts=parts)

@@ -1,9 +1,8 @@
 """
-Passages: cut a long text into stretches that can be read on their own.
+Split a long text into passages that can be read on their own.
 
 A passage holds whole sentences, list items or lines of code, up to a few hundred characters. The
-sizes are those with which the shares of shown evidence were measured: see
-docs/benchmarks_context.md.
+sizes are those of the measurements in docs/benchmarks_context.md.
 """
 
 from __future__ import annotations
@@ -14,14 +13,17 @@ from dataclasses import dataclass
 from typing import Final
 
 WHOLE_CHARACTERS_MAX: Final = 480
-"""A text up to here is one passage."""
+"""A text of at most this many characters is one passage."""
 PASSAGE_CHARACTERS: Final = 360
-"""Sentences are joined into a passage up to here."""
+"""Sentences are joined into a passage up to this length."""
 UNIT_CHARACTERS_MAX: Final = 520
-"""A longer sentence is cut at a space; a heading takes its first item along up to here."""
+"""A longer sentence is cut at a space; a heading with its first item may be this long."""
 _CUT_FROM: Final = 180
+"""A long sentence is cut after at least this many characters, if it has a space there."""
 _HEADING_MAX: Final = 120
+"""A longer passage that ends in a colon is not a heading."""
 _TAIL_MIN: Final = 80
+"""A shorter last passage is joined to the one before."""
 
 # After a line end; after a sentence that another one follows; after a full stop of Chinese.
 _BREAK: Final = re.compile(
@@ -65,7 +67,7 @@ def passages_of(text: str) -> tuple[PassageSpan, ...]:
 
 
 def _belongs(text: str, passage: PassageSpan, unit: PassageSpan) -> bool:
-    """Return True if *unit* continues *passage*: it fits, or it is what a heading announces."""
+    """Return True if *unit* continues *passage*: it fits, or *passage* is its heading."""
     length = unit.end - passage.start
     if length <= PASSAGE_CHARACTERS:
         return True
@@ -78,7 +80,7 @@ def _units(text: str) -> Iterator[PassageSpan]:
     start = 0
     for found in (*_BREAK.finditer(text), None):
         end = found.end() if found else len(text)
-        # "3. Walk" is one item: its number is no sentence.
+        # "3. Walk" is one item: do not split after its number.
         if found and _LIST_NUMBER.fullmatch(text, start, end):
             continue
         yield from _cut(text, start, end)
@@ -97,7 +99,7 @@ def _cut(text: str, start: int, end: int) -> Iterator[PassageSpan]:
 
 
 def _trimmed(text: str, start: int, end: int) -> PassageSpan | None:
-    """Return the stretch without white space at its ends, ``None`` if nothing else is in it."""
+    """Return the stretch without surrounding white space; ``None`` if it is blank."""
     part = text[start:end]
     length = len(part.strip())
     begin = start + len(part) - len(part.lstrip())

@@ -1,4 +1,4 @@
-"""Dates told from the day on which they are told: "yesterday", "last May", 上周五, 去年冬天."""
+"""Read dates relative to the day they are said on: "yesterday", "last May", 上周五, 去年冬天."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -14,6 +14,7 @@ from recollect.text.days import (
     Days,
     month_number,
     stretch,
+    weekday_number,
 )
 from recollect.text.feasts import feasts_in
 from recollect.text.numerals_chinese import chinese_values, whole_number
@@ -72,7 +73,7 @@ _FIXED_DAYS: Final = (
 
 
 def relative_dates(text: str, said_on: date) -> Iterator[Dated]:
-    """Yield what *text* (in its `plain` form) names in days from *said_on*."""
+    """Yield the dates that *text* (in its `plain` form) names relative to *said_on*."""
     for pattern, reader in _READERS:
         for match in pattern.finditer(text):
             try:
@@ -94,7 +95,7 @@ def relative_dates(text: str, said_on: date) -> Iterator[Dated]:
 
 
 def lengths_in(text: str) -> Iterator[int]:
-    """Yield the lengths of time that *text* tells, in days."""
+    """Yield the lengths of time that *text* names, in days."""
     for pattern in _LENGTHS:
         for match in pattern.finditer(text):
             low, high, unit = _counted(match)
@@ -103,13 +104,13 @@ def lengths_in(text: str) -> Iterator[int]:
 
 
 def year_shifts_in(text: str) -> set[int]:
-    """Return which other years *text* names, counted from the year of saying: 明年 is 1."""
+    """Return the other years that *text* names, as distances from the current one: 明年 is 1."""
     named = (match.group().lower().removesuffix(" year") for match in _OTHER_YEARS.finditer(text))
     return {_WHICH[each] for each in named} - {0}
 
 
 def ages_in(text: str) -> Iterator[int]:
-    """Yield the ages that *text* tells, in years."""
+    """Yield the ages that *text* names, in years."""
     for match in _AGES.finditer(text):
         age = (
             whole_number(match["age"])
@@ -159,7 +160,7 @@ def _ahead(match: re.Match[str], said_on: date) -> list[Days | None]:
 
 
 def _nth(match: re.Match[str], said_on: date) -> list[Days | None]:
-    """Return when that began of which the day of saying is the nth day, week or month."""
+    """Return the beginning of a period whose nth day, week or month is *said_on*."""
     low, _, unit = _counted(match)
     around = 1 if unit == "day" else _UNITS[unit]
     first = said_on - timedelta(days=round(low * _UNITS[unit]))
@@ -183,7 +184,7 @@ def _months_away(said_on: date, months: int) -> Days | None:
 
 
 def _week(match: re.Match[str], said_on: date) -> list[Days | None]:
-    # Weeks begin on a Sunday for some: a day more on that side.
+    # A day more, because for some speakers a week begins on Sunday.
     monday = _monday(said_on, _WHICH[match["which"].lower()])
     return [_span(monday - timedelta(days=1), 7)]
 
@@ -205,7 +206,7 @@ def _year(match: re.Match[str], said_on: date) -> list[Days | None]:
     year = said_on.year + _WHICH[match["which"].lower()]
     groups = match.groupdict()
     if season := groups.get("season"):
-        # A year's winter is that of its December, or of its January.
+        # 去年冬天 may mean last year's December or its January.
         new_year = Days(date(year, 1, 1), date(year, 2, 28)) if season == "冬" else None
         return [_season(year, season), new_year]
     month, day = (whole_number(groups.get(name)) for name in ("month", "day"))
@@ -215,7 +216,7 @@ def _year(match: re.Match[str], said_on: date) -> list[Days | None]:
 
 
 def _season(year: int, name: str) -> Days:
-    """Return a season with a month's grace; a winter is that of its December."""
+    """Return a season with half a month's grace on each side; winter begins in December."""
     return _span(date(year, _SEASONS[name.lower()], 1) - timedelta(days=15), 120)
 
 
@@ -242,10 +243,9 @@ def _named_month(match: re.Match[str], said_on: date) -> list[Days | None]:
 
 
 def _weekday(match: re.Match[str], said_on: date) -> list[Days | None]:
-    name = match["weekday"].lower()[:3]
-    weekday = next(at for at, each in enumerate(WEEKDAYS) if each.startswith(name))
+    weekday = weekday_number(match["weekday"])
     which = _WHICH[match["which"].lower()]
-    # "Last Friday" is the latest one or that of last week, "next Friday" likewise.
+    # "Last Friday" may be the most recent one or that of last week, "next Friday" likewise.
     weeks = {-1: (-1, 0), 0: (0,), 1: (0, 1)}[which]
     days = [_span(_monday(said_on, each) + timedelta(days=weekday)) for each in weeks]
     return [
@@ -263,7 +263,7 @@ def _near(said_on: date, weekday: int, weeks: int, days_max: int = 7) -> Days | 
 def _chinese_weekday(match: re.Match[str], said_on: date) -> list[Days | None]:
     weekday = min("一二三四五六日天".index(match["weekday"]), 6)
     if match["which"] is None:
-        # "下周三到周五": the second day is one of next week, too.
+        # In 下周三到周五 the second day is of next week too.
         far = 14 if "下" in match.string[max(match.start() - 12, 0) : match.start()] else 7
         return [_near(said_on, weekday, weeks, far) for weeks in (-1, 0, 1)]
     monday = _monday(said_on, _WHICH[match["which"]])
@@ -272,9 +272,7 @@ def _chinese_weekday(match: re.Match[str], said_on: date) -> list[Days | None]:
 
 def _week_on(match: re.Match[str], said_on: date) -> list[Days | None]:
     """Read "Saturday week", "two weeks on Tuesday": a weekday after one or two weeks."""
-    name = match["weekday"].lower()[:3]
-    weekday = next(at for at, each in enumerate(WEEKDAYS) if each.startswith(name))
-    ahead = (weekday - said_on.weekday()) % 7 or 7
+    ahead = (weekday_number(match["weekday"]) - said_on.weekday()) % 7 or 7
     weeks = 2 if "two" in match.group().lower() else 1
     return [
         _span(said_on + timedelta(days=ahead + 7 * weeks - each)) for each in (0, 7 * (weeks - 1))
@@ -327,7 +325,7 @@ def _decade(match: re.Match[str], _: date) -> list[Days | None]:
 
 
 def _either(match: re.Match[str], said_on: date) -> list[Days | None]:
-    """Read a length of time, which may have passed or be to come."""
+    """Read a length of time, which may lie in the past or the future."""
     return [*_ago(match, said_on), *_ahead(match, said_on)]
 
 
@@ -341,7 +339,7 @@ def _day_of_month(match: re.Match[str], said_on: date) -> list[Days | None]:
 
 
 def _part_of_month(match: re.Match[str], said_on: date) -> list[Days | None]:
-    """Return the first, middle or last days of a month: of this one and the next, or as named."""
+    """Return the first, middle or last days of the named month, or of this one (and the next)."""
     groups = match.groupdict()
     months = said_on.year * 12 + said_on.month - 1
     if groups.get("name") or groups.get("month"):
@@ -367,10 +365,10 @@ def _years_around(said_on: date) -> tuple[int, int, int]:
 
 
 def _in_named_months(text: str, said_on: date, day: int | None) -> Iterator[Days | None]:
-    """Yield that day of each month that the same text names, in the year before and after."""
+    """Yield *day* of each month that the same text names, in the years around *said_on*."""
     named = {match.group()[:3].lower() for match in _MONTHS_NAMED.finditer(text)}
     for month in sorted(map(month_number, named)):
-        for year in (said_on.year - 1, said_on.year, said_on.year + 1):
+        for year in _years_around(said_on):
             yield stretch(year, month, day)
 
 
@@ -453,7 +451,7 @@ _TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
     (r"\bthe other day\b", lambda _, said_on: [_span(said_on - timedelta(days=7), 7)]),
 )  # fmt: skip
 _DURATION_TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
-    # 第一天 and 第二天 are days of a story, not counted from today.
+    # 第一天 and 第二天 are excluded: they are days of a story, not counted from today.
     (rf"第(?![一二两12](?!\d|十|百)){_NTH}{_CUNIT}(?!次)", _nth),
     (r"\b(?P<unit>day|week|month) (?P<n>[3-9]|\d{2,3})\b", _nth),
     (rf"\bfor (?:the )?(?:past |last )?(?:about |over |almost |nearly )?{_N} {_UNIT}\b", _ago),

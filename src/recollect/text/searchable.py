@@ -1,4 +1,4 @@
-"""The text by which an entry is found: what of a message or a memory is searched and embedded."""
+"""The searchable text of a message or memory: what is split into terms and embedded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recollect.records import Json, JsonObject
 
 def message_text(text: str, name: str | None, content: Sequence[Json] | None) -> str:
     """
-    Return the text of a message: its speaker if he has a name, its words, its pictures' captions.
+    Return the text of a message: its speaker's name if it has one, its words, and its captions.
 
     >>> message_text("Look!", "Ada", [{"type": "image", "caption": "a red kite"}])
     'Ada: Look! [shares a red kite]'
@@ -31,7 +31,7 @@ def _captions(content: Sequence[Json]) -> Iterator[str]:
 
 def memory_text(value: JsonObject) -> str:
     """
-    Return the words of a document: every text and number in it, in order, after its field's name.
+    Return the words of a memory's value: each text and number, in order, after its field's name.
 
     >>> memory_text({"city": "Oslo", "pets": ["a cat", "a dog"]})
     'city: Oslo; pets: a cat, a dog'

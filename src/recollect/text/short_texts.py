@@ -1,4 +1,4 @@
-"""Results for short texts that several checks read in a row: the last few are kept."""
+"""Cache the results of a reader for short texts, which several checks read in a row."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from functools import lru_cache, wraps
 from typing import Final, TypeVar
 
 CHARACTERS_MAX: Final = 600
-"""The result for a longer text is not kept: it would hold too much memory."""
+"""Results for longer texts are not cached: they would take too much memory."""
 KEPT_MAX: Final = 512
+"""Results that are cached for each function."""
 ResultT = TypeVar("ResultT")
 
 
 def kept_if_short(function: Callable[[str], ResultT]) -> Callable[[str], ResultT]:
     """
-    Return *function* so that it keeps its last results for short texts.
+    Wrap *function* in a cache of its last results for short texts.
 
-    A result has to be immutable: all callers get the same one.
+    Results must be immutable: all callers get the same object.
 
     >>> asked = []
     >>> length = kept_if_short(lambda text: asked.append(text) or len(text))

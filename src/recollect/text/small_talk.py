@@ -1,10 +1,10 @@
 """
 Small talk: recognise turns that ask for nothing, in English and Chinese.
 
-A turn is small talk if it consists of greetings, thanks, goodbyes and acknowledgements alone, of
-questions to a program about itself, or of signs without a word. The grammar is closed (its phrases
-are in ``small_talk.toml``): one word beyond it, and the turn is not small talk. So "Hello! Where
-did I park?" and "thanks, and what is her name?" are searched for.
+A turn is small talk if it consists only of greetings, thanks, goodbyes, acknowledgements, questions
+to an assistant about itself, or signs without a word. The grammar is closed (its phrases are in
+``small_talk.toml``): one word outside it, and the turn is not small talk. So "Hello! Where did I
+park?" and "thanks, and what is her name?" are searched for.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _ENGLISH, _CHINESE = (
     "|".join(phrase for (phrase,) in read_patterns(__package__, "small_talk.toml")[language])
     for language in ("english", "chinese")
 )
-# Atomic groups: what matched is not tried in another way, so the time grows with the length.
+# Atomic groups: no backtracking into a matched phrase, so that the time is linear in the length.
 _PHRASES: Final = re.compile(f"(?:(?>(?:{_ENGLISH})(?: |$))|(?>(?:{_CHINESE}){_PARTICLES} ?))+")
 
 
 def is_small_talk(text: str) -> bool:
     """
-    Return True if *text* asks for nothing that is remembered.
+    Return True if *text* is small talk, which asks for nothing that is remembered.
 
     >>> is_small_talk("Hey, thanks a lot! Good night 👋"), is_small_talk("謝謝你的幫助!再見")
     (True, True)

@@ -1,4 +1,4 @@
-"""The terms of many entries, read back as arrays."""
+"""Decode the stored terms of many entries into arrays."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from numpy.typing import NDArray
 from recollect.text.terms import COUNT_BYTES, FIRST_PERSON, HASH_BYTES, HEADER, TIME_EXPRESSION
 
 _HEADERS: Final = np.dtype([("version", "<u2"), ("flags", "<u2"), ("length", "<u4")])
-"""`HEADER`, of many entries."""
+"""`terms.HEADER` as a dtype."""
 _STEP: Final = 2
-"""Every part of the terms starts at a multiple of so many bytes."""
+"""Bytes to whose multiples every part of stored terms is aligned."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTerms:
     """
-    The terms of some entries, and what else their words told.
+    The terms of some entries, with the flags stored beside them.
 
-    All arrays but the last two have one element per entry. *hashes*, with their *counts*, are
-    those of the first entry, sorted, then those of the second: *distinct* says how many each has.
+    All arrays but the last two have one element per entry. *hashes* and *counts* hold the sorted
+    terms of the first entry, then those of the second, and so on; *distinct* is their number in
+    each entry.
     """
 
     version: NDArray[np.uint16]
@@ -46,21 +47,22 @@ def decode_joined_terms(
     stored: bytes, sizes: NDArray[np.int64], order: NDArray[np.intp] | None = None
 ) -> StoredTerms:
     """
-    Decode the terms of entries whose bytes stand one behind the other.
+    Decode the concatenated terms of several entries.
 
     Args:
-        stored: The terms of all entries.
-        sizes: How many bytes each entry has.
-        order: The order in which to return them, if it is another.
+        stored: The encoded terms of all entries.
+        sizes: The length of each entry's terms in bytes.
+        order: The order in which to return the entries, if it is not theirs.
 
     Raises:
-        ValueError: The bytes are no terms.
+        ValueError: The bytes are not encoded terms of these sizes.
     """
     distinct, rest = np.divmod(sizes - HEADER.size, HASH_BYTES + COUNT_BYTES)
     if int(sizes.sum()) != len(stored) or rest.any() or (distinct < 0).any():
         msg = f"{len(stored)} bytes are not the terms of {len(sizes)} entries"
         raise ValueError(msg)
-    if len(sizes) == 1:  # a message that was just appended: arrays of places take longer
+    # One entry, a message that was just appended: skip the fixed cost of the general way.
+    if len(sizes) == 1:
         count = int(distinct[0])
         return _terms_of(
             np.frombuffer(stored, _HEADERS, 1),
@@ -76,7 +78,7 @@ def decode_joined_terms(
     within = np.arange(int(distinct.sum()))
     at_hashes = starts + HEADER.size // _STEP
     at_counts = at_hashes + HASH_BYTES // _STEP * distinct
-    # One gather for all entries: to cut the bytes of each takes several times as long.
+    # One gather for all entries: slicing the bytes of each takes several times as long.
     hash_words = HASH_BYTES // _STEP
     hashes = np.repeat(at_hashes - hash_words * firsts, distinct) + hash_words * within
     counts = np.repeat(at_counts - firsts, distinct) + within
@@ -106,6 +108,6 @@ def _terms_of(
 
 
 def _words(stored: bytes, kind: np.dtype) -> np.ndarray:
-    """Return what would be read at each even byte of *stored* as a value of *kind*."""
+    """View *stored* as overlapping values of *kind*, one beginning at each even byte."""
     count = max(0, (len(stored) - kind.itemsize) // _STEP + 1)
     return np.ndarray((count,), kind, stored, strides=(_STEP,))

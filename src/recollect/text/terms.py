@@ -1,8 +1,7 @@
-"""Stored terms of an entry: hashed terms with counts, in one block of bytes."""
+"""Encode the terms of an entry for storage: hashes with counts, in one block of bytes."""
 
 from __future__ import annotations
 
-import re
 import struct
 from array import array
 from collections import Counter
@@ -20,19 +19,18 @@ from recollect.text.analysis import (
     is_first_person,
     terms_of,
 )
-from recollect.text.chinese_scripts import simplified
+from recollect.text.chinese_scripts import is_chinese, simplified
 from recollect.text.time_expressions import has_time_expression
 
 HEADER: Final = struct.Struct("<HHI")
-"""Before the terms of an entry: the analyser's version, flags, and how many terms there are."""
+"""The header of an entry's terms: analyser version, flags, and the number of terms."""
 HASH_BYTES: Final = 8
 COUNT_BYTES: Final = 2
 TIME_EXPRESSION: Final = 1
 FIRST_PERSON: Final = 2
 COUNT_MAX: Final = 65_535
-"""A term is counted up to here in one entry."""
+"""Highest count of a term in one entry; it is stored in two bytes."""
 
-_CHINESE: Final = re.compile("[一-鿿]")
 MONTHS: Final = (
     "January February March April May June July August September October November December"
 ).split()
@@ -40,16 +38,16 @@ MONTHS: Final = (
 
 @lru_cache(maxsize=200_000)
 def term_hash(term: str) -> int:
-    """Return 64 bits of the BLAKE2b hash of *term*: the form in which terms are kept."""
+    """Return 64 bits of the BLAKE2b hash of *term*; terms are stored as hashes, not as words."""
     return int.from_bytes(blake2b(term.encode(), digest_size=8).digest(), "little")
 
 
 def encode_terms(text: str, time: datetime | None) -> bytes:
     """
-    Return the stored form of an entry's *text*, said at *time*.
+    Return the encoded terms of an entry's *text*, said at *time*.
 
-    The date counts among the words, written as the text's language writes it, so that
-    a question for a day or month finds it.
+    The date is added as terms in the text's language, so that a question about a day or month finds
+    the entry.
     """
     every = _hashes_of(text)
     if time:
@@ -69,7 +67,7 @@ def encode_terms(text: str, time: datetime | None) -> bytes:
 
 
 def _hashes_of(text: str) -> list[int]:
-    """Return the hashes of the terms of *text*; most of its words have been seen before."""
+    """Return the hashes of the terms of *text*; those of known ASCII words are cached."""
     if not text.isascii():
         return list(map(term_hash, terms_of(text)))
     return [
@@ -96,23 +94,23 @@ def date_terms(text: str, time: datetime) -> list[str]:
     >>> date_terms("hello", datetime(2023, 5, 8, tzinfo=UTC))
     ['8', 'may', '2023']
     """
-    return list(_day_terms(time.date(), is_chinese=_CHINESE.search(text) is not None))
+    return list(_day_terms(time.date(), is_chinese=is_chinese(text)))
 
 
 @lru_cache(maxsize=1_024)
 def _day_terms(day: date, *, is_chinese: bool) -> tuple[str, ...]:
-    """Return the terms of a day: many entries in a row are of the same one."""
+    """Return the terms of a day; cached, since consecutive entries mostly share their day."""
     if is_chinese:
         return tuple(terms_of(f"{day.year}年{day.month}月{day.day}日"))
     return tuple(terms_of(f"{day.day} {MONTHS[day.month - 1]} {day.year}"))
 
 
 def is_current(stored: bytes) -> bool:
-    """Return True if *stored* is of the analyser's present version."""
+    """Return True if *stored* was encoded by the current version of the analyser."""
     version: int = HEADER.unpack_from(stored)[0]
     return version == ANALYSER_VERSION
 
 
 def query_hashes(terms: Iterable[str]) -> dict[int, int]:
-    """Return the hashes of a query's terms with how often each is asked for."""
+    """Return the number of occurrences of each of *terms* in a query, by its hash."""
     return dict(Counter(term_hash(term) for term in terms))

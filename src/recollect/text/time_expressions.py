@@ -1,4 +1,4 @@
-"""Time in words, English and Chinese: whether a text speaks of it, which days a query means."""
+"""Read time expressions loosely, for recall: detect them in texts, and find a query's days."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Final
 from recollect.text.days import MONTH_NAME, WEEKDAYS, YEAR_SHIFTS, Days, month_number, stretch
 
 _WHEN: Final = re.compile(
-    r"\s*(?:when|how long|since when|(?:which|what) (?:year|month|date|day|time)|(?:on|in) which)\b"
-    r"|什么时候|何时|哪一?[天日年月]|几[月号日点]|多久|哪个月",
+    r"\s*(?:when|how long|since when|(?:which|what) (?:year|month|date|day|time)|(?:on|in) which)"
+    r"\b",
     re.IGNORECASE,
 )
+_WHEN_CHINESE: Final = re.compile(r"什么时候|何时|哪一?[天日年月]|几[月号日点]|多久|哪个月")
 _TIME_WORDS: Final = (
     r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|week|weekend|month|years?|recently|just"
     r"|this (?:week|month|year|morning|weekend)"
@@ -30,9 +31,9 @@ _TIME_EXPRESSION: Final = re.compile(
 )
 _TIME_WORDS_IN_LOWER_ASCII: Final = re.compile(rf"\b(?=[adfjlmnorstwy12]){_TIME_WORDS}", re.ASCII)
 """
-The part of it that lower-case ASCII can match, which is searched several times as fast.
+The alternatives that lower-case ASCII can match, which this searches several times as fast.
 
-Most words begin with no letter that one of these begins with, and are passed over at once.
+The lookahead skips most words by their first letter.
 """
 
 _DAY_MONTH: Final = re.compile(
@@ -82,7 +83,7 @@ _NEAR: Final = (
     (re.compile(r"上个?(?:周|星期|礼拜)"), -7.0, 4.0),
     (re.compile(r"上个月"), -30.0, 16.0),
 )
-# "以前年轻" (young once) and "过去年" speak of no year.
+# 以前年轻 ("young once") and 过去年 do not name a year.
 _CHINESE_YEAR: Final = r"(?:大?(?<![以之从])前|(?<!过)去|今)年(?![轻纪])"
 _NAMED_YEARS: Final = (
     (re.compile(r"\bthe year before last\b", re.IGNORECASE), -2),
@@ -101,10 +102,10 @@ _ANY_DAYS_IN_LOWER_ASCII: Final = re.compile(
     r"|(?:yester|to|mon|tues|wednes|thurs|fri|satur|sun)day)\b",
     re.ASCII,
 )
-"""One of these stands in each lower-case ASCII text that names days: most questions name none."""
+"""A lower-case ASCII text that names days matches this; most questions do not, and end here."""
 
 LONGEST_LIFTED_DAYS: Final = 366
-"""An interval longer than this (a year of the calendar) says too little to lift a session."""
+"""A longer interval says too little to lift the sessions within it."""
 
 
 def asks_when(query: str) -> bool:
@@ -114,15 +115,12 @@ def asks_when(query: str) -> bool:
     >>> asks_when("When did Ada move?"), asks_when("Who moved when Ada did?")
     (True, False)
     """
-    return bool(
-        _WHEN.match(query)
-        or re.search(r"什么时候|何时|哪一?[天日年月]|几[月号日点]|多久|哪个月", query)
-    )
+    return bool(_WHEN.match(query) or _WHEN_CHINESE.search(query))
 
 
 def has_time_expression(text: str) -> bool:
     """
-    Return True if *text* speaks of a time.
+    Return True if *text* mentions a time.
 
     >>> has_time_expression("We met last week"), has_time_expression("We met")
     (True, False)
@@ -158,7 +156,7 @@ def _there(found: Iterable[Days | None]) -> list[Days]:
 
 
 def _absolute_days(query: str, years: list[int]) -> list[Days]:
-    """Read dates as English writes them, the most exact kind that occurs."""
+    """Return the dates in English of the most exact kind that occurs: day, month, then year."""
     exact: list[Days | None] = []
     for match in _DAY_MONTH.finditer(query):
         exact += _in_years(match[3], years, month_number(match[2]), int(match[1]))
@@ -212,7 +210,7 @@ def _chinese_days(query: str, years: list[int], asked_at: date) -> list[Days]:
 
 
 def _years_of(match: re.Match[str], years: list[int], asked_at: date) -> list[int]:
-    """Return the year that stands before a month, in digits or in words; else all *years*."""
+    """Return the year written before a month, in digits or words; else all *years*."""
     if match[1]:
         return [int(match[1])]
     if match[2]:
@@ -242,7 +240,7 @@ def _relative_days(query: str, asked_at: date) -> list[Days]:
     if found:
         return found
     for match in _PAST.finditer(query):
-        # People count loosely: "the past three months" reaches a little further back.
+        # 1.3: people count loosely, and "the past three months" reaches a little further back.
         reach = 1.3 * _count(match[1] or "one") * _UNIT_DAYS[match[2].lower()]
         found += _around(asked_at, -reach / 2, reach / 2)
     return found

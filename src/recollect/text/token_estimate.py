@@ -1,4 +1,4 @@
-"""About how many tokens a text costs, where no tokenizer of a model is at hand."""
+"""Estimate the tokens of a text without a model's tokenizer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WIDE: Final = re.compile(rf"[{UNSPACED}]")
 
 def estimated_tokens(text: str) -> int:
     """
-    Return about how many tokens *text* costs: one per CJK character, one per four others.
+    Return an estimate of the tokens of *text*: one per CJK character, one per four others.
 
     >>> estimated_tokens("eight ch"), estimated_tokens("我养猫"), estimated_tokens("")
     (2, 3, 0)

@@ -1,4 +1,4 @@
-"""Parts of a year: quarters, halves, its beginning, middle and end, in English and Chinese."""
+"""Read parts of a year: quarters, halves, beginning, middle and end, in English and Chinese."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NUMBERS: Final = {
     **dict(zip(("1st", "2nd", "3rd", "4th"), range(1, 5), strict=True)),
     "last": 4, "final": 4, "latter": 2, "上": 1, "下": 2,
 }  # fmt: skip
-# The months from which to which a part of a year reaches, as loosely as people say it.
+# First and last month of each part of a year, as loosely as people use the words.
 _PARTS: Final = {
     **dict.fromkeys(("early", "beginning", "start"), (1, 3)),
     **dict.fromkeys(("mid", "middle", "中"), (5, 8)),
@@ -115,9 +115,9 @@ _READERS: Final = tuple((re.compile(pattern, re.IGNORECASE), reader) for pattern
 
 def year_parts_in(text: str, said_on: date) -> Iterator[Dated]:
     """
-    Yield the parts of a year that *text* (in its `plain` form) names, as told on *said_on*.
+    Yield the parts of a year that *text* (in its `plain` form), said on *said_on*, names.
 
-    One without a year is no claim of a value: it may be meant of several.
+    A part without a year may mean several years, and is marked as a duration: it claims no date.
     """
     for pattern, reader in _READERS:
         for match in pattern.finditer(text):
