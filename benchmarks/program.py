@@ -13,6 +13,7 @@ from benchmarks.commands.consolidation import consolidation_bench
 from benchmarks.commands.context import context_bench
 from benchmarks.commands.copy import copy_bench
 from benchmarks.commands.embedder_switch import reembed_bench
+from benchmarks.commands.failover import failover_bench
 from benchmarks.commands.house import house_bench
 from benchmarks.commands.imports import imports_bench
 from benchmarks.commands.langgraph import langgraph
@@ -557,6 +558,7 @@ for _command in (
     between_bench,
     context_bench,
     copy_bench,
+    failover_bench,
     house_bench,
     imports_bench,
     large_bench,

@@ -52,3 +52,20 @@ def test_an_older_server_serves(version: int) -> None:
             assert [] == differences(connection)
     finally:
         server.remove()
+
+
+@pytest.mark.parametrize("version", [15, 18])
+def test_an_owner_who_may_only_make_roles_opens_a_store(version: int) -> None:
+    """Administrators of managed services are no superusers: they use the role that they made."""
+    binaries = find_binaries(version)
+    if binaries is None:
+        pytest.skip(f"no PostgreSQL {version} here")
+    server = PostgresServer(binaries)
+    try:
+        server.start()
+        server.execute("CREATE ROLE owner LOGIN CREATEROLE")
+        server.execute("CREATE DATABASE memory OWNER owner")
+
+        assert ["m0", "m2"] == asyncio.run(use(server.url("memory", user="owner")))
+    finally:
+        server.remove()

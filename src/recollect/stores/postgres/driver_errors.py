@@ -35,6 +35,9 @@ class _Failure:
 AGAIN: Final = ("40001", "40P01")
 """Serialisation failure and deadlock: the transaction may well succeed when it is run again."""
 
+READ_ONLY: Final = "25006"
+"""The server is a replica, or has become one."""
+
 _FAILURES: Final = (
     _Failure(
         AGAIN, StoreUnavailableError, "others wrote in the same place again and again: try again"
@@ -57,7 +60,7 @@ _FAILURES: Final = (
         "the server took too long and nothing was written: try again when it is less busy",
     ),
     _Failure(
-        ("25006",),
+        (READ_ONLY,),
         StoreReadOnlyError,
         "it may not be written: it is a replica, or was set to read only; name the primary",
     ),

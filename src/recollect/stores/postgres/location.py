@@ -76,13 +76,22 @@ def location_of(url: str) -> PostgresLocation:
         "application_name": "recollect",
         "connect_timeout": CONNECT_S,
         **_KEPT_ALIVE,
+        # Of several servers one is the primary, and which one changes.
+        **({"target_session_attrs": "read-write"} if len(_hosts(given)) > 1 else {}),
         **given,
         "client_encoding": "UTF8",
     }
     return PostgresLocation(parameters=parameters, name=_name(given))
 
 
+def _hosts(given: Mapping[str, object]) -> list[str]:
+    return str(given.get("host") or given.get("hostaddr") or "localhost").split(",")
+
+
 def _name(given: Mapping[str, object]) -> str:
-    host, port = given.get("host") or "localhost", given.get("port")
+    hosts, ports = _hosts(given), str(given.get("port") or "").split(",")
+    # One port is that of every host.
+    pairs = zip(hosts, ports * len(hosts) if len(ports) == 1 else ports, strict=False)
+    places = ",".join(f"{host}:{port}" if port else host for host, port in pairs)
     database = given.get("dbname") or given.get("user") or ""
-    return f"postgresql://{host}{f':{port}' if port else ''}/{database}"
+    return f"postgresql://{places}/{database}"

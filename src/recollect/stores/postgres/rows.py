@@ -73,6 +73,8 @@ CLAIM_TRIES_MAX: Final = 8
 _LAST: Final = (1 << 63) - 1
 _FIRST_PAGE: Final = 16
 _PAGE_MAX: Final = 512
+# The lock is a record in the server's log. So a repetition that finds its own trace waits for a
+# synchronous standby as well: the commit that left the trace may have been cut off in that wait.
 _LOCKED: Final[LiteralString] = " FOR UPDATE"
 _CLAIMED: Final[LiteralString] = " FOR UPDATE OF s SKIP LOCKED"
 

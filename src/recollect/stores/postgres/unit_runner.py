@@ -18,7 +18,7 @@ from recollect.records import Scope
 from recollect.stores.foreseen_reads import AppendReads
 from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
 from recollect.stores.postgres.connections import Connections
-from recollect.stores.postgres.driver_errors import AGAIN, LOG, store_errors
+from recollect.stores.postgres.driver_errors import AGAIN, LOG, READ_ONLY, store_errors
 from recollect.stores.postgres.effects import write_effect
 from recollect.stores.postgres.foreseen_rows import ForeseenRows, read_together
 from recollect.stores.postgres.location import PostgresLocation
@@ -131,11 +131,15 @@ class PostgresUnits:
                 try:
                     return self._attempt(unit)
                 except psycopg.Error as error:
-                    if unit.is_lost:
+                    is_demoted = error.sqlstate == READ_ONLY
+                    if unit.is_lost or is_demoted:
                         self.connections.forget()
                     if unit.is_commit_unknown:
                         raise _unknown(self._location, error) from error
-                    if tried == TRIES_MAX or not unit.may_be_repeated(error):
+                    # A server that became a replica keeps its connections: a new one finds the
+                    # primary, if the address leads there. Nothing is gained by asking more often.
+                    tries_max = 2 if is_demoted else TRIES_MAX
+                    if tried >= tries_max or not unit.may_be_repeated(error):
                         raise
             sleep(_PAUSE_S * 2**tried * _CHANCE.uniform(0.5, 1.5))
 
@@ -233,7 +237,7 @@ class _Unit(Generic[ResultT]):
 
     def may_be_repeated(self, error: psycopg.Error) -> bool:
         """Return True if a retry may succeed and does no harm."""
-        return error.sqlstate in AGAIN or self.is_lost
+        return error.sqlstate in (*AGAIN, READ_ONLY) or self.is_lost
 
 
 def _is_untraceable(effect: Effect) -> bool:

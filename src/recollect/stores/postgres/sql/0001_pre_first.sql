@@ -20,7 +20,12 @@ END $$;
 
 DO $$
 BEGIN
-    IF NOT pg_has_role(current_user, 'recollect_app', 'MEMBER') THEN
+    -- Since PostgreSQL 16 a user who made a role may give it away, and take it only by a grant.
+    IF NOT pg_has_role(
+        current_user,
+        'recollect_app',
+        CASE WHEN current_setting('server_version_num')::integer < 160000 THEN 'MEMBER' ELSE 'SET' END
+    ) THEN
         EXECUTE format('GRANT recollect_app TO %I', current_user);
     END IF;
 END $$;

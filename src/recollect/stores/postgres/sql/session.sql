@@ -65,7 +65,11 @@ SELECT format, version, requires FROM recollect.meta;
 UPDATE recollect.meta SET version = greatest(version, %s), requires = greatest(requires, %s);
 
 -- :name may_enter
-SELECT pg_has_role(current_user, 'recollect_app', 'MEMBER');
+SELECT pg_has_role(
+    current_user,
+    'recollect_app',
+    CASE WHEN current_setting('server_version_num')::integer < 160000 THEN 'MEMBER' ELSE 'SET' END
+);
 
 -- :name secret
 SELECT secret FROM recollect.meta;
