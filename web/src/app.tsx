@@ -94,9 +94,11 @@ function AskKey({ error, entered }: { error: unknown; entered: () => void }) {
   return (
     <form className="ask-key" onSubmit={(event) => { event.preventDefault(); storeKey(key.trim()); setTries(tries + 1); entered(); }}>
       <h1 className="brand"><Logo />Recollect</h1>
+      <p className="about">{t("key.about")}</p>
       <Field label={t("key.ask")} hint={t("key.hint")}>{(id) => <input id={id} type="password" autoComplete="off" autoFocus required value={key} onChange={(event) => setKey(event.target.value)} />}</Field>
       {tries > 0 && <div className="wrong" role="alert"><Icon name="warn" /><p>{sentenceOf(error, t)}</p></div>}
       <button type="submit" className="accent">{t("key.enter")}</button>
+      <p className="hint">{t("key.none")} <code>recollect keys create</code></p>
     </form>
   );
 }

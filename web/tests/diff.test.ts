@@ -36,6 +36,14 @@ describe("the difference of two texts", () => {
     expect(pieces.filter((each) => each.kind === "same").length).toBeGreaterThan(0);
   });
 
+  it("shows texts that have little in common whole", () => {
+    expect(textDiff("three espressos a day", "one espresso in the morning; tea later")).toEqual([
+      { kind: "removed", text: "three espressos a day" }, { kind: "added", text: "one espresso in the morning; tea later" },
+    ]);
+    expect(textDiff("", "new")).toEqual([{ kind: "added", text: "new" }]);
+    expect(textDiff("", "")).toEqual([]);
+  });
+
   it("compares Chinese by character", () => {
     expect(wordsOf("我住在里斯本")).toHaveLength(6);
     expect(textDiff("我住在北京", "我住在南京").filter((each) => each.kind === "same").map((each) => each.text)).toEqual(["我住在", "京"]);

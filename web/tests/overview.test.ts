@@ -16,10 +16,12 @@ describe("what is known", () => {
     expect(knownNow(all, [], NOW, 1).map((each) => each.key)).toEqual(["new"]);
   });
 
-  it("is in the order of the days that stand beside it", () => {
+  it("is by type, and in the order of the days that stand beside it", () => {
     const on = (key: string, updated_at: string, more: Partial<Memory> = {}) => memory(key, { updated_at, ...more });
     const all = newest(on("written last", "2026-05-09T00:00:00Z", { valid_from: "2026-01-01T00:00:00Z" }), on("said last", "2026-05-01T00:00:00Z"), on("before", "2026-04-01T00:00:00Z"));
     expect(knownNow(all, [], NOW, 3).map((each) => each.key)).toEqual(["said last", "before", "written last"]);
+    const notes = [on("note", "2026-05-09T00:00:00Z", { type: "Note" }), on("fact", "2026-05-01T00:00:00Z")];
+    expect(knownNow(newest(...notes), [], NOW, 3).map((each) => each.key)).toEqual(["fact", "note"]);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Problem } from "../src/api/problem";
 import type { Evidence } from "../src/api/shapes";
 import { whyWritten } from "../src/lib/causes";
-import { distinct, freshEvidence, isByHand } from "../src/lib/evidence";
+import { distinct, freshEvidence, writtenByHand } from "../src/lib/evidence";
 import { modelName } from "../src/lib/model_name";
 import { wordsOf } from "../src/lib/sentences";
 import { sentenceOf } from "../src/lib/session";
@@ -23,12 +23,16 @@ describe("the words that a memory rests on", () => {
   });
 
   it("say nothing of what somebody wrote since", () => {
-    const version = (sentence: string, cause: string, ...quotes: string[]) => ({ sentence, cause, evidence: { "": quotes.map((each) => said("1", each)) } });
-    const before = version("She lives in Porto", "formed", "a");
-    expect(isByHand(version("She lives in Braga", "put", "a"), before)).toBe(true);
-    expect(isByHand(version("She lives in Braga", "put", "b"), before)).toBe(false);
-    expect(isByHand(version("She lives in Porto", "put", "a"), before)).toBe(false);
-    expect(isByHand(version("She lives in Braga", "corrected: she said so", "a"), before)).toBe(false);
+    const version = (number: number, sentence: string, cause: string, ...quotes: string[]) => ({ version: number, sentence, cause, evidence: { "": quotes.map((each) => said("1", each)) } });
+    const before = version(1, "She lives in Porto", "formed", "a");
+    const written = version(2, "She lives in Braga", "put", "a");
+    const by = (...later: (typeof before)[]) => writtenByHand([before, ...later])?.version;
+    expect(by(written)).toBe(2);
+    expect(by(version(2, "She lives in Braga", "put", "b"))).toBeUndefined();
+    expect(by(version(2, "She lives in Porto", "put", "a"))).toBeUndefined();
+    expect(by(version(2, "She lives in Braga", "corrected: she said so", "a"))).toBeUndefined();
+    expect(by(written, version(3, "She lives in Braga", "end", "a"))).toBe(2);
+    expect(by(written, version(3, "She lives in Braga", "said again", "a", "b"))).toBeUndefined();
   });
 
   it("are told apart by the file where they stand", () => {

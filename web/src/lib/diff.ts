@@ -14,6 +14,8 @@ export interface Piece {
 }
 
 const WORDS_MAX = 400;
+/** Of texts that share less than this, crumbs in common would only make both hard to read. */
+const SHARED_MIN = 0.4;
 
 /** The leaves that differ; elements of a list are compared by value, so that a removal moves none. */
 export function changesBetween(before: Json, after: Json): Change[] {
@@ -77,13 +79,12 @@ export function wordsOf(text: string): string[] {
   return text.match(/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\s+|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+/g) ?? [];
 }
 
-/** The longest common run of words, as pieces that are kept, added or removed. */
+/** The words in common, and what was added and removed between them; texts that have little in common whole. */
 export function textDiff(before: string, after: string): Piece[] {
   const old = wordsOf(before);
   const now = wordsOf(after);
-  if (old.length > WORDS_MAX || now.length > WORDS_MAX) {
-    return [{ kind: "removed", text: before }, { kind: "added", text: after }];
-  }
+  const whole: Piece[] = [{ kind: "removed", text: before }, { kind: "added", text: after }].filter((each): each is Piece => each.text !== "");
+  if (old.length > WORDS_MAX || now.length > WORDS_MAX) return whole;
   const length = lengths(old, now);
   const pieces: Piece[] = [];
   let i = 0;
@@ -98,7 +99,10 @@ export function textDiff(before: string, after: string): Piece[] {
       push(pieces, "added", now[j++] as string);
     }
   }
-  return pieces;
+  const isSpace = (text: string) => !text.trim();
+  const shared = pieces.filter((each) => each.kind === "same").flatMap((each) => wordsOf(each.text)).filter((each) => !isSpace(each)).length;
+  const fewer = Math.min(...[old, now].map((words) => words.filter((each) => !isSpace(each)).length));
+  return shared < SHARED_MIN * fewer ? whole : pieces;
 }
 
 function lengths(old: string[], now: string[]): number[][] {

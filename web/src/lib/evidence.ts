@@ -18,5 +18,16 @@ export function freshEvidence(revision: Pick<Revision, "evidence">, before: Pick
 type Written = Pick<Revision, "cause" | "sentence" | "evidence">;
 
 /** Whether a version says something else than the one before, and rests on no words that say it so: somebody wrote it. */
-export const isByHand = (version: Written, before: Written): boolean =>
+const isByHand = (version: Written, before: Written): boolean =>
   version.cause === "put" && version.sentence !== before.sentence && !freshEvidence(version, before).length;
+
+/** The version in which somebody wrote what a memory says now, unless words that were cited later say it too. */
+export function writtenByHand<V extends Written & Pick<Revision, "version">>(revisions: readonly V[]): V | undefined {
+  const newestFirst = [...revisions].sort((one, other) => other.version - one.version);
+  for (const [place, version] of newestFirst.entries()) {
+    const before = newestFirst[place + 1];
+    if (!before || freshEvidence(version, before).length) return undefined;
+    if (version.sentence !== before.sentence) return isByHand(version, before) ? version : undefined;
+  }
+  return undefined;
+}

@@ -15,10 +15,10 @@ const isTrue = (memory: Memory, now: number): boolean =>
 
 const addressOf = ({ type, key }: Memory): string => `${type}/${key}`;
 
-/** What is true now, newest first by the day that is shown of it, without what the profiles say. */
+/** What is true now, by type, the newest of each first by the day that is shown of it; without what the profiles say. */
 export function knownNow(newest: readonly NewestMemory[], profiles: readonly Memory[], now: number, most: number): Memory[] {
   const told = new Set(profiles.map(addressOf));
-  return newest.map((each) => each.memory).filter((each) => !told.has(addressOf(each)) && isTrue(each, now)).slice(0, most).sort((one, other) => Date.parse(timeOf(other)) - Date.parse(timeOf(one)));
+  return newest.map((each) => each.memory).filter((each) => !told.has(addressOf(each)) && isTrue(each, now)).slice(0, most).sort((one, other) => one.type.localeCompare(other.type) || Date.parse(timeOf(other)) - Date.parse(timeOf(one)));
 }
 
 export type ChangeWord = "new" | "changed" | "ended" | "waits";

@@ -145,9 +145,19 @@ function boxOf(name: string): Box {
 
 const isOver = (edge: GraphEdge): boolean => edge.valid_until !== null && Date.parse(edge.valid_until) <= Date.now();
 
+/** The entity that most facts are about, if there is one such. */
+function centreOf({ edges }: Graph): string | undefined {
+  const counts = new Map<string, number>();
+  for (const { from } of edges) counts.set(from, (counts.get(from) ?? 0) + 1);
+  const [most, next] = [...counts].sort(([, one], [, other]) => other - one);
+  return most && most[1] > (next?.[1] ?? 1) ? most[0] : undefined;
+}
+
 function elementsOf(graph: Graph, first: string | undefined, boxes: ReadonlyMap<string, Box>, points: ReadonlyMap<string, Point>): ElementDefinition[] {
+  const subjects = new Set(graph.edges.map((each) => each.from));
+  const centre = first ?? centreOf(graph);
   return [
-    ...graph.nodes.map((each): ElementDefinition => ({ group: "nodes", data: { id: each.id, label: labelOf(each.name), width: boxes.get(each.id)?.width }, position: { ...(points.get(each.id) as Point) }, classes: each.id === first ? "first" : "" })),
+    ...graph.nodes.map((each): ElementDefinition => ({ group: "nodes", data: { id: each.id, label: labelOf(each.name), width: boxes.get(each.id)?.width }, position: { ...(points.get(each.id) as Point) }, classes: each.id === centre ? "first" : subjects.has(each.id) ? "subject" : "" })),
     ...graph.edges.filter((each) => each.from !== each.to || graph.nodes.length > 0).map((each): ElementDefinition => ({ group: "edges", data: { id: edgeName(each), source: each.from, target: each.to, label: each.predicate }, classes: isOver(each) ? "over" : "" })),
   ];
 }
@@ -165,6 +175,7 @@ function stylesIn(element: HTMLElement): StylesheetJson {
   probe.remove();
   return [
     { selector: "node", style: { shape: "round-rectangle", "corner-radius": "16", width: "data(width)", height: HEIGHT, label: "data(label)", "text-valign": "center", "text-halign": "center", "font-size": 13, "font-family": font, color: ink, "background-color": raised, "border-color": line, "border-width": 1.4 } },
+    { selector: "node.subject", style: { "background-color": soft, "border-color": accent } },
     { selector: "node.first", style: { "background-color": accent, "border-color": accent, color: accentInk, "font-weight": 600 } },
     { selector: "node.chosen", style: { "border-color": accent, "border-width": 3 } },
     { selector: "node.marked", style: { "border-color": mark, "border-width": 3 } },

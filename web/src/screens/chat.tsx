@@ -186,6 +186,10 @@ function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, toggle
     setText(text.trim() ? `${unsent.text}\n${text}` : unsent.text);
     document.getElementById("composer")?.focus();
   };
+  const begin = (words: string) => {
+    setText(words);
+    document.getElementById("composer")?.focus();
+  };
   return (
     <>
       <section className="talk" aria-label={t("chat.talk")}>
@@ -200,7 +204,7 @@ function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, toggle
             {known !== undefined && known.length > 0 && <span className="count">{known.length}</span>}
           </button>
         </header>
-        <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} brought={brought} isPast={isPast} changed={refresh} edit={edit} />
+        <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} brought={brought} isPast={isPast} changed={refresh} edit={edit} begin={can("write") ? begin : undefined} />
         {isPast && <div className="composer composer-past"><p>{t("chat.past", { day: wording.day(until.slice(0, 10)) })}</p><ToToday /></div>}
         {!isPast && can("write") && <Composer text={text} setText={setText} isAnswering={talk.isAnswering} say={talk.say} stop={talk.stop} />}
       </section>

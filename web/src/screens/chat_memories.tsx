@@ -45,8 +45,8 @@ export function MemoriesPanel({ thread, isPast, standing, memories, error, refre
         <section key={name} className="panel-type">
           <h3><TypeSign type={name} /><TypeName type={name} /> <span className="faint">{active.filter((each) => each.type === name).length}</span></h3>
           <ul>
-            {active.filter((each) => each.type === name).map((memory) => (
-              <li key={memory.key} className={fresh.has(`${memory.type}/${memory.key}/${memory.version}`) ? "panel-memory fresh" : "panel-memory"}>
+            {trueFirst(active.filter((each) => each.type === name)).map((memory) => (
+              <li key={memory.key} className={`panel-memory${fresh.has(`${memory.type}/${memory.key}/${memory.version}`) ? " fresh" : ""}${isEnded(memory) ? " ended" : ""}`}>
                 {isDocument(memory)
                   ? <Value value={memory.value} scope={scope} />
                   : <a className="said" href={memoryLink(memory, scope)}>{memory.sentence}</a>}
@@ -64,6 +64,11 @@ export function MemoriesPanel({ thread, isPast, standing, memories, error, refre
     </aside>
   );
 }
+
+const isEnded = ({ valid_until }: Memory): boolean => valid_until !== null && Date.parse(valid_until) <= Date.now();
+
+/** What is over stands below what is true. */
+const trueFirst = (memories: readonly Memory[]): Memory[] => [...memories].sort((one, other) => Number(isEnded(one)) - Number(isEnded(other)));
 
 function byProfileFirst(memories: readonly Memory[]): (one: string, other: string) => number {
   const isProfile = (name: string) => memories.some((each) => each.type === name && (each.key === name || speakerOf(each) !== undefined));

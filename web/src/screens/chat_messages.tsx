@@ -17,7 +17,9 @@ import { ActFailure, Empty, Failure, Loading } from "../parts/states";
 import type { Shown, TalkShown } from "./chat_talk";
 import { Used } from "./chat_used";
 
-export function Messages({ thread, talk, wanted, quotes, brought, isPast, changed, edit }: {
+const BEGINNINGS = ["chat.begin_fact", "chat.begin_question"] as const;
+
+export function Messages({ thread, talk, wanted, quotes, brought, isPast, changed, edit, begin }: {
   thread: string;
   talk: TalkShown;
   wanted: string | null;
@@ -26,6 +28,8 @@ export function Messages({ thread, talk, wanted, quotes, brought, isPast, change
   isPast: boolean;
   changed: () => void;
   edit: (unsent: Unsent) => void;
+  /** Puts words into the field, where a talk may begin. */
+  begin?: (words: string) => void;
 }) {
   const { t } = useAround();
   const { shown } = talk;
@@ -46,6 +50,7 @@ export function Messages({ thread, talk, wanted, quotes, brought, isPast, change
       {!shown.length && !talk.error && (
         <Empty icon={isPast ? "time" : "chat"} title={t(isPast ? "chat.empty_then" : "chat.empty")}>
           {!isPast && <p>{t("chat.empty_about")}</p>}
+          {!isPast && begin && <p className="chips">{BEGINNINGS.map((each) => <button key={each} type="button" className="chip" onClick={() => begin(t(each))}>{t(each)}</button>)}</p>}
         </Empty>
       )}
       {talk.earlierError ? <Failure error={talk.earlierError} again={talk.earlier} /> : talk.hasEarlier && <button type="button" className="more" onClick={talk.earlier}>{t("chat.earlier")}</button>}

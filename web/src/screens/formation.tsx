@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
 import { useAct } from "../lib/act";
-import type { Formation, Pending } from "../api/shapes";
+import type { Formation, Memory, Outcome, Pending, Scope } from "../api/shapes";
 import { useAsked, useNow, usePages } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { useFormNow } from "../lib/form_now";
@@ -11,8 +11,10 @@ import { isBroken } from "../lib/overview";
 import { actionOf, isBlank, summaryOf } from "../lib/receipts";
 import { modelName } from "../lib/model_name";
 import { linkTo } from "../lib/route";
+import { isDocument } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { Badge, memoryLink, PageHead, ScopeName, When } from "../parts/basics";
+import { TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
 import { clock } from "./chat_memories";
 
@@ -125,6 +127,7 @@ function Receipt({ formation: short, changed }: { formation: Formation; changed:
   const retrying = useRetry(changed);
   const [isOpen, setOpen] = useState(false);
   const whole = useAsked(() => (isOpen ? api.formation(scope, short.id) : Promise.resolve(null)), [scope, short.id, short.status, isOpen]);
+  const sentences = useAsked(() => sentencesOf(scope, whole.value?.receipt.outcomes ?? []), [scope, whole.value]);
   const formation = whole.value ?? short;
   const { outcomes = [], outcomes_left_out = 0, refused = [], reason, model } = formation.receipt;
   const threads = Object.keys(formation.failed).length ? Object.keys(formation.failed) : Object.keys(formation.watermarks);
@@ -134,6 +137,7 @@ function Receipt({ formation: short, changed }: { formation: Formation; changed:
         <summary>
           <Badge kind={KINDS[formation.status]}>{t(`formation.${formation.status}`)}</Badge>
           <span>{summed(formation, t)}</span>
+          <span className="faint receipt-threads">{threads.join(", ")}</span>
           {formation.calls > 0 && <span className="faint">{t("formation.cost", { count: formation.calls, tokens: wording.number(formation.tokens) })}</span>}
           <span className="row-when"><When at={formation.at} /></span>
         </summary>
@@ -142,7 +146,7 @@ function Receipt({ formation: short, changed }: { formation: Formation; changed:
           {reason && <p className={formation.status === "consolidated" ? undefined : "fault"}>{reason}</p>}
           {isBlank(formation.receipt) && <p className="faint">{t("formation.erased")}</p>}
           <ul>
-            {outcomes.map((each, place) => <li key={place}><Badge kind={each.action === "refused" ? "wrong" : each.action === "quarantined" ? "warn" : undefined}>{actionName(each.action, t)}</Badge> <a href={memoryLink(each, scope)}>{each.type}{each.key !== each.type && ` · ${each.key}`}</a>{each.reason && <span className="faint"> {each.reason}</span>}</li>)}
+            {outcomes.map((each, place) => <li key={place}><Badge kind={each.action === "refused" ? "wrong" : each.action === "quarantined" ? "warn" : undefined}>{actionName(each.action, t)}</Badge> <TypeSign type={each.type} isNamed={false} /> <a href={memoryLink(each, scope)}>{sentences.value?.get(nameOf(each)) ?? `${each.type}${each.key === each.type ? "" : ` · ${each.key}`}`}</a>{each.reason && <span className="faint"> {each.reason}</span>}</li>)}
             {refused.map((each, place) => <li key={`refused-${place}`}><Badge kind="wrong">{each.kind}</Badge> {each.type ?? each.target} <span className="faint">{each.reason}</span></li>)}
           </ul>
           {outcomes_left_out > 0 && <p className="faint">{t("formation.left_out", { count: outcomes_left_out })}</p>}
@@ -154,6 +158,16 @@ function Receipt({ formation: short, changed }: { formation: Formation; changed:
     </li>
   );
 }
+
+const SENTENCES = 20;
+
+/** What memories of a receipt say today; of those that are gone the receipt has their address. */
+async function sentencesOf(scope: Scope, outcomes: readonly Outcome[]): Promise<ReadonlyMap<string, string>> {
+  const read = await Promise.all(outcomes.slice(0, SENTENCES).map((each) => api.memory(scope, each.type, each.key).catch(() => null)));
+  return new Map(read.filter((each) => each !== null && !isDocument(each)).map((each) => [nameOf(each as Memory), (each as Memory).sentence]));
+}
+
+const nameOf = ({ type, key }: Pick<Memory, "type" | "key">): string => JSON.stringify([type, key]);
 
 function actionName(action: string, t: ReturnType<typeof useAround>["t"]): string {
   const known = actionOf(action);

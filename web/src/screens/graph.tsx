@@ -169,7 +169,7 @@ function Facts({ graph, chosen }: { graph: Drawn; chosen: string | null }) {
             {rows.map((edge) => (
               <tr key={edgeName(edge)}>
                 <td><FactLine graph={graph} fact={edge} /></td>
-                <td className="faint">{edge.valid_from ? wording.day(edge.valid_from) : "…"} – {edge.valid_until ? wording.day(edge.valid_until) : "…"}</td>
+                <td className="faint">{edge.valid_from || edge.valid_until ? `${edge.valid_from ? wording.day(edge.valid_from) : "…"} – ${edge.valid_until ? wording.day(edge.valid_until) : "…"}` : t("memory.open_end")}</td>
               </tr>
             ))}
           </tbody>

@@ -88,7 +88,7 @@ export default function Memories() {
           <input type="search" id="search" value={typed} placeholder={t("memories.search")} aria-label={t("memories.search")} onChange={(event) => setTyped(event.target.value)} />
           <Filtering filters={filters} set={set} counts={listing.counts} known={types.value?.types.map((each) => each.name) ?? []} />
         </search>
-        <Failure error={types.error} again={types.again} />
+        {!listing.error && <Failure error={types.error} again={types.again} />}
         {!listing.counts && <Failure error={listing.error} again={listing.again} isBusy={listing.isLoading} />}
         {!listing.counts && !listing.error && <Loading rows={6} />}
         {total === 0 && !listing.isFormer && !listing.error && (

@@ -9,9 +9,9 @@ import { useAsked, type Asked } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { keptEvidence, standing, useMemoryActs } from "../lib/memory_acts";
 import { whyWritten } from "../lib/causes";
-import { isEdited } from "../lib/outcomes";
+import { isEdited, isSame } from "../lib/outcomes";
 import { endOf } from "../lib/days";
-import { distinct, freshEvidence, isByHand } from "../lib/evidence";
+import { distinct, freshEvidence, writtenByHand } from "../lib/evidence";
 import { believedAt, speakerOf, timeOf } from "../lib/past";
 import { go, linkTo } from "../lib/route";
 import { isDocument, personIn } from "../lib/sentences";
@@ -25,6 +25,7 @@ import { TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading } from "../parts/states";
 import { Changes, Quotes, SentenceChange, Value } from "../parts/value";
 import { useValueDraft, ValueForm } from "../parts/value_form";
+import { WhyBelieved } from "./memory_why";
 
 export function MemoryView({ type, name, back, changed, known }: { type: string; name: string; back: string; changed: () => void; known: string }) {
   const { t } = useAround();
@@ -139,15 +140,14 @@ function Told({ memory, revisions, changed }: { memory: Memory; revisions: reado
       </>
     );
   }
-  const version = (number: number) => revisions?.find((each) => each.version === number);
-  const [newest, before] = [version(memory.version), version(memory.version - 1)];
-  const written = newest && before && isByHand(newest, before) ? wording.day(newest.believed_from) : undefined;
+  const byHand = writtenByHand(revisions ?? []);
+  const written = byHand && wording.day(byHand.believed_from);
   return (
     <>
       <Block title={t("memory.why")}>
         {written && <p>{t("memory.by_hand", { day: written })}</p>}
         {written && !hasNone && <p className="hint">{t("memory.rested_on")}</p>}
-        {written && hasNone ? null : hasNone ? <p className="faint">{t("memory.no_evidence")}</p> : <div className="why-believed"><Quotes evidence={distinct(Object.values(memory.evidence).flat())} scope={scope} /></div>}
+        {written && hasNone ? null : hasNone ? <p className="faint">{t("memory.no_evidence")}</p> : <WhyBelieved evidence={distinct(Object.values(memory.evidence).flat())} until={memory.updated_at} />}
       </Block>
       <Validity memory={memory} />
       {Object.keys(memory.value).length > 1 && <details className="fold"><summary>{t("memory.parts")}</summary><Value value={memory.value} scope={scope} aside={aside} /></details>}
@@ -282,6 +282,8 @@ function Edit({ memory, done, cancel }: { memory: Memory; done: () => void; canc
   const save = () => {
     draft.reveal();
     if (draft.isFaulty || !value) return;
+    // A version that says what the one before says would only hide who wrote that.
+    if (isSame(value, base.value) && from === local(base.valid_from) && until === local(base.valid_until)) return cancel();
     const { type: typeName, key, expires_at } = base;
     const written = { value, valid_from: utc(from, base.valid_from), valid_until: utc(until, base.valid_until), expires_at, evidence: keptWhereSame(base, value) };
     void act.run<Memory & Undoable>({

@@ -53,7 +53,7 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
   const day = days.known || days.on;
   const [now] = useState(() => (isNow ? Date.now() : Date.parse(endOf(days.on || days.known))));
   const person = personIn(glance.profiles) ?? scope[scope.length - 1];
-  const rest = [...glance.profiles.filter((each) => !isDocument(each)), ...knownNow(glance.newest, glance.profiles, now, KNOWN)];
+  const rest = [...knownNow(glance.newest, glance.profiles, now, KNOWN), ...glance.profiles.filter((each) => !isDocument(each))];
   return (
     <>
       <header className="overview-head">
@@ -72,6 +72,7 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
             {glance.profiles.filter(isDocument).map((each) => <ProfileCard key={`${each.type}/${each.key}`} memory={each} />)}
             {rest.length > 0 && <ul className="sentences">{rest.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} now={now} />)}</ul>}
           </section>
+          {isNow && <Recalled glance={glance} />}
         </div>
         <div className="overview-side">
           {(isNow || days.known || glance.waiting.length > 0) && <Waiting glance={glance} isNow={!days.known} now={now} />}
@@ -80,7 +81,6 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
             <ol className="changed">{glance.newest.slice(0, CHANGED).map((each) => <Changed key={`${each.memory.type}/${each.memory.key}`} newest={each} now={now} />)}</ol>
           </section>
           {isNow && <FormationHealth />}
-          {isNow && <Recalled glance={glance} />}
           <OverTime until={now} />
           {!isNow && <p className="hint">{t("overview.today_only")}</p>}
         </div>
@@ -99,7 +99,7 @@ function OfTypes({ days }: { days: Days }) {
   return (
     <ul className="of-types">
       {types.map(([type, count]) => (
-        <li key={type}><a className={`of-type tint-${lookOf(type).tint}`} href={linkTo(["memories"], scope, { type, ...days })}><TypeSign type={type} /><strong>{wording.number(count)}</strong> <span>{type}</span></a></li>
+        <li key={type}><a className={`of-type tint-${lookOf(type).tint}`} href={linkTo(["memories"], scope, { type, ...days })}><TypeSign type={type} /><span>{type}</span> <strong>{wording.number(count)}</strong></a></li>
       ))}
     </ul>
   );
@@ -235,7 +235,7 @@ function Nothing({ below }: { below: Glance["below"] }) {
           <li key={place} className="block">
             <span className="step-number" aria-hidden="true">{at + 1}</span>
             <p>{t(words)}</p>
-            <a className="button" href={linkTo([place], scope)}>{t(act)}</a>
+            <a className={at ? "button" : "button accent"} href={linkTo([place], scope)}>{t(act)}</a>
           </li>
         ))}
       </ol>

@@ -105,7 +105,7 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
       </section>
       <div className="two">
         <section className="block">
-          <h2>{t("profile.then")}</h2>
+          <h2>{place === stops.length - 1 ? t("profile.now") : t("profile.then", { day: label })}</h2>
           {revision ? <Value value={revision.value} evidence={revision.evidence} scope={scope} /> : <p className="faint">{t("profile.nothing_then")}</p>}
         </section>
         <section className="block">

@@ -15,6 +15,7 @@ import { Entry, hrefOf, reasonOf, sizeOf } from "./recall_entry";
 import { Missing } from "./recall_missing";
 
 const OTHER = "b_";
+const SUGGESTED = 4;
 
 export default function Recall() {
   const { t } = useAround();
@@ -61,6 +62,7 @@ function AskForm({ asked, field, label, submit }: { asked: RecallSettings; field
   const { t } = useAround();
   const { can } = useHere();
   const [draft, setDraft] = useState(asked);
+  const [isWide] = useState(() => matchMedia("(min-width: 901px)").matches);
   useEffect(() => setDraft(asked), [JSON.stringify(asked)]);
   const set = (name: keyof RecallSettings) => (event: { target: { value: string } }) => setDraft({ ...draft, [name]: event.target.value });
   return (
@@ -69,6 +71,8 @@ function AskForm({ asked, field, label, submit }: { asked: RecallSettings; field
         <input type="search" id={field} value={draft.q} placeholder={t("recall.ask")} aria-label={t("recall.ask")} onChange={set("q")} />
         <button type="submit" className="accent" disabled={!draft.q.trim()}>{t("recall.do")}</button>
       </div>
+      <details className="ask-more" open={isWide || isNarrowed(asked)}>
+      <summary>{t("recall.options")}</summary>
       <div className="ask-options">
         <label>{t("recall.among")}<select value={draft.among} onChange={set("among")}><option value="">{t("recall.everything")}</option><option value="memories">{t("memories")}</option></select></label>
         <label>{t("recall.limit")}<input type="number" min={1} max={200} value={draft.limit} onChange={set("limit")} /></label>
@@ -78,20 +82,33 @@ function AskForm({ asked, field, label, submit }: { asked: RecallSettings; field
         <label>{t("recall.known_at")}<input type="date" value={draft.known} onChange={set("known")} /></label>
         {can("below") && <label className="check"><input type="checkbox" checked={draft.below === "1"} onChange={(event) => setDraft({ ...draft, below: event.target.checked ? "1" : "" })} />{t("memories.below")}</label>}
       </div>
+      </details>
     </form>
   );
 }
+
+/** Whether anything but the question is asked in another way than usual. */
+const isNarrowed = (asked: RecallSettings): boolean => Object.keys(addressOf({ ...asked, q: "" })).length > 0;
 
 function Side({ asked, answer, beside }: { asked: RecallSettings; answer: ReturnType<typeof useRecall>; beside: RecallAnswer | null | undefined }) {
   const { t } = useAround();
   return (
     <>
       <Failure error={answer.error} again={answer.again} />
-      {!asked.q && <Empty icon="recall" title={t("recall.empty")}><p>{t("recall.empty_about")}</p></Empty>}
+      {!asked.q && <Empty icon="recall" title={t("recall.empty")}><p>{t("recall.empty_about")}</p><AskedBefore /></Empty>}
       {asked.q && answer.isLoading && !answer.value && !answer.error && <Loading rows={5} />}
       {answer.value && <Answer asked={asked} answer={answer.value} beside={beside} />}
     </>
   );
+}
+
+/** Questions that were asked here before, to be asked again. */
+function AskedBefore() {
+  const { scope } = useHere();
+  const glance = useAsked(() => api.overview(scope, {}), [scope]);
+  const questions = [...new Set(glance.value?.recalled.map((each) => each.query))].slice(0, SUGGESTED);
+  if (!questions.length) return null;
+  return <ul className="chips">{questions.map((each) => <li key={each}><a className="chip" href={linkTo(["recall"], scope, { q: each })}>{each}</a></li>)}</ul>;
 }
 
 function Answer({ asked, answer, beside }: { asked: RecallSettings; answer: RecallAnswer; beside: RecallAnswer | null | undefined }) {

@@ -53,7 +53,7 @@ export function Entry({ entry, entries, place, most, isReranked, before }: Entry
           {signals.map((each) => <span key={each.name} className={`signal signal-${each.name}${each.part < 0 ? " against" : ""}`} style={{ width: `${(Math.abs(each.part) / most) * 100}%` }} />)}
         </div>
         <details className="signals">
-          <summary>{signals.slice(0, 3).map((each) => `${signalName(each.name, t)} ${signed(each.part, wording)}`).join(" · ") || t("recall.no_signals")}</summary>
+          <summary>{signals.length ? signals.slice(0, 3).map((each) => <span key={each.name} className="signal-word"><span className={`swatch signal-${each.name}`} aria-hidden="true" />{signalName(each.name, t)} {signed(each.part, wording)}</span>) : t("recall.no_signals")}</summary>
           {entries.length > 1 && <Why entries={entries} place={place} isReranked={isReranked} />}
           <table>
             <thead><tr><th scope="col">{t("recall.signal")}</th><th scope="col">z</th><th scope="col">{t("recall.weight")}</th><th scope="col">{t("recall.part")}</th></tr></thead>

@@ -1,6 +1,6 @@
 /** Settings: looks, what is kept and used, keys, export and import, erase with a preview, the audit. */
 
-import { useState, type ReactNode } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import { api, storeKey, storedKey } from "../api/client";
 import { isGone, mayBeDone } from "../api/problem";
 import type { EraseCounts, ErasePreview, EraseReceipt, EraseTarget, Key } from "../api/shapes";
@@ -10,7 +10,8 @@ import { useChanges } from "../lib/changes";
 import { forgetDrafts } from "../lib/drafts";
 import { outbox } from "../lib/outbox";
 import { isSame } from "../lib/outcomes";
-import type { Day } from "../lib/overview";
+import { lastDays, type Day } from "../lib/overview";
+import { linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording, type Theme } from "../lib/session";
 import { turns } from "../lib/turns";
 import { daysIn } from "../lib/usage";
@@ -26,28 +27,48 @@ export default function Settings() {
   return (
     <div className="page">
       <PageHead title={t("settings")} about={t("settings.about", { version: me.version })} />
+      {can("admin") && <Ways />}
       <div className="two">
         <Looks />
         <About />
       </div>
       <div className="two">
-        {can("write") && <Part title={t("import")} about={t("import.about")}><Import /></Part>}
+        {can("write") && <Part id="import" title={t("import")} about={t("import.about")}><Import /></Part>}
         <div className="stack">
-          <Part title={t("export")} about={t("export.about")}><Export /></Part>
+          <Part id="export" title={t("export")} about={t("export.about")}><Export /></Part>
           {can("erase") && <Erase />}
         </div>
       </div>
       {can("admin") && <Keys />}
       {can("admin") && <Usage />}
-      {can("admin") && <Part title={t("health")} about={t("health.about")}><HealthReport /></Part>}
+      {can("admin") && <Part id="health" title={t("health")} about={t("health.about")}><HealthReport /></Part>}
       {can("admin") && <Audit />}
     </div>
   );
 }
 
-function Part({ title, about, children }: { title: string; about?: string; children: ReactNode }) {
+const WAYS = ["import", "export", "erase", "keys", "usage", "health", "audit"] as const;
+
+/** The way to each part of a long screen. */
+function Ways() {
+  const { t } = useAround();
+  const { scope, can } = useHere();
+  const { query } = useRoute();
+  const part = query.get("part");
+  useEffect(() => {
+    if (part) document.getElementById(part)?.scrollIntoView({ block: "start" });
+  }, [part]);
+  const ways = WAYS.filter((each) => (each !== "import" || can("write")) && (each !== "erase" || can("erase")));
   return (
-    <section className="block">
+    <nav className="ways" aria-label={t("settings.ways")}>
+      {ways.map((each) => <a key={each} className="chip" href={linkTo(["settings"], scope, { part: each })} onClick={() => document.getElementById(each)?.scrollIntoView({ block: "start" })}>{t(each)}</a>)}
+    </nav>
+  );
+}
+
+function Part({ id, title, about, children }: { id?: string; title: string; about?: string; children: ReactNode }) {
+  return (
+    <section className="block" id={id}>
       <h2>{title}</h2>
       {about && <p className="hint">{about}</p>}
       <Boundary about={title}>{children}</Boundary>
@@ -98,7 +119,7 @@ function Usage() {
   const days = usage.value ? daysIn(usage.value) : [];
   const names = [...new Set(days.flatMap((each) => Object.keys(each.counts)))];
   return (
-    <Part title={t("usage")} about={t("usage.about")}>
+    <Part id="usage" title={t("usage")} about={t("usage.about")}>
       <Failure error={usage.error} again={usage.again} />
       {!usage.value && !usage.error && <Loading rows={2} />}
       {usage.value && !days.length && <p className="faint">{t("usage.none")}</p>}
@@ -107,18 +128,27 @@ function Usage() {
   );
 }
 
+const DAYS = 30;
+const COUNTS = ["requests", "messages", "memories", "bytes", "recalls", "calls", "tokens"] as const;
+
+function countName(name: string, t: ReturnType<typeof useAround>["t"]): string {
+  const known = COUNTS.find((each) => each === name);
+  return known ? t(`count.${known}`) : name.replaceAll("_", " ");
+}
+
 function Bars({ name, days }: { name: string; days: readonly Day[] }) {
+  const { t } = useAround();
   const wording = useWording();
-  const shown = days.slice(-30);
-  const most = Math.max(1, ...shown.map((each) => each.counts[name] ?? 0));
-  const sum = shown.reduce((total, each) => total + (each.counts[name] ?? 0), 0);
+  const shown = lastDays(days, name, DAYS, Date.now());
+  const most = Math.max(1, ...shown.map((each) => each.value));
+  const sum = shown.reduce((total, each) => total + each.value, 0);
   return (
     <figure className="bars">
-      <figcaption>{name.replaceAll("_", " ")} <strong>{wording.number(sum)}</strong></figcaption>
-      <svg viewBox={`0 0 ${Math.max(shown.length, 14) * 10} 40`} preserveAspectRatio="none" role="img" aria-label={`${name}: ${wording.number(sum)}`}>
+      <figcaption>{countName(name, t)} <strong>{wording.number(sum)}</strong></figcaption>
+      <svg viewBox={`0 0 ${DAYS * 10} 40`} preserveAspectRatio="none" role="img" aria-label={`${countName(name, t)}: ${wording.number(sum)}`}>
         {shown.map((each, place) => {
-          const height = ((each.counts[name] ?? 0) / most) * 38;
-          return <rect key={each.day} x={place * 10 + 1} y={40 - height} width={8} height={height}><title>{`${wording.day(each.day)}: ${wording.number(each.counts[name] ?? 0)}`}</title></rect>;
+          const height = (each.value / most) * 38;
+          return <rect key={each.day} x={place * 10 + 1} y={40 - height} width={8} height={height}><title>{`${wording.day(each.day)}: ${wording.number(each.value)}`}</title></rect>;
         })}
       </svg>
     </figure>
@@ -133,7 +163,7 @@ function Keys() {
   const [isMaking, setMaking] = useState(false);
   const [shown, setShown] = useState<Key | null>(null);
   return (
-    <Part title={t("keys")} about={t("keys.about")}>
+    <Part id="keys" title={t("keys")} about={t("keys.about")}>
       <Failure error={keys.error} again={keys.again} />
       {!keys.value && !keys.error && <Loading rows={2} />}
       {keys.value && !keys.value.keys.length && <p className="faint">{t("keys.none")}</p>}
@@ -186,10 +216,10 @@ function KeyRow({ of: key, changed, show }: { of: Key; changed: () => void; show
         <td>{key.permissions.join(", ")}</td>
         <td>{key.last_used_at ? <When at={key.last_used_at} /> : <span className="faint">{t("keys.never")}</span>}</td>
         <td>{key.expires_at ? wording.day(key.expires_at) : <span className="faint">{t("keys.no_end")}</span>}</td>
-        <td className="table-acts">
+        <td><div className="table-acts">
           <button type="button" className="small" disabled={act.isBusy} onClick={rotate}>{t("keys.rotate")}</button>
           <button type="button" className="small danger" disabled={act.isBusy} onClick={revoke}>{t("keys.revoke")}</button>
-        </td>
+        </div></td>
       </tr>
       {Boolean(act.error) && <tr><td colSpan={6}><ActFailure act={act} /></td></tr>}
     </>
@@ -245,7 +275,7 @@ function Erase() {
   const ask = () => void previewing.run({ request: () => api.previewErase(scope, targetOf(kind, one, other)), succeed: setPreview });
   const needsTwo = kind === "memory" || kind === "message";
   return (
-    <Part title={t("erase")} about={t("erase.about")}>
+    <Part id="erase" title={t("erase")} about={t("erase.about")}>
       <form className="erase" onSubmit={(event) => { event.preventDefault(); ask(); }}>
         <Field label={t("erase.what")}>{(id) => <select id={id} value={kind} onChange={(event) => setKind(event.target.value as TargetKind)}>{TARGETS.map((each) => <option key={each} value={each}>{t(TARGET_WORDS[each])}</option>)}</select>}</Field>
         {kind !== "scope" && <Field label={t(kind === "memory" ? "memories.type" : kind === "source" ? "erase.source" : "erase.thread")}>{(id) => <input id={id} value={one} required onChange={(event) => setOne(event.target.value)} />}</Field>}
@@ -255,7 +285,7 @@ function Erase() {
       </form>
       <Failure error={receipts.error} again={receipts.again} />
       {receipts.value && receipts.value.receipts.length > 0 && (
-        <ul className="uses">{receipts.value.receipts.slice(0, 5).map((each) => <li key={each.id}><span>{counted(countsOf(each))}</span><span className="faint"><When at={each.erased_at} /> · {each.clean_at ? t("erase.clean") : t("erase.unclean")}</span></li>)}</ul>
+        <ul className="uses">{receipts.value.receipts.slice(0, 5).map((each) => <li key={each.id}><span>{counted(countsOf(each), t)}</span><span className="faint"><When at={each.erased_at} /> · {each.clean_at ? t("erase.clean") : t("erase.unclean")}</span></li>)}</ul>
       )}
       {preview && <Confirm preview={preview} receipts={receipts.value?.receipts ?? []} close={() => setPreview(null)} done={() => { setPreview(null); setOne(""); setOther(""); receipts.again(); }} />}
     </Part>
@@ -271,7 +301,7 @@ function targetOf(kind: TargetKind, one: string, other: string): EraseTarget {
 
 const countsOf = ({ messages, memories, revised }: EraseCounts): Record<string, number> => ({ messages, memories, revised });
 
-const counted = (counts: Record<string, number>): string => Object.entries(counts).map(([name, count]) => `${count} ${name.replaceAll("_", " ")}`).join(" · ");
+const counted = (counts: Record<string, number>, t: ReturnType<typeof useAround>["t"]): string => (Object.entries(counts) as [keyof EraseCounts, number][]).map(([name, count]) => t(`erased.${name}`, { count })).join(" · ");
 
 function Confirm({ preview, receipts, close, done }: { preview: ErasePreview; receipts: readonly EraseReceipt[]; close: () => void; done: () => void }) {
   const { t, tell } = useAround();
@@ -293,7 +323,7 @@ function Confirm({ preview, receipts, close, done }: { preview: ErasePreview; re
   };
   return (
     <Dialog title={t("erase.sure")} close={close} act={() => typed === word && erase()}>
-      <dl className="facts counts">{Object.entries(countsOf(preview)).map(([name, count]) => <div key={name}><dt>{name.replaceAll("_", " ")}</dt><dd>{count}</dd></div>)}</dl>
+      <p className="counts">{counted(countsOf(preview), t)}</p>
       <p className="notice wrong-notice">{t("erase.warning")}</p>
       <Field label={t("erase.type_word", { word })}>{(id) => <input id={id} autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />}</Field>
       <ActFailure act={act} />
@@ -315,7 +345,7 @@ function Audit() {
     });
   if (isGone(audit.error)) return null;
   return (
-    <Part title={t("audit")} about={t("audit.about")}>
+    <Part id="audit" title={t("audit")} about={t("audit.about")}>
       <p><button type="button" disabled={verifying.isBusy} onClick={verify}>{t("audit.verify")}</button></p>
       <ActFailure act={verifying} />
       <Failure error={audit.error} again={audit.again} />

@@ -9,6 +9,7 @@ import { faultOf, lineOf } from "../lib/jsonlines";
 import { useAround, useHere } from "../lib/session";
 import { useUndoable, wayBack } from "../lib/undo";
 import { Badge, Dialog, PageHead } from "../parts/basics";
+import { TypeSign } from "../parts/said";
 import { ActFailure, Failure, Loading } from "../parts/states";
 
 const CHECK_MS = 350;
@@ -83,6 +84,19 @@ function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
   return (
     <div className="two types">
       <section className="block">
+        <h2>{t("types.now")} <span className="faint">{types.length}</span></h2>
+        <p className="hint">{t("types.hint")}</p>
+        <ul className="type-list">
+          {types.map((each) => (
+            <li key={each.name}>
+              <p className="type-head"><TypeSign type={each.name} /><strong>{each.name}</strong> <Badge>{t(each.update_mode === "patch" ? "types.patch" : "types.insert")}</Badge></p>
+              <p className="faint">{each.description}</p>
+              <p className="fields">{fieldsOf(each).map((name) => <code key={name}>{name}</code>)}</p>
+            </li>
+          ))}
+        </ul>
+      </section>
+      <section className="block">
         <h2>{t("types.json")}</h2>
         <textarea ref={area} className="code types-code" spellCheck={false} aria-label={t("types.json")} aria-describedby="types-check" aria-invalid={Boolean(fault) || (isFresh && !isGood)} value={text} readOnly={!can("write")} onChange={(event) => setText(event.target.value)} />
         <div id="types-check" className="check-line" role="status">
@@ -112,19 +126,6 @@ function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
             <button type="button" className="accent" disabled={!isGood || isSame || saving.isBusy} onClick={save}>{t("save")}</button>
           </footer>
         )}
-      </section>
-      <section className="block">
-        <h2>{t("types.now")} <span className="faint">{types.length}</span></h2>
-        <p className="hint">{t("types.hint")}</p>
-        <ul className="type-list">
-          {types.map((each) => (
-            <li key={each.name}>
-              <p><strong>{each.name}</strong> <Badge>{t(each.update_mode === "patch" ? "types.patch" : "types.insert")}</Badge></p>
-              <p className="faint">{each.description}</p>
-              <p className="fields">{fieldsOf(each).map((name) => <code key={name}>{name}</code>)}</p>
-            </li>
-          ))}
-        </ul>
       </section>
     </div>
   );
