@@ -9,6 +9,7 @@ from recollect import Recollect
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.scope_types import TYPES, types_below, types_in_force
 from recollect.formation.types import BUILTIN_TYPES, FACT, NOTE, USER, MemoryType
+from recollect.ports import ToolCall
 from recollect.records import SCOPE_SETTINGS, Json, PutSideRecord, Scope
 from recollect.testing import ScriptedModel
 
@@ -74,7 +75,7 @@ async def test_all_that_was_set_below_is_known(memory: Recollect) -> None:
 async def test_what_was_set_for_a_scope_is_formed_there(settings: dict[str, Json] | None) -> None:
     """By any program with the store, though the message came without the types."""
     tasks = named("Task")
-    model = ScriptedModel([[{"tool": "remember_nothing", "arguments": {}}]])
+    model = ScriptedModel([[ToolCall(name="remember_nothing", arguments="{}")]])
     formation = Assistants(named={"plain": FormationSettings()})
     async with recollect.open(
         embedder="none", model=model, formation=formation, worker=False
