@@ -119,6 +119,20 @@ def test_a_context_reads_as_people_write() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("town", "told"),
+    [
+        ("汤圆 (Tangyuan)", "Ada lives in 汤圆 (Tangyuan) (since 3 April 2025)"),
+        ("里斯本一座很老的房子，离河不远", "(自2025年4月3日)"),
+    ],
+)
+def test_a_date_is_in_the_language_of_its_sentence(town: str, told: str) -> None:
+    """A Chinese name in an English sentence makes it no Chinese one."""
+    text = str(context_of(recalled(lives_in(town, valid_from=NOON))))
+
+    assert told in text
+
+
 @given(
     texts=st.lists(st.text(max_size=300), max_size=12),
     budget=st.integers(1, 400),

@@ -21,9 +21,10 @@ from recollect.messages import (
     summarised,
     summarize_conversation,
 )
-from recollect.messages.summary_prompt import is_chinese, summary_request
+from recollect.messages.summary_prompt import summary_request
 from recollect.ports import ModelAnswer
 from recollect.testing import ScriptedModel
+from recollect.text.chinese_scripts import is_chinese
 
 CALL: dict[str, Any] = {"name": "weather", "args": {}, "id": "c1"}
 RULES = SystemMessage("Be kind.", id="rules")

@@ -12,12 +12,10 @@ from typing import Final
 from recollect.errors import ModelError
 from recollect.messages.message_fields import AnyMessage, Block, kind_of, text_of, tool_calls_of
 from recollect.ports import ModelAnswer, ModelRequest, Turn
+from recollect.text.chinese_scripts import is_chinese
 
-_HAN: Final = re.compile(r"[\u3400-\u9fff]")
-_WORD: Final = re.compile(r"[^\W\d_\u3400-\u9fff]+")
 # JSON leaves them as they are, and some read them as the end of a line.
 _BREAKING: Final = re.compile("[\x7f-\x9f\u2028\u2029]")
-_HAN_PER_WORD: Final = 1.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,16 +71,6 @@ INTRODUCTIONS: Final = (
     "此前对话的摘要：",
 )
 """How a summary begins in the next prompt, in English and in Chinese."""
-
-
-def is_chinese(text: str) -> bool:
-    """
-    Return True if *text* is rather Chinese than a language of words.
-
-    >>> is_chinese("我住在奥斯陆，用 Python 写程序"), is_chinese("The word 你好 means hello")
-    (True, False)
-    """
-    return len(_HAN.findall(text)) / _HAN_PER_WORD > len(_WORD.findall(text))
 
 
 def introduced(summary: str) -> str:

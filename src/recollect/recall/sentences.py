@@ -8,7 +8,7 @@ from typing import Final
 
 from recollect.records import JsonObject, Memory
 from recollect.text.analysis import terms_of
-from recollect.text.chinese_scripts import is_chinese
+from recollect.text.chinese_scripts import has_chinese
 from recollect.text.searchable import memory_text
 from recollect.text.terms import MONTHS
 
@@ -55,7 +55,7 @@ def _joined(parts: list[str]) -> str:
     """Join *parts* with spaces, except between two Chinese characters."""
     text = parts[0]
     for part in parts[1:]:
-        is_close = is_chinese(text[-1:]) and is_chinese(part[:1])
+        is_close = has_chinese(text[-1:]) and has_chinese(part[:1])
         text += part if is_close else f" {part}"
     return text
 

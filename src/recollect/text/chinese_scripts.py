@@ -16,12 +16,29 @@ _PIECE_CHARACTERS: Final = 20_000
 """Characters folded in one call of `str.translate`, which holds the interpreter's lock."""
 
 _HAN: Final = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_WORD: Final = re.compile(r"[^\W\d_\u3400-\u9fff]+")
+_HAN_PER_WORD: Final = 1.6
+"""Chinese characters that say about as much as one English word."""
+_SAMPLE_CHARACTERS: Final = 2_000
 _COMMON_HAN: Final = re.compile("[\u4e00-\u9fff]")
 
 
-def is_chinese(text: str) -> bool:
-    """Return True if *text* has a common Chinese character; dates are then written in Chinese."""
+def has_chinese(text: str) -> bool:
+    """Return True if *text* has a common Chinese character."""
     return not text.isascii() and _COMMON_HAN.search(text) is not None
+
+
+def is_chinese(text: str) -> bool:
+    """
+    Return True if *text* is rather Chinese than a language of words, by its first characters.
+
+    >>> is_chinese("我住在奥斯陆，用 Python 写程序"), is_chinese("The word 你好 means hello")
+    (True, False)
+    """
+    if text.isascii():
+        return False
+    sample = text[:_SAMPLE_CHARACTERS]
+    return len(_HAN.findall(sample)) / _HAN_PER_WORD > len(_WORD.findall(sample))
 
 
 def simplified(text: str) -> str:

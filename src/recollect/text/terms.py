@@ -19,7 +19,7 @@ from recollect.text.analysis import (
     is_first_person,
     terms_of,
 )
-from recollect.text.chinese_scripts import is_chinese, simplified
+from recollect.text.chinese_scripts import has_chinese, simplified
 from recollect.text.time_expressions import has_time_expression
 
 HEADER: Final = struct.Struct("<HHI")
@@ -94,7 +94,7 @@ def date_terms(text: str, time: datetime) -> list[str]:
     >>> date_terms("hello", datetime(2023, 5, 8, tzinfo=UTC))
     ['8', 'may', '2023']
     """
-    return list(_day_terms(time.date(), is_chinese=is_chinese(text)))
+    return list(_day_terms(time.date(), is_chinese=has_chinese(text)))
 
 
 @lru_cache(maxsize=1_024)
