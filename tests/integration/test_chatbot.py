@@ -222,7 +222,7 @@ async def test_without_a_model_all_is_kept_and_recalled(memory: recollect.Recoll
     known = await bot.known(message)
 
     assert ["The key is under the mat."] == [each.entry.text for each in known.entries]
-    with pytest.raises(UsageError, match="no model"):
+    with pytest.raises(UsageError, match="without a model"):
         async with bot.answering(message):
             pass
 

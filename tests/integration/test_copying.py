@@ -227,7 +227,7 @@ async def test_what_is_no_destination_is_no_source(source: Store) -> None:
         with pytest.raises(StoppedError):
             await copied(source, destination)
 
-        with pytest.raises(UsageError, match="a copy that did not end"):
+        with pytest.raises(UsageError, match="an unfinished copy"):
             await copied(destination, source)
         with pytest.raises(ConflictError, match="from another source"):
             await copied(another, destination)

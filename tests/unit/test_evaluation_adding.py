@@ -122,7 +122,7 @@ async def test_types_of_ones_own_go_into_the_case(tmp_path: Path) -> None:
     """A type that is not built in is asked for, and written out."""
     async with formed("I live in Oslo.") as memory:
         await memory.put(ADA, "Pet", "tom", {"name": "Tom"})
-        with pytest.raises(NotFoundError, match="formed from a talk"):
+        with pytest.raises(NotFoundError, match="formed from a conversation"):
             await draft_of_memory(memory, ADA, "Pet", "tom")
         draft = await draft_of_memory(memory, ADA, "User", "User")
     (user,) = draft.types

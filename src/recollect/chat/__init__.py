@@ -1,4 +1,4 @@
-"""The chatbot: a talk that is kept, answered with what is remembered, and corrected."""
+"""A chatbot over a memory: it stores a conversation, answers from memory, and takes corrections."""
 
 from recollect.chat.chatbot import ChatAnswer, Chatbot
 from recollect.chat.corrections import correction_of

@@ -1,4 +1,4 @@
-"""The prompt of a chatbot: what is remembered, and the conversation so far."""
+"""The prompt of a chatbot: the remembered context and the conversation so far."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def newest_within(
     messages: Sequence[Message], *, budget_tokens: int, count: TokenCounter
 ) -> tuple[Message, ...]:
     """
-    Return the newest of *messages* that *budget_tokens* admit, the first by the user.
+    Return the newest of *messages* that fit in *budget_tokens*, beginning with a user's message.
 
-    The last one is there however long it is. Messages of other roles are left out.
+    The last one is always included, however long. Messages of other roles are left out.
     """
     shown: list[Message] = []
     left = budget_tokens
@@ -65,7 +65,7 @@ def _words_of(message: Message) -> str:
 
 
 def recalled_in(context: Context) -> tuple[Recalled, ...]:
-    """Return the documents and entries of a context as recall finds them, documents first."""
+    """Return the documents and entries of a context as recall results, documents first."""
     documents = (each.memory for each in context.profile)
     return (
         *(Recalled(scope=each.scope, content=each, score=0.0, signals={}) for each in documents),

@@ -1,4 +1,4 @@
-"""`Chatbot`: one talk with a user, kept word by word and answered with what is remembered."""
+"""`Chatbot`: a conversation with one user, stored in a memory and answered from it."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from recollect.stores.validation import check_scope, readable, to_datetime
 from recollect.text.token_estimate import estimated_tokens
 
 MEMORY_TOKENS: Final = 1_000
-"""How much of what is remembered goes into a prompt, unless it is said."""
+"""Default token budget of the remembered context in a prompt."""
 HISTORY_TOKENS: Final = 4_000
 HISTORY_MESSAGES: Final = 40
 
 
 class ChatAnswer:
     """
-    An answer that is being given: read *pieces*; *known* is what the model was shown.
+    An answer that is being streamed: iterate over *pieces*.
 
-    *request* is the whole prompt, which has *known* in it.
-    *text* is what was streamed so far, *kept* the message that keeps it, once it has ended.
+    *known* is the context that the model was given, *request* the whole prompt including it.
+    *text* is what was streamed so far, *kept* the stored message, once the answer has ended.
     """
 
     def __init__(self, known: Context, request: ModelRequest, stream: AsyncIterator[str]) -> None:
@@ -49,19 +49,19 @@ class ChatAnswer:
         self.kept: Message | None = None
         self.is_whole = False
         self._stream = stream
-        self._said: list[str] = []
+        self._streamed: list[str] = []
         self.pieces = self._pieces()
 
     @property
     def text(self) -> str:
-        """Return all that was streamed so far."""
-        return "".join(self._said)
+        """The text streamed so far."""
+        return "".join(self._streamed)
 
     async def _pieces(self) -> AsyncGenerator[str, None]:
         async for piece in self._stream:
-            told = readable(piece)
-            self._said.append(told)
-            yield told
+            text = readable(piece)
+            self._streamed.append(text)
+            yield text
         self.is_whole = True
 
     async def aclose(self) -> None:
@@ -77,7 +77,7 @@ class Chatbot:
 
     `hear` stores the user's message, `answering` answers it and stores the answer. The prompt of
     each message has its context (`Recollect.context`), from messages and memories of all threads of
-    the scope. Without a *model* it only stores, and finds what a prompt would be told.
+    the scope. Without a *model* it only stores messages and returns the context of a prompt.
 
     Args:
         memory: An open memory; its worker, if any, forms memories when the conversation pauses.
@@ -119,38 +119,38 @@ class Chatbot:
         return self._model.identity if self._model else None
 
     def new_thread(self) -> str:
-        """Begin another thread, and return its id; it exists with its first message."""
+        """Continue in a new thread, and return its id; its first message creates it."""
         self.thread = self.memory.store.new_name()
         return self.thread
 
     async def hear(self, text: str, *, idempotency_key: str | None = None) -> Message:
         """
-        Keep what the user says; when this returns it is on disk, once under each key.
+        Store the user's message durably; the same *idempotency_key* stores it once.
 
         Raises:
-            GoneError: It was kept under the key before, and was erased or removed since.
+            GoneError: It was stored under the key before, and has been erased or removed since.
         """
-        said = NewMessage(role="user", text=text)
-        return await self._keep(self.thread, said, idempotency_key=idempotency_key)
+        message = NewMessage(role="user", text=text)
+        return await self._keep(self.thread, message, idempotency_key=idempotency_key)
 
     async def answer_to(self, message: Message) -> Message | None:
-        """Return the answer that was kept right after *message*, ``None`` if there is none."""
+        """Return the answer stored right after *message*, ``None`` if there is none."""
         page = await self.memory.messages(
             self.scope, message.thread, after=message.position, limit=1
         )
         return next((each for each in page.rows if each.role == "assistant"), None)
 
     async def known(self, message: Message) -> Context:
-        """Return what a prompt is told beside *message* and the talk that it shows before it."""
-        return await self._known(message, await self._talk(message))
+        """Return the context of the prompt that answers *message*."""
+        return await self._known(message, await self._conversation(message))
 
-    async def _known(self, message: Message, talk: Sequence[Message]) -> Context:
-        shown = self._shown(talk)
+    async def _known(self, message: Message, conversation: Sequence[Message]) -> Context:
+        shown = self._shown(conversation)
         return await self.memory.context(
             self.scope,
             message.text,
             thread=message.thread,
-            recent=sum(each.position >= shown[0].position for each in talk),
+            recent=sum(each.position >= shown[0].position for each in conversation),
             budget_tokens=self._budget_tokens,
             profile=[each.name for each in self._formation.types if each.update_mode == "patch"],
             count_tokens=self._count,
@@ -169,22 +169,23 @@ class Chatbot:
             ModelError: The model failed; the answer so far is stored.
         """
         if self._model is None:
-            msg = "there is no answer: the chatbot has no model"
+            msg = "the chatbot cannot answer without a model: give it one"
             raise UsageError(msg)
-        talk = await self._talk(message)
-        known = await self._known(message, talk)
-        request = self._request(talk, known)
+        conversation = await self._conversation(message)
+        known = await self._known(message, conversation)
+        request = self._request(conversation, known)
         answer = ChatAnswer(known, request, self._model.stream(request))
         try:
             yield answer
         finally:
+            # Shielded: a user who interrupts the answer has seen its beginning, so it is stored.
             with CancelScope(shield=True):
                 given = await self.answer_to(message) if once else None
                 answer.kept = given or await self._keep_answer(message.thread, answer)
             await answer.aclose()
 
     async def reply(self, text: str) -> str:
-        """Hear *text*, and return the whole answer to it; both are kept."""
+        """Store *text*, and return the whole answer, which is stored too."""
         async with self.answering(await self.hear(text)) as answer:
             async for _ in answer.pieces:
                 continue
@@ -208,6 +209,7 @@ class Chatbot:
             msg = f"there is no memory {type_}/{key}"
             raise NotFoundError(msg)
         types = self._formation.types
+        # A dry run: an invalid correction must not leave the user's words in the thread.
         draft = Evidence(thread=self.thread, message="draft")
         correction_of(memory, pointer, value, because=draft, types=types)
         message = await self._keep(
@@ -218,7 +220,7 @@ class Chatbot:
         (corrected,) = await self.memory.apply(self.scope, [write])
         return corrected or memory
 
-    def _request(self, talk: Sequence[Message], known: Context) -> ModelRequest:
+    def _request(self, conversation: Sequence[Message], known: Context) -> ModelRequest:
         now = to_datetime(self.memory.store.now())
         values = {
             "time": f"{now:%A %Y-%m-%d %H:%M} UTC",
@@ -226,26 +228,26 @@ class Chatbot:
         }
         return ModelRequest(
             system=filled(self._formation.prompts.chatbot, values),
-            turns=turns_of(self._shown(talk)),
+            turns=turns_of(self._shown(conversation)),
         )
 
-    async def _talk(self, message: Message) -> tuple[Message, ...]:
-        """Return *message* behind those before it."""
+    async def _conversation(self, message: Message) -> tuple[Message, ...]:
+        """Return the last messages of the thread up to *message*."""
         before = await self.memory.last_messages(
             self.scope, message.thread, limit=HISTORY_MESSAGES, before=message.position
         )
         return (*before, message)
 
-    def _shown(self, talk: Sequence[Message]) -> Sequence[Message]:
-        """Return the messages of *talk* that a prompt shows as turns."""
-        return newest_within(talk, budget_tokens=HISTORY_TOKENS, count=self._count)
+    def _shown(self, conversation: Sequence[Message]) -> Sequence[Message]:
+        """Return the messages that the prompt shows as turns."""
+        return newest_within(conversation, budget_tokens=HISTORY_TOKENS, count=self._count)
 
     async def _keep_answer(self, thread: str, answer: ChatAnswer) -> Message | None:
         if not answer.text:
             return None
         metadata: JsonObject = {} if answer.is_whole else {"interrupted": True}
-        said = NewMessage(role="assistant", text=answer.text, metadata=metadata)
-        return await self._keep(thread, said)
+        message = NewMessage(role="assistant", text=answer.text, metadata=metadata)
+        return await self._keep(thread, message)
 
     async def _keep(
         self,
@@ -264,6 +266,6 @@ class Chatbot:
             idempotency_key=idempotency_key,
         )
         if not kept:
-            msg = "what was said under this idempotency key was removed since: use a new key"
+            msg = "the message with this idempotency key was removed since: use a new key"
             raise GoneError(msg)
         return kept[0]

@@ -1,4 +1,4 @@
-"""Corrections by hand: what a person says is wrong is replaced, and cites that person's words."""
+"""Corrections by a person: replace a wrong value, and cite the person's words as evidence."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def correction_of(
     types: Sequence[MemoryType] = (),
 ) -> PutMemory:
     """
-    Return the write that puts *value* in the place of what *memory* has at *pointer*.
+    Return the write that replaces the value at *pointer* in *memory* by *value*.
 
-    What stood there stays in the history with its evidence; the new value rests on *because*.
-    A field that is missing is added; the pointer ``""`` is the whole document.
+    The old value stays in the history with its evidence; the new one cites *because*. A missing
+    field is added; the pointer ``""`` is the whole document.
 
     Raises:
         NotFoundError: There is no such place in the document.
-        UsageError: The document would be none of its type, if that is among *types*.
+        UsageError: The result would not fit its type's schema, if the type is among *types*.
     """
     address = f"{memory.type}/{memory.key}"
     if not pointer and not isinstance(value, dict):
-        msg = f"{address} as a whole is a JSON object, not {value!r}"
+        msg = f"the whole of {address} must be a JSON object, not {value!r}"
         raise UsageError(msg)
     verb = "replace" if _is_there(memory, pointer) else "add"
     step = TracedOperation(
@@ -47,7 +47,7 @@ def correction_of(
     for type_ in types:
         wrong = violations(type_, corrected) if type_.name == memory.type else ()
         if wrong:
-            msg = f"{address} cannot be corrected so: {'; '.join(wrong)}"
+            msg = f"the correction does not fit the type of {address}: {'; '.join(wrong)}"
             raise UsageError(msg)
     return PutMemory(
         type=memory.type,

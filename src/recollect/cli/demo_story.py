@@ -45,7 +45,7 @@ REASONS: Final = {
     "date": "the day",
     "outside": "meaning, by an outside store",
 }
-"""The signals in words; one that is not here is named as it is."""
+"""Recall signals in plain words; others are shown under their own names."""
 
 _REASONS_SHOWN: Final = 3
 _LABEL_WIDTH: Final = 12
@@ -59,7 +59,7 @@ class DemoStage:
         self._said: Mapping[tuple[str, str], Message] = {}
 
     def know(self, entries: Sequence[Message | Memory]) -> None:
-        """Remember the messages that evidence may name."""
+        """Store the messages that evidence may cite."""
         self._said = {(m.thread, m.id): m for m in entries if isinstance(m, Message)}
 
     def act(self, title: str, sentence: str) -> None:
@@ -80,7 +80,7 @@ class DemoStage:
             print_labelled(label, (text, style), label_width=_LABEL_WIDTH)
 
     def answer(self, question: DemoQuestion, timed: Timed) -> None:
-        """Print a question with its best entries, and why they are there."""
+        """Print a question with its best entries, and why they were found."""
         print_line()
         print_line((question.text, "bold cyan"), ("   ", ""), (question.about, "dim"))
         for entry in timed.shown:
@@ -96,7 +96,7 @@ class DemoStage:
         return [*rows, ("because", reasons_of(entry), "dim")]
 
     def _quotes(self, memory: Memory, query: str) -> list[str]:
-        """Return the newest words on which the field asked for rests."""
+        """Return the newest quotes that support the field asked about."""
         fields = sorted(memory.evidence, key=lambda name: -_shared(memory, name, query))
         found = memory.evidence[fields[0]] if fields else ()
         newest = sorted(found, key=lambda each: self._said[each.thread, each.message].time)
@@ -130,16 +130,16 @@ def _day(message: Message) -> str:
 
 
 def reasons_of(entry: Recalled) -> str:
-    """Return the strongest signals of an entry, in words, with their parts in its score."""
+    """Return an entry's strongest signals, in words, with their shares of its score."""
     parts = sorted(entry.signals.items(), key=lambda part: -part[1])[:_REASONS_SHOWN]
     return " · ".join(f"{REASONS.get(name, name)} {part:.2f}" for name, part in parts if part > 0)
 
 
 async def show(store: Path | str, embedder: str, *, is_last: bool = True) -> None:
     """
-    Show everything, on a store made at *store*, a file or an address; it stays there.
+    Run the demonstration on a new store at *store*, a file or a URL, which is kept.
 
-    With *is_last* it ends with the commands to go on with.
+    With *is_last* it ends by suggesting commands to try.
     """
     stage, clock = DemoStage(), StoryClock()
     stage.say("Mira talks to her assistant: about moving, about work, about her kitchen.", "bold")

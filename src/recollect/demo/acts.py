@@ -1,4 +1,4 @@
-"""The acts of the demonstration: what is asked of the memory, and what it is told to forget."""
+"""The acts of the demonstration: its questions to the memory, and what it erases."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from recollect.stores.system_clock import timer_s
 PAGE_ROWS: Final = 1_000
 SHOWN_ENTRIES: Final = 2
 SHOWN_SHARE_MIN: Final = 0.5
-"""An entry with less than this share of the best one's score is not shown."""
+"""Least score of a shown entry, as a share of the best entry's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ QUESTIONS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Then:
-    """A question about another time: what was true then, or what was believed then."""
+    """A question about another time: what was true, or was believed, then."""
 
     text: str
     at: datetime
@@ -96,7 +96,7 @@ class Timed:
 
     @property
     def shown(self) -> list[Recalled]:
-        """Return the entries that are worth showing."""
+        """The entries that are relevant enough to show."""
         best = max((entry.score for entry in self.recall.entries), default=0.0)
         return [each for each in self.recall.entries if each.score >= SHOWN_SHARE_MIN * best]
 
@@ -128,7 +128,7 @@ async def entries_of(memory: Recollect) -> list[Message | Memory]:
 
 
 async def scan_ms(memory: Recollect, queries: Sequence[str]) -> float:
-    """Return the median time of the control: reading every entry and comparing words."""
+    """Return the median duration of the control, which reads every entry and compares words."""
     times_ms = []
     for query in queries:
         began_s = timer_s()
@@ -140,7 +140,7 @@ async def scan_ms(memory: Recollect, queries: Sequence[str]) -> float:
 
 
 async def erase_door_code(memory: Recollect) -> EraseReceipt:
-    """Erase the messages that hold the door code, and what rests on them alone."""
+    """Erase the messages with the door code, and what is derived from them alone."""
     return await memory.erase(SCOPE, DOOR_MESSAGES)
 
 

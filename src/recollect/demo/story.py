@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
+from io import BytesIO
 from itertools import groupby
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, Final
 
 from recollect.errors import UsageError
 from recollect.formation.formation_receipt import ModelExchanges, receipt_of
@@ -30,13 +31,13 @@ _PAUSE: Final = timedelta(minutes=15)
 
 
 class StoryClock:
-    """A clock that stands where the story is."""
+    """A clock that shows the time of the story."""
 
     def __init__(self) -> None:
         self._now = _BEFORE
 
     def now(self) -> datetime:
-        """Return the moment at which the story is."""
+        """Return the current time of the story."""
         return self._now
 
     def move_to(self, moment: datetime) -> None:
@@ -46,7 +47,7 @@ class StoryClock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chapter:
-    """One session of a thread, and the memory operations that its formation gave."""
+    """One session of a thread, and the recorded operations of its formation."""
 
     session: str
     thread: str
@@ -91,10 +92,9 @@ def _place_of(row: Incoming) -> tuple[str, str]:
 
 def read_messages() -> list[Incoming]:
     """Return the conversation, read as `recollect import` reads a file."""
-    with files(__package__).joinpath(CONVERSATION).open("rb") as file:
-        stream = cast("BinaryIO", file)
-        source = InputFile(name=CONVERSATION, stream=stream, packed=stream, size_bytes=None)
-        rows = list(read_rows(source))
+    stream = BytesIO(files(__package__).joinpath(CONVERSATION).read_bytes())
+    source = InputFile(name=CONVERSATION, stream=stream, packed=stream, size_bytes=None)
+    rows = list(read_rows(source))
     if broken := [row for row in rows if not isinstance(row, Incoming)]:
         msg = f"the example conversation is damaged: {broken[0]}: install the package again"
         raise UsageError(msg)
@@ -102,7 +102,7 @@ def read_messages() -> list[Incoming]:
 
 
 def read_operations() -> list[tuple[str, Write]]:
-    """Return the memory operations, each with the session after which it was made."""
+    """Return the recorded memory operations, each with the session that it followed."""
     text = files(__package__).joinpath(OPERATIONS).read_text("utf-8")
     rows = [json.loads(line) for line in text.splitlines()]
     return [(row["session"], write_of(row)) for row in rows]
@@ -155,10 +155,10 @@ async def _outcome(memory: Recollect, write: Write) -> OperationOutcome:
 
 async def play(memory: Recollect, clock: StoryClock, chapters: Sequence[Chapter]) -> Played:
     """
-    Keep and form the story chapter by chapter, each at the time at which it happened.
+    Store and form the story chapter by chapter, each at the time at which it happened.
 
-    The scope has the story's types, so that what is said in it later is formed by them.
-    The operations go the way of every formation: the due thread is claimed, and writes and
+    The scope gets the story's types, so that later messages in it are formed by them. The
+    operations are committed as by any formation: the due thread is claimed, and writes and
     watermark are committed together under that lease.
     """
     types = [each.as_config() for each in read_types()]

@@ -1,5 +1,5 @@
 """
-Evaluation of formation: cases that say what must, may and must not be remembered of a talk.
+Evaluation of formation: cases with what must, may and must not be remembered of a conversation.
 
 Under pytest, a case file becomes tests::
 
@@ -58,14 +58,14 @@ __all__ = (
 
 def case_params(*paths: str | Path, tags: Sequence[str] = ()) -> list[ParameterSet]:
     """
-    Return the cases of files as parameters for ``pytest.mark.parametrize``, called by their names.
+    Return the cases of files as parameters for ``pytest.mark.parametrize``; ids are their names.
 
     Args:
         paths: Case files; without any, the cases that come with the library.
         tags: Only cases with one of these tags, or of one of these languages.
 
     Raises:
-        UsageError: A case is not as it must be; the error names the place.
+        UsageError: A case is invalid; the error names the place.
     """
     import pytest  # noqa: PLC0415 (a library for tests, which programs need not have)
 
@@ -75,7 +75,7 @@ def case_params(*paths: str | Path, tags: Sequence[str] = ()) -> list[ParameterS
 
 async def form(case: EvaluationCase, model: Model, plan: RunPlan | None = None) -> Measured:
     """
-    Return what *model* forms from *case*; ``problems`` is empty if all is as expected.
+    Form *case* with *model*, and return the measures; ``problems`` is empty if all is as expected.
 
     With a *plan*, its prompts and limits apply.
 

@@ -1,8 +1,8 @@
-"""New cases from what happened: a formation's receipt, or the correction of a memory."""
+"""Draft a case from a past formation, or from a memory and its correction."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,12 +15,15 @@ from recollect.evaluation.case_entries import (
     ended_entry,
     standing_of,
 )
+from recollect.evaluation.cases import objects_in
 from recollect.formation.types import MemoryType
 from recollect.memory.facade import Recollect
-from recollect.records import Formation, Json, JsonObject, Message, Revision, Scope
+from recollect.memory.pagination import each_message
+from recollect.records import Formation, JsonObject, Revision, Scope
+from recollect.stores.pages import each_row
 
 CONTEXT_MESSAGES: Final = 4
-"""So many messages before those that were formed are taken along, to be understood by."""
+"""Messages before the formed ones that a case includes as context."""
 _PAGE: Final = 500
 _FORMED: Final = ("formed", "merged")
 
@@ -29,17 +32,17 @@ async def draft_of_formation(
     memory: Recollect, scope: Scope, formation_id: str, *, types: Sequence[MemoryType] = ()
 ) -> CaseDraft:
     """
-    Return the case that demands what a formation has done, from the same talk and memories.
+    Return a case that demands the outcomes of a formation, from the same messages and memories.
 
     Raises:
         NotFoundError: There is no such formation, or its messages are gone.
-        UsageError: It formed nothing, its receipt was blanked, or a type is not known.
+        UsageError: It formed nothing, its receipt was blanked, or a type is unknown.
     """
     formation = await memory.formation(scope, formation_id)
     if formation is None:
         msg = f"there is no formation {formation_id!r} in this scope"
         raise NotFoundError(msg)
-    outcomes = _objects(formation.receipt.get("outcomes"))
+    outcomes = objects_in(formation.receipt.get("outcomes"))
     if formation.status != "formed" or not outcomes:
         msg = f"the formation {formation_id!r} ({formation.status}) has no outcomes to expect"
         raise UsageError(msg)
@@ -51,7 +54,7 @@ async def draft_of_formation(
         memories=tuple(standing_of(formation.receipt)),
     )
     if not draft.spoken:
-        msg = f"the messages of the formation {formation_id!r} are gone: there is no case without"
+        msg = f"the messages of the formation {formation_id!r} are gone: a case needs them"
         raise NotFoundError(msg)
     return await _with_outcomes(draft, memory, formation, outcomes, types)
 
@@ -63,7 +66,7 @@ async def _with_outcomes(
     outcomes: Sequence[JsonObject],
     types: Sequence[MemoryType],
 ) -> CaseDraft:
-    """Return *draft* with what a formation's outcomes let one expect."""
+    """Return *draft* with expectations derived from a formation's outcomes."""
     known = _types([*draft.memories, *outcomes], types)
     musts: list[Entry] = []
     must_nots: list[Entry] = []
@@ -90,24 +93,24 @@ async def draft_of_memory(
     memory: Recollect, scope: Scope, type_name: str, key: str, *, types: Sequence[MemoryType] = ()
 ) -> CaseDraft:
     """
-    Return the case that demands a memory as it is now, from the talk that it rests on.
+    Return a case that demands a memory as it is now, from the messages that it cites.
 
-    What was corrected or rejected since it was formed must not be remembered.
+    Values that were corrected or rejected since it was formed must not be remembered.
 
     Raises:
-        NotFoundError: There is no such memory, or the messages it rests on are gone.
-        UsageError: Its type is not known.
+        NotFoundError: There is no such memory, or the messages it cites are gone.
+        UsageError: Its type is unknown.
     """
     history = await memory.history(scope, type_name, key)
     formed = [n for n, each in enumerate(history) if each.cause.startswith(_FORMED)]
     if not formed:
-        msg = f"there is no memory {type_name}/{key} that was formed from a talk"
+        msg = f"there is no memory {type_name}/{key} that was formed from a conversation"
         raise NotFoundError(msg)
     at = formed[-1]
     type_ = _types([{"type": type_name}], types)[type_name]
     spoken = await _spoken_for(memory, scope, history[at], history[at - 1] if at else None)
     if not spoken:
-        msg = f"the messages that {type_name}/{key} rests on are gone: there is no case without"
+        msg = f"the messages that {type_name}/{key} cites are gone: a case needs them"
         raise NotFoundError(msg)
     draft = CaseDraft(name=f"memory {type_name}/{key}", types=(type_,), spoken=spoken)
     before = history[at - 1] if at else None
@@ -118,7 +121,7 @@ async def draft_of_memory(
 
 
 def _types(named: Sequence[JsonObject], given: Sequence[MemoryType]) -> dict[str, MemoryType]:
-    """Return the types that are named, those *given* before the built-in ones."""
+    """Return the types in *named* records; types *given* take precedence over built-in ones."""
     known = {**BUILTIN, **{each.name: each for each in given}}
     names = list(dict.fromkeys(str(each["type"]) for each in named))
     unknown = [name for name in names if name not in known]
@@ -140,23 +143,18 @@ async def _spoken_by(memory: Recollect, scope: Scope, formation: Formation, thre
 
 async def _formed_before(memory: Recollect, scope: Scope, formation: Formation, thread: str) -> int:
     """Return the watermark of *thread* before *formation*."""
-    cursor: str | None = None
     is_earlier = False
-    while True:
-        page = await memory.formations(scope, cursor=cursor, limit=_PAGE)
-        for each in page.rows:
-            if is_earlier and thread in each.watermarks:
-                return each.watermarks[thread]
-            is_earlier = is_earlier or each.id == formation.id
-        cursor = page.cursor
-        if cursor is None:
-            return 0
+    async for each in each_row(lambda cursor: memory.formations(scope, cursor=cursor, limit=_PAGE)):
+        if is_earlier and thread in each.watermarks:
+            return each.watermarks[thread]
+        is_earlier = is_earlier or each.id == formation.id  # newest first: the rest is earlier
+    return 0
 
 
 async def _spoken_for(
     memory: Recollect, scope: Scope, revision: Revision, before: Revision | None
 ) -> tuple[Spoken, ...]:
-    """Return the messages that a revision rests on, and the one before it does not."""
+    """Return the messages that *revision* cites and the version *before* it does not."""
     old = set(_cited(before)) if before else set()
     wanted: dict[str, set[str]] = {}
     for thread, message in _cited(revision):
@@ -173,22 +171,11 @@ def _cited(revision: Revision) -> Iterator[tuple[str, str]]:
 
 
 async def _run_of(memory: Recollect, scope: Scope, thread: str, ids: set[str]) -> Spoken:
-    """Return the run of messages from the first to the last of *ids*."""
-    rows: list[Message] = []
-    after = 0
-    while True:
-        page = await memory.messages(scope, thread, after=after, limit=_PAGE)
-        rows += page.rows
-        if page.cursor is None or not page.rows:
-            break
-        after = page.rows[-1].position
+    """Return the messages of a thread from the first to the last of *ids*."""
+    rows = [each async for each in each_message(memory, scope, thread)]
     places = [at for at, each in enumerate(rows) if each.id in ids]
     if not places:
         return Spoken(thread=thread, before=(), new=())
     first, last = places[0], places[-1]
     before = tuple(rows[max(0, first - CONTEXT_MESSAGES) : first])
     return Spoken(thread=thread, before=before, new=tuple(rows[first : last + 1]))
-
-
-def _objects(value: Json) -> list[JsonObject]:
-    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []

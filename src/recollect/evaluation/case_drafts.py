@@ -1,4 +1,4 @@
-"""Drafts of cases, and how they are written to a case file."""
+"""Drafts of cases, and writing them to a case file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BUILTIN: Final = {each.name: each for each in BUILTIN_TYPES}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoken:
-    """Messages of a thread that a case is about, and those *before* them."""
+    """The *new* messages of a thread that a case forms, and those *before* them."""
 
     thread: str
     before: tuple[Message, ...]
@@ -32,7 +32,7 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseDraft:
-    """A case to be written: its fields are those of a case file."""
+    """A case to write, with the fields of a case file."""
 
     name: str
     types: tuple[MemoryType, ...]
@@ -42,16 +42,16 @@ class CaseDraft:
 
     @property
     def messages(self) -> list[Message]:
-        """Return all messages by their number in the case, less 1."""
+        """All messages; message number n of the case is at index n - 1."""
         before = [each for spoken in self.spoken for each in spoken.before]
         return [*before, *(each for spoken in self.spoken for each in spoken.new)]
 
 
 def append_case(path: Path, draft: CaseDraft) -> str:
     """
-    Append *draft* to a case file, created if necessary; return the case's name.
+    Append *draft* to a case file, which is created if necessary; return the case's name.
 
-    Nothing is written if the result could not be loaded.
+    Nothing is written if the resulting file would be invalid.
 
     Raises:
         UsageError: The file, or the result, is invalid.
@@ -84,7 +84,7 @@ def case_text(draft: CaseDraft) -> str:
     Return *draft* as TOML.
 
     Raises:
-        UsageError: A value has no form in TOML, which knows no null.
+        UsageError: A value cannot be written as TOML, such as null.
     """
     case: dict[str, object] = {
         "name": draft.name,
@@ -108,7 +108,7 @@ def _type_entry(type_: MemoryType) -> str | JsonObject:
 
 
 def _talk_entries(spoken: Sequence[Spoken]) -> Iterator[dict[str, object]]:
-    """Yield the talks: what was said before, then what is to be formed, all of it together."""
+    """Yield the earlier messages, which are not formed, then the new ones, formed together."""
     for each in spoken:
         if each.before:
             yield {

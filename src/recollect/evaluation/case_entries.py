@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from recollect.formation.types import MemoryType
 from recollect.ports import ModelRequest, Turn
@@ -38,7 +38,7 @@ def standing_of(receipt: JsonObject) -> Iterator[Entry]:
 
 
 def ended_entry(type_: MemoryType, revision: Revision) -> Entry:
-    """Return the must for an entry that has ended."""
+    """Return the ``must`` entry for a memory that has ended."""
     return {"type": type_.name, "where": _where(revision.value), "ended": True}
 
 
@@ -83,31 +83,16 @@ def after_correction(
     if now.state == "rejected":
         where = _where(formed.value)
         return ExpectedEntry(must_not=[{"type": type_.name, "where": where}])
-    found = after_formation(type_, before, _as_formed(now, formed), messages)
-    stands = [(place, leaf) for _, place, leaf in _places(now.value)]
+    # The correction cites no message of the case: keep the evidence of the formed version.
+    corrected = replace(now, evidence=formed.evidence)
+    found = after_formation(type_, before, corrected, messages)
+    current = [(place, leaf) for _, place, leaf in _places(now.value)]
     found.must_not.extend(
         _field(type_, place, leaf, {})
         for _, place, leaf in _places(formed.value)
-        if (place, leaf) not in stands
+        if (place, leaf) not in current
     )
     return found
-
-
-def _as_formed(now: Revision, formed: Revision) -> Revision:
-    """Return the current version with the evidence of the formed one, which a person's lacks."""
-    return Revision(
-        version=now.version,
-        value=now.value,
-        text=now.text,
-        valid_from=now.valid_from,
-        valid_until=now.valid_until,
-        evidence=formed.evidence,
-        trust=now.trust,
-        state=now.state,
-        cause=now.cause,
-        believed_from=now.believed_from,
-        believed_until=now.believed_until,
-    )
 
 
 def _whole(type_: MemoryType, revision: Revision, messages: Sequence[Message]) -> Entry:
@@ -130,7 +115,7 @@ def _field(type_: MemoryType, place: str, leaf: Json, where: Mapping[str, Json])
 
 
 def _said(revision: Revision, pointer: str, messages: Sequence[Message]) -> Entry:
-    """Return number and quote of the message that *pointer* rests on; nothing if it is gone."""
+    """Return number and quote of a message that supports *pointer*; empty if none is left."""
     numbers = {(each.thread, each.id): at for at, each in enumerate(messages, 1)}
     near = sorted((p for p in revision.evidence if covers(p, pointer)), key=len, reverse=True)
     for each in (evidence for place in near for evidence in revision.evidence[place]):
@@ -159,5 +144,5 @@ def _where(value: JsonObject) -> Entry:
 
 
 def _kept(before: JsonObject, after: JsonObject) -> Entry:
-    """Return the fields that a change has left as they were: by them the entry is known."""
+    """Return the fields that a change left as they were; they identify the entry."""
     return {name: each for name, each in _where(before).items() if after.get(name) == each}

@@ -1,4 +1,4 @@
-"""From a TOML file to cases, all of it checked: a case that cannot be met is no measure."""
+"""Read cases from TOML files, and reject those that no correct model could pass."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CASES_MAX: Final = 10_000
 """Most cases of one file."""
 
 FIRST_TALK: Final = datetime(2024, 5, 6, 12, tzinfo=UTC)
-"""When the first talk begins, and the next ones on the days after, where a case names no time."""
+"""Default time of a case's first conversation; each later one is a day after."""
 
 _BUILTIN: Final = {each.name: each for each in BUILTIN_TYPES}
 _MINUTE: Final = timedelta(minutes=1)
@@ -36,8 +36,8 @@ def load_cases(*paths: str | Path) -> tuple[EvaluationCase, ...]:
 
     Raises:
         NotFoundError: The file does not exist.
-        UsageError: A case is not as it must be; the error names file and place, as in
-            ``cases.toml: case[2].must[0].quote``; or two cases have one name.
+        UsageError: A case is invalid; the error names file and place, as in
+            ``cases.toml: case[2].must[0].quote``; or two cases have the same name.
         LimitError: A file is larger than `FILE_BYTES_MAX`, or has more than `CASES_MAX` cases.
     """
     return _with_own_names([each for path in paths for each in read_cases(*_read(Path(path)))])
@@ -52,7 +52,7 @@ def shipped_cases() -> tuple[EvaluationCase, ...]:
 
 
 def read_cases(text: str, name: str) -> tuple[EvaluationCase, ...]:
-    """Return the cases that *text* holds as TOML; *name* is that of its file."""
+    """Return the cases in the TOML *text* of the file *name*."""
     try:
         return _cases_of(Table("", tomllib.loads(text)), name)
     except tomllib.TOMLDecodeError as error:
@@ -182,7 +182,7 @@ def _talk(table: Table, at: int, count: int) -> CaseTalk:
 
 
 def _as_table(message: object) -> object:
-    """Return a message as a table: a text alone is the user's."""
+    """Return a message as a table; a string alone is a user's message."""
     return {"text": message} if isinstance(message, str) else message
 
 

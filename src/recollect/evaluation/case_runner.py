@@ -28,15 +28,15 @@ from recollect.worker.loop import Worker
 
 SCOPE: Final[Scope] = ("evaluation", "user")
 ROUNDS_MAX: Final = 20
-"""How often a talk is tried to be formed before that is given up."""
+"""Most rounds of forming one conversation, including retries, before the run gives up."""
 OUTAGES_MAX: Final = 4
 WAIT_S: Final = 5.0
 WAIT_S_MAX: Final = 120.0
-_BEFORE: Final = timedelta(days=30)
+_BEFORE: Final = timedelta(days=30)  # initial memories are this much older than the first message
 _PAGE: Final = 500
 
 ModelOf: TypeAlias = Callable[[EvaluationCase], Model]
-"""The model that forms a case."""
+"""Returns the model to form a case with."""
 Address: TypeAlias = tuple[str, str]
 Memories: TypeAlias = Mapping[Address, Memory]
 
@@ -59,7 +59,7 @@ class FormationStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseRun:
-    """A case, and what became of it."""
+    """A case that was run with a model, and its steps."""
 
     case: EvaluationCase
     model: str
@@ -85,10 +85,10 @@ async def run_cases(
     cases: Sequence[EvaluationCase], model_of: ModelOf, plan: RunPlan | None = None
 ) -> tuple[CaseRun, ...]:
     """
-    Run *cases*, in any order, and return them in theirs.
+    Run *cases*, several at once, and return the runs in the order of *cases*.
 
     Raises:
-        ModelError: The model cannot be used: it denies, is not there, or stays away.
+        ModelError: The model denies access, does not exist, or stays unavailable.
     """
     plan = plan or RunPlan()
     done: dict[int, CaseRun] = {}
@@ -97,7 +97,7 @@ async def run_cases(
 
     async def run_one(place: int, case: EvaluationCase) -> None:
         async with limit:
-            if failed:
+            if failed:  # a model that cannot be used would fail every case
                 return
             try:
                 done[place] = await run_case(case, model_of(case), plan)
@@ -145,13 +145,13 @@ async def _stage(case: EvaluationCase, model: Model, plan: RunPlan) -> AsyncIter
     )
     async with memory:
         if memory.worker is None:
-            msg = f"{model.identity} is no model that a worker can use"
+            msg = f"the model {model.identity} cannot be used by a worker"
             raise UsageError(msg)
         yield _Stage(case, memory.store, memory.worker, clock, wait=plan.wait)
 
 
 class _Stage:
-    """A store with a worker and a clock, on which a case is played."""
+    """The store, worker and clock with which one case is run."""
 
     def __init__(
         self,
@@ -202,7 +202,7 @@ class _Stage:
         )
 
     async def _pass_over(self) -> None:
-        """Count what waits as formed, with nothing to remember."""
+        """Mark the pending messages as formed, without forming anything."""
         lease = await self._store.claim("evaluation", scope=SCOPE)
         if lease is not None:
             watermarks = {each.thread: each.last for each in lease.threads}
@@ -210,7 +210,7 @@ class _Stage:
         await self._new_formations()
 
     async def _form(self) -> list[str]:
-        """Form what waits, through retries, as time goes by; return the reasons of failures."""
+        """Form the pending messages, with retries; return the reasons of failures."""
         failures: list[str] = []
         outages = 0
         for _ in range(ROUNDS_MAX):
@@ -223,12 +223,13 @@ class _Stage:
             due = [each.due for each in (await self._store.pending(SCOPE)).rows if each.due]
             if not due:
                 return failures
+            # Skip the waiting time: move the clock to the next moment at which work is allowed.
             until = max(min(due), self._worker.breaker.open_until or min(due))
             self._clock.advance(max(1.0, (until - self._clock.now()).total_seconds()))
         return [*failures, f"given up by the evaluation after {ROUNDS_MAX} rounds"]
 
     async def _outlast(self, result: FormationResult, outages: int) -> None:
-        """Wait, in real time, for a model that is busy; end the run for one that is of no use."""
+        """Wait, in real time, for a busy model; raise its error if it is unusable or stays busy."""
         outage = result.outage
         if not isinstance(outage, ModelUnavailableError) or outages > OUTAGES_MAX:
             raise outage or ModelError(result.reason)
@@ -244,7 +245,7 @@ class _Stage:
         return found
 
     async def _new_formations(self) -> tuple[Formation, ...]:
-        """Return the formations since the last look, oldest first."""
+        """Return the formations since the last call, oldest first."""
         page = await self._store.formations(SCOPE, limit=_PAGE)
         fresh = [each for each in page.rows if each.id not in self._seen]
         self._seen.update(each.id for each in fresh)
@@ -252,7 +253,7 @@ class _Stage:
 
 
 def _writes(standing: InitialMemory, mode: str) -> list[PutMemory]:
-    """Return the writes that put a memory in place; one for each refused field of a document."""
+    """Return the writes of an initial memory; for a rejected document, one per field."""
     if mode == "patch" and standing.rejected:
         return [
             PutMemory(type=standing.type, key=key, value=standing.value, state="rejected")

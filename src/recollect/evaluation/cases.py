@@ -11,14 +11,14 @@ from recollect.formation.types import MemoryType
 from recollect.records import Json, JsonObject, NewMessage
 
 Kind: TypeAlias = Literal["must", "may", "must_not"]
-"""How much an expectation demands."""
+"""Whether an expectation demands, allows or forbids something."""
 Forming: TypeAlias = Literal["own", "next", "none"]
-"""A talk is formed by itself, with the next one, or not at all: it stands before."""
+"""A conversation is formed by itself, with the next one, or not at all (as earlier context)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseTalk:
-    """Messages of one thread, dated and named by their number in the case, and their forming."""
+    """Consecutive messages of one thread, with times and ids, and how they are formed."""
 
     thread: str
     messages: tuple[NewMessage, ...]
@@ -27,7 +27,7 @@ class CaseTalk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitialMemory:
-    """A memory that is there before the first talk; a *rejected* one is a refused value."""
+    """A memory that exists before the first conversation; *rejected* means a person refused it."""
 
     type: str
     value: JsonObject = field(hash=False)
@@ -38,7 +38,7 @@ class InitialMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Because:
-    """The words of a message, by its number in the case, that a right answer would cite."""
+    """A quote that a correct answer cites, from a message by its number in the case."""
 
     message: int
     quote: str
@@ -55,8 +55,8 @@ class Expectation:
     exists; *ended* that its validity ended, at *at*; *count* is the number of such entries. *since*
     and *until* bound its validity.
 
-    *value* is what a correct answer writes, *because* what it cites. With *tried*, a correct answer
-    contains it anyway, and formation has to reject it.
+    *value* is what a correct answer writes, *because* what it cites. With *tried*, the oracle
+    writes it although it is forbidden, and formation has to reject it.
     """
 
     kind: Kind
@@ -98,7 +98,7 @@ class EvaluationCase:
     """
     A case of the evaluation.
 
-    *source* is where it was read. *expectations* come in the order of the file, the musts first.
+    *source* is the file's name. *expectations* are in the order of the file, the musts first.
     """
 
     name: str
@@ -112,14 +112,19 @@ class EvaluationCase:
 
     @property
     def messages(self) -> tuple[NewMessage, ...]:
-        """Return the messages of all talks, by their number, which counts from 1."""
+        """The messages of all conversations; message number 1 comes first."""
         return tuple(message for talk in self.talks for message in talk.messages)
 
     def type_named(self, name: str) -> MemoryType:
-        """Return the memory type *name*, which the case is known to have."""
+        """Return the memory type *name* of the case; it must exist."""
         return next(each for each in self.types if each.name == name)
 
 
+def objects_in(value: Json) -> list[JsonObject]:
+    """Return the objects in a JSON list; none of any other value."""
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+
+
 def chosen(cases: Sequence[EvaluationCase], tags: Sequence[str]) -> list[EvaluationCase]:
-    """Return the cases that have one of *tags*, or that language; all of them without tags."""
+    """Return the cases with one of *tags* as a tag or language; all cases without tags."""
     return [case for case in cases if not tags or not {case.language, *case.tags}.isdisjoint(tags)]

@@ -1,4 +1,4 @@
-"""Duplicates: what is remembered twice at the end of a case, word for word or nearly so."""
+"""Count the duplicates at the end of a case: memories that are equal, or nearly so."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from recollect.stores.json_pointers import leaves
 from recollect.text.analysis import terms_of
 
 NEAR: Final = 0.6
-"""Share of common terms (of all terms of both) from which on two entries are near duplicates."""
+"""Share of common terms, of all terms of both, from which two entries are near duplicates."""
 
 
 def duplicate_counts(run: CaseRun) -> dict[str, int]:
-    """Count, at the end, what is remembered twice: word for word, or nearly so."""
+    """Return the numbers of exact and near duplicates at the end of a run."""
     last = run.steps[-1]
     current = [each for each in last.after.values() if is_current(each, last.at)]
     exact = sum(_repeated_elements(each) for each in current)
@@ -50,11 +50,11 @@ def _repeated_elements(memory: Memory) -> int:
 
 
 def _is_near(one: Memory, other: Memory, case: EvaluationCase) -> bool:
-    """Return True if two entries tell the same: to an expectation, or in nearly the same words."""
+    """Return True if two entries meet the same expectation, or have nearly the same words."""
     about = [e for e in case.expectations if e.type == one.type and _names_one(e)]
     mine = {at for at, e in enumerate(about) if pattern_of(e).matches(one.value)}
     theirs = {at for at, e in enumerate(about) if pattern_of(e).matches(other.value)}
-    if mine - theirs and theirs - mine:
+    if mine - theirs and theirs - mine:  # each meets an expectation that the other does not
         return False
     if mine & theirs:
         return True
@@ -63,7 +63,7 @@ def _is_near(one: Memory, other: Memory, case: EvaluationCase) -> bool:
 
 
 def _names_one(expectation: Expectation) -> bool:
-    """Return True if *expectation* is about one entry: two that are like that tell the same."""
+    """Return True if *expectation* is about one entry, so that two which meet it are duplicates."""
     is_there = expectation.kind == "must" and not (expectation.absent or expectation.ended)
     says_which = bool(expectation.where or expectation.equals or expectation.contains)
     return is_there and says_which and expectation.count is None

@@ -1,4 +1,4 @@
-"""The report of a run: its figures beside those of its controls, as a page and as JSON."""
+"""The report of an evaluation run, with the figures of its controls, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Figure = Callable[[Figures], float | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseReport:
-    """A case as a report holds it."""
+    """The results of one case in a report."""
 
     name: str
     language: str
@@ -43,12 +43,12 @@ class EvalReport:
 
     @property
     def figures(self) -> Figures:
-        """Return the totals of all cases."""
+        """The totals of all cases."""
         return total(each.figures for each in self.cases)
 
     @property
     def is_met(self) -> bool:
-        """Whether every must is met, no must-not is, and no formation failed."""
+        """Whether every must is met, no must-not is violated, and no formation failed."""
         return all(v.met for case in self.cases for v in case.verdicts) and not any(
             case.failures for case in self.cases
         )
@@ -59,7 +59,7 @@ def report_of(
     measured: Sequence[Measured],
     controls: Mapping[str, Sequence[Measured]] | None = None,
 ) -> EvalReport:
-    """Return the report of cases that *model* has formed, and the controls as well."""
+    """Return the report of cases that *model* formed, and of its *controls*."""
     return EvalReport(
         model=model,
         cases=tuple(
@@ -81,7 +81,7 @@ def report_of(
 
 @dataclass(frozen=True, slots=True)
 class ReportFigure:
-    """One figure of the page: its name, how it is reckoned, and which way is better."""
+    """One row of figures: its name, how it is computed, and which direction is better."""
 
     name: str
     figure: Figure
@@ -116,11 +116,11 @@ ROWS: Final = (
     ReportFigure("tokens read a formation", _rate("input_tokens"), "rate", -1),
     ReportFigure("tokens written a formation", _rate("output_tokens"), "rate", -1),
 )
-"""The figures of a run, in the order of the page."""
+"""The figures of a run, in the order of the report."""
 
 
 def written(row: ReportFigure, figures: Figures) -> str:
-    """Return a figure as the page shows it."""
+    """Return a figure as text."""
     value = row.figure(figures)
     if value is None:
         return "-"
@@ -130,7 +130,7 @@ def written(row: ReportFigure, figures: Figures) -> str:
 
 
 def page(report: EvalReport) -> str:
-    """Return the page for people: cases, what is wrong, and figures beside those of controls."""
+    """Return a readable report: the cases, the problems, and the figures of model and controls."""
     blocks = [_cases_table(report), *_problems(report), _figures_table(report)]
     return "\n\n".join(blocks) + "\n"
 
@@ -184,10 +184,10 @@ def _figures_table(report: EvalReport) -> str:
 
 
 def _padded(name: str, width: int) -> str:
-    """Return *name* cut or filled to *width* columns; Chinese characters take two."""
+    """Return *name* cut or padded to *width* terminal columns; Chinese characters take two."""
     cut, used = "", 0
     for character in name:
-        wide = 2 if ord(character) > 0x2E7F else 1
+        wide = 2 if ord(character) > 0x2E7F else 1  # CJK blocks begin at U+2E80
         if used + wide > width - 1:
             break
         cut, used = cut + character, used + wide
@@ -195,7 +195,7 @@ def _padded(name: str, width: int) -> str:
 
 
 def as_json(report: EvalReport) -> JsonObject:
-    """Return the report as one JSON object, from which `from_json` makes it again."""
+    """Return the report as one JSON object; `from_json` reads it."""
     return {
         "format": FORMAT,
         "model": report.model,
@@ -228,10 +228,10 @@ def write_report(path: Path, report: EvalReport) -> None:
 
 def from_json(document: Json) -> EvalReport:
     """
-    Return the report that `as_json` has written.
+    Return the report that `as_json` wrote.
 
     Raises:
-        ValueError: It is none.
+        ValueError: *document* is not such a report.
     """
     try:
         if not isinstance(document, Mapping) or document["format"] != FORMAT:

@@ -1,4 +1,4 @@
-"""Reading the expectations of a case, each checked against the case's types and messages."""
+"""Read the expectations of a case, and check each against the case's types and messages."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _STATES: Final = ("absent", "ended", "count")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """The context of expectations: conversations and memory types."""
+    """The conversations and memory types that expectations refer to."""
 
     talks: Sequence[CaseTalk]
     types: Sequence[MemoryType]
 
     @property
     def texts(self) -> list[str]:
-        """Return the words of all messages, by number less 1."""
+        """The texts of all messages; message number n is at index n - 1."""
         return [message.text for talk in self.talks for message in talk.messages]
 
     def type_of(self, table: Table) -> MemoryType:
@@ -79,7 +79,7 @@ def _after(table: Table, setting: Setting) -> int:
     if after is not None and after not in formed:
         numbers = ", ".join(str(each) for each in formed)
         raise table.wrong(
-            "after", f"{after} is no talk that is formed by itself; they are {numbers}"
+            "after", f"talk {after} is not formed by itself; those that are: {numbers}"
         )
     return formed[-1] if after is None else after
 
@@ -127,14 +127,14 @@ def _cited(table: Table, setting: Setting, *, has_path: bool = True) -> Because:
 
 
 def _check(table: Table, expectation: Expectation) -> None:
-    """Reject what cannot be checked, or says two things at once."""
+    """Reject an expectation that cannot be checked, or combines two."""
     states = [name for name in _STATES if name in table]
     if len(states) > 1:
         raise table.wrong(states[1], f"does not go with {states[0]!r}: write two expectations")
     if expectation.count is not None and expectation.kind != "must":
         raise table.wrong("count", "goes with must alone")
     if expectation.tried and expectation.kind != "must_not":
-        raise table.wrong("tried", "goes with must_not alone: it says what is kept out")
+        raise table.wrong("tried", "goes with must_not alone: it marks what formation must reject")
     if expectation.tried and not expectation.because:
         raise table.wrong("tried", "needs message and quote")
     if expectation.at and not expectation.ended:
@@ -144,22 +144,22 @@ def _check(table: Table, expectation: Expectation) -> None:
 
 
 def _check_answer(table: Table, expectation: Expectation, type_: MemoryType) -> None:
-    """Reject an answer that a right model could not give."""
+    """Reject an expectation whose answer a correct model could not give."""
     if not expectation.because or not is_written(expectation):
         return
     value = answer_of(expectation)
     if value is None:
-        raise table.wrong("value", "is missing: say what a right answer writes")
+        raise table.wrong("value", "is missing: give what a correct answer writes")
     if is_whole(expectation, type_):
         wrong = violations(type_, value)
         if wrong:
             raise table.wrong("value", f"it does not fit {type_.name}: {'; '.join(wrong)}")
     elif not expectation.path:
-        raise table.wrong("path", "is missing: say which field the value is for")
+        raise table.wrong("path", "is missing: give the field that the value is for")
 
 
 def is_written(expectation: Expectation) -> bool:
-    """Return True if a right answer writes what *expectation* is about."""
+    """Return True if a correct answer writes what *expectation* is about."""
     is_positive = expectation.kind == "must" and not (expectation.absent or expectation.ended)
     return expectation.tried or (is_positive and expectation.count is None)
 

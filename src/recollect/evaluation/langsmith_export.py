@@ -1,4 +1,4 @@
-"""Export to LangSmith: cases and their runs as rows of a dataset, sent with the user's own key."""
+"""Export cases and their runs to a LangSmith dataset, with the user's own key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Row = dict[str, Json]
 
 
 class DatasetClient(Protocol):
-    """The methods needed of LangSmith's client."""
+    """The methods of LangSmith's client that the export uses."""
 
     def has_dataset(self, *, dataset_name: str) -> bool:
         """Return True if there is a dataset of this name."""
@@ -107,12 +107,12 @@ def send_rows(rows: Sequence[Row], dataset: str, client: DatasetClient) -> int:
 
 def export(rows: Sequence[Row], dataset: str) -> int:
     """
-    Send *rows* to a dataset of LangSmith, with the key that the user has in the environment.
+    Send *rows* to a LangSmith dataset, with the key in the environment.
 
     Raises:
         MissingExtraError: LangSmith's package is not installed.
         UsageError: There is no key.
-        RecollectError: LangSmith refused, or is away.
+        RecollectError: LangSmith refused the rows, or is unreachable.
     """
     try:
         from langsmith import Client  # noqa: PLC0415 (an optional package)
@@ -121,7 +121,7 @@ def export(rows: Sequence[Row], dataset: str) -> int:
         raise MissingExtraError(EXTRA, error.name or EXTRA) from error
     key = _from_environment("API_KEY")
     if key is None:
-        msg = "LangSmith needs a key of yours: set LANGSMITH_API_KEY in the environment"
+        msg = "LangSmith needs your API key: set LANGSMITH_API_KEY in the environment"
         raise UsageError(msg)
     client: DatasetClient = Client(
         api_url=_from_environment("ENDPOINT"), api_key=key, auto_batch_tracing=False
@@ -129,10 +129,11 @@ def export(rows: Sequence[Row], dataset: str) -> int:
     try:
         return send_rows(rows, dataset, client)
     except (LangSmithError, OSError) as error:
+        # The client's errors may quote the key, and are not chained for the same reason.
         msg = f"LangSmith did not take the rows: {str(error).replace(key, '***')[:500]}"
         raise RecollectError(msg) from None
 
 
 def _from_environment(name: str) -> str | None:
-    """Return a setting of LangSmith, under its present name or the one before."""
+    """Return a setting of LangSmith, under its current or its former name."""
     return os.environ.get(f"LANGSMITH_{name}") or os.environ.get(f"LANGCHAIN_{name}")

@@ -1,4 +1,4 @@
-"""Leaves of memories: fields and list elements, which are formed, expected, lost or invented."""
+"""Leaves of memories, the fields and list elements that measures count."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ class ValueLeaf:
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
-        """The key of a leaf, regardless of its position in a list."""
+        """Key that identifies the leaf, regardless of its position in a list."""
         place = _PLACE.sub("/-", self.pointer)
         return self.memory.type, self.memory.key, place, f"{type(self.value).__name__} {self.value}"
 
 
 def is_current(memory: Memory, now: datetime) -> bool:
-    """Return True if *memory* is remembered as something that is true at *now*."""
+    """Return True if *memory* is active and still valid at *now*."""
     is_open = memory.valid_until is None or memory.valid_until > now
     return memory.state == "active" and is_open
 
 
 def is_ended(memory: Memory, now: datetime) -> bool:
-    """Return True if *memory* is remembered as something that was true once."""
+    """Return True if *memory* is active, but no longer valid at *now*."""
     return memory.state == "active" and not is_current(memory, now)
 
 
 def leaves_of(memories: Mapping[tuple[str, str], Memory], now: datetime) -> list[ValueLeaf]:
-    """Return the leaves of the memories that are true at *now*."""
+    """Return the leaves of the memories that are current at *now*."""
     return [
         ValueLeaf(memory=memory, pointer=pointer, value=value)
         for memory in memories.values()
@@ -59,7 +59,7 @@ def covers(expectation: Expectation, leaf: ValueLeaf, case: EvaluationCase) -> b
     """
     Return True if *expectation* wants or allows *leaf*.
 
-    One about an entry of a collection allows the leading fields of its schema as well.
+    An expectation about a collection entry also allows the leading fields of its schema.
     """
     is_positive = expectation.kind in {"must", "may"} and not expectation.absent
     if not is_positive or expectation.type != leaf.memory.type:
@@ -87,12 +87,12 @@ def lets_go(expectation: Expectation, leaf: ValueLeaf, *, is_closed: bool) -> bo
 
 
 def same_place(one: ValueLeaf, other: ValueLeaf) -> bool:
-    """Return True if two leaves stand at the same place of the same memory."""
+    """Return True if two leaves are at the same place of the same memory."""
     return one.identity[:3] == other.identity[:3]
 
 
 def spoken_of(case: EvaluationCase, talk: int) -> list[SaidText]:
-    """Return everything that was said up to the talk with this number."""
+    """Return the messages of all conversations up to number *talk*."""
     return [
         SaidText(text=message.text, at=message.time, speaker=message.name)
         for each in case.talks[:talk]
@@ -102,7 +102,7 @@ def spoken_of(case: EvaluationCase, talk: int) -> list[SaidText]:
 
 
 def unheard(leaf: ValueLeaf, heard: Sequence[SaidText], case: EvaluationCase) -> bool:
-    """Return True if *leaf* has a number, name or date neither said nor stored before."""
+    """Return True if *leaf* has a number, name or date that is in no message or initial memory."""
     standing = [each.value for each in case.memories if each.type == leaf.memory.type]
     return bool(unsupported(leaf.value, heard, standing))
 

@@ -1,5 +1,5 @@
 """
-The measures: what of a case was remembered as it should be, and what was not.
+Measure a run: which expectations are met, and how much was formed, lost or invented.
 
 Recall is the share of musts that are met; precision the share of formed leaves (fields and
 list elements that formation wrote) that a must or may covers.
@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 
 from recollect.evaluation.case_runner import CaseRun, FormationStep
-from recollect.evaluation.cases import EvaluationCase, Expectation
+from recollect.evaluation.cases import EvaluationCase, Expectation, objects_in
 from recollect.evaluation.duplicates import duplicate_counts
 from recollect.evaluation.leaves import (
     ValueLeaf,
@@ -34,7 +34,7 @@ from recollect.stores.json_pointers import leaves
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseVerdict:
-    """Whether an expectation is met; *about* says which it is, *found* what there was instead."""
+    """Whether the expectation *about* is met; if not, *found* shows what there was instead."""
 
     kind: str
     about: str
@@ -48,9 +48,9 @@ class Figures:
     Counts over one or more cases.
 
     *formed* leaves are those that formation wrote, *covered* the expected ones among them.
-    *overwritten* leaves were changed, removed or ended without reason. *attempted* operations were
-    refused or quarantined as unsupported; *invented* leaves were stored with a number, name or date
-    that no message contains.
+    *overwritten* leaves were changed, removed or ended although no expectation allows it.
+    *attempted* operations were refused or quarantined as unsupported; *invented* leaves were stored
+    with a number, name or date that no message contains.
     """
 
     musts: int = 0
@@ -77,16 +77,16 @@ class Figures:
 
     @property
     def recall(self) -> float | None:
-        """Return the share of musts that are met; ``None`` if there are none."""
+        """The share of musts that are met; ``None`` if there are none."""
         return self.met / self.musts if self.musts else None
 
     @property
     def precision(self) -> float | None:
-        """Return the share of formed leaves that are covered; ``None`` if nothing was formed."""
+        """The share of formed leaves that are covered; ``None`` if nothing was formed."""
         return self.covered / self.formed if self.formed else None
 
     def a_formation(self, name: str) -> float | None:
-        """Return the count *name* for each formation; ``None`` if there was none."""
+        """Return the count *name* per formation; ``None`` if there was none."""
         count: int = getattr(self, name)
         return count / self.formations if self.formations else None
 
@@ -168,7 +168,7 @@ def _verdict(expectation: Expectation, step: FormationStep) -> CaseVerdict:
 
 
 def _is_dated(memory: Memory, expectation: Expectation) -> bool:
-    """Return True if *memory* is true in the time that is expected."""
+    """Return True if the validity of *memory* begins and ends on the expected days."""
     ends = expectation.at if expectation.ended else expectation.until
     pairs = [(expectation.since, memory.valid_from), (ends, memory.valid_until)]
     return all(day is None or (m is not None and m.date() == day) for day, m in pairs)
@@ -184,8 +184,8 @@ def _operations(formations: Sequence[Formation]) -> dict[str, int]:
     formed = [each for each in formations if each.status == "formed"]
     counts: Counter[str] = Counter()
     for each in formed:
-        told = each.receipt.get("counts")
-        counts.update(told if isinstance(told, dict) else {})
+        recorded = each.receipt.get("counts")
+        counts.update(recorded if isinstance(recorded, dict) else {})
     return {
         "formations": len(formed),
         "inserted": counts["stored"],
@@ -216,7 +216,8 @@ def _attempted(run: CaseRun) -> int:
         (str(each.get("type", "")), _value(each.get("value")))
         for step in run.steps
         for formation in step.formations
-        for each in _objects(formation.receipt.get("refused"))
+        for each in objects_in(formation.receipt.get("refused"))
+        # The kinds for unsupported content; other faults are malformed calls.
         if each.get("kind") in {"quote", "claim", "hedge"}
     ]
     attempts = [(each.type, each.value) for each in held.values()] + refused
@@ -224,7 +225,7 @@ def _attempted(run: CaseRun) -> int:
 
 
 def _value(written: Json) -> Json:
-    """Return a value that a receipt holds as text; the text itself where it was cut."""
+    """Return a value that a receipt stores as JSON text; the text itself if it was truncated."""
     try:
         found: Json = json.loads(written) if isinstance(written, str) else written
     except ValueError:
@@ -233,15 +234,11 @@ def _value(written: Json) -> Json:
 
 
 def _is_tried(type_: str, value: Json, case: EvaluationCase) -> bool:
-    """Return True if the case itself wants something to be tried, and kept out."""
+    """Return True if the case's oracle tries this operation on purpose (`Expectation.tried`)."""
     return isinstance(value, Mapping) and any(
         each.tried and each.type == type_ and pattern_of(each).matches(value)
         for each in case.expectations
     )
-
-
-def _objects(value: Json) -> list[Mapping[str, Json]]:
-    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
 
 
 def _leaf_counts(run: CaseRun) -> dict[str, int]:
@@ -260,7 +257,7 @@ def _leaf_counts(run: CaseRun) -> dict[str, int]:
 
 
 def _without(leaves: Sequence[ValueLeaf], others: Sequence[ValueLeaf]) -> list[ValueLeaf]:
-    """Return the leaves that are not among *others*, each as often as it is more."""
+    """Return the leaves that are not among *others*, as a difference of multisets."""
     left = Counter(each.identity for each in others)
     found = []
     for each in leaves:
@@ -274,7 +271,7 @@ def _without(leaves: Sequence[ValueLeaf], others: Sequence[ValueLeaf]) -> list[V
 def _is_wanted(
     lost: ValueLeaf, step: FormationStep, formed: Sequence[ValueLeaf], case: EvaluationCase
 ) -> bool:
-    """Return True if the case allows the loss of *lost*: it must go, or is replaced."""
+    """Return True if the case allows *lost* to be removed or replaced."""
     memory = step.after.get((lost.memory.type, lost.memory.key))
     is_closed = memory is None or not is_current(memory, step.at)
     if any(lets_go(each, lost, is_closed=is_closed) for each in case.expectations):

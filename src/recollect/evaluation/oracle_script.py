@@ -1,4 +1,4 @@
-"""From the expectations of a case to what an oracle does."""
+"""Turn the expectations of a case into the operations of an oracle."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def deeds_of(case: EvaluationCase) -> tuple[OracleOperation, ...]:
 
 
 def pattern_of(expectation: Expectation) -> MemoryPattern:
-    """Return the pattern of the memories that *expectation* concerns."""
+    """Return the pattern of the memories that *expectation* is about."""
     return MemoryPattern(
         path=expectation.path,
         where=expectation.where,

@@ -22,12 +22,12 @@ def load_sample(path: str | Path, *, scope: Scope | None = None) -> list[SampleQ
     """
     Return the questions of a file of JSON Lines, plain or compressed; ``-`` is standard input.
 
-    A row has "query", "messages" or "memories", and if needed "scope", "thread", "asked_at"; see
-    `SampleQuestion`. *scope* is that of rows that name none.
+    A row has "query", "messages" or "memories", and optionally "scope", "thread", "asked_at"; see
+    `SampleQuestion`. *scope* is the default for rows without one.
 
     Raises:
         NotFoundError: There is no such file.
-        UsageError: It cannot be read, or a row is not as it must be; the error names the line.
+        UsageError: It cannot be read, or a row is invalid; the error names the line.
         LimitError: It has more than ``SAMPLE_QUESTIONS_MAX`` rows.
     """
     found: list[SampleQuestion] = []

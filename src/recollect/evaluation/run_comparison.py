@@ -1,4 +1,4 @@
-"""Two runs side by side: what got better, what got worse, case by case."""
+"""Compare two evaluation runs: which cases got better, and which worse."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class CaseChange:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """
-    A run beside an earlier one, over the cases that both have.
+    A run compared with an earlier one, over the cases of both.
 
-    *changes* are the cases in which something changed; *only_now* and *only_then* the names
-    of the others' cases, which are not in the figures.
+    *changes* are the cases in which something changed. *only_now* and *only_then* are the names of
+    cases in one run only, which are not in the figures.
     """
 
     now: str
@@ -63,7 +63,7 @@ def read_report(path: Path) -> EvalReport:
 
 
 def compared(now: EvalReport, then: EvalReport) -> Comparison:
-    """Return what is better and worse in the run *now* than in *then*."""
+    """Compare the run *now* with the earlier run *then*."""
     earlier = {each.name: each for each in then.cases}
     both = [(each, earlier[each.name]) for each in now.cases if each.name in earlier]
     names = {each.name for each in now.cases}
@@ -91,20 +91,20 @@ def _change(now: CaseReport, then: CaseReport) -> CaseChange:
 
 
 def _figure_changes(now: Figures, then: Figures) -> Iterator[tuple[bool, str]]:
-    """Yield the figures with a better side that are not what they were; costs are none of them."""
+    """Yield the figures that got better or worse, except costs, as pairs of is_better and text."""
     for row in ROWS:
         is_cost = row.form == "rate" or not row.better
         value, before = row.figure(now), row.figure(then)
         if is_cost or value is None or before is None or value == before:
             continue
         if row.name in {"recall of musts", "must-nots remembered"}:
-            continue  # the expectations themselves say it
+            continue  # the verdicts of the single expectations show these
         is_better = (value > before) == (row.better > 0)
         yield is_better, f"{row.name}: {written(row, then)} -> {written(row, now)}"
 
 
 def comparison_page(comparison: Comparison) -> str:
-    """Return the page for people: figures of both runs, then the cases that changed."""
+    """Return a readable report: the figures of both runs, then the cases that changed."""
     width = max(14, len(comparison.now) + 2, len(comparison.then) + 2)
     then, now = comparison.figures_then, comparison.figures_now
     lines = [" " * 30 + comparison.then.rjust(width) + comparison.now.rjust(width)]

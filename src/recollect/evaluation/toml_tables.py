@@ -1,4 +1,4 @@
-"""Reading a TOML table strictly: every fault is told with its place in the file."""
+"""Read a TOML table strictly: every error names its place in the file."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class Table:
         return name in self._fields
 
     def wrong(self, name: str, reason: str) -> UsageError:
-        """Return the error that says what is wrong with the field *name*."""
+        """Return an error about the field *name*, or about the whole table for ``""``."""
         return UsageError(f"{self.path}.{name}: {reason}" if name else f"{self.path}: {reason}")
 
     def any(self, name: str) -> object:
-        """Return the field as it stands, ``None`` if there is none."""
+        """Return the field's value unchecked, ``None`` if it is missing."""
         self._read.add(name)
         return self._fields.get(name)
 
     def text(self, name: str, default: str | None = None) -> str:
-        """Return a text that is not blank; without a *default* there must be one."""
+        """Return a text that is not blank; the field is required unless there is a *default*."""
         found = self.any(name)
         if found is None and default is not None:
             return default
@@ -55,23 +55,23 @@ class Table:
         return tuple(str(each) for each in every)
 
     def flag(self, name: str) -> bool:
-        """Return true or false; false if it is left out."""
+        """Return a boolean; False if the field is missing."""
         found = self.any(name)
         if found is not None and not isinstance(found, bool):
             raise self.wrong(name, f"must be true or false, not {shown(found)}")
         return bool(found)
 
     def number(self, name: str) -> int | None:
-        """Return a whole number from 0 on."""
+        """Return a whole number of at least 0, ``None`` if the field is missing."""
         found = self.any(name)
         if found is None:
             return None
         if not isinstance(found, int) or isinstance(found, bool) or found < 0:
-            raise self.wrong(name, f"must be a whole number from 0 on, not {shown(found)}")
+            raise self.wrong(name, f"must be a whole number of at least 0, not {shown(found)}")
         return found
 
     def moment(self, name: str) -> datetime | None:
-        """Return a time, in UTC if it has no zone; a day means its first moment."""
+        """Return a time, in UTC if it has no zone; a date means its midnight."""
         found = self.any(name)
         if isinstance(found, str):
             try:
@@ -85,12 +85,12 @@ class Table:
         raise self.wrong(name, f"must be a date or a time, not {shown(found)}")
 
     def day(self, name: str) -> date | None:
-        """Return a day."""
+        """Return a date."""
         found = self.moment(name)
         return found.date() if found else None
 
     def document(self, name: str, default: JsonObject | None = None) -> JsonObject:
-        """Return an object of JSON."""
+        """Return a table as a JSON object; required unless there is a *default*."""
         found = self.json(name)
         if found is None and default is not None:
             return default
@@ -99,10 +99,10 @@ class Table:
         return found
 
     def json(self, name: str) -> Json:
-        """Return a value as JSON has it, ``None`` if there is none."""
+        """Return a JSON value, ``None`` if the field is missing."""
         found = self.any(name)
         if not _is_json(found):
-            raise self.wrong(name, "holds a date or time, which JSON has not: write it as text")
+            raise self.wrong(name, "has a date or time, which JSON cannot hold: write it as text")
         return found
 
     def tables(self, name: str) -> Iterator[Table]:
@@ -114,7 +114,7 @@ class Table:
             yield Table(f"{self.path}.{name}[{at}]" if self.path else f"{name}[{at}]", each)
 
     def end(self) -> None:
-        """Raise for fields that were not read."""
+        """Raise for fields that were not read; call it last."""
         unknown = sorted(self._fields.keys() - self._read)
         if unknown:
             raise self.wrong(unknown[0], f"there is no such field; there are {listed(self._read)}")

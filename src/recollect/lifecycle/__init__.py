@@ -1,1 +1,1 @@
-"""Records that leave or enter a store: backups, copies, imports, another embedder."""
+"""Move and rebuild a store's data: backups, copies, imports, and a change of the embedder."""

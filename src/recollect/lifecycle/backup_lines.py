@@ -1,4 +1,4 @@
-"""Lines of a backup of a server's store, and of an erase ledger: read, and checked to their end."""
+"""Read and verify the lines of a backup archive and of an erase ledger."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAGIC: Final = b"SQLite format 3\0"
 
 
 def is_database(path: Path) -> bool:
-    """Return True if a file is a database of SQLite's."""
+    """Return True if a file is a SQLite database."""
     with path.open("rb") as file:
         return file.read(len(_MAGIC)) == _MAGIC
 
@@ -30,7 +30,7 @@ def check_archive(path: Path) -> tuple[str, list[LedgerEntry], bytes | None]:
     Read the archive to its end; return its digest, its ledger, and the secret of its digests.
 
     Raises:
-        UsageError: It is cut off or was changed: nothing of it is restored.
+        UsageError: It is truncated or was changed.
     """
     digest = Digest()
     last: JsonObject = {}
@@ -41,32 +41,32 @@ def check_archive(path: Path) -> tuple[str, list[LedgerEntry], bytes | None]:
         for last in lines:
             if last.get("kind") != END:
                 digest.add([last])
-    said = last.get("count"), last.get("digest")
-    if last.get("kind") != END or said != (digest.count, str(digest)):
-        msg = f"{str(path)!r} is cut off or was changed: take another backup"
+    recorded = last.get("count"), last.get("digest")
+    if last.get("kind") != END or recorded != (digest.count, str(digest)):
+        msg = f"{str(path)!r} is truncated or was changed: restore another backup"
         raise UsageError(msg)
     secret = header.get("secret")
     return str(digest), kept, None if secret is None else bytes.fromhex(str(secret))
 
 
 def check_header(header: JsonObject, kind: str, path: Path) -> None:
-    """Raise `UsageError` if a first line is not of this *kind*, or of an unknown version."""
+    """Raise `UsageError` if a first line has another *kind*, or an unknown version."""
     if header.get("kind") != kind or (kind == HEADER and "ledger" not in header):
         what = "backup" if kind == HEADER else "erase ledger"
         msg = f"{str(path)!r} is no {what}: `recollect backup` writes one"
         raise UsageError(msg)
     if header.get("version") != VERSION:
         msg = (
-            f"{str(path)!r} is of version {header.get('version')!r}, which this release does not "
-            "know: use a later release of Recollect"
+            f"{str(path)!r} has version {header.get('version')!r}, which this release cannot "
+            "read: use a later release of Recollect"
         )
         raise UsageError(msg)
 
 
 def check_end(lines: Sequence[JsonObject], path: Path) -> None:
-    """Raise `UsageError` if the lines of a ledger are not all there."""
+    """Raise `UsageError` if the last line does not confirm the number of lines of a ledger."""
     if lines[-1] != {"kind": END, "count": len(lines) - 2}:
-        msg = f"{str(path)!r} is a ledger that is cut off or was changed: write it again"
+        msg = f"{str(path)!r} is a ledger that is truncated or was changed: write it again"
         raise UsageError(msg)
 
 
@@ -75,7 +75,7 @@ def read_lines(path: Path) -> Generator[JsonObject]:
     Yield the lines of a file, each a JSON object.
 
     Raises:
-        UsageError: It is empty, or a line is none.
+        UsageError: It is empty, or a line is not a JSON object.
     """
     number = 0
     with path.open("rb") as file:
@@ -94,5 +94,5 @@ def _line(line: bytes, number: int, path: Path) -> JsonObject:
         value = None
     if isinstance(value, dict):
         return value
-    msg = f"{str(path)!r}, line {number}: it is cut off, or no backup"
+    msg = f"{str(path)!r}, line {number}: the file is truncated, or is no backup"
     raise UsageError(msg)

@@ -23,7 +23,7 @@ from recollect.lifecycle.backup_lines import (
     read_lines,
 )
 from recollect.lifecycle.copy_journal import MARK, each_scope, mark_destination
-from recollect.lifecycle.store_copy import try_clean
+from recollect.lifecycle.store_copy import try_clean, unknown_erases
 from recollect.records import JsonObject, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import back_up_file, file_of, open_store, put_back, put_in_place
@@ -34,7 +34,7 @@ from recollect.stores.plans.key_transfer import REQUEST
 from recollect.wire.record_digests import END, Digest, digests_of
 
 Named: TypeAlias = Callable[[Sequence[LedgerEntry], Sequence[JsonObject]], list[EraseTarget]]
-"""Function that returns the erased targets among a scope's records, according to a ledger."""
+"""Returns the erased targets among a scope's records, according to a ledger."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,23 +49,23 @@ class BackedUp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """The result of a restore, with how many ledger entries applied to the backup."""
+    """The result of a restore."""
 
     form: str
     scopes: int
     records: int
     applied: int
-    """Addresses that were erased after the backup, and of which nothing was put back."""
+    """Targets erased after the backup, which were not restored."""
     erases: int
-    """Erases that the ledger has and the backup had not."""
+    """Erases in the ledger that the backup did not have."""
 
 
 async def back_up(url: str, path: Path) -> BackedUp:
     """
-    Write everything that the store at *url* holds to *path*; the store may be in use.
+    Write everything in the store at *url* to *path*; the store may be in use.
 
-    A file of SQLite's is copied as of one moment; of another store an archive is written, each
-    scope as of one moment. *path* must not exist, and is there whole or not at all.
+    A SQLite file is copied as of one point in time; any other store is written as an archive, each
+    scope as of one point in time. *path* must not exist, and appears complete or not at all.
 
     Raises:
         UsageError: *path* exists, or its folder does not.
@@ -84,7 +84,7 @@ async def back_up(url: str, path: Path) -> BackedUp:
 
 
 async def write_ledger(url: str, path: Path) -> int:
-    """Write the erase ledger of the store at *url* to *path*, replacing it; say how many erases."""
+    """Write the erase ledger of the store at *url* to *path*; return the number of erases."""
     file = file_of(url)
     if file is not None:
         _check_exists(file)
@@ -96,7 +96,7 @@ async def write_ledger(url: str, path: Path) -> int:
     made = path.with_name(f".{path.name}.made")
     made.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     made.chmod(0o600)
-    made.replace(path)
+    made.replace(path)  # atomic: a crash leaves the old ledger, never half of a new one
     return len(entries)
 
 
@@ -105,12 +105,12 @@ async def read_ledger(source: str, *, backup: Path | None = None) -> list[Ledger
     Return the erase ledger in the file *source*, or of the store at that URL.
 
     Args:
-        backup: What the ledger is to be applied to.
+        backup: The backup that the ledger will be applied to.
 
     Raises:
         NotFoundError: The file does not exist.
-        UsageError: The file is no ledger, is cut off, or is of an unknown version; or it is the
-            backup itself, which cannot say what was erased since.
+        UsageError: The file is no ledger, is truncated, or has an unknown version; or it is the
+            backup itself, which does not know later erases.
     """
     file = file_of(source)
     if file is not None and not file.exists():
@@ -157,16 +157,18 @@ async def restore_backup(
     _check_exists(path)
     if is_database(path):
         return await _restore_file(path, url, ledger, named)
+    # Verified to its end before anything is restored: a truncated archive is refused whole.
     digest, kept, secret = check_archive(path)
     since = _since(ledger, kept)
     async with open_store(url) as store:
-        since += await _erased_there(store, [*kept, *since])
-        if secret is not None:  # or the keys that were used cannot be known again
+        # An emptied store has erases of its own, which a restore must not undo.
+        since += await unknown_erases(store, [*kept, *since])
+        if secret is not None:  # without it the restored idempotency keys would match no request
             await store.adopt_secret(secret)
         if not await mark_destination(store, f"backup {digest}"):
-            msg = "the store holds something already: restore into an empty one"
+            msg = "the store is not empty: restore into an empty one"
             raise ConflictError(msg)
-        # The ledger first: if this is killed, the half-filled store knows what was erased.
+        # The ledger comes first: if this is killed, the half-filled store knows what was erased.
         await store.adopt([*kept, *since])
         done = await _restore_archive(path, store, since, named)
         await store.vacate(MARK)
@@ -180,8 +182,8 @@ async def _restore_file(
     file = file_of(url)
     if file is None:
         msg = (
-            f"{str(path)!r} is a backup of a file: restore it into a file, then `recollect copy` "
-            "that to the other store"
+            f"{str(path)!r} is a backup of a SQLite file: restore it into a file, then copy that "
+            "to the other store with `recollect copy`"
         )
         raise UsageError(msg)
     with _made_beside(file) as made:
@@ -198,6 +200,7 @@ async def _restore_file(
                 scopes, records = scopes + bool(left), records + left
             await store.adopt(since)
             await store.clean()
+        # Only now: nobody can open the file before the erased data and its bytes are removed.
         put_in_place(made, file)
     return Restored(form="file", scopes=scopes, records=records, applied=applied, erases=len(since))
 
@@ -205,8 +208,8 @@ async def _restore_file(
 def _check_is_other(ledger: Path, backup: Path) -> None:
     if backup.exists() and ledger.samefile(backup):
         msg = (
-            f"{str(ledger)!r} is the backup itself, which cannot say what was erased since: name "
-            "the ledger, or the store that was in use"
+            f"{str(ledger)!r} is the backup itself, which does not know what was erased since: "
+            "name the ledger, or the store that was in use"
         )
         raise UsageError(msg)
 
@@ -224,17 +227,11 @@ def _since(ledger: Sequence[LedgerEntry] | None, kept: Sequence[LedgerEntry]) ->
     lacking = len(known - {each.id for each in ledger})
     if lacking:
         msg = (
-            f"the ledger lacks {lacking} of the {len(known)} erases that the backup has: it is of "
-            "another store, or older than the backup; name the one of the store that was in use"
+            f"the ledger lacks {lacking} of the {len(known)} erases in the backup: it is from "
+            "another store, or older than the backup; name that of the store that was in use"
         )
         raise UsageError(msg)
     return [each for each in ledger if each.id not in known]
-
-
-async def _erased_there(store: Store, known: Sequence[LedgerEntry]) -> list[LedgerEntry]:
-    """Return the erases of an empty store's own ledger: what it erased does not come back."""
-    ids = {each.id for each in known}
-    return [each for each in await store.ledger() if each.id not in ids]
 
 
 async def _restore_archive(
@@ -256,7 +253,7 @@ async def _restore_lines(
         applied += len(targets)
         if targets:
             spent += await part.erase(targets)
-        await _put_back(store, scope, part.records)
+        await _make_equal(store, scope, part.records)
         await store.adopt_requests(scope, part.requests)
         scopes, records = scopes + bool(part.records), records + len(part.records)
     await store.adopt_requests(None, spent)
@@ -266,7 +263,7 @@ async def _restore_lines(
 
 
 def _content(lines: Iterator[JsonObject], spent: list[JsonObject]) -> Iterator[JsonObject]:
-    """Yield the lines of scopes; keys of scopes that were erased whole are added to *spent*."""
+    """Yield the lines of scopes; append the keys of scopes that were erased whole to *spent*."""
     for line in lines:
         if line["kind"] == REQUEST and line["scope"] is None:
             spent.append(line)
@@ -284,7 +281,7 @@ class _Part:
         self.requests = [each for each in found if each["kind"] == REQUEST]
 
     async def erase(self, targets: Sequence[EraseTarget]) -> list[JsonObject]:
-        """Apply erase *targets*; return the keys that the scope does not keep."""
+        """Apply erase *targets*; return the idempotency keys that outlive the erased scope."""
         async with open_store("memory:") as beside:
             await _restore_all(beside, self.records)
             await beside.adopt_requests(self.scope, self.requests)
@@ -295,7 +292,7 @@ class _Part:
             return await beside.requests(None)
 
 
-async def _put_back(store: Store, scope: Scope, records: Sequence[JsonObject]) -> None:
+async def _make_equal(store: Store, scope: Scope, records: Sequence[JsonObject]) -> None:
     """Make a scope hold exactly *records*, whatever an interrupted restore left there."""
     wanted, there = digests_of(records), digests_of(await store.archive(scope))
     if (there - wanted).total():
@@ -337,18 +334,19 @@ def _write_lines(file: TextIO, digest: Digest, lines: Sequence[JsonObject]) -> N
 
 def _check_exists(path: Path) -> None:
     if not path.exists():
-        msg = f"there is no backup or store at {str(path)!r}"
+        msg = f"there is no backup or store at {str(path)!r}: check the path"
         raise NotFoundError(msg)
 
 
 @contextmanager
 def _made_beside(path: Path) -> Iterator[Path]:
-    """Yield a place beside *path* for a file that gets its name when it is whole."""
+    """Yield a temporary path beside *path*, from which a complete file is renamed to *path*."""
     if path.exists():
         msg = f"{str(path)!r} exists: name a file that does not"
         raise UsageError(msg)
     if not path.parent.is_dir():
-        msg = f"there is no folder {str(path.parent)!r}: make it first"
+        msg = f"there is no folder {str(path.parent)!r}: create it first"
         raise UsageError(msg)
+    # In the same folder, so on the same file system: only there is a rename atomic.
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
         yield Path(folder, path.name)

@@ -1,4 +1,4 @@
-"""The journal of copies in a destination: what is being filled, and what came from where."""
+"""The journal that a copy keeps in its destination: the source, and the scopes copied from it."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from recollect.stores.plans.outside_removals import OUTSIDE_SCOPE
 from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX
 
 MARK: Final[Scope] = ("recollect", "copy")
-"""The scope that says in a destination that it is being filled; it goes when all is there."""
+"""Scope that marks a destination as incomplete; it is removed when the copy is complete."""
 NOTES: Final[Scope] = ("recollect", "copied")
-"""The scope that says in a destination what came from which source; it is never copied."""
+"""Scope that records which scopes of a destination came from which source; it is never copied."""
 _OWN: Final = frozenset({MARK, NOTES, OUTSIDE_SCOPE})
-"""Scopes that hold what a store knows of itself: of copies into it, and of its outside stores."""
+"""Scopes with a store's internal data: of copies into it, and of external vector stores."""
 _MARK_KIND: Final = "Copy"
 _WRITING: Final = "being written"
 
 
 async def mark_destination(destination: Store, name: str) -> bool:
     """
-    Mark an empty destination; return True if it is being filled from the source called *name*.
+    Mark an empty destination; return True if it is now marked as filled from the source *name*.
 
-    All that a store with this mark holds came from that source.
+    Everything in a marked store came from that source.
 
     Raises:
-        ConflictError: It is being filled from another one.
+        ConflictError: It is being filled from another source.
     """
     mark = PutSideRecord(kind=_MARK_KIND, key="source", value={"digest": _named(name)})
     there = await destination.side_record(MARK, _MARK_KIND, "source")
@@ -56,7 +56,7 @@ def _named(name: str) -> str:
 
 
 async def each_scope(store: Store) -> AsyncIterator[Scope]:
-    """Yield every scope that holds something, in their order; not what is this store's alone."""
+    """Yield every scope that holds data, in order, except a store's internal ones."""
     async for scope in each_row(lambda cursor: store.scopes(cursor=cursor, limit=PAGE_ROWS_MAX)):
         if scope not in _OWN:
             yield scope
@@ -65,10 +65,10 @@ async def each_scope(store: Store) -> AsyncIterator[Scope]:
 @dataclass(slots=True, kw_only=True)
 class Notes:
     """
-    Which scopes of a destination came from one source, and their content at that time.
+    The scopes of a destination that came from one source, and their content at that time.
 
-    Scope and content are recorded as digests that reveal nothing, in one side record per scope. A
-    scope is recorded before it is written, so that a run after a crash recognises it.
+    Scope and content are recorded as keyed digests, in one side record per scope. A scope is
+    recorded before it is written, so that a run after a crash recognises it.
     """
 
     destination: Store
@@ -82,7 +82,7 @@ class Notes:
         return self._place(scope) in self.noted
 
     def is_untouched(self, scope: Scope, content: str) -> bool:
-        """Return True if *scope*, which holds *content*, is as the copy left it, or began it."""
+        """Return True if *content* is what the copy left in *scope*, or the copy was writing it."""
         return self.noted.get(self._place(scope)) in (_WRITING, self._seal(content))
 
     def begin_pass(self) -> None:

@@ -1,4 +1,4 @@
-"""Another embedder beside the one in use: its vectors are made first, then it is switched to."""
+"""Change a memory's embedder while in use: compute all new vectors first, then switch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def build_vectors(embedding: Embedding) -> None:
     """
     Embed every entry of a store with *embedding*, beside its existing vectors.
 
-    It can be stopped at any time and called again: finished vectors are kept.
+    It can be cancelled at any time and called again: finished vectors are kept.
 
     Raises:
         EmbedderError: The embedder failed.
@@ -33,7 +33,7 @@ async def build_vectors(embedding: Embedding) -> None:
 
 
 class EmbedderSwitch:
-    """The embedder of a memory, and the parts that are made anew when it is replaced in use."""
+    """The embedder of a memory, and the components that are rebuilt when it is replaced."""
 
     def __init__(self, store: Store, count_tokens: TokenCounter) -> None:
         self.store = store
@@ -49,12 +49,12 @@ class EmbedderSwitch:
         """Embed everything with *embedder*, then switch to it; see `Recollect.reembed`."""
         opened = await to_thread.run_sync(open_embedder, embedder)
         if opened is None:
-            msg = f"{embedder!r} is no embedder to change to: open the memory with 'none' instead"
+            msg = f"cannot change to {embedder!r}: open the memory with embedder='none' instead"
             raise UsageError(msg)
         new = Embedding(self.store, opened)
         identity = await new.learn_identity()
         if self.embedding is not None and identity == await self.embedding.learn_identity():
-            msg = f"{identity!r} is the embedder in use: its vectors are made as entries come"
+            msg = f"{identity!r} is already in use: new entries get their vectors by themselves"
             raise UsageError(msg)
         await build_vectors(new)
         await new.learn_strength()
@@ -65,9 +65,9 @@ class EmbedderSwitch:
     async def undo_reembed(self) -> str:
         """Switch back to the former embedder; see `Recollect.undo_reembed`."""
         if self.earlier is None:
-            msg = "there is no embedder to go back to: reembed() did not replace one here"
+            msg = "there is no embedder to go back to: this process has not called reembed()"
             raise NotFoundError(msg)
-        await build_vectors(self.earlier)
+        await build_vectors(self.earlier)  # for entries written since the switch
         back = self.earlier
         self.earlier, self.embedding = self.embedding, back
         self._switch()
@@ -80,7 +80,8 @@ class EmbedderSwitch:
         )
 
     async def keep_embedded(self) -> None:
-        """Embed what comes, with the embedder in use at the time."""
+        """Embed new entries with the embedder in use, until cancelled."""
+        # `_switch` cancels the inner scope, so that the loop goes on with the new embedder.
         while True:
             with anyio.CancelScope() as self._working:
                 if self.embedding is None:

@@ -1,4 +1,4 @@
-"""Records of what a store's own ledger says was erased: which they are, and what is left."""
+"""Find imported records that a store's ledger lists as erased, and what remains without them."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ Cited: TypeAlias = tuple[str, str]
 """A message, or a version of a memory, as evidence names it: (thread, id)."""
 
 _BESIDE: Final = "recollect: beside"
-"""A thread of a store in memory, which keeps a scope there until its records were read."""
+"""Helper thread in the in-memory store: without it, an erase of all records deletes the scope."""
 _MEMORY_PARTS: Final = ("value", "evidence", "valid_until", "revisions")
 _FORMATION_PARTS: Final = ("receipt", "watermarks", "failed")
 
 
 class Erasures:
-    """When what was erased, as a ledger says; times are in µs, 0 is never."""
+    """The erase times in a ledger, looked up by target; in µs, 0 for never."""
 
     def __init__(self, entries: Iterable[LedgerEntry]) -> None:
         self._known: defaultdict[bytes, dict[bytes, int]] = defaultdict(dict)
@@ -51,6 +51,7 @@ class Erasures:
 
     def at(self, scope: Scope, target: EraseTarget) -> int:
         """Return when exactly *target* was last erased from *scope*."""
+        # Each key of the ledger gives the target another digest.
         found = (
             known.get(digest_of_target(key, scope, target), 0) for key, known in self._known.items()
         )
@@ -58,7 +59,7 @@ class Erasures:
 
 
 class ScopeErasures:
-    """When what was erased of one scope; also of another one, if its records *came from* there."""
+    """The erase times of one scope, and of the scope that its records *came from*, if given."""
 
     def __init__(self, erasures: Erasures, scope: Scope, came_from: Scope | None = None) -> None:
         self._erasures = erasures
@@ -66,7 +67,7 @@ class ScopeErasures:
         above = (each[:depth] for each in self._scopes for depth in range(1, len(each) + 1))
         below = (erasures.at(each, EraseScope(below=True)) for each in above)
         self.whole_at = max(self.at(EraseScope()), *below)
-        """When the scope was last erased, alone or with one above it."""
+        """When the scope was last erased as a whole, by itself or with a scope above it."""
 
     def at(self, target: EraseTarget) -> int:
         """Return when exactly *target* was last erased."""
@@ -75,10 +76,10 @@ class ScopeErasures:
 
 @dataclass(slots=True)
 class Doomed:
-    """The data of a scope that was erased before, among the records seen so far."""
+    """The erased data of a scope, among the records seen so far."""
 
     cited: set[Cited] = field(default_factory=set)
-    """Messages, also those that are only evidence, and versions of memories."""
+    """Messages, including those that are only cited as evidence, and versions of memories."""
     threads: set[str] = field(default_factory=set)
     memories: set[tuple[str, str]] = field(default_factory=set)
     formations: set[str] = field(default_factory=set)
@@ -88,7 +89,7 @@ class Doomed:
         return bool(self.cited or self.threads or self.memories or self.formations or self.sides)
 
     def names(self, record: JsonObject) -> bool:
-        """Return True if what a record holds is one of these itself."""
+        """Return True if *record* is itself one of these."""
         if record.get("kind") == SIDE:
             return address_in(record) in self.sides
         match name_of(record):
@@ -115,15 +116,15 @@ def name_of(record: JsonObject) -> tuple[str, ...]:
 
 
 def is_covered(time: object, erased_at: int) -> bool:
-    """Return True if data of this *time* existed at an erase; assume so without a time."""
+    """Return True if data of this *time* existed at the erase; assume so without a time."""
     return erased_at > 0 and not (isinstance(time, int) and time > erased_at)
 
 
 def note_erased(erasures: ScopeErasures, records: Sequence[JsonObject], doomed: Doomed) -> None:
     """
-    Add what *erasures* name of a scope's *records* to *doomed*.
+    Add to *doomed* those of a scope's *records* that *erasures* lists.
 
-    What came to the scope after an erase is none of it, though it has the same name.
+    A record that came to the scope after the erase is not among them, even if its name is.
 
     Raises:
         UsageError: The evidence of a record cannot be read.
@@ -145,6 +146,7 @@ def note_erased(erasures: ScopeErasures, records: Sequence[JsonObject], doomed: 
             at = max(erasures.whole_at, erasures.at(EraseThread(thread=name[0])))
             if is_covered(record.get("created_at"), at):
                 doomed.threads.add(name[0])
+    # A message that was added again after its erase has the same id, and is kept.
     doomed.cited -= newer
 
 
@@ -202,7 +204,7 @@ def versions_in(record: JsonObject) -> Iterator[JsonObject]:
 def erased_among(
     erasures: ScopeErasures, thread: str, messages: Sequence[NewMessage]
 ) -> list[bool]:
-    """Return, per new message, whether one of its name was erased after it was said."""
+    """Return, per new message, whether a message with its id was erased after its time."""
 
     def is_erased(message: NewMessage) -> bool:
         at = max(erasures.whole_at, _message_at(erasures, thread, message.id or ""))
@@ -218,7 +220,7 @@ async def left_of(
     scope: Scope, records: Sequence[JsonObject], doomed: Doomed
 ) -> dict[int, JsonObject]:
     """
-    Return what an erase of the *doomed* leaves of *records*, by their positions.
+    Return what remains of *records* after an erase of the *doomed* data, by their positions.
 
     The erase runs in an in-memory store, by the regular plan, so that derived values and formation
     receipts are handled as in any erase.
@@ -243,13 +245,13 @@ async def left_of(
 
 
 def dated(record: JsonObject, now: int) -> JsonObject:
-    """Return *record* with the times of now, if it is a memory without its times."""
+    """Return *record* with the time *now*, if it is a memory without times."""
     is_undated = record.get("kind") == "memory" and "created_at" not in record
     return {"created_at": now, "updated_at": now, **record} if is_undated else record
 
 
 def _goes_before(record: JsonObject, doomed: Doomed) -> bool:
-    # A memory must be there when it is erased, for what was derived from it.
+    # A memory must exist when it is erased, so that what was derived from it is erased too.
     return record.get("kind") != "memory" and doomed.names(record)
 
 
@@ -261,13 +263,14 @@ def _targets(doomed: Doomed, records: Sequence[JsonObject]) -> Iterator[EraseTar
         yield EraseMessages(thread=thread, messages=ids)
     for type_, key in sorted(doomed.memories):
         yield EraseMemory(type=type_, key=key)
+    # A thread that got new messages after its erase stays; its old messages are among *cited*.
     living = {each.get("thread") for each in records if each.get("kind") == "message"}
     for thread in sorted(doomed.threads - living):
         yield EraseThread(thread=thread)
 
 
 def _changed(record: JsonObject, left: JsonObject) -> JsonObject:
-    """Return *record* as it came, but for what an erase took out of it."""
+    """Return *record* unchanged if the erase changed none of its content, otherwise *left*."""
     parts = {"memory": _MEMORY_PARTS, "formation": _FORMATION_PARTS}.get(str(record["kind"]), ())
     if all(record.get(name) == left.get(name) for name in parts):
         return record

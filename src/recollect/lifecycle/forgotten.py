@@ -1,9 +1,9 @@
 """
 Keep erased memories from being formed again from earlier messages.
 
-When a memory is erased, the messages it came from stay in their thread, and may even be pending. So
-keyed digests of its content are kept, with the time of the erase; if someone says the same later,
-it is formed.
+When a memory is erased, its source messages stay in their thread, and may even be pending. So keyed
+digests of its content are kept, with the time of the erase. A message from after that time may
+form the same content again.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ async def note_forgotten(store: Store, scope: Scope, target: EraseMemory) -> Non
 
 async def forgotten_notes(store: Store, scope: Scope, target: EraseMemory) -> list[PutSideRecord]:
     """
-    Return the writes that note that a memory is about to go; none, if it rests on no words.
+    Return the writes that record the digests of a memory which is about to be erased.
 
-    Nor are there any if it will not go, because it is at another version than expected.
+    There are none if it has no evidence to be formed from again, or if the erase will do nothing
+    because the memory is not at the expected version.
     """
     versions = await store.history(scope, target.type, target.key)
     if not any(each.evidence for each in versions):
@@ -51,13 +52,13 @@ async def forgotten_notes(store: Store, scope: Scope, target: EraseMemory) -> li
 async def _keys_of(
     store: Store, scope: Scope, target: EraseMemory, versions: Sequence[Revision]
 ) -> set[str]:
-    """Return the keys by which what the versions said would be known if it was formed anew."""
+    """Return the keys that the content of *versions* would have if it was formed anew."""
     proposed = proposed_for(target.key) if versions[-1].state == "quarantined" else None
     if proposed is None:
         return {k for each in versions for k in refusing_keys(target.type, target.key, each.value)}
     standing = await store.get(scope, target.type, proposed[0])
     known = standing.value if standing else {}
-    # What stands already was not erased with what would change it.
+    # Only the proposed change is erased: the content that it would leave as it is stays allowed.
     return {
         key
         for each in versions
@@ -68,7 +69,7 @@ async def _keys_of(
 async def forgotten_at(
     store: Store, scope: Scope, addresses: Sequence[MemoryAddress]
 ) -> dict[MemoryAddress, datetime]:
-    """Return when what would stand at *addresses* was erased, of what was."""
+    """Return the erase time of each of *addresses* whose content was erased before."""
     names = [SideAddress(FORGOTTEN, await store.keyed(*each)) for each in addresses]
     found = await store.side_records_at(scope, names)
     return {

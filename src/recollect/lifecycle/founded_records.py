@@ -1,4 +1,4 @@
-"""Evidence of records from outside: what they cite, and records without what is nowhere."""
+"""Read the evidence of imported memories, and drop citations of messages that do not exist."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recollect.stores.plans.erase_ledger import evidence_in
 
 
 def cited_in(record: JsonObject) -> Iterator[Cited]:
-    """Yield what a memory names as evidence, but for what no message is to bear out."""
+    """Yield the messages and memory versions that a memory cites, in all its versions."""
     if record.get("kind") != "memory":
         return
     for version in versions_in(record):
@@ -20,12 +20,13 @@ def cited_in(record: JsonObject) -> Iterator[Cited]:
 
 
 def _stands_alone(evidence: Evidence) -> bool:
-    """Return True if evidence names no message: an agent's finding, or a thread to go with."""
+    """Return True if evidence cites no message: an agent's finding, or a whole thread."""
+    # An id with "@" and no quote only ties the memory to its thread, so that both are erased.
     return evidence.is_finding or (evidence.message.startswith("@") and evidence.quote is None)
 
 
 def founded(record: JsonObject, unfounded: set[Cited]) -> JsonObject:
-    """Return a memory without evidence that exists nowhere."""
+    """Return a memory's record without the evidence in *unfounded*, in all its versions."""
     past = [_founded_version(each, unfounded) for each in list(versions_in(record))[1:]]
     return {**_founded_version(record, unfounded), "revisions": past}
 
@@ -39,5 +40,6 @@ def _founded_version(version: JsonObject, unfounded: set[Cited]) -> dict[str, Js
     if left == {pointer: list(found) for pointer, found in written.items()}:
         return dict(version)
     kept = {pointer: found for pointer, found in left.items() if found}
+    # Nothing here shows that a user said it any more.
     trust = "agent" if version.get("trust") == "agent" else "external"
     return {**version, "evidence": cast("Json", kept), "trust": trust}

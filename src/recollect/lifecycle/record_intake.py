@@ -1,9 +1,9 @@
 """
-Records that come from outside, checked before they are stored: an import decides nothing by itself.
+Check imported records before they are stored.
 
-What is Recollect's own is refused unless a direct write could have made it; evidence in messages
-that are nowhere is dropped; and what this store erased does not come back. Backups and copies are
-put back as they are.
+Internal records are refused unless a direct write could have made them, evidence in messages that
+do not exist is dropped, and data that this store erased is left out. Backups and copies do not pass
+through here: they are restored unchanged.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from recollect.stores.validation import check_object, check_time
 from recollect.text.searchable import memory_text
 
 UNFOUNDED: Final = (
-    "it named evidence in messages that are neither here nor in what is imported: without that, "
-    "it rests on a source outside"
+    "it cited messages that are neither in this store nor in the import: that evidence was "
+    "dropped, and its trust lowered to an external source"
 )
 ERASED: Final = "it was erased here"
-BLANKED: Final = "what rests on words that were erased here was left out"
+BLANKED: Final = "the parts that rest on messages erased here were left out"
 TRIES_MAX: Final = 5
-"""So often a batch is checked anew because something was erased meanwhile."""
+"""Most checks of one batch; it is checked again if something was erased meanwhile."""
 
 RecordCallback: TypeAlias = "Callable[[RecordNote], None]"
 
@@ -82,7 +82,7 @@ class IntakeCounts:
     waiting: tuple[int, ...] = ()
 
     def after(self, other: IntakeCounts, places: int) -> IntakeCounts:
-        """Return these counts added to those of *places* records before."""
+        """Return these counts added to *other*, those of the *places* records before these."""
         return IntakeCounts(
             self.new + other.new,
             self.stored + other.stored,
@@ -96,7 +96,7 @@ class IntakeCounts:
 
 @dataclass(slots=True)
 class _Coming:
-    """Records that an import has brought to a scope, or will bring: they count as evidence."""
+    """Records that an import brings to a scope, now or later: evidence in them is accepted."""
 
     messages: set[Cited] = field(default_factory=set)
     memories: set[tuple[str, str]] = field(default_factory=set)
@@ -115,14 +115,14 @@ class _Coming:
 
 @dataclass(frozen=True, slots=True)
 class _ScopeMoment:
-    """The epoch of a scope, and the erases that the ledger listed after it was read."""
+    """The epoch of a scope, and the erase ledger as read after it."""
 
     epoch: int
     erasures: Erasures
 
     @property
     def is_absent(self) -> bool:
-        """Whether the scope holds nothing, not even a name."""
+        """Whether the scope does not exist."""
         return self.epoch == 0
 
 
@@ -157,16 +157,16 @@ class Intake:
         self._ahead: dict[Scope, _ScopeMoment] = {}
 
     def expect(self, records: Sequence[JsonObject]) -> None:
-        """Be told of all records that will be given: none waits for evidence in another."""
+        """Announce all records of the import, so that none waits for evidence in a later one."""
         for record in records:
             self._coming[scope_of(record)].add(record)
 
     async def look_ahead(self, scopes: Sequence[Scope]) -> None:
-        """Read together what the next batch of each of *scopes* is checked against."""
+        """Read the epochs and the ledger for the next batch of each of *scopes*, in one go."""
         self._ahead = await self._moments(scopes)
 
     async def _moments(self, scopes: Sequence[Scope]) -> dict[Scope, _ScopeMoment]:
-        # The epochs first: what is erased after them makes the batch be checked anew.
+        # The epochs first: an erase after that changes them, and the batch is checked again.
         places = await self._store.places(scopes)
         erasures = Erasures(() if self._restore_erased else await self._store.ledger())
         return {each.scope: _ScopeMoment(each.epoch, erasures) for each in places}
@@ -186,6 +186,7 @@ class Intake:
         except (UsageError, ConflictError) as error:
             if len(records) == 1:
                 return IntakeCounts(notes=(RecordNote(0, "refused", str(error)),))
+            # Bisect: a few bad records cost a few more transactions, not one for each record.
             middle = len(records) // 2
             halves = records[:middle], records[middle:]
             first, second = [
@@ -216,6 +217,7 @@ class Intake:
         """
         scope = scope_of(records[0])
         for tried in range(1, TRIES_MAX + 1):
+            # What was read ahead serves the first try; a retry needs the current epoch.
             ahead = self._ahead.pop(scope, None)
             moment = ahead or (await self._moments([scope]))[scope]
             checked = await self._checked(scope, records, came_from or scope, moment, last=last)
@@ -224,7 +226,7 @@ class Intake:
             store = self._store.since(scope, moment.epoch)
             try:
                 new = await store.restore(scope, given, erased=self._restore_erased)
-            except StaleReadError:  # what was just checked may be what was erased
+            except StaleReadError:  # something was erased since the check, perhaps these records
                 if tried == TRIES_MAX:
                     raise
                 continue
@@ -250,7 +252,7 @@ class Intake:
     ) -> _Checked:
         for record in records:
             if not isinstance(record, Mapping):
-                msg = f"a record is a JSON object, not {record!r}"
+                msg = f"a record must be a JSON object, not {record!r}"
                 raise UsageError(msg)
             check_reserved(record, scope)
             await check_scope_settings(
@@ -259,7 +261,8 @@ class Intake:
         checked = _Checked(dict(enumerate(records)))
         if not self._restore_erased:
             await self._leave_out_erased(scope, checked, came_from, moment.erasures)
-            # In a scope that is not there nothing was forgotten, nor will be before this is stored.
+            # A scope that does not exist has no digests of erased memories, and gets none before
+            # this batch is stored.
             for each in {scope, came_from} - ({scope} if moment.is_absent else set()):
                 await self._leave_out_forgotten(each, checked)
         await self._drop_unfounded(scope, checked, last=last)
@@ -283,7 +286,7 @@ class Intake:
                 checked.change(place, left[at], BLANKED)
 
     async def _leave_out_forgotten(self, scope: Scope, checked: _Checked) -> None:
-        """Leave out values that were erased or rejected, wherever they occur."""
+        """Leave out values whose digest is recorded as erased, at whatever address they occur."""
         memories = [each for each in checked.left.items() if each[1].get("kind") == "memory"]
         if not memories or not await self._forgets(scope):
             return
@@ -298,7 +301,7 @@ class Intake:
         return bool((await self._store.side_records(scope, FORGOTTEN, limit=1)).rows)
 
     async def _unforgotten(self, scope: Scope, record: JsonObject) -> JsonObject | None:
-        """Return a memory without what it says that was forgotten since it did, or nothing."""
+        """Return a memory without values erased since its last change; ``None`` if none is left."""
         _, type_, key = name_of(record)
         value = record.get("value")
         if not isinstance(value, Mapping):
@@ -312,7 +315,7 @@ class Intake:
         return _without(record, [by_key[each] for each in gone]) if by_key else None
 
     async def _drop_unfounded(self, scope: Scope, checked: _Checked, *, last: bool) -> None:
-        """Drop evidence in what is nowhere; before the *last* records it may still come."""
+        """Drop evidence that does not exist; before the *last* records, wait for it instead."""
         named = {place: set(cited_in(record)) for place, record in checked.left.items()}
         coming = self._coming[scope]
         here = _Coming()
@@ -327,7 +330,7 @@ class Intake:
         unfounded = unknown - await self._known(scope, unknown) if unknown else unknown
         for place, cited in named.items():
             lacking = unfounded & cited
-            if lacking:  # what stands here already is no less founded for being imported again
+            if lacking:  # evidence that the stored memory already cites stays valid
                 lacking -= await self._named_here(scope, checked.left[place])
             if lacking and last:
                 checked.change(place, founded(checked.left[place], lacking), UNFOUNDED)
@@ -360,7 +363,7 @@ class Intake:
 
 
 class _Checked:
-    """The records of a batch by their places, as they may be stored, and what was done to them."""
+    """The acceptable records of a batch by position, and notes on those changed or left out."""
 
     def __init__(self, records: dict[int, JsonObject]) -> None:
         self.left = records
@@ -387,9 +390,10 @@ def _is_before(time: Json | None, forgotten: datetime) -> bool:
 
 
 def _without(record: JsonObject, pointers: Sequence[str]) -> JsonObject | None:
-    """Return a document without the value at *pointers*, and without its past."""
+    """Return a document without the values at *pointers*, and without its past versions."""
     check_object(record.get("evidence"), "a memory's evidence")
     written = cast("Mapping[str, Sequence[Sequence[Any]]]", record["evidence"])
+    # Give the values a made-up source, and erase that: the regular plan computes the remainder.
     gone = ("", "")
     sources = {
         **{at: tuple((e[0], e[1], e[2]) for e in found) for at, found in written.items()},

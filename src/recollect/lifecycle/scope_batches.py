@@ -1,4 +1,4 @@
-"""Batches of an import by scope: those of one scope in order, several scopes at a time."""
+"""Write the batches of an import: those of one scope in order, several scopes concurrently."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Batch: TypeAlias = Sequence[JsonObject]
 TakeBatch: TypeAlias = Callable[[Batch], Awaitable[IntakeCounts]]
 
 SCOPES_TOGETHER: Final = 8
-"""So many scopes of an import are written at a time."""
+"""Scopes of an import that are written concurrently."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class BatchOutcomes:
     """
     The counts of batches, in their order, and the first error.
 
-    An error ends the batches of its scope, and *error* is that of the first such batch. A batch
-    that failed, or was left out, has no counts.
+    After an error the later batches of its scope are skipped. *error* is that of the earliest
+    failed batch. A failed or skipped batch has no counts.
     """
 
     counts: Sequence[IntakeCounts | None]
@@ -36,9 +36,9 @@ class BatchOutcomes:
 
 def windows_of(batches: Sequence[Batch]) -> Iterator[Sequence[Batch]]:
     """
-    Split *batches*, in order, into parts of at most ``SCOPES_TOGETHER`` scopes.
+    Split *batches*, in order, into windows of at most ``SCOPES_TOGETHER`` scopes.
 
-    Settings of a scope are a part of their own: what comes later may depend on them.
+    A batch with settings of a scope is a window of its own, since later batches may depend on them.
     """
     window: list[Batch] = []
     scopes: set[Scope | None] = set()
@@ -58,7 +58,7 @@ def windows_of(batches: Sequence[Batch]) -> Iterator[Sequence[Batch]]:
 
 
 def _scope_of(batch: Batch) -> Scope | None:
-    """Return the scope of *batch*, ``None`` if it is invalid: taking it will say so."""
+    """Return the scope of *batch*, ``None`` if it is invalid: storing it reports that."""
     try:
         return scope_of(batch[0])
     except UsageError:
@@ -73,7 +73,7 @@ async def take_window(intake: Intake, window: Sequence[Batch], take: TakeBatch) 
     """
     Pass the batches of *window* to *take*, which puts them into *intake*, and wait for all.
 
-    Those of one scope go one after another, those of different scopes at the same time.
+    Batches of one scope run in order, those of different scopes concurrently.
     """
     counts: list[IntakeCounts | None] = [None] * len(window)
     lanes: dict[Scope | None, list[int]] = {}
@@ -85,6 +85,7 @@ async def take_window(intake: Intake, window: Sequence[Batch], take: TakeBatch) 
             counts[place] = await take(window[place])
 
     await intake.look_ahead([each for each in lanes if each])
+    # Wait for all scopes even if one fails: no write may still run when the error is raised.
     ends = await asyncio.gather(*map(take_in_order, lanes.values()), return_exceptions=True)
     errors = {
         next(place for place in places if counts[place] is None): end

@@ -1,13 +1,13 @@
-"""Copying a store into another, of any two kinds: resumable, verified, while the source is used."""
+"""Copy a store into another, of any kinds: resumable, verified, and while the source is in use."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias, cast
+from typing import Final, TypeAlias
 
 from recollect.errors import ConflictError, StoreCorruptError, StoreError, UsageError
 from recollect.lifecycle.copy_journal import MARK, Notes, each_scope, mark_destination, read_notes
@@ -21,11 +21,11 @@ from recollect.wire.record_digests import Digest, digests_of
 
 LOG: Final = package_logger("recollect.lifecycle.store_copy")
 PASSES_MAX: Final = 5
-"""So often the source is read at most, for what was written in it meanwhile."""
+"""Most passes over the source; a later pass copies what was written during the one before."""
 _Archives: TypeAlias = tuple[list[JsonObject], list[JsonObject]]
 
 CopyProgress: TypeAlias = Callable[[int, int, int], None]
-"""Told after each scope: the pass, how many scopes it has seen, how many records were written."""
+"""Called after each scope with the number of the pass, of its scopes, and of written records."""
 
 
 def _content_of(digests: Counter[int]) -> str:
@@ -56,21 +56,21 @@ class Copied:
 
     @property
     def is_verified(self) -> bool:
-        """Whether a whole pass found the two equal."""
+        """Whether a whole pass found both stores equal."""
         return self.source == self.destination and not self.behind
 
 
 @dataclass(slots=True, kw_only=True)
 class _Copying:
-    """One run of a copy."""
+    """The state of one run of a copy."""
 
     source: Store
     destination: Store
     notes: Notes
     owns: bool
-    """Whether all that the destination holds came from the source."""
+    """Whether everything in the destination came from the source."""
     replaces: bool
-    """Whether what it holds otherwise in a scope of the source may be replaced."""
+    """Whether other data in the destination's scopes may be replaced by the source's."""
     progress: CopyProgress
     carries_keys: bool = False
     """Whether the destination can recognise the idempotency keys of the source."""
@@ -95,7 +95,7 @@ class _Copying:
         self.notes.begin_pass()
         try:
             await self._compare(since)
-        finally:  # what was copied is the destination's to use, whatever stopped the rest
+        finally:  # also after an error, so that the next run recognises what was copied
             await self.notes.keep_found()
 
     async def _compare(self, since: Sequence[LedgerEntry]) -> None:
@@ -128,8 +128,8 @@ class _Copying:
             found = digests_of(await self.destination.archive(scope))
             if digests != found:
                 msg = (
-                    f"the scope {scope!r} differs after it was copied: somebody else writes to "
-                    "the destination; stop that, and copy again"
+                    f"the scope {scope!r} differs after it was copied: another program writes to "
+                    "the destination; stop it, and copy again"
                 )
                 raise StoreCorruptError(msg)
         if wanted:
@@ -141,12 +141,13 @@ class _Copying:
     async def _make_way(
         self, scope: Scope, wanted: Sequence[JsonObject], found: Counter[int], *, others: int
     ) -> None:
-        """Drop the data in the way of writing *scope*, or raise."""
+        """Empty *scope* in the destination if it holds other data, or raise if it may not."""
         is_untouched = self.notes.is_untouched(scope, _content_of(found))
         if not (self.owns or self.replaces or is_untouched):
             self._check_free(scope, others)
         self._check_erased(scope, wanted)
         if not self.owns:
+            # Before the first write: after a crash, half a scope is known to be the copy's own.
             await self.notes.begin(scope)
         if others:
             await self.destination.vacate(scope)
@@ -157,8 +158,8 @@ class _Copying:
             note_erased(ScopeErasures(self.erased, scope), wanted, doomed)
         if doomed:
             msg = (
-                f"the scope {scope!r} holds at the source what was erased at the destination: "
-                "erase it at the source as well, or bring it back (--restore-erased)"
+                f"the scope {scope!r} holds data at the source that was erased at the destination: "
+                "erase it at the source as well, or restore it (--restore-erased)"
             )
             raise ConflictError(msg)
 
@@ -171,21 +172,21 @@ class _Copying:
             raise ConflictError(msg)
         if others:
             msg = (
-                f"the scope {scope!r} has {others} records at the destination that the source has "
-                "not, or otherwise: copy into an empty store, or replace them (--replace)"
+                f"the scope {scope!r} has {others} records at the destination that differ from the "
+                "source or are not there: copy into an empty store, or replace them (--replace)"
             )
             raise ConflictError(msg)
 
     async def _follow(self, scope: Scope, since: Sequence[LedgerEntry]) -> None:
-        """Remove from the destination's *scope* what the source has removed."""
+        """Remove data from the destination's *scope* that the source no longer has."""
         if self.owns or scope in self.notes:
             await self._copy_scope(scope, (), await self.destination.archive(scope))
         elif since:
             targets = named_in(since, await self.destination.archive(scope))
             if targets and not self.replaces:
                 msg = (
-                    f"the scope {scope!r} holds at the destination what was erased at the source: "
-                    "erase it there, or let the copy do that (--replace)"
+                    f"the scope {scope!r} holds data at the destination that was erased at the "
+                    "source: erase it there, or let the copy do that (--replace)"
                 )
                 raise ConflictError(msg)
             self.behind += bool(targets)
@@ -227,21 +228,21 @@ async def copy_store(
         StoreError: One of the stores failed; call again to continue.
     """
     if await source.archive(MARK):
-        msg = "the source is itself the destination of a copy that did not end: finish that first"
+        msg = "the source is itself the destination of an unfinished copy: finish that first"
         raise UsageError(msg)
     was_empty = not (await destination.scopes(limit=1)).rows
     carries_keys = await _share_secret(source, destination, was_empty=was_empty)
     copying = await _begun(source, destination, progress, replaces=replace)
     copying.carries_keys = carries_keys
     if not restore_erased:
-        copying.erased = Erasures(await _erased_alone(destination, source))
+        copying.erased = Erasures(await unknown_erases(destination, await source.ledger()))
     known = {each.id for each in await destination.ledger()}
     erases = 0
     while copying.passes < max(1, passes_max):
-        # Read before the pass: data erased until then is not copied by this pass.
+        # Read before the pass, which then cannot copy any data that these erases name.
         since = [each for each in await source.ledger() if each.id not in known]
         await copying.run_pass(since)
-        # What they name may have been here, but for an empty store that is filled the first time.
+        # Only an empty store in its first pass cannot have held bytes of the erased data.
         never_here = was_empty and copying.passes == 1
         erases += await destination.adopt(since, unclean=not never_here)
         known |= {each.id for each in since}
@@ -265,7 +266,7 @@ async def copy_store(
 async def _begun(
     source: Store, destination: Store, progress: CopyProgress, *, replaces: bool
 ) -> _Copying:
-    """Return a run of a copy; an empty destination is marked as one that is being filled."""
+    """Return a run of a copy; mark an empty destination as being filled."""
     name = await source.digest_of("source of copies")
     return _Copying(
         source=source,
@@ -278,21 +279,21 @@ async def _begun(
 
 
 async def _share_secret(source: Store, destination: Store, *, was_empty: bool) -> bool:
-    """Return True if both make the same digests of keys: an empty store takes the secret over."""
+    """Return True if both have the same digest secret; an empty destination adopts the source's."""
     secret = await source.digest_secret()
     if secret == await destination.digest_secret():
         return True
     return was_empty and await destination.adopt_secret(secret)
 
 
-async def _erased_alone(one: Store, other: Store) -> list[LedgerEntry]:
-    """Return the erases that *other* does not know."""
-    known = {each.id for each in await other.ledger()}
-    return [each for each in await one.ledger() if each.id not in known]
+async def unknown_erases(store: Store, known: Iterable[LedgerEntry]) -> list[LedgerEntry]:
+    """Return the entries of *store*'s erase ledger that are not among *known*."""
+    ids = {each.id for each in known}
+    return [each for each in await store.ledger() if each.id not in ids]
 
 
 async def _read_ahead(one: Store, other: Store) -> AsyncGenerator[tuple[Scope, _Archives]]:
-    """Yield each scope of *one* as both stores hold it; the next is read while one is used."""
+    """Yield each scope of *one* as both stores hold it; read the next one meanwhile."""
     ahead: tuple[Scope, asyncio.Task[_Archives]] | None = None
     try:
         async for scope in each_scope(one):
@@ -302,22 +303,26 @@ async def _read_ahead(one: Store, other: Store) -> AsyncGenerator[tuple[Scope, _
         if ahead is not None:
             yield ahead[0], await ahead[1]
     finally:
-        if ahead is not None:
+        if ahead is not None:  # the caller stopped early: leave no task behind
             ahead[1].cancel()
             await asyncio.gather(ahead[1], return_exceptions=True)
 
 
 async def _both_archives(one: Store, other: Store, scope: Scope) -> _Archives:
     """Read a scope of two stores concurrently."""
-    found = await asyncio.gather(one.archive(scope), other.archive(scope), return_exceptions=True)
-    for each in found:
-        if isinstance(each, BaseException):
-            raise each
-    return cast("_Archives", tuple(found))
+    # With *return_exceptions*, an error of one read does not leave the other running.
+    first, second = await asyncio.gather(
+        one.archive(scope), other.archive(scope), return_exceptions=True
+    )
+    if isinstance(first, BaseException):
+        raise first
+    if isinstance(second, BaseException):
+        raise second
+    return first, second
 
 
 async def content_digest(store: Store) -> Digest:
-    """Return the digest of all records of a store, each scope as of one moment."""
+    """Return the digest of all records of a store, each scope read at one point in time."""
     found = Digest()
     async for scope in each_scope(store):
         found.add(await store.archive(scope))
@@ -325,8 +330,8 @@ async def content_digest(store: Store) -> Digest:
 
 
 async def try_clean(store: Store) -> None:
-    """Remove the bytes of what was deleted, if that can be done now; `clean` does it later."""
+    """Remove the bytes of deleted data now if possible; otherwise a later `clean` does."""
     try:
         await store.clean()
-    except StoreError as error:  # another process reads, or there is no room: nothing is undone
-        LOG.warning("the bytes of what was deleted are still there: %s", summary_of(error))
+    except StoreError as error:  # another process reads, or the disk is full: the copy is complete
+        LOG.warning("the bytes of deleted data are still there: %s", summary_of(error))

@@ -60,6 +60,7 @@ class FormationMethods(ABC):
             msg = "no model is configured: open the memory with model='provider/model'"
             raise UsageError(msg)
         scope = check_scope(scope)
+        # Messages wait for a pause in the conversation (debounce); a signal makes them due now.
         if thread is not None:
             await self.store.signal(scope, thread)
         else:

@@ -211,11 +211,12 @@ class MemoryEdits(ABC):
             VersionConflictError: It is not at the version *expected*.
         """
         scope = check_scope(scope)
-        standing = await self.store.get(scope, type_, key)
+        # Read before, since the removal itself does not tell whether there was a memory.
+        current = await self.store.get(scope, type_, key)
         removal = DeleteMemory(type=type_, key=key, expected=expected)
         await self.store.apply(scope, [removal])
         self._runtime.wrote(scope)
-        return standing is not None
+        return current is not None
 
     async def _remember(self, scope: Scope, note: PutMemory) -> Memory:
         """Return the current memory if it equals *note*, else write its first or next version."""

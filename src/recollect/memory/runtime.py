@@ -81,6 +81,7 @@ class MemoryRuntime(EmbedderSwitch):
         # A local stack closes what was opened if a later step fails; `pop_all` keeps it open.
         async with AsyncExitStack() as exit_:
             await exit_.enter_async_context(self.store)
+            # Loading an embedder's weights takes up to seconds: a thread keeps it off the loop.
             embedder = await to_thread.run_sync(open_embedder, options.embedder)
             self.embedding = await opened_embedding(self.store, embedder) if embedder else None
             chosen = options.outside
@@ -126,6 +127,7 @@ class MemoryRuntime(EmbedderSwitch):
 
     async def aclose(self) -> None:
         """Stop the background work, and close the store."""
+        # Cleared first, so that calls during the shutdown raise `StoreClosedError`.
         self.recaller = self.worker = self._consolidator = self.loop = None
         self.earlier = None
         await self._exit.aclose()
@@ -183,6 +185,7 @@ class MemoryRuntime(EmbedderSwitch):
     async def _start(self, exit_: AsyncExitStack) -> None:
         """Start the background tasks; *exit_* stops them."""
         group = await exit_.enter_async_context(anyio.create_task_group())
+        # Runs before the group's own exit, which would otherwise wait for the tasks for ever.
         exit_.callback(group.cancel_scope.cancel)
         group.start_soon(self.keep_embedded)
         group.start_soon(self._keep_merged)

@@ -1,1 +1,1 @@
-"""Observability of a memory: health of its tasks, logs, and spans."""
+"""Observability of a memory: health, logs, metrics and traces."""

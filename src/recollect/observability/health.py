@@ -20,7 +20,7 @@ HealthStatus: TypeAlias = Literal["ok", "degraded", "down"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskError:
     """
-    An error of a background task: its class, a text without words of users, when.
+    An error of a background task: its class, a text without users' words, and the time.
 
     >>> when = datetime(2026, 3, 1, tzinfo=UTC)
     >>> TaskError(type="StoreUnavailableError", text="the store is away", at=when).type
@@ -106,8 +106,8 @@ class TaskMonitor:
     """
     Records and logs the health of one background task; thread-safe.
 
-    Repeated errors are logged only in part (`Repeats`). An *on_demand* task has no running block,
-    and counts as running.
+    Repeated errors are not all logged (see `Repeats`). An *on_demand* task has no `running` block,
+    and always counts as running.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class TaskMonitor:
     @contextmanager
     def running(self) -> Iterator[None]:
         """
-        Record that the task runs while the block does.
+        Mark the task as running inside the block.
 
         An error that leaves the block ends the task: it is logged at ``ERROR`` and raised.
         """
@@ -147,7 +147,7 @@ class TaskMonitor:
             yield
         except Exception as error:
             self._note(error, None)
-            # Without the traceback: its last line may quote a user.
+            # Without the traceback, whose last line may quote a user.
             self._log.error(
                 "%s ended with an error: %s: %s", self.name, kind_of(error), summary_of(error)
             )
@@ -158,7 +158,7 @@ class TaskMonitor:
             self._log.info("%s stopped", self.name)
 
     def succeeded(self) -> None:
-        """Record that the task did its work."""
+        """Record a success; log it if the task failed before."""
         with self._turn:
             self.was_used = True
             failures, self._failures = self._failures, 0
@@ -180,10 +180,10 @@ class TaskMonitor:
         Record a failure, and log it unless the same one was logged lately.
 
         Args:
-            error: What happened; its text is neither kept nor logged above ``DEBUG``.
-            retry_s: In how many seconds the task tries again, if that is known.
-            about: What failed, without words of users, such as a `scope_tag`.
-            level: At which level the first of equal failures is logged.
+            error: The error; its text is neither kept nor logged above ``DEBUG``.
+            retry_s: Seconds until the task tries again, if known.
+            about: What failed, without users' words, such as a `scope_tag`.
+            level: Log level of the record.
         """
         self._note(error, retry_s)
         kind, text = kind_of(error), summary_of(error)
@@ -192,8 +192,8 @@ class TaskMonitor:
             at = self._retry_at
             again = f"; tries again at {at:%Y-%m-%dT%H:%M:%SZ}" if at else ""
             where = f" for {about}" if about else ""
-            told = (self.name, where, kind, text, again, times(count))
-            self._log.log(level, "%s failed%s: %s: %s%s%s", *told)
+            parts = (self.name, where, kind, text, again, times(count))
+            self._log.log(level, "%s failed%s: %s: %s%s%s", *parts)
         self._log.debug("%s failed", self.name, exc_info=error)
 
     def _note(self, error: BaseException, retry_s: float | None) -> None:
@@ -233,8 +233,8 @@ class BackgroundTasks:
         self._monitors: dict[str, TaskMonitor] = {}
 
     def monitor(self, name: str, log: logging.Logger, *, on_demand: bool = False) -> TaskMonitor:
-        """Return the monitor of a task, made when it is first asked for."""
-        if name not in self._monitors:
+        """Return the monitor of a task, created by the first call."""
+        if name not in self._monitors:  # `setdefault` keeps the first one if two threads race
             self._monitors.setdefault(name, TaskMonitor(name, log, on_demand=on_demand))
         return self._monitors[name]
 

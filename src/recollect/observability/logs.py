@@ -1,8 +1,8 @@
 """
-Loggers of the package, and the texts that may be written to them above ``DEBUG``.
+Loggers of the package, and texts that are safe to log above ``DEBUG``.
 
-A record at ``INFO`` or above never holds words of a user: no message, memory, query, name of a
-scope or thread, and no text of an exception, which may quote any of these.
+A record at ``INFO`` or above never contains a user's words: no message, memory or query, no name of
+a scope or thread, and no text of an exception, which may quote any of these.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Final
 from recollect.errors import RecollectError
 
 REPEAT_S: Final = 300.0
-"""An error that occurs again and again is logged at most this often."""
+"""Shortest time between two log records of the same error."""
 KEYS_MAX: Final = 64
-"""So many different errors of one place are told apart."""
+"""Most different errors that one `Repeats` tracks."""
 _CAUSES_MAX: Final = 3
 
 # Without a handler Python would print warnings to stderr, in programs that configured no logging.
@@ -38,22 +38,22 @@ def kind_of(error: BaseException) -> str:
 
 def summary_of(error: BaseException) -> str:
     """
-    Return a fixed description of an error, without its variable text.
+    Return a description of an error that is safe to log.
 
-    The error's own text is omitted, as it may quote a user. For our errors this is the meaning of
-    the class, and `RecollectError.about`; for others the place that raised it. The classes of its
-    causes follow.
+    The error's own message is omitted, since it may quote a user. For our errors this is the first
+    line of the class docstring, after `RecollectError.about`; for others the place that raised it.
+    The classes of its causes follow.
 
     >>> from recollect.errors import StoreFullError
     >>> summary_of(StoreFullError("no room for 'I have a dog'"))
     'The disk or server is full; nothing was written'
     """
     causes = [kind_of(each) for each in _causes(error)]
-    led = f" (caused by {', '.join(causes)})" if causes else ""
+    cause = f" (caused by {', '.join(causes)})" if causes else ""
     if isinstance(error, RecollectError):
         meaning = (type(error).__doc__ or kind_of(error)).strip().partition("\n")[0].rstrip(".")
-        return f"{error.about}: {meaning}{led}" if error.about else f"{meaning}{led}"
-    return f"raised in {place_of(error)}{led}"
+        return f"{error.about}: {meaning}{cause}" if error.about else f"{meaning}{cause}"
+    return f"raised in {place_of(error)}{cause}"
 
 
 def place_of(error: BaseException) -> str:
@@ -75,7 +75,7 @@ def _causes(error: BaseException) -> Sequence[BaseException]:
 
 def scope_tag(scope: Sequence[str | int]) -> str:
     """
-    Return a short digest by which records at ``INFO`` and above name a scope.
+    Return a short digest that names a scope in log records at ``INFO`` and above.
 
     >>> scope_tag(("users", "ada"))
     'scope 52d15f25'
@@ -85,7 +85,7 @@ def scope_tag(scope: Sequence[str | int]) -> str:
 
 
 class Repeats:
-    """Decides which occurrences of the same event are logged: the first, then one in *every_s*."""
+    """Rate limit for log records of one event: the first, then one in *every_s* seconds."""
 
     def __init__(
         self, every_s: float = REPEAT_S, *, timer: Callable[[], float] = time.monotonic
@@ -97,12 +97,12 @@ class Repeats:
     def due(self, key: object) -> int:
         """Return how many occurrences of *key* to log as one record, 0 for none."""
         now = self._timer()
-        told_at, passed_over = self._seen.pop(key, (float("-inf"), 0))
-        is_due = now - told_at >= self._every_s
-        self._seen[key] = (now, 0) if is_due else (told_at, passed_over + 1)
+        logged_at, skipped = self._seen.pop(key, (float("-inf"), 0))
+        is_due = now - logged_at >= self._every_s
+        self._seen[key] = (now, 0) if is_due else (logged_at, skipped + 1)
         while len(self._seen) > KEYS_MAX:
             self._seen.popitem(last=False)
-        return passed_over + 1 if is_due else 0
+        return skipped + 1 if is_due else 0
 
     def forget(self) -> None:
         """Log the next occurrence of anything at once."""

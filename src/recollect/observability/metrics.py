@@ -1,8 +1,8 @@
 """
 Metrics by OpenTelemetry's conventions for generative AI: durations and tokens.
 
-As in `recollect.observability.spans`, OpenTelemetry is never imported here: without a program that
-measures, each of these costs one look into ``sys.modules``. No attribute holds words of users.
+As in `recollect.observability.spans`, OpenTelemetry is never imported here: if the program does not
+use it, each call costs one look-up in ``sys.modules``. No attribute contains a user's words.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TOKENS: Final = "gen_ai.client.token.usage"
 TOKEN_TYPE: Final = "gen_ai.token.type"  # noqa: S105 (the name of an attribute)
 
 _API: Final = "opentelemetry.metrics"
-# The buckets that the conventions recommend.
+# The histogram buckets that the conventions recommend.
 _SECONDS: Final = [0.01 * 2**step for step in range(14)]
 _COUNTS: Final = [float(4**step) for step in range(14)]
 
@@ -29,25 +29,25 @@ class _Instruments:
     tokens: Any
 
 
-# One of each for a provider: an SDK warns of a second one.
+# One set per provider: an SDK warns if an instrument is created twice.
 _made: Final[WeakKeyDictionary[Any, _Instruments]] = WeakKeyDictionary()
 
 
 def _instruments() -> _Instruments | None:
-    """Return what measures, ``None`` without an SDK."""
+    """Return the instruments of the current provider, ``None`` without an SDK."""
     api = sys.modules.get(_API)
     if api is None:
         return None
     provider = api.get_meter_provider()
     found = _made.get(provider)
     if found is None:
-        if type(provider).__name__ == "_ProxyMeterProvider":  # no SDK yet
+        if type(provider).__name__ == "_ProxyMeterProvider":  # OpenTelemetry without an SDK
             return None
-        found = _made[provider] = _opened(provider)
+        found = _made[provider] = _create_instruments(provider)
     return found
 
 
-def _opened(provider: Any) -> _Instruments:
+def _create_instruments(provider: Any) -> _Instruments:
     version = getattr(sys.modules.get("recollect"), "__version__", None)
     meter = provider.get_meter("recollect", version)
     return _Instruments(
@@ -67,14 +67,14 @@ def _opened(provider: Any) -> _Instruments:
 
 
 def record_duration(seconds: float, attributes: Mapping[str, str]) -> None:
-    """Record how long an operation took."""
+    """Record the duration of an operation."""
     found = _instruments()
     if found is not None:
         found.duration.record(seconds, dict(attributes))
 
 
 def record_tokens(sent: int, got: int, attributes: Mapping[str, str]) -> None:
-    """Record what a request to a model cost."""
+    """Record the tokens of a request to a model."""
     found = _instruments()
     if found is not None:
         found.tokens.record(sent, {**attributes, TOKEN_TYPE: "input"})

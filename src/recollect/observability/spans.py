@@ -1,9 +1,9 @@
 """
-Spans by OpenTelemetry's conventions for generative AI, a duration, a debug line, and a warning.
+Trace, time and log operations by OpenTelemetry's conventions for generative AI.
 
-OpenTelemetry is never imported here: a program that traces has imported it, and without it a span
-costs one look into ``sys.modules``. No span carries words of users, but for the query where the
-caller of `memory_span` gives it.
+OpenTelemetry is never imported here: a program that traces has already imported it, and without it
+a span costs one look-up in ``sys.modules``. No span contains a user's words, except the query if
+the caller of `memory_span` passes it.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Operation: TypeAlias = Literal[
 ]
 
 SLOW_S: Final = 2.0
-"""An operation of the store that takes longer is logged as slow."""
+"""Duration after which an operation is logged as slow."""
 SLOW_MODEL_S: Final = 60.0
 MODELS: Final = package_logger("recollect.models")
-# The names of the conventions; the package that has them need not be installed.
+# Copied from the conventions, whose package need not be installed.
 OPERATION_NAME: Final = "gen_ai.operation.name"
 PROVIDER_NAME: Final = "gen_ai.provider.name"
 RECORD_COUNT: Final = "gen_ai.memory.record.count"
@@ -41,14 +41,15 @@ OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
 FINISH_REASONS: Final = "gen_ai.response.finish_reasons"
 
 _API: Final = "opentelemetry.trace"
-# A metric has these alone: a query is in none.
+# The only attributes of metrics, which therefore never contain a query.
 _MEASURED: Final = (OPERATION_NAME, PROVIDER_NAME, REQUEST_MODEL)
 _REPEATS: Final = Repeats()
+# The outermost span: operations that call one another are traced once.
 _within: ContextVar[MemorySpan | None] = ContextVar("recollect_memory_span", default=None)
 
 
 class MemorySpan:
-    """The span of one operation, or of none where nothing is traced."""
+    """The span of one operation; it does nothing if the program does not trace."""
 
     __slots__ = ("records", "span")
 
@@ -57,17 +58,17 @@ class MemorySpan:
         self.records: int | None = None
 
     def set(self, name: str, value: str | int) -> None:
-        """Set an attribute, which must hold no words of users."""
+        """Set an attribute, which must not contain a user's words."""
         if self.span is not None:
             self.span.set_attribute(name, value)
 
     def count(self, records: int) -> None:
-        """Record how many records the operation involved."""
+        """Record the number of records that the operation involved."""
         self.records = records
         self.set(RECORD_COUNT, records)
 
     def failed(self, error: BaseException) -> None:
-        """Mark the operation as failed; an error is told by its code, never by its words."""
+        """Mark the operation as failed, with the error's code and without its message."""
         if self.span is not None:
             api = sys.modules[_API]
             self.span.set_attribute(ERROR_TYPE, _code_of(error))
@@ -89,16 +90,16 @@ def _tracer() -> Any:
 
 @contextmanager
 def _timed(attributes: Mapping[str, str]) -> Iterator[None]:
-    """Record how long the block takes, and as what it fails."""
-    told = {name: attributes[name] for name in _MEASURED if name in attributes}
+    """Record the duration of the block, and the code of its error."""
+    labels = {name: attributes[name] for name in _MEASURED if name in attributes}
     started = perf_counter()
     try:
         yield
     except BaseException as error:
-        told[ERROR_TYPE] = _code_of(error)
+        labels[ERROR_TYPE] = _code_of(error)
         raise
     finally:
-        record_duration(perf_counter() - started, told)
+        record_duration(perf_counter() - started, labels)
 
 
 @contextmanager
@@ -110,6 +111,7 @@ def _spanned(name: str, kind: str, attributes: dict[str, str]) -> Iterator[Memor
     with tracer.start_as_current_span(
         name,
         kind=getattr(sys.modules[_API].SpanKind, kind),
+        # By default the SDK records the exception's message, which may quote a user.
         record_exception=False,
         set_status_on_exception=False,
         attributes=attributes,
@@ -125,11 +127,11 @@ def _spanned(name: str, kind: str, attributes: dict[str, str]) -> Iterator[Memor
 @contextmanager
 def memory_span(operation: Operation, *, query: str | None = None) -> Iterator[MemorySpan]:
     """
-    Trace one operation on memories; inside of another one that one's span is yielded.
+    Trace one operation on memories; inside another one, yield the outer span instead.
 
     Args:
-        operation: What is done, by the conventions' name.
-        query: What was asked; only given where contents may be traced.
+        operation: The operation's name in the conventions.
+        query: The query; pass it only if contents may be traced.
     """
     outer = _within.get()
     if outer is not None:
@@ -172,7 +174,7 @@ def observed(
 
 
 def note_slow(log: logging.Logger, name: str, took_s: float, slow_s: float) -> None:
-    """Log that something took longer than *slow_s*; of many such events only some."""
+    """Log a warning if *took_s* exceeds *slow_s*; repeated warnings are rate-limited."""
     if took_s > slow_s and (count := _REPEATS.due(name)):
         log.warning("%s was slow: %.1f s%s", name, took_s, times(count))
 

@@ -1,4 +1,4 @@
-"""Tools for testing a memory, and the contract as tests: shipped for backends and programs."""
+"""Test tools for programs that use a memory, and the store contract as tests for backends."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = (
 
 
 def __getattr__(name: str) -> object:
-    """Load the contracts when they are asked for: they need pytest, the tools do not."""
+    """Import the contracts on first use: they need pytest, which the tools do not."""
     if name == "StoreContract":
         from recollect.testing.store_contract import StoreContract  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Contract of appending: how messages are stored, and which are refused."""
+"""Contract tests for appending: how messages are stored, and which are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Store contract: export whole scopes as records, and restore them."""
+"""Contract tests for archives: export whole scopes as records, and restore them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 async def fill(store: Store, clock: FrozenClock) -> None:
-    """Give Ada threads, messages and memories of every kind, over some time."""
+    """Store threads, messages and memories of every kind in Ada's scope, at several times."""
     await tell(store, "m1", "m2")
     lease = await claimed(store, clock)
     await store.commit(lease, [resting("home", "m1")], Formed(watermarks={TALK: 1}))
@@ -48,7 +48,7 @@ async def fill(store: Store, clock: FrozenClock) -> None:
 
 
 async def records_of(store: Store) -> list[dict[str, Any]]:
-    """Return Ada's records, as they come back from a file."""
+    """Return Ada's records after a round trip through JSON."""
     found: list[dict[str, object]] = json.loads(json.dumps(await store.archive(ADA)))
     return found
 

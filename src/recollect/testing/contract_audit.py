@@ -1,4 +1,4 @@
-"""Contract of the audit: what is recorded, and how tampering is detected."""
+"""Contract tests for the audit: what is recorded, and how tampering is detected."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class _TamperedRows:
 
 
 def _changed(rows: list[AuditRow], **change: object) -> list[AuditRow]:
-    """Change the second row, and take its hash anew."""
+    """Change the second row, and recompute its hash."""
     row = replace(rows[1], **change)  # type: ignore[arg-type]
     return [rows[0], replace(row, hash=hash_of(row)), *rows[2:]]
 

@@ -1,4 +1,4 @@
-"""The contract, the backlog of formation: what is due when, and what a signal does."""
+"""Contract tests for the backlog: when pending messages are due, and the effect of a signal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared parts of the contract: the clock of the stores."""
+"""The base class of the contract tests, with the clock of the stores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 def _show_compared_values() -> None:
-    """Let the contract's assertions report compared values, as in the user's own tests."""
+    """Make pytest rewrite the contract's assertions, so that failures show compared values."""
     parts = [f"recollect.testing.{path.stem}" for path in Path(__file__).parent.glob("contract_*")]
     pytest.register_assert_rewrite(*(part for part in parts if part not in sys.modules))
 

@@ -1,4 +1,4 @@
-"""The contract, reading before writing: nothing that rests on what was erased is written."""
+"""Contract tests for conditional writes: a write fails if what it is based on was erased."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def epoch_of(store: Store) -> int:
 
 
 class SinceContract(Contract):
-    """Writing after a read, with an erase in between."""
+    """Writes based on a read, with an erase in between."""
 
     async def test_who_read_may_write(self, store: Store) -> None:
         """Return a view for writing results of *scope* as read at *epoch* (see `places`)."""

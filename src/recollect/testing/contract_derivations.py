@@ -1,4 +1,4 @@
-"""The contract, derived memories: what goes with their sources, and what comes back."""
+"""Contract tests for derived memories: what is erased with their sources, or reactivated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SETTLED: Final[dict[str, Fate]] = {
 
 
 def note(key: str, *messages: str, sources: tuple[tuple[str, int], ...] = ()) -> PutMemory:
-    """Return a note that rests on messages and was derived from versions of notes."""
+    """Return a note that cites messages and was derived from versions of other notes."""
     found = [Evidence(thread=TALK, message=each, quote=f"words of {each}") for each in messages]
     found += [
         Evidence(thread=MEMORY_THREAD, message=version_name("Note", name, version))
@@ -33,12 +33,12 @@ def note(key: str, *messages: str, sources: tuple[tuple[str, int], ...] = ()) ->
 
 
 def merged(key: str, into: str, clock: FrozenClock) -> EndMemory:
-    """Return the end of a note that another takes the place of."""
+    """Return the write that ends a note because another one replaces it."""
     return EndMemory(type="Note", key=key, at=clock.now(), cause=merged_into("Note", into))
 
 
 async def settle(store: Store, clock: FrozenClock) -> None:
-    """Store three notes, one that two of them were merged into, and one derived from that."""
+    """Store three notes, a merge of two of them, and a note derived from the merge."""
     await tell(store, "m1", "m2", "m3")
     both = note("both", "m1", "m2", sources=(("tea", 1), ("cake", 1)))
     await store.apply(ADA, [note("tea", "m1"), note("cake", "m2"), note("milk", "m3", "m1")])

@@ -1,4 +1,4 @@
-"""The contract of stores that outlive their process: what was acknowledged is there again."""
+"""Contract tests for durable stores: acknowledged writes survive the process."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from recollect.testing.contract_samples import (
 from recollect.testing.frozen_clock import FrozenClock
 
 Reopen = Callable[[], Awaitable[Store]]
-"""Closes the store, if it is open, and returns another one of the same home."""
+"""Closes the store if it is open, and opens it again at the same location."""
 
 
 class DurableContract(Contract):

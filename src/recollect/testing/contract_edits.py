@@ -1,4 +1,4 @@
-"""The contract, editing threads: remove, keep, replace."""
+"""Contract tests for editing threads: remove, keep, replace."""
 
 from __future__ import annotations
 

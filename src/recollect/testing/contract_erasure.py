@@ -1,4 +1,4 @@
-"""The contract, erasing: what is gone, from where, and the receipt for it."""
+"""Contract tests for erasing: what is erased, from where, and its receipt."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 def _uids(left: JsonObject) -> set[str]:
-    """Return the uids that a note of what is left names."""
+    """Return the uids in *left*."""
     found = left["uids"]
     assert isinstance(found, list | tuple)
     return {str(each) for each in found}

@@ -1,4 +1,4 @@
-"""The contract, erasing and evidence: what memories and their pasts owe to erased messages."""
+"""Contract tests for erased evidence: what memories and their history lose with messages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ M1 = EraseMessages(thread=TALK, messages=["m1"])
 
 
 def founded(value: JsonObject, evidence: dict[str, tuple[str, ...]]) -> PutMemory:
-    """Return a write of *value*, with its evidence in messages of one thread."""
+    """Return a write of *value* that cites messages of one thread."""
     found = {
         pointer: [
             Evidence(thread=TALK, message=id_, quote=f"words of {id_}", group=group)

@@ -1,4 +1,4 @@
-"""The contract, memories: an expiry that moves with use."""
+"""Contract tests for memories whose expiry is prolonged by use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract, the change feed: what a reader missed, each entry once, in its present state."""
+"""Contract tests for the change feed: a reader gets each change once, in its current state."""
 
 from __future__ import annotations
 

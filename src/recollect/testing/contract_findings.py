@@ -1,4 +1,4 @@
-"""The contract, findings: evidence that an agent found, on its way through a store."""
+"""Contract tests for findings: an agent's evidence, stored and read."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ PATHS = (
     "a\\b", "\\\\host\\a", "~/.ssh", "~ada/a", "./a", "a/./b", "a//b", "a/", "file:///a",
     "a" * 10_000, *HIDDEN,
 )  # fmt: skip
-"""Paths that no finding can name: they leave the project, or hide something."""
+"""Invalid paths of findings: they leave the project, or have invisible characters."""
 
 
 def found(*evidence: Evidence, key: str = "tests") -> PutMemory:
-    """Return a write of a fact that rests on *evidence*, and asks for a user's trust."""
+    """Return a write of a fact with *evidence* that claims the trust of a user."""
     return PutMemory(type="Fact", key=key, value={"run": "pytest"}, evidence={"/run": evidence})
 
 
 class FindingContract(Contract):
-    """Memories that rest on what an agent found."""
+    """Memories that cite an agent's findings."""
 
     @pytest.mark.parametrize("evidence", EVERY.values(), ids=EVERY)
     async def test_a_finding_comes_back_as_it_was(self, store: Store, evidence: Evidence) -> None:

@@ -1,4 +1,4 @@
-"""The contract, formation: what is due, who forms it, and what a commit stores."""
+"""Contract tests for formation: what is due, who claims it, and what a commit stores."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class FormationContract(Contract):
-    """Forming: due, claimed and committed."""
+    """Formation: due, claimed and committed."""
 
     async def test_a_commit_stores_a_formation(self, store: Store, clock: FrozenClock) -> None:
         """Store a formation's writes, revisions, watermarks and receipt, and end the lease."""

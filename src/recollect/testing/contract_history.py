@@ -1,4 +1,4 @@
-"""The contract, history: every version a memory had, and what was believed when."""
+"""Contract tests for history: all versions of a memory, and which was believed when."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract, identity: any id is legal, and no two are mistaken for each other."""
+"""Contract tests for ids: every valid id works, and no two are confused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract, idempotency keys of another store: a restored backup and a copy know them."""
+"""Contract tests for idempotency keys in restored backups and copies."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def carry(source: Store, store: Store, scope: Scope = ADA) -> int:
 
 
 class KeyTransferContract(Contract):
-    """Recognising requests made to the store that this one was filled from."""
+    """Recognising repeated requests that were first made to another store."""
 
     async def test_keys_are_known_again(self, store: Store, clock: FrozenClock) -> None:
         """
@@ -168,7 +168,7 @@ class KeyTransferContract(Contract):
 
 
 def _wrote(record: JsonObject) -> list[object]:
-    """Return the names of what a request wrote."""
+    """Return the names of the entries that a request wrote."""
     wrote = record["wrote"]
     assert isinstance(wrote, list)
     return wrote

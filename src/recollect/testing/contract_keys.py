@@ -1,4 +1,4 @@
-"""The contract, idempotency keys: a repeated request happens once."""
+"""Contract tests for idempotency keys: a repeated request takes effect once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contract of lanes: types with their own formation schedule."""
+"""Contract tests for lanes: types with their own formation schedule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contract of leases: one formation per scope at a time, despite crashes and delays."""
+"""Contract tests for leases: one formation per scope at a time, despite crashes and delays."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 async def refused(store: Store, lease: Lease) -> None:
-    """Expect that *lease* gives no right to anything, and that trying stores nothing."""
+    """Assert that every use of *lease* is refused and stores nothing."""
     before = await keys_in(store, lease.scope)
     with pytest.raises(LeaseLostError):
         await store.commit(lease, [fact("stale")], Formed(watermarks={}))
@@ -183,7 +183,7 @@ class LeaseContract(Contract):
 
         assert ADA == order[0]
         assert set(others) == set(order) - {ADA, None}
-        # Between two of its turns others had theirs, as long as there were any.
+        # While other scopes wait, no scope is claimed twice in a row.
         assert (ADA, ADA) not in pairwise(order[: order.index(others[-1])])
         assert 2 <= order.count(ADA)
 

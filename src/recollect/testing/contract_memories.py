@@ -1,4 +1,4 @@
-"""The contract, memories: writing them all or not at all, and reading them at their addresses."""
+"""Contract tests for memories: atomic writes, and reads by address."""
 
 from __future__ import annotations
 

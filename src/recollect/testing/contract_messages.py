@@ -1,4 +1,4 @@
-"""The contract, messages: what comes back of them, and what the store fills in."""
+"""Contract tests for messages: which fields come back, and which the store fills in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract, listing: the newest memories of a type, over many scopes."""
+"""Contract tests for listing the newest memories of a type, over many scopes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract, listing: memories and scopes, filtered, in order, in pages."""
+"""Contract tests for listings: memories and scopes, filtered, in order, in pages."""
 
 from __future__ import annotations
 

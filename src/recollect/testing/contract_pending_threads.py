@@ -1,4 +1,4 @@
-"""The contract, what waits: which threads those are, and how they are paused and resumed."""
+"""Contract tests for pending threads: listing, pausing and resuming them."""
 
 from __future__ import annotations
 

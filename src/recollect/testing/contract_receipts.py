@@ -1,4 +1,4 @@
-"""The contract, receipts: what formations cost and gave up, and how that is formed again."""
+"""Contract tests for formation records: costs, messages given up, and forming those again."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 def dead(*positions: int, until: int, **fields: Any) -> Formed:
-    """Return a formation of the talk that gives up some positions."""
+    """Return a formation of the talk that gives up *positions*."""
     return Formed(watermarks={TALK: until}, status="dead", failed={TALK: list(positions)}, **fields)
 
 
 async def give_up(store: Store, clock: FrozenClock, *positions: int, until: int) -> str:
-    """Claim, give up some positions, and return the id of the formation."""
+    """Claim, give up *positions*, and return the id of the formation."""
     lease = await claimed(store, clock)
     await store.commit(lease, [], dead(*positions, until=until))
     return (await store.formations(ADA)).rows[0].id
 
 
 async def due_threads(store: Store, scope: Scope = ADA) -> tuple[DueThread, ...]:
-    """Return the threads that a claim gives, and give it back."""
+    """Return the threads of a claim, and release it."""
     lease = await store.claim("worker", scope=scope)
     if lease is None:
         return ()

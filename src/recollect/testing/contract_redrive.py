@@ -1,4 +1,4 @@
-"""The contract, redriving: messages that were given up, and how they are formed again."""
+"""Contract tests for redriving: messages that were given up, and are formed again."""
 
 from __future__ import annotations
 

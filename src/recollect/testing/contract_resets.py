@@ -1,4 +1,4 @@
-"""The contract, resets of the feed: readers that must start over."""
+"""Contract tests for feed resets: readers that must start over."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 class ResetContract(Contract):
-    """When a reader forgets what it had."""
+    """When a reader must drop its entries and start over."""
 
     async def test_a_new_reader_gets_what_is_there(self, store: Store) -> None:
         """A new reader is reset: it gets every live entry, and no removal."""

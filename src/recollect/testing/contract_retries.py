@@ -1,4 +1,4 @@
-"""The contract, retries after an erase: nothing is done twice, and nothing erased comes back."""
+"""Contract tests for retries after an erase: nothing runs twice, and nothing erased returns."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ M1 = EraseMessages(thread=TALK, messages=["m1"])
 
 
 async def keep_mail(store: Store) -> None:
-    """Keep a message of each thread under a key, and a memory that rests on one of them."""
+    """Store a message in each thread under a key, and a memory that cites one of them."""
     mail = replace(said("m1"), source="mail")
     await store.append(ADA, TALK, [mail], idempotency_key="append")
     await store.apply(ADA, [resting("home", "m1")], idempotency_key="apply")
@@ -51,7 +51,7 @@ async def keep_mail(store: Store) -> None:
 
 
 async def retry_mail(store: Store) -> None:
-    """Repeat what `keep_mail` asked for, and expect that it is gone."""
+    """Repeat the requests of `keep_mail`, and assert that their results are gone."""
     mail = replace(said("m1"), source="mail")
     with pytest.raises(GoneError):
         await store.append(ADA, TALK, [mail], idempotency_key="append")

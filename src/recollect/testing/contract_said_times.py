@@ -1,4 +1,4 @@
-"""The contract, dates: a memory is as old as the newest words that it rests on."""
+"""Contract tests for `said_at`: the time of the newest message that a memory cites."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ LINES = {"m1": MAY, "m2": JUNE, "m3": JULY}
 
 
 def line(id_: str, time: datetime | None = None) -> NewMessage:
-    """Return a message that was said long ago."""
+    """Return a message with a time long ago."""
     return NewMessage(role="user", id=id_, text=f"the words of {id_}", time=time or LINES[id_])
 
 
 async def tell_of_old(store: Store) -> None:
-    """Append three messages that are not in order of time."""
+    """Append three messages out of order of their times."""
     await store.append(ADA, TALK, [line("m1"), line("m3"), line("m2")])
 
 
 async def said_at(store: Store, *messages: str, key: str = "home") -> datetime | None:
-    """Keep a fact that rests on *messages*; return when it was said."""
+    """Store a fact that cites *messages*; return its `said_at`."""
     (memory,) = await store.apply(ADA, [resting(key, *messages)])
     assert memory is not None
     return memory.said_at
 
 
 async def stored(store: Store, key: str = "home") -> Memory:
-    """Return a fact as it is read."""
+    """Return a fact as read from the store."""
     memory = await store.get(ADA, "Fact", key)
     assert memory is not None
     return memory
@@ -59,12 +59,12 @@ async def times_in_feed(store: Store) -> dict[int, int]:
 
 
 def microseconds(moment: datetime) -> int:
-    """Return a moment as the feed has it."""
+    """Return a time in microseconds, as in the feed."""
     return round(moment.timestamp()) * MICROSECONDS
 
 
 class SaidTimeContract(Contract):
-    """When memories were said."""
+    """The time at which a memory was said."""
 
     async def test_the_newest_words_count(self, store: Store) -> None:
         """A memory's *said_at* is set to the time of the newest message among its evidence."""

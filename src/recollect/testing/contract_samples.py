@@ -1,4 +1,4 @@
-"""A small cast for the contract's tests: scopes, messages, memories, and ways to look at them."""
+"""Shared samples of the contract tests: scopes, messages, memories, and helpers to read them."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ TALK: Final = "talk"
 EMBEDDER: Final = "sample/1"
 
 SOON: Final = Debounce(quiet_s=10, max_wait_s=60)
-"""A debounce with figures that are easy to reckon with."""
+"""A debounce with round numbers."""
 
 
 def said(id_: str, text: str | None = None, source: str | None = None) -> NewMessage:
-    """Return a message of the user's with the id *id_*."""
+    """Return a user's message with the id *id_*."""
     return NewMessage(role="user", id=id_, text=text or f"the words of {id_}", source=source)
 
 
 def fact(key: str, city: str = "Oslo", expected: int | None = None) -> PutMemory:
-    """Return a write of the fact *key*, which rests on nothing."""
+    """Return a write of the fact *key*, without evidence."""
     return PutMemory(type="Fact", key=key, value={"city": city}, expected=expected)
 
 
 def resting(key: str, *messages: str, city: str = "Oslo", thread: str = TALK) -> PutMemory:
-    """Return a write of the fact *key*, whose only field rests on *messages* and quotes them."""
+    """Return a write of the fact *key*, whose only field cites *messages* with quotes."""
     found = [Evidence(thread=thread, message=each, quote=f"words of {each}") for each in messages]
     return PutMemory(type="Fact", key=key, value={"city": city}, evidence={"/city": found})
 
 
 async def tell(store: Store, *ids: str, thread: str = TALK) -> tuple[Message, ...]:
-    """Append messages with these ids to a thread of Ada's, and return them."""
+    """Append messages with these ids to a thread of Ada, and return them."""
     return await store.append(ADA, thread, [said(each) for each in ids], debounce=SOON)
 
 
 async def keep_facts(store: Store, *cities: str, key: str = "home") -> Memory:
-    """Write one version of a fact of Ada's after the other, and return the last."""
+    """Write several versions of a fact of Ada, one after another, and return the last."""
     written = await store.apply(ADA, [fact(key, city) for city in cities])
     last = written[-1]
     assert last is not None
@@ -75,12 +75,12 @@ async def feed_after(store: Store, feed: Feed) -> Feed:
 
 
 async def feed_from_start(store: Store, scope: Scope = ADA, embedder: str | None = None) -> Feed:
-    """Return the feed of a scope as a new reader gets it."""
+    """Return the whole feed of a scope, as a new reader gets it."""
     return await store.changes(Cursor(scope=scope), embedder=embedder)
 
 
 async def contents(store: Store, feed: Feed) -> list[Message | Memory]:
-    """Return the content of the entries of *feed*, in its order, as it is now."""
+    """Return the current content of the entries of *feed*, in its order."""
     chosen = [(feed.scope, each.uid) for each in feed.entries]
     found = await store.read(lambda snapshot: snapshot.entries(chosen))
     return [each.content for each in found]
@@ -97,15 +97,15 @@ def name_of(content: Message | Memory) -> str:
 
 
 async def names_in(store: Store, scope: Scope = ADA) -> list[str]:
-    """Return the names of all that a new reader of a scope's feed gets, sorted."""
+    """Return the names of all entries in a scope's feed, sorted."""
     return await names_changed(store, await feed_from_start(store, scope))
 
 
 def counts(receipt: EraseReceipt) -> tuple[int, int, int]:
-    """Return how many messages and memories were erased, and how many memories lost a part."""
+    """Return the numbers of erased messages and memories, and of memories that lost a part."""
     return receipt.messages, receipt.memories, receipt.revised
 
 
 def seconds(number: float) -> timedelta:
-    """Return a span of *number* seconds."""
+    """Return a duration of *number* seconds."""
     return timedelta(seconds=number)

@@ -1,4 +1,4 @@
-"""The contract, side records: what stands beside messages and memories."""
+"""Contract tests for side records: JSON objects beside messages and memories."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def keys_of(store: Store, scope: Scope = ADA, thread: str | None = None) -
 
 
 async def everywhere(store: Store) -> None:
-    """Write side records of a thread, of another whose id it begins, and of none."""
+    """Write side records of a thread, of a thread whose id has it as a prefix, and of none."""
     for thread in (None, TALK, f"{TALK}s"):
         await store.apply(ADA, [put("k", thread=thread)])
 

@@ -1,4 +1,4 @@
-"""The contract, side records: erased, expired, undone, archived and audited."""
+"""Contract tests for side records that are erased, expired, undone, archived and audited."""
 
 from __future__ import annotations
 

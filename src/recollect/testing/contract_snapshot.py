@@ -1,4 +1,4 @@
-"""The contract, snapshots: feeds and entries of some scopes, read in one transaction."""
+"""Contract tests for snapshots: feeds and entries of several scopes in one transaction."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NOBODY: Scope = ("acme", "users", "nobody")
 
 
 class QueryError(Exception):
-    """A query went wrong."""
+    """A query failed."""
 
 
 def all_below(snapshot: StoreSnapshot, below: Below) -> tuple[list[Feed], list[Entry]]:
@@ -44,7 +44,7 @@ def all_below(snapshot: StoreSnapshot, below: Below) -> tuple[list[Feed], list[E
 
 
 class SnapshotContract(Contract):
-    """How a store is read at one moment."""
+    """Consistent reads of a store at one point in time."""
 
     async def test_a_query_returns_what_it_read(self, store: Store) -> None:
         """Run *query* on the store as it is at one moment, in one read transaction."""

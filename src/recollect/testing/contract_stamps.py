@@ -1,4 +1,4 @@
-"""The contract, stamps: by which a change rests on settings that were read before."""
+"""Contract tests for settings stamps: a write fails if settings that it relies on changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract, listening: a hint that something is due, without which all is found as well."""
+"""Contract tests for notifications, hints that something is due, which a store may never send."""
 
 from __future__ import annotations
 

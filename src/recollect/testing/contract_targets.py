@@ -1,4 +1,4 @@
-"""The contract, erasing: what each target takes, and what it leaves alone."""
+"""Contract tests for erase targets: what each one erases, and what it leaves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract, reading threads: by id, by position, from the end, in pages."""
+"""Contract tests for reading threads: by id, by position, from the end, in pages."""
 
 from __future__ import annotations
 

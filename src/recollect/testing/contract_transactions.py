@@ -1,4 +1,4 @@
-"""The contract, transactions: many callers at once, and a store that was closed."""
+"""Contract tests for transactions: concurrent callers, and a closed store."""
 
 from __future__ import annotations
 

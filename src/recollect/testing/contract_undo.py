@@ -1,4 +1,4 @@
-"""The contract, undo: a change that was noted is taken back exactly, or not at all."""
+"""Contract tests for undo: a recorded change is reverted exactly, or not at all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 async def noted(store: Store, *writes: PutMemory | EndMemory | DeleteMemory) -> Undo:
-    """Apply *writes*, and return what takes them back."""
+    """Apply *writes*, and return their undo record."""
     log = UndoLog()
     await store.noting(log).apply(ADA, writes)
     assert log.last is not None

@@ -1,4 +1,4 @@
-"""The contract, values: what of a memory comes back, and what is refused."""
+"""Contract tests for values: which JSON values a memory returns, and which are refused."""
 
 from __future__ import annotations
 

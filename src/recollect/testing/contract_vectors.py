@@ -1,4 +1,4 @@
-"""The contract, vectors: they come after the acknowledgement, and belong to one text."""
+"""Contract tests for vectors: stored after the entry, for exactly its text."""
 
 from __future__ import annotations
 

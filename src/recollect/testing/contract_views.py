@@ -1,4 +1,4 @@
-"""The contract, views: a store as one uses it who may be refused, or whose changes are measured."""
+"""Contract tests for store views that can refuse, or meter, the changes of a caller."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ANYBODY: Final = "anybody"
 
 
 def refuse_without_setting(rows: Rows) -> None:
-    """Refuse changes as long as Bob's scope has no setting."""
+    """Refuse changes while Bob's scope has no setting."""
     if rows.setting(BOB, SCOPE_SETTINGS, SCOPE_SETTINGS) is None:
         msg = "there is no setting"
         raise ForbiddenError(msg)
@@ -59,7 +59,7 @@ class RowMeter:
     charges: list[tuple[str, Scope, RowCharge]] = field(default_factory=list)
 
     async def charge(self, action: str, scope: Scope) -> RowCharge:
-        """Return a charge, and remember it."""
+        """Return a charge, and record it."""
         counted = RowCharge(self)
         self.charges.append((action, scope, counted))
         return counted
@@ -173,7 +173,7 @@ class ViewContract(Contract):
 
 
 async def two_facts(store: Store) -> list[JsonObject]:
-    """Return the records of two facts, which nothing keeps."""
+    """Return the records of two facts, which are erased from the store again."""
     made: Scope = ("elsewhere",)
     await store.apply(made, [fact("one"), fact("two")])
     found: list[JsonObject] = [{**each, "scope": list(BOB)} for each in await store.archive(made)]

@@ -1,4 +1,4 @@
-"""Table of cases: what an erased message removes."""
+"""Table of contract cases: what is erased together with a message or a source."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from recollect.stores.plans.erase_targets import (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureCase:
     """
-    A version of a memory, the messages erased, and what is left of it.
+    A version of a memory, the messages erased, and what remains of it.
 
-    Evidence names messages by JSON pointer, one of a group with its number (``m1#1``); nothing
-    is left where *left* is ``None``.
+    Evidence names messages by JSON pointer, those of a group with its number (``m1#1``). *left* is
+    ``None`` if nothing remains.
     """
 
     name: str
@@ -34,7 +34,7 @@ class ErasureCase:
 
 def named(message: str) -> tuple[str, int]:
     """
-    Return the id and the group of a message as a case names it.
+    Return the id and the group of a message from its name in a case.
 
     >>> named("m1#2"), named("m1")
     (('m1', 2), ('m1', 0))
@@ -222,7 +222,7 @@ ERASURES: Final = (
         left_evidence={"/" + "9" * 5_000: ("m2",)},
     ),
 )
-"""Erased records, with those that go with them."""
+"""Memories, the messages erased, and what remains."""
 
 Fate: TypeAlias = Literal["in force", "ended", "rejected", "gone"]
 """The state of a memory after a change of its sources."""
@@ -318,4 +318,4 @@ DERIVATIONS: Final = (
         fates={},
     ),
 )
-"""Changes of sources, with the derived memories that go or come back with them."""
+"""Changes of sources, and the derived memories that are erased or reactivated by them."""

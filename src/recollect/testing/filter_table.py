@@ -1,4 +1,4 @@
-"""Table of cases: the meaning of filters."""
+"""Table of contract cases: which documents a filter matches."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ FILTERS: Final[tuple[tuple[JsonObject, JsonObject, bool], ...]] = (
     ({"a": 1, "b": 2}, {"a": 1}, False),
     ({"a": {"$ne": 1}, "b": 2}, {"a": 1, "b": 2}, False),
 )
-"""Filter, document, and whether the document satisfies it."""
+"""Filter, document, and whether the filter matches it."""
 
 ILLEGAL_FILTERS: Final[tuple[JsonObject, ...]] = (
     {"a": nan},
@@ -176,4 +176,4 @@ ILLEGAL_FILTERS: Final[tuple[JsonObject, ...]] = (
     {"a\0": 1},
     {str(number): 1 for number in range(51)},
 )
-"""Filters that ask for nothing that can be answered."""
+"""Invalid filters."""

@@ -8,10 +8,10 @@ from recollect.stores.rows import Cursor, Feed, FeedEntry
 
 class FeedFollower:
     """
-    Keeps the live entries of a scope as the feed gives them.
+    Keeps a copy of the live entries of a scope, by following its feed.
 
-    Whoever takes in every answer of `changes` for *cursor* always has the entries that
-    a new reader would get. Give it another *embedder* and it follows that one's vectors.
+    After `take_in` of every response to `changes` for *cursor*, it has the entries that a new
+    reader would get. To follow another embedder's vectors, pass its name to `changes`.
     """
 
     def __init__(self, scope: Scope) -> None:

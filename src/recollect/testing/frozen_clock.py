@@ -1,4 +1,4 @@
-"""A clock that stands still, so that a test decides what time it is and never sleeps."""
+"""A frozen clock: the test decides what time it is, and never sleeps."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 NOON: Final = datetime(2024, 5, 6, 12, tzinfo=UTC)
-"""Where a `FrozenClock` stands at first."""
+"""Start time of a `FrozenClock`."""
 
 
 class FrozenClock:
     """
-    A clock that moves only when it is told to.
+    A clock that moves only by `advance`.
 
     >>> clock = FrozenClock()
     >>> clock.advance(1.5)
@@ -23,9 +23,9 @@ class FrozenClock:
         self._now = start
 
     def now(self) -> datetime:
-        """Return the moment at which the clock stands."""
+        """Return the current time of the clock."""
         return self._now
 
     def advance(self, seconds: float) -> None:
-        """Move the clock by *seconds*; a negative number sets it back, as a correction would."""
+        """Move the clock by *seconds*; a negative number moves it back, as a correction would."""
         self._now += timedelta(seconds=seconds)

@@ -1,4 +1,4 @@
-"""An embedder without weights, for tests: vectors of spelling, not of meaning."""
+"""An embedder without weights, for tests: it compares spelling, not meaning."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class HashedEmbedder:
 
     Texts that share words, or forms of a word, have similar vectors; texts that share none
     have nearly orthogonal ones. The same text has the same vector everywhere. A text
-    without a letter or digit is not understood.
+    without a letter or digit has no vector.
 
     >>> import numpy as np
     >>> question, answer, other = HashedEmbedder().embed(
@@ -33,7 +33,7 @@ class HashedEmbedder:
 
     @property
     def identity(self) -> str:
-        """Name the way in which text is hashed."""
+        """Name of the hashing scheme and its dimensions."""
         return f"hashed-characters/{self._dimensions}/1"
 
     @property

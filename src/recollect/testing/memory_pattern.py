@@ -1,4 +1,4 @@
-"""Patterns that select the memories of a case, for the oracle and for measures."""
+"""Patterns that match memories, for the oracle and the measures of the evaluation."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from recollect.stores.json_pointers import join_pointer, leaves, value_at
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryPattern:
     """
-    Memories whose fields are as *where* says, and that have something at *path*.
+    Matches memories whose fields equal *where*, and that have a matching leaf at *path*.
 
-    That is one of *equals*, or a text with one of *contains*; without either, anything. Texts
-    are compared without regard to case and punctuation. Keys of *where* are fields or pointers.
+    A leaf matches if it is one of *equals*, or a text with one of *contains*; without either, any
+    leaf does. Texts are compared ignoring case and punctuation. Keys of *where* are fields or
+    pointers.
 
     >>> tea = MemoryPattern(path="/likes", contains=("tea",))
     >>> tea.matches({"likes": ["green tea", "rain"]}), tea.matches({"likes": ["coffee"]})
@@ -31,23 +32,23 @@ class MemoryPattern:
 
     @property
     def is_open(self) -> bool:
-        """Whether anything at the path will do."""
+        """Whether any leaf at the path matches."""
         return not self.equals and not self.contains
 
     def selects(self, value: JsonObject) -> bool:
-        """Return True if the fields of *value* are as *where* says."""
+        """Return True if the fields of *value* equal *where*."""
         return all(
             any(same_leaf(leaf, wanted) for _, leaf in leaves_at(value, pointer_of(name)))
             for name, wanted in self.where.items()
         )
 
     def matches(self, value: JsonObject) -> bool:
-        """Return True if *value* is such a memory."""
+        """Return True if *value* matches the whole pattern."""
         found = leaves_at(value, self.path)
         return self.selects(value) and any(self.fits(leaf) for _, leaf in found)
 
     def fits(self, leaf: Json) -> bool:
-        """Return True if *leaf* is something of the kind that is looked for."""
+        """Return True if *leaf* is one of *equals*, or contains one of *contains*."""
         if self.is_open or any(same_leaf(leaf, wanted) for wanted in self.equals):
             return True
         words = normalised(leaf) if isinstance(leaf, str) else ""
@@ -55,7 +56,7 @@ class MemoryPattern:
 
 
 def same_leaf(one: Json, other: Json) -> bool:
-    """Return True if two leaves are equal; texts without case and punctuation."""
+    """Return True if two leaves are equal; texts ignoring case and punctuation."""
     if isinstance(one, str) and isinstance(other, str):
         return normalised(one) == normalised(other)
     return type(one) is type(other) and one == other
@@ -71,5 +72,5 @@ def leaves_at(value: JsonObject, pointer: str) -> list[tuple[str, Json]]:
 
 
 def pointer_of(name: str) -> str:
-    """Return the pointer that *name* is, or that of the field with this name."""
+    """Return *name* if it is a pointer, otherwise the pointer of the field with this name."""
     return name if name.startswith("/") else join_pointer([name])

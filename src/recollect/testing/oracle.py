@@ -1,9 +1,9 @@
 """
-A model that knows the right answers.
+A model that gives the correct answers.
 
-An `Oracle` is given the operations that a perfect model performs on certain words. It takes
-everything else from the request, as any model must: message numbers, and short ids of known
-memories.
+An `Oracle` is constructed with the operations that a perfect model performs on certain quotes. It
+takes everything else from the request, as any model must: message numbers, and the short ids of
+existing memories.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Called: TypeAlias = tuple[str, dict[str, Json]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cited:
-    """Words of the message *text*; *path* is what they support."""
+    """A quote from the message *text*; *path* is the place of the value that it supports."""
 
     text: str
     quote: str
@@ -39,11 +39,11 @@ class Cited:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OracleOperation:
     """
-    An operation on a memory of *type* matching *pattern*, triggered by the words *because*.
+    An operation on a memory of *type* matching *pattern*, triggered by the quotes *because*.
 
     ``write`` puts *value* at the pattern's path (into the list there with *is_list*) of the
-    document, or of the collection's entry that the pattern selects; ``keep`` adds *value* to a
-    collection; ``remove`` takes what the pattern matches out of a document; ``end`` ends entries.
+    document, or of the collection entry that the pattern selects; ``keep`` adds *value* to a
+    collection; ``remove`` removes what the pattern matches from a document; ``end`` ends entries.
     """
 
     action: Action
@@ -59,7 +59,7 @@ class OracleOperation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """A message as a request shows it; only *new* ones are to be formed."""
+    """A message as shown in a request; only *new* ones are to be formed."""
 
     number: int
     speaker: str
@@ -68,13 +68,13 @@ class Said:
 
     @property
     def is_user(self) -> bool:
-        """Whether a user speaks, under a name or none."""
+        """Whether the speaker is a user, named or not."""
         return self.speaker.partition(" ")[0] not in {"assistant", "tool", "system"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownMemory:
-    """A memory as a request shows it, under its short id."""
+    """A memory as shown in a request, under its short id."""
 
     id: str
     type: str
@@ -94,7 +94,7 @@ class ParsedRequest:
         yield from ((each.id, dict(each.value)) for each in self.known if each.type == name)
 
     def cited(self, cited: Cited) -> Said | None:
-        """Return the message that *cited* names, if it is shown; a new one rather than an old."""
+        """Return the shown message with the quote of *cited*, preferably a new one."""
         found = [each for each in self.messages if find_quote(cited.quote, each.text)]
         found.sort(key=lambda each: (each.text != cited.text, not each.new))
         return found[0] if found else None
@@ -118,9 +118,9 @@ def read_request(request: ModelRequest) -> ParsedRequest:
 
 class Oracle:
     """
-    A `Model` that does its *deeds*: all whose words are among the new messages of a request.
+    A `Model` that performs those of its *deeds* whose quotes are in a request's new messages.
 
-    *requests* keeps what it was asked. A repair gets the same answer again.
+    *requests* records its requests. A repair request gets the same answer again.
     """
 
     def __init__(self, deeds: Sequence[OracleOperation], *, identity: str = "oracle/1") -> None:
@@ -130,11 +130,11 @@ class Oracle:
 
     @property
     def identity(self) -> str:
-        """Name it as it was told."""
+        """The identity given to the constructor."""
         return self._identity
 
     async def answer(self, request: ModelRequest) -> ModelAnswer:
-        """Return the calls that *request* asks for."""
+        """Return the tool calls of the deeds that are due in *request*."""
         self.requests.append(request)
         called = self.called(read_request(request)) or [(NOTHING, {})]
         calls = tuple(
@@ -145,7 +145,7 @@ class Oracle:
         return ModelAnswer(calls=calls, usage=usage_of(request, answer))
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        """Yield the text of its answer, which is empty: it speaks in calls alone."""
+        """Yield the text of the answer, which is empty: an oracle only calls tools."""
         yield (await self.answer(request)).text
 
     def called(self, shown: ParsedRequest) -> list[Called]:
@@ -191,7 +191,7 @@ def _ends(deed: OracleOperation, shown: ParsedRequest) -> Iterator[Called]:
 def _document_calls(
     name: str, deeds: Sequence[OracleOperation], shown: ParsedRequest
 ) -> Iterator[Called]:
-    """Yield a patch of each known memory that *deeds* are about, or one new document."""
+    """Yield a patch for each existing memory that *deeds* concern, or else one new document."""
     found = False
     for id_, value in shown.of_type(name):
         about = [each for each in deeds if each.pattern.selects(value)]
@@ -231,7 +231,7 @@ def _placed(document: dict[str, Json], deed: OracleOperation) -> str:
 
 
 def _changes(deed: OracleOperation, value: dict[str, Json], shown: ParsedRequest) -> list[Json]:
-    """Return the JSON Patch operations of *deed*; *value* follows them."""
+    """Return the JSON Patch operations of *deed*, and apply them to *value*."""
     words: dict[str, Json] = {"because": _because(deed, shown, "")}
     if deed.action == "remove":
         return [{"op": "remove", "path": path, **words} for path in _removed(deed.pattern, value)]
@@ -248,6 +248,7 @@ def _changes(deed: OracleOperation, value: dict[str, Json], shown: ParsedRequest
 
 
 def _removed(pattern: MemoryPattern, value: JsonObject) -> list[str]:
-    """Return the pointers of what *pattern* matches in *value*, those at the end first."""
+    """Return the pointers of the leaves that *pattern* matches in *value*, last first."""
+    # Removing from the end keeps the earlier positions in a list valid.
     found = [pointer for pointer, leaf in leaves_at(value, pattern.path) if pattern.fits(leaf)]
     return found[::-1]

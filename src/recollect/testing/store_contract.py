@@ -1,4 +1,4 @@
-"""The store contract as tests: a backend passes by subclassing and giving a fixture."""
+"""The store contract as tests; a backend runs them by subclassing, with a fixture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of cases for the contract, as plain values: for pure functions and backends."""
+"""Tables of contract cases as plain values, for tests of pure functions and of backends."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ LEGAL_IDS: Final = (
     "x" * 255,
     "🙂" * 256,
 )
-"""Ids that may name a segment, a thread, a message or a memory; no two name the same."""
+"""Valid ids of a segment, thread, message or memory; all of them are different."""
 
 ILLEGAL_IDS: Final = (
     "",
@@ -96,7 +96,7 @@ ILLEGAL_IDS: Final = (
     "x" * 257,
     "🙂" * 257,
 )
-"""Texts that cannot name anything."""
+"""Invalid ids."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ class BeliefCase:
     """
     Writes to one memory, each at an hour, and the version believed at the hour *at*.
 
-    The question is asked at the hour *asked*; *version* is ``None`` where nothing was believed.
+    The question is asked at the hour *asked*; *version* is ``None`` if nothing was believed.
     """
 
     name: str
@@ -115,7 +115,7 @@ class BeliefCase:
 
 
 def hour(number: float) -> datetime:
-    """Return the moment so many hours after the start of a `FrozenClock`."""
+    """Return the time *number* hours after the start of a `FrozenClock`."""
     return NOON + timedelta(hours=number)
 
 
@@ -150,7 +150,7 @@ BELIEFS: Final = (
     BeliefCase(name="what expires later", writes=((1, _put("Oslo", 11)),), at=2, version=1),
     BeliefCase(name="what has expired", writes=((1, _put("Oslo", 9)),), at=2, version=None),
 )
-"""Which version was believed when."""
+"""Histories of a memory, and the version that was believed at a time."""
 
 VALIDITIES: Final[tuple[tuple[float | None, float | None, float, bool], ...]] = (
     (None, None, 0, True),
@@ -167,4 +167,4 @@ VALIDITIES: Final[tuple[tuple[float | None, float | None, float, bool], ...]] = 
     (1, 2, 2, False),
     (1, 1, 1, False),
 )
-"""Hours from and until which a memory is true, the hour asked about, and whether it then is."""
+"""Hours from and until which a memory is valid, the hour asked about, and whether it is valid."""

@@ -205,7 +205,7 @@ class Former:
         """Form; *attempts* receives the attempt before the model is asked."""
         window = await read_window(self._store, lease.scope, threads, settings.limits, self._count)
         window, settings = _with_due_types(window, settings, threads[0])
-        if not _has_cause(window, settings):
+        if not _has_cause(window, settings):  # advance the watermark without asking the model
             return await self._commit(lease, window, None, ModelExchanges(), None)
         now = to_datetime(self._store.now())
         limits = await self._left_today(lease, settings.limits, now)
@@ -344,7 +344,7 @@ class Former:
             await self._store.release(
                 lease, postponed=names, retry_s=wait_s, attempt=usage, types=threads[0].types
             )
-        except LeaseLostError as lost:
+        except LeaseLostError as lost:  # the outage is still reported, for the circuit breaker
             return FormationResult(end="lost", reason=str(lost), outage=outage, error=error)
         return FormationResult(
             end="postponed", reason=reason, outage=outage, error=error, retry_s=wait_s

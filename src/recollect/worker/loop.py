@@ -141,6 +141,7 @@ class Worker:
 
     def wake(self) -> None:
         """Look for due threads at once."""
+        # A set event stays set: later waits need a new one.
         self._state.woken.set()
         self._state.woken = anyio.Event()
 

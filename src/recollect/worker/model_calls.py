@@ -60,6 +60,7 @@ class FormationDialogue:
         request = await to_thread.run_sync(first_request, self._window, self._offer)
         limits = self._settings.limits
         for repair in range(1 + limits.repairs):
+            # The limit stops repairs only: the first request is always sent.
             if repair and self.asked.tokens >= limits.tokens_a_formation:
                 break
             answer = await answer_of(self._model, request)
