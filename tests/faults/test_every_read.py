@@ -299,7 +299,7 @@ async def test_an_entry_that_the_feed_lists_has_to_be_there(
         if mutant:
             assert 11 == len((await memory.recall(ADA, "boat", limit=50)).entries)
         else:
-            with pytest.raises(StoreCorruptError, match="that an index lists are not there"):
+            with pytest.raises(StoreCorruptError, match="that an index lists are missing"):
                 await memory.recall(ADA, "boat", limit=50)
 
 

@@ -118,7 +118,7 @@ def test_an_unreadable_head_is_damage(url: str, client: Client) -> None:
     """What is no head at all is told as what it is, with the store's name."""
     client.set(chain_key(client, "head"), b"nonsense")
 
-    with pytest.raises(StoreCorruptError, match="is no head of an audit"):
+    with pytest.raises(StoreCorruptError, match="is not the head of an audit chain"):
         anyio.run(verdict_on, url)
 
 

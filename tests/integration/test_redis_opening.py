@@ -219,7 +219,7 @@ def test_no_server_is_unavailable() -> None:
         ("redis+unix://", "names no Redis server"),
         ("redis://host:many/0", "no address of a Redis server"),
         ("redis://host/name", "is no database"),
-        ("redis://host/0?durability=some", "'some' is no durability"),
+        ("redis://host/0?durability=some", "unknown durability 'some'"),
     ],
 )
 def test_an_address_that_is_none_is_refused(url: str, said: str) -> None:

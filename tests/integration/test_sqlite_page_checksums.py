@@ -19,6 +19,7 @@ from recollect.stores.locator import accept_pages, examine_file, finish_upgrade
 from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.sqlite import connections as connect
 from recollect.stores.sqlite import page_rewrites
+from recollect.stores.sqlite.connections import location_of
 from recollect.stores.sqlite.free_pages import gap_of
 from recollect.stores.sqlite.page_checksums import (
     LAYER,
@@ -29,7 +30,6 @@ from recollect.stores.sqlite.page_checksums import (
     page_checksum,
     with_checksum,
 )
-from recollect.stores.sqlite.page_repairs import location_of
 from recollect.stores.sqlite.page_rewrites import (
     decode_rewrites,
     encode_rewrites,
@@ -335,7 +335,7 @@ def test_a_rewrite_that_fails_on_its_way_is_finished_by_the_next(
         raise OSError("the power failed")
 
     with monkeypatch.context() as failing:
-        failing.setattr(page_rewrites._File, "write", tear)
+        failing.setattr(page_rewrites, "_write_pages", tear)
         with pytest.raises(OSError, match="the power failed"):
             rewrite_pages(location_of(str(file)), {number: new})
     if is_finished:

@@ -55,7 +55,7 @@ def test_a_pointer_names_a_place(pointer: str, value: Json) -> None:
         (5, UsageError, "not 5"),
         (None, UsageError, "not null"),
         ("/fo", NotFoundError, "has no field 'fo'; it has 'foo'"),
-        ("/in/x", NotFoundError, "what stands at '/in' has no field 'x'"),
+        ("/in/x", NotFoundError, "the value at '/in' has no field 'x'"),
         ("/foo/2", NotFoundError, "has the elements 0 to 1, not 2"),
         ("/foo/-", NotFoundError, "after the last element"),
         ("/foo/00", UsageError, "without leading zeros"),

@@ -1,4 +1,4 @@
-"""The queue of calls that wait for a store's threads; closing it loses no call."""
+"""The queue of calls that wait for a store's threads; closing it drops no call."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class CallQueue(Generic[WorkT]):
         call = ThreadCall(work, future, loop)
         with self._turn:
             self._check_open()
-            # Whoever comes in the same turn of an event loop crosses over together: a thread
-            # woken by the first would contend with the loop for the interpreter, and get a
-            # group of few. Who comes alone crosses at once, in the loop's next turn.
+            # Calls of one turn of the event loop are queued together in its next turn: a thread
+            # woken by the first call would compete with the loop for the interpreter, and take
+            # small groups.
             if arriving := self._arriving.get(loop):
                 arriving.append(call)
             else:
@@ -66,16 +66,18 @@ class CallQueue(Generic[WorkT]):
             raise StoreClosedError(msg)
 
     def _cross(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Queue the calls that arrived in the last turn of *loop*."""
         with self._turn:
             for call in self._arriving.pop(loop, ()):
                 self._queue.put(call)
 
     def close(self, threads: int) -> None:
-        """Let each of *threads* threads end after the queued calls; idempotent."""
+        """Accept no more calls; *threads* threads end after the queued ones. Idempotent."""
         with self._turn:
             if self._is_closed:
                 return
             self._is_closed = True
+            # Calls of a loop's current turn come before the end marks, or nobody would take them.
             for calls in self._arriving.values():
                 for call in calls:
                     self._queue.put(call)
@@ -84,7 +86,7 @@ class CallQueue(Generic[WorkT]):
                 self._queue.put(None)
 
     def take(self) -> ThreadCall[WorkT] | None:
-        """Block until the next call; ``None`` means the end."""
+        """Block until the next call and return it; ``None`` tells the thread to end."""
         return self._queue.get()
 
     def take_more(self, calls_max: int) -> tuple[list[ThreadCall[WorkT]], bool]:

@@ -1,5 +1,5 @@
 """
-Find LangGraph's checkpoint threads that hold copies of a conversation; pure.
+Find the LangGraph threads whose checkpoints contain copies of a conversation; pure.
 
 LangGraph's own code stores a graph's checkpoints under one ``thread_id`` each. This module derives
 that id from our scope and thread, so that an erase finds the copies without depending on LangGraph.
@@ -67,14 +67,15 @@ def thread_of(thread_id: str) -> tuple[Scope, str] | None:
 
 def copies_of(rows: Rows, scope: Scope, target: EraseTarget) -> CheckpointThreads:
     """
-    Return LangGraph's threads that hold copies of what *target* erases from *scope*.
+    Return the LangGraph threads that contain copies of what *target* erases from *scope*.
 
-    A checkpoint holds the whole state of its thread: erasing any message erases all checkpoints of
-    the thread. Nothing records which memories a graph has read, so erasing a memory erases no
-    checkpoint.
+    A checkpoint contains the whole state of its thread, so erasing any message erases all
+    checkpoints of the thread. Nothing records which memories a graph has read, so erasing a memory
+    erases no checkpoint.
     """
     match target:
         case EraseScope(below=below):
+            # "acme/" begins the ids of acme and all scopes below, "acme//" those of acme alone.
             return CheckpointThreads(prefix=f"{_joined(scope)}{'/' if below else '//'}")
         case EraseThread(thread=thread) | EraseMessages(thread=thread):
             return CheckpointThreads(ids=(f"{_joined(scope)}//{_escaped(thread)}",))

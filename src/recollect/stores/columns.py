@@ -1,4 +1,4 @@
-"""Convert SQL result columns to rows; each query selects its columns in this order."""
+"""Convert SQL result columns to rows; each query selects columns in the order of the fields."""
 
 from __future__ import annotations
 

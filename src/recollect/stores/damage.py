@@ -1,4 +1,4 @@
-"""Log damage of a store at ``ERROR``, so that operators see it whoever ran into it."""
+"""Log damage of a store at ``ERROR``, so that operators see it whichever call met it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ _REPEATS: Final = Repeats()
 def note_damage(log: logging.Logger, name: str, error: StoreError) -> StoreError:
     """Return *error*; if it reports damage of the store *name*, log it at ``ERROR``."""
     if isinstance(error, StoreCorruptError):
+        # One damaged page fails many calls: log each kind of damage only now and then.
         summary = summary_of(error)
         if count := _REPEATS.due((name, summary)):
             log.error("%s is damaged: %s%s", name, summary, times(count))
@@ -22,7 +23,7 @@ def note_damage(log: logging.Logger, name: str, error: StoreError) -> StoreError
 
 
 def note_failure(log: logging.Logger, name: str, cause: Exception, error: StoreError) -> StoreError:
-    """Return *error* with what a log may say of its *cause*; damage is logged."""
+    """Return *error*, with a description of its *cause* that logs may contain; log damage."""
     error.about = f"{name} ({kind_of(cause)})"
     return note_damage(log, name, error)
 
@@ -30,7 +31,7 @@ def note_failure(log: logging.Logger, name: str, cause: Exception, error: StoreE
 def lost_entries(scope_id: int | None, uids: Sequence[int]) -> StoreCorruptError:
     """Return the error for entries that an index lists but that have no row."""
     error = StoreCorruptError(
-        f"{len(uids)} entries that an index lists are not there, such as that with uid {uids[0]}: "
+        f"{len(uids)} entries that an index lists are missing, such as that with uid {uids[0]}: "
         "run `recollect doctor`, and restore the store from a backup"
     )
     error.about = f"scope {scope_id}, uid {uids[0]}"

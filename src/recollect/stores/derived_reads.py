@@ -1,4 +1,4 @@
-"""Reads of a transaction that follow from others: for stores that have no faster way."""
+"""Default implementations of reads by other reads, for backends without a faster way."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from recollect.stores.unit_of_work import Rows
 
 class DerivedReads:
     """
-    The part of `Rows` that can be answered by its other reads.
+    The methods of `Rows` that can be implemented by its other ones.
 
-    A store overrides each that it has a statement of its own for.
+    A backend overrides those for which it has a statement of its own.
     """
 
     def scopes_holding(

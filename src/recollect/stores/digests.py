@@ -7,14 +7,14 @@ from hashlib import blake2b
 
 
 def text_hash(text: str) -> bytes:
-    """Return the hash that ties a vector to its text."""
+    """Return the hash of a text by which a vector is known to belong to it."""
     return blake2b(text.encode(), digest_size=16).digest()
 
 
 def request_digest(*parts: object) -> bytes:
     """Return a digest of a request made of plain values, to recognise its repetition."""
     encoded = json.dumps(parts, sort_keys=True, default=repr)
-    return blake2b(encoded.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return blake2b(encoded.encode(), digest_size=16).digest()
 
 
 def keyed_digest(key: bytes, *names: object) -> bytes:

@@ -1,4 +1,4 @@
-"""Blocking steps of closing a store that also work during interpreter shutdown."""
+"""Run the blocking steps of closing a store, even during interpreter shutdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Validation of the lines of a file that evidence names: data, which no code here opens."""
+"""Validate the lines of a file that evidence names; the file itself is never opened."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _DRIVE: Final = re.compile("[A-Za-z]:")
 
 def check_file_lines(lines: FileLines) -> FileLines:
     """
-    Return *lines*.
+    Return *lines* if they are valid.
 
     Raises:
-        UsageError: The path leaves its project or hides a character, a line is not counted from 1,
-            or the digest has another form; the message says how it should be.
+        UsageError: The path leaves its project or has a hidden character, a line is below 1, or the
+            digest has another form; the message says how to write it.
         LimitError: The path has more than ``PATH_CHARACTERS_MAX`` characters.
     """
     if not isinstance(lines, FileLines):
@@ -40,7 +40,7 @@ def check_file_lines(lines: FileLines) -> FileLines:
 
 
 def check_path(path: str) -> str:
-    """Return *path* if it is relative to a project, stays in it, and shows all that it holds."""
+    """Return *path* if it is relative to a project, stays in it, and has no hidden character."""
     check_text(path, "a path")
     if len(path) > PATH_CHARACTERS_MAX:
         raise LimitError(
@@ -53,7 +53,7 @@ def check_path(path: str) -> str:
 
 
 def _path_fault(path: str) -> str:
-    """Return what is wrong with a path, ``""`` if nothing is."""
+    """Return the fault of a path for an error message, ``""`` if it has none."""
     if not path.strip():
         return "is empty"
     if not path.isprintable():
@@ -61,7 +61,7 @@ def _path_fault(path: str) -> str:
     if path.startswith(("/", "~")) or _DRIVE.match(path):
         return "is absolute"
     if "\\" in path:
-        return "has a backslash where '/' stands between names"
+        return "has a backslash instead of '/' between names"
     names = path.split("/")
     if ".." in names:
         return "leads out of the project"
@@ -69,11 +69,11 @@ def _path_fault(path: str) -> str:
 
 
 def check_digest(digest: str) -> str:
-    """Return *digest* if it has the form of one."""
+    """Return *digest* if it has the form ``sha256:`` and 64 hexadecimal digits."""
     if not _DIGEST.fullmatch(check_text(digest, "a digest")):
         msg = (
-            f"the digest {digest[:80]!r} is not one of lines: it is 'sha256:' and 64 "
-            "hexadecimal digits, or leave it out"
+            f"the digest {digest[:80]!r} is malformed: give 'sha256:' and 64 hexadecimal "
+            "digits, or leave it out"
         )
         raise UsageError(msg)
     return digest

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Final
 
 FINDINGS_MAX: Final = 5
-"""So many of the things that are wrong are named."""
+"""Findings of damage that are listed, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileState:
     """
-    A store's file: its size, that of its companion files, its schema, its damage.
+    A store's file: its size, the size of the files beside it, its schema version and its damage.
 
-    *index_files* counts the files of indexes among these, of *index_bytes* together.
+    *index_files* counts the index files among those beside it, and *index_bytes* is their size.
     *mismatched* lists the pages that do not match their checksums; *damage* describes other damage.
     """
 

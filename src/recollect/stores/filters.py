@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isinf
-from typing import Any, Final, TypeGuard
+from typing import Final, TypeGuard
 
 from recollect.errors import LimitError, UsageError
 from recollect.records import Json, JsonObject
@@ -31,7 +31,7 @@ from recollect.stores.validation import encode_json
 
 CONDITIONS_MAX: Final = 50
 OPERAND_DEPTH: Final = 3
-"""An operand stands in a condition of a field, and may be a list of values."""
+"""Levels at which an operand can be: a field, its condition, and an element of a list."""
 OPERATORS: Final = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$contains")
 
 
@@ -73,8 +73,8 @@ def read_filter(filter_: JsonObject) -> tuple[Condition, ...]:
     return tuple(conditions)
 
 
-def _bounded(given: object, levels: int) -> Any:
-    """Return *given* with infinite operands replaced by finite values, which JSON can express."""
+def _bounded(given: object, levels: int) -> object:
+    """Return *given* with infinite operands replaced by numbers, as JSON has no infinity."""
     if isinstance(given, float):
         return 0.0 if isinf(given) else given
     if not levels or isinstance(given, str | bytes | bytearray):
@@ -93,7 +93,7 @@ def _conditions(path: str, wanted: Json) -> list[Condition]:
     is_operators = isinstance(wanted, Mapping) and any(str(key).startswith("$") for key in wanted)
     if not is_operators or not isinstance(wanted, Mapping):
         if below := next(_operators_below(wanted, path), None):
-            msg = f"an operator stands below {path!r}: name its field whole, as {below!r}"
+            msg = f"an operator is nested below {path!r}: name its field whole, as {below!r}"
             raise UsageError(msg)
         return [Condition(path, "$eq", wanted)]
     for operator, operand in wanted.items():
@@ -129,6 +129,7 @@ def matches(conditions: Sequence[Condition], document: JsonObject) -> bool:
 
 def _field(document: Json, path: str) -> Json | _Absent:
     """Return the field at *path*: by its whole dotted name first, then step by step."""
+    # The type first: `isinstance` with an abstract class is slow, and most documents are dicts.
     if type(document) is not dict and not isinstance(document, Mapping):
         return _ABSENT
     if path in document:
@@ -154,20 +155,20 @@ def _holds(condition: Condition, field: Json | _Absent) -> bool:
 
 def equal(one: Json | _Absent, other: Json | _Absent) -> bool:
     """Return True if two JSON values are equal: 1 and 1.0 are, 1 and ``true`` are not."""
-    if type(one) is str and type(other) is str:  # what is mostly asked
+    if type(one) is str and type(other) is str:  # the most frequent case
         return one == other
     if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
+        return one is other  # to Python 1 equals True
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
     if _is_list(one) and _is_list(other):
-        return len(one) == len(other) and all(map(equal, one, other))  # type: ignore[arg-type]
+        return len(one) == len(other) and all(map(equal, one, other))
     if isinstance(one, _Absent) or isinstance(other, _Absent):
         return False
     return one == other
 
 
-def _is_list(value: object) -> bool:
+def _is_list(value: object) -> TypeGuard[Sequence[Json]]:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
@@ -194,7 +195,7 @@ def _ordered(field: Json | _Absent, operand: Json, holds: Callable[[int], bool])
 
 
 _NUMBERS: Final = frozenset({int, float})
-"""The types of nearly all numbers: to compare a type takes less time than to look at its bases."""
+"""The types of nearly all numbers: comparing a type is faster than `isinstance`."""
 
 
 def _is_number(value: object) -> TypeGuard[float]:

@@ -1,4 +1,4 @@
-"""The reads of an append, known before it runs, so that many can be asked for at once."""
+"""Predict the reads of an append before it runs, so that many can be fetched in one trip."""
 
 from __future__ import annotations
 
@@ -14,33 +14,32 @@ from recollect.stores.plans.threads import Append, plan_append
 from recollect.stores.unit_of_work import Plan
 
 MESSAGES_TOGETHER_MAX: Final = 16
-"""An append of more messages is no small change."""
+"""Messages of an append that may be grouped with others, at most."""
 CHARACTERS_TOGETHER_MAX: Final = 65_536
-"""Nor is one whose messages are longer than this in all."""
+"""Characters of such an append, at most."""
 
-# Views of a store run a plan inside another one. These read nothing more of which it depends
-# whether many go together, or little that all of them ask for.
+# Views of a store wrap a plan in another one. These add no reads, or few that are the same for all.
 _VIEWS: Final = (plan_audited, plan_charged, plan_provided, plan_since)
 
 
 @dataclass(frozen=True, slots=True)
 class AppendReads:
-    """The reads of one append: of a scope, a thread and its last message, and by ids and key."""
+    """The reads of one append: a scope, a thread, its last message, and messages and key by id."""
 
     scope: Scope
     thread: str
     messages: tuple[str, ...]
     key: str | None
-    """The digest of its idempotency key."""
+    """The stored digest of its idempotency key."""
     chain: bytes | None
-    """The audit chain to which it will be added."""
+    """The audit chain that it extends."""
 
 
 def foreseen_reads(plan: Plan[Any]) -> AppendReads | None:
     """
-    Return what *plan* will read, ``None`` unless it is a small append to one scope.
+    Return the reads of *plan*, ``None`` unless it is a small append to one scope.
 
-    Only a hint: whatever else the plan asks for is read when it asks.
+    This is only a hint: anything else that the plan reads is fetched when it asks.
     """
     chain: bytes | None = None
     scopes: set[Scope] = set()

@@ -1,9 +1,9 @@
 """
 Run store calls in place: on the caller's own thread, without an event loop.
 
-Otherwise a caller without a loop would switch threads four times for one row: into the memory's
-loop, from there to a thread of the store, and back, which takes several times as long as the read.
-The coroutines of a store that needs no loop never suspend, so that a plain function can run them to
+Otherwise a caller without a loop would switch threads four times for one row: to the memory's loop,
+from there to a thread of the store, and back. That takes several times as long as the read. The
+coroutines of a store that needs no loop never suspend, so that a plain function can run them to
 completion. A running loop is never blocked: its calls go to the store's threads.
 """
 
@@ -17,7 +17,7 @@ ResultT = TypeVar("ResultT")
 
 
 class NeedsLoopError(Exception):
-    """A call in place reached a step that needs an event loop; it is run on the loop instead."""
+    """A call in place reached a step that needs an event loop: run it on a loop instead."""
 
 
 def has_loop() -> bool:

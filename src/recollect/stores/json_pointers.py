@@ -12,7 +12,7 @@ from recollect.stores.remainder import split_pointer
 
 Scalar: TypeAlias = bool | int | float | str | None
 SHOWN_CHARACTERS: Final = 60
-"""An error shows at most so much of a value, and of each name."""
+"""Characters of a value, and of each name, that an error shows, at most."""
 
 _POINTER: Final = re.compile(r"(?:/(?:[^~/]|~[01])*)*", re.DOTALL)
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,8}")
@@ -98,11 +98,11 @@ def element_index(step: str, length: int, place: str) -> int:
         NotFoundError: The index is out of range.
     """
     if step == "-":
-        msg = f"'-' stands after the last element of {whose(place)}: only add may name it"
+        msg = f"'-' names the place after the last element of {whose(place)}: only add can use it"
         raise NotFoundError(msg)
     if not _INDEX.fullmatch(step):
         msg = (
-            f"{shown(step)} is no position in the list at {place!r}: "
+            f"{shown(step)} is not an index of the list at {place!r}: "
             "count from 0, in digits without leading zeros"
         )
         raise UsageError(msg)
@@ -120,6 +120,7 @@ def leaves(value: Json) -> Iterator[tuple[str, Scalar]]:
     >>> list(leaves({"name": "Mia", "toys": ["ball", "mouse"], "tags": []}))
     [('/name', 'Mia'), ('/toys/0', 'ball'), ('/toys/1', 'mouse')]
     """
+    # A stack instead of recursion, which would pass each leaf up through all levels.
     waiting: list[tuple[str, Json]] = [("", value)]
     while waiting:
         pointer, each = waiting.pop()
@@ -159,7 +160,7 @@ def is_object_list(value: object) -> TypeGuard[Sequence[JsonObject]]:
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Return True if *value* is a JSON number: no boolean, which Python counts among the ints."""
+    """Return True if *value* is a JSON number; booleans are not, although Python's are ints."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -177,8 +178,8 @@ def kind_of(value: object) -> str:
 
 
 def whose(place: str) -> str:
-    """Return a description of *place* for a message."""
-    return f"what stands at {shown(place)}" if place else "the document"
+    """Return a description of the value at *place* for an error message."""
+    return f"the value at {shown(place)}" if place else "the document"
 
 
 def listed(names: Iterable[str]) -> str:

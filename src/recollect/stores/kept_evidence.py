@@ -1,4 +1,4 @@
-"""Evidence of a new version of a value: kept of parts that it shares with the one before."""
+"""Evidence of a new version: its own, plus that of words which it keeps of earlier versions."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def merged_evidence(
     value: JsonObject, before: EvidenceMap, again: EvidenceMap, said: Said = quoted
 ) -> dict[str, Found]:
     """
-    Return the evidence of a document whose content was said again, as *again* cites.
+    Return the evidence of a document whose content was said again in the messages of *again*.
 
-    A value without evidence, written by a person, stays without.
+    A value without evidence was written by a person, and stays without.
     """
     words = {pointer: words_in(leaf) for pointer, leaf in leaves(value)}
     merged = {}
@@ -77,8 +77,8 @@ def kept_evidence(
     it took words that its own messages do not contain.
 
     Args:
-        past: Returns the versions before *before*, newest first, whose words may return. Called
-            only for words found nowhere else.
+        past: Returns the versions before *before*, newest first. Called only for words that are
+            found nowhere else, because it reads the store.
     """
     stands, old = _Standing(before), _Past(past)
     added: dict[str, Found] = {}
@@ -118,7 +118,7 @@ class _Past:
 
 
 class _Standing:
-    """A document that is being replaced, as a source of words."""
+    """The version that is being replaced, as a source of words."""
 
     def __init__(self, before: Founded) -> None:
         self._same: dict[tuple[str, str, Scalar], Found] = {}
@@ -138,6 +138,7 @@ class _Standing:
     def kept(self, pointer: str, leaf: Scalar, given: Found, said: Said, old: _Past) -> Found:
         """Return the evidence of a leaf of the new document, for which *given* is cited."""
         place = _place_of(pointer, leaf)
+        # An unchanged leaf keeps its evidence; for a new one, look for the origin of its words.
         if place in self._same:
             standing = self._same[place]
             return _kept_of_same(words_in(leaf), standing, given, said) if standing else given

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,13 +20,13 @@ from recollect.stores.file_state import FileState
 if TYPE_CHECKING:
     import sqlite3
 
-# One letter before a colon is a drive, not a scheme.
 _WITH_CHECKPOINTS: Final = frozenset({"memory", "sqlite", "postgresql"})
+# At least two letters: one letter before a colon is a drive.
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Wishes:
+class _OpenOptions:
     """Options for opening a store of any backend."""
 
     clock: Clock | None
@@ -67,8 +68,8 @@ def open_store(
         StoreError: The store cannot be opened; the class tells why.
     """
     scheme, rest = _split(os.fspath(url))
-    wishes = _Wishes(clock=clock, ids=ids, durability=durability, index_files=index_files)
-    return _BACKENDS[scheme](rest, wishes)
+    options = _OpenOptions(clock=clock, ids=ids, durability=durability, index_files=index_files)
+    return _BACKENDS[scheme](rest, options)
 
 
 def check_keeps_checkpoints(url: str) -> None:
@@ -81,7 +82,7 @@ def check_keeps_checkpoints(url: str) -> None:
     scheme, _ = _split(url)
     if scheme not in _WITH_CHECKPOINTS:
         msg = (
-            f"no checkpoints of graphs are kept beside a {scheme}: store: give checkpointer the "
+            f"graph checkpoints cannot be kept beside a {scheme}: store: give checkpointer the "
             "address of a file or of a PostgreSQL database, and erase from that one as well"
         )
         raise UsageError(msg)
@@ -117,13 +118,20 @@ def server_parameters(url: str) -> dict[str, Any] | None:
     scheme, rest = _split(url)
     if scheme != "postgresql":
         return None
-    try:
+    with _driver_of("postgres", "psycopg"):
         from recollect.stores.postgres.location import location_of
+    return location_of(f"postgresql:{rest}").parameters
+
+
+@contextmanager
+def _driver_of(extra: str, driver: str) -> Iterator[None]:
+    """Raise `MissingExtraError` if the block fails to import the *driver* of an extra."""
+    try:
+        yield
     except ModuleNotFoundError as error:
         if error.name and error.name.startswith("recollect"):
-            raise
-        raise MissingExtraError("postgres", "psycopg") from error
-    return location_of(f"postgresql:{rest}").parameters
+            raise  # a fault of this package, which installing the extra would not repair
+        raise MissingExtraError(extra, driver) from error
 
 
 def finish_upgrade(url: str) -> int:
@@ -147,13 +155,9 @@ def finish_upgrade(url: str) -> int:
         return int(add_checksums(file))
     if not url.lower().startswith("postgresql:"):
         return 0
-    try:
+    with _driver_of("postgres", "psycopg"):
         from recollect.stores.postgres.bootstrap import finish_upgrade as finish
         from recollect.stores.postgres.location import location_of
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("recollect"):
-            raise
-        raise MissingExtraError("postgres", "psycopg") from error
     return finish(location_of(url))
 
 
@@ -251,65 +255,55 @@ def put_in_place(made: Path, path: Path) -> None:
     put(made, path)
 
 
-def _open_memory(rest: str, wishes: _Wishes) -> Store:
+def _open_memory(rest: str, options: _OpenOptions) -> Store:
     from recollect.stores.memory import InProcessStore
 
     if rest:
-        msg = f"'memory:' stands alone: there is no {rest!r} in it"
+        msg = f"'memory:{rest}' is not an address: 'memory:' stands alone"
         raise UsageError(msg)
-    return InProcessStore(clock=wishes.clock, ids=wishes.ids)
+    return InProcessStore(clock=options.clock, ids=options.ids)
 
 
-def _open_sqlite(rest: str, wishes: _Wishes) -> Store:
+def _open_sqlite(rest: str, options: _OpenOptions) -> Store:
     from recollect.stores.sqlite.store import SQLiteStore
 
     path = _path_of(rest)
     return SQLiteStore(
         path,
-        clock=wishes.clock,
-        ids=wishes.ids,
-        durability=wishes.durability,
-        index_files=wishes.index_files,
+        clock=options.clock,
+        ids=options.ids,
+        durability=options.durability,
+        index_files=options.index_files,
     )
 
 
 def _path_of(rest: str) -> str:
-    """Return the path of a file from what follows the scheme."""
+    """Return the path of a file from the part of an address after its scheme."""
     if rest.startswith("//") and not rest.startswith("///"):
-        msg = f"'sqlite:{rest}' names a machine: write sqlite:///absolute/path or sqlite:relative"
+        msg = f"'sqlite:{rest}' names a host: write sqlite:///absolute/path or sqlite:relative"
         raise UsageError(msg)
     path = rest.removeprefix("//")
     if not path or path.endswith(":memory:"):
-        msg = f"{rest!r} is no file: write sqlite:///absolute/path, sqlite:relative, or memory:"
+        msg = f"{rest!r} is not a file: write sqlite:///absolute/path, sqlite:relative, or memory:"
         raise UsageError(msg)
     return path
 
 
-def _open_postgres(rest: str, wishes: _Wishes) -> Store:
-    try:
+def _open_postgres(rest: str, options: _OpenOptions) -> Store:
+    with _driver_of("postgres", "psycopg"):
         from recollect.stores.postgres.store import PostgresStore
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("recollect"):
-            raise
-        raise MissingExtraError("postgres", "psycopg") from error
-
-    return PostgresStore(f"postgresql:{rest}", clock=wishes.clock, ids=wishes.ids)
+    return PostgresStore(f"postgresql:{rest}", clock=options.clock, ids=options.ids)
 
 
-def _open_redis(rest: str, wishes: _Wishes, scheme: str = "redis") -> Store:
-    try:
+def _open_redis(rest: str, options: _OpenOptions, scheme: str = "redis") -> Store:
+    with _driver_of("redis", "redis"):
         from recollect.stores.redis.store import RedisStore
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("recollect"):
-            raise
-        raise MissingExtraError("redis", "redis") from error
-
     return RedisStore(
-        f"{scheme}:{rest}", clock=wishes.clock, ids=wishes.ids, durability=wishes.durability
+        f"{scheme}:{rest}", clock=options.clock, ids=options.ids, durability=options.durability
     )
 
 
-_BACKENDS: Final[dict[str, Callable[[str, _Wishes], Store]]] = {
+_BACKENDS: Final[dict[str, Callable[[str, _OpenOptions], Store]]] = {
     "memory": _open_memory,
     "sqlite": _open_sqlite,
     "postgresql": _open_postgres,

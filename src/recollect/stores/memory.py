@@ -1,4 +1,4 @@
-"""In-memory store: the reference implementation of the contract, gone with its process."""
+"""The in-memory store: the reference implementation of the contract, gone with its process."""
 
 from __future__ import annotations
 
@@ -63,6 +63,7 @@ class InProcessStore(Store):
         self._tables = None
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
+        # Atomic without an undo: a plan that raises has written nothing, and `write` cannot fail.
         with self._turn:
             tables = self._open()
             planned = plan(tables)
@@ -105,7 +106,7 @@ class ScopeTable:
     by_id: dict[tuple[int, str], int] = field(default_factory=dict)
     by_address: dict[tuple[str, str], int] = field(default_factory=dict)
     resting: dict[tuple[str, str], set[int]] = field(default_factory=dict)
-    """By message, the memories that rest on it, or did: more than do, but none too few."""
+    """The memories whose evidence cites a message, by message; may list some that no longer do."""
 
 
 class Tables(DerivedReads):
@@ -124,7 +125,7 @@ class Tables(DerivedReads):
 
     @property
     def moment(self) -> ReadMoment:
-        """Return the number of effects that were written: there is one reader, the store."""
+        """Return the number of effects written so far, as the version of a single reader."""
         return ReadMoment(reader=0, version=self._writes)
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
@@ -164,7 +165,7 @@ class Tables(DerivedReads):
     ) -> Sequence[MessageRow]:
         table = self._of(scope_id)
         places = table.by_position.get(thread, [])
-        start = bisect_right(places, (after, 1 << 63))
+        start = bisect_right(places, (after, 1 << 63))  # above every uid at that position
         found = places[start : start + limit]
         return [table.messages[uid] for at, uid in found if until is None or at <= until]
 
@@ -267,10 +268,10 @@ class Tables(DerivedReads):
         return sorted([*messages, *memories], key=attrgetter("seq", "uid"))
 
     def feed_blocks(self, scope_id: int, embedder: str | None) -> None:
-        """Return nothing: rows are not slower here."""
+        """Return ``None``: blocks would not be faster here."""
 
     def memory_summaries(self, scope_id: int) -> None:
-        """Return nothing: rows are not slower here."""
+        """Return ``None``: columns would not be faster here."""
 
     def removed(self, scope_id: int, after: int) -> Sequence[int]:
         return [uid for uid, seq in self._of(scope_id).tombstones.items() if seq > after]
@@ -397,6 +398,7 @@ class Tables(DerivedReads):
             self._by_segments[row.segments] = row.id
 
     def _write_removals(self, effect: Effect) -> None:
+        # Before the entries are written: a new one may have the address of a removed one.
         for gone in effect.removed:
             table = self._scopes[gone.scope_id]
             self._remove_entry(table, gone.uid)
@@ -484,7 +486,7 @@ def _put_last(keys: dict[str, IdempotencyRow], row: IdempotencyRow) -> None:
 
 def _drop_old(keys: dict[str, IdempotencyRow], before: int) -> None:
     """Drop the keys used before a time; they are stored in order of use."""
-    # The secret that was taken over from another store is never old.
+    # The secret adopted from another store never expires.
     used = [row for row in keys.values() if row.key != TAKEN_OVER]
     for row in takewhile(lambda row: row.kept_at < before, used):
         del keys[row.key]
@@ -497,7 +499,7 @@ def _link(table: ScopeTable, row: MemoryRow | RevisionRow) -> None:
 
 
 def _all_sources(table: ScopeTable, row: MemoryRow) -> set[tuple[str, str]]:
-    """Return the messages in the evidence of any version of a memory."""
+    """Return the links (`evidence_links`) of all versions of a memory."""
     past = table.revisions.get(row.uid, {}).values()
     return evidence_links(row.evidence).union(
         *(evidence_links(version.evidence) for version in past)

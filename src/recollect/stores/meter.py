@@ -1,4 +1,4 @@
-"""Metering of changes: a meter is asked inside each transaction and may refuse it."""
+"""Meter changes: a meter is asked inside each transaction and may refuse it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ UNMEASURED_ACTIONS: Final = frozenset(
     {"erase", "remove", "keep", "prolong", "pause", "resume", "signal", "redrive", "form"}
 )
 """
-Actions of `Transactor._change` that no meter is asked about.
+Actions of `Transactor._change` that are not metered.
 
-They remove something, which a full account must not prevent, or write nothing that a caller
-brought: what is formed is counted by the calls and tokens of its receipt.
+Some remove data, which a used-up quota must not prevent. The others store nothing that the caller
+supplied; a formation is counted by the calls and tokens of its receipt.
 """
 
 

@@ -22,14 +22,14 @@ from recollect.text.analysis import terms_of
 
 Words: TypeAlias = frozenset[str]
 Said: TypeAlias = Callable[[Evidence], Words]
-"""The content words of the message that evidence names, as far as they are known."""
+"""A function that returns the known content words of the message that evidence names."""
 Found: TypeAlias = tuple[Evidence, ...]
 
 _INDEX: Final = re.compile(r"/\d+(?=/|$)")
 NO_WORDS: Final[Words] = frozenset()
 _REMEMBERED_CHARACTERS_MAX: Final = 2_000
 _FRAME: Final = frozenset(terms_of("user users person 用户"))
-"""How models name the speaker, whoever it is."""
+"""Words by which models refer to any speaker: they show no origin."""
 _USUAL: Final = frozenset(
     terms_of(
         "like love enjoy prefer want need use try have own get go come live move stay work study "
@@ -40,7 +40,7 @@ _USUAL: Final = frozenset(
         "喜欢 想要 需要 使用 住在 搬到 工作 学习 计划 开始 告诉 提到 叫做 名字 现在 经常 目前"
     )
 )
-"""Words in which models say anything: that two memories share one shows nothing."""
+"""Words that models use in any answer: two memories that share one need no common origin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Origins:
         return any(word not in self._first for word in words)
 
     def of(self, words: Words) -> Iterator[Source]:
-        """Yield the fewest sources that contain *words*."""
+        """Yield sources that together contain the known ones of *words*, first ones first."""
         missing = {word for word in words if word in self._first}
         while missing:
             source = self._sources[min(map(self._first.__getitem__, missing))]
@@ -83,6 +83,7 @@ def words_of(text: str) -> Words:
     >>> sorted(words_of("The user was nursing in Oslo"))
     ['nurs', 'oslo']
     """
+    # Not cached if long: 20,000 whole documents would fill the memory.
     if len(text) > _REMEMBERED_CHARACTERS_MAX:
         return frozenset(terms_of(text)) - _FRAME
     return _remembered(text)
@@ -112,7 +113,7 @@ def words_on_the_way(pointer: str) -> Words:
 
 
 def quoted(evidence: Evidence) -> Words:
-    """Return the words of a quote, which is all that is known of an absent message."""
+    """Return the words of a quote: all that is known of a message that cannot be read."""
     return words_of(evidence.quote) if evidence.quote else NO_WORDS
 
 
@@ -134,7 +135,7 @@ def unusual(source: Source) -> Source:
 
 def cited_at_once(words: Words, cited: Sequence[Evidence], said: Said) -> Found:
     """
-    Return the evidence of a value of these words that was cited at once.
+    Return the evidence of a value of these words for which all of *cited* are given together.
 
     If each message contains as many of the words as all together, each supports it alone; otherwise
     they form a group.
@@ -216,7 +217,7 @@ def said_again(
     """
     Return the evidence of an unchanged value, for which *again* is cited as well.
 
-    A value without evidence, written by a person, stays without.
+    A value without evidence was written by a person, and stays without.
     """
     if not before or not again:
         return tuple(before)

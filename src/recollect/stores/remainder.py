@@ -21,13 +21,13 @@ from typing import Final, TypeAlias
 from recollect.records import Json, JsonObject
 
 MERGED: Final = "merged into "
-"""So begins the cause of a version that ended because another memory took its content over."""
+"""Beginning of the cause of a version that ended because another memory took over its content."""
 _PLACE: Final = re.compile("0|[1-9][0-9]{0,8}")
 
 MEMORY_THREAD: Final = "memory:"
-"""The thread in which evidence names versions of memories (`version_name`); no talk has its id."""
+"""Reserved thread id under which evidence cites versions of memories (`version_name`)."""
 SOURCE_THREAD: Final = "source:"
-"""The thread in which links name the sources of findings; no talk has its id."""
+"""Reserved thread id under which links name the sources of findings."""
 
 Cited: TypeAlias = (
     tuple[str, str, str | None]
@@ -56,7 +56,7 @@ def remainder_of(
     value: JsonObject, evidence: Sources, erased: AbstractSet[tuple[str, str]]
 ) -> Remainder | None:
     """
-    Return what remains of a version without the *erased* messages, ``None`` if nothing.
+    Return what remains of a version without the *erased* messages, ``None`` if nothing does.
 
     >>> both = {"/city": (("t", "m1", "Oslo"),), "/pet": (("t", "m2", None),)}
     >>> remainder_of({"city": "Oslo", "pet": "cat"}, both, {("t", "m1")})
@@ -68,6 +68,7 @@ def remainder_of(
         return None
     remaining: Json = value
     kept: Sources = {pointer: found for pointer, found in left.items() if found is not None}
+    # Later list items first, so that removing one does not move those still to be removed.
     for pointer in sorted(unfounded, key=_from_behind, reverse=True):
         path = split_pointer(pointer)
         remaining = _without(remaining, path)
@@ -83,7 +84,7 @@ def _left_of(
     """Return the remaining evidence of a field, ``None`` if it is not sufficient."""
     gone = [each for each in found if (each[0], each[1]) in erased]
     broken = {group_of(each) for each in gone} - {0}
-    # Beside the memories that a field came from, a group is what it says more than they do.
+    # A group beside the memories that a field was derived from supports the words that these lack.
     needed = gone if not broken else found
     if any(each[0] == MEMORY_THREAD for each in needed):
         return None
@@ -130,7 +131,7 @@ def version_name(type_: str, key: str, version: int) -> str:
 
 def named_version(name: str) -> tuple[str, str, int] | None:
     """
-    Return the type, key and version encoded in *name*, ``None`` if it is no such name.
+    Return the type, key and version encoded in *name*, ``None`` if it is malformed.
 
     >>> named_version("Note/tea/1@3"), named_version("m17")
     (('Note', 'tea/1', 3), None)
@@ -160,12 +161,12 @@ def split_pointer(pointer: str) -> tuple[str, ...]:
 
 
 def _place(step: str) -> int:
-    """Return the place in a list that *step* names (RFC 6901), -1 if it names none."""
+    """Return the list index that *step* names (RFC 6901), -1 if it is not one."""
     return int(step) if _PLACE.fullmatch(step) else -1
 
 
 def _from_behind(pointer: str) -> tuple[tuple[int, str], ...]:
-    """Order pointers so that later list items, and inner fields, come after earlier ones."""
+    """Return a sort key by which later list items and inner fields come after earlier ones."""
     return tuple((_place(s), s) for s in split_pointer(pointer))
 
 
@@ -202,7 +203,7 @@ def _is_list_item(value: Json, path: tuple[str, ...]) -> bool:
 def _shifted(
     evidence: Sources, removed: tuple[str, ...], *, in_list: bool
 ) -> Iterable[tuple[str, tuple[Cited, ...]]]:
-    """Yield *evidence* without that inside *removed*; later items of its list move up."""
+    """Yield *evidence* without that inside *removed*; indexes of later list items move down."""
     depth = len(removed)
     for pointer, found in evidence.items():
         path = split_pointer(pointer)

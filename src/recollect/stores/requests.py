@@ -19,7 +19,7 @@ _TOGETHER: Final = 500
 
 
 class RequestStore(Transactor):
-    """Idempotency keys, on their way into a restored backup or a copy."""
+    """Transfer of idempotency keys into a restored backup or a copy."""
 
     @final
     async def digest_secret(self) -> bytes:
@@ -29,15 +29,15 @@ class RequestStore(Transactor):
     @final
     async def adopt_secret(self, secret: bytes) -> bool:
         """
-        Take over another store's secret; return True if both have the same now.
+        Adopt another store's secret if this store is empty; return True if both use it now.
 
-        Only an empty store does. Other processes that have the store open must reopen it.
+        Other processes that have the store open keep the old secret until they reopen it.
         """
         if secret == await self._digest_secret():
             return True
-        taken = await self._transact(partial(plan_secret, secret=secret))
+        is_adopted = await self._transact(partial(plan_secret, secret=secret))
         self._digests.forget()
-        return taken
+        return is_adopted
 
     @final
     async def requests(self, scope: Scope | None) -> list[JsonObject]:

@@ -9,11 +9,11 @@ from typing import BinaryIO, Final, Literal, NamedTuple, TypeAlias
 from recollect.records import FormationStatus, MemoryState, Role, Scope, Trust
 
 MICROSECONDS: Final = 1_000_000
-
+"""Microseconds in a second."""
 
 EntryKind = Literal["message", "memory"]
 Place: TypeAlias = tuple[Scope, int]
-"""Where an entry is: its scope, and its uid there."""
+"""The address of an entry: its scope and its uid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,10 +21,9 @@ class ScopeRow:
     """
     A scope: its counters, and the lease of its formation.
 
-    *seq* rises by one in every transaction that changes an entry; *epoch* changes with
-    every erase, to a larger number than any scope of the store ever had. Tombstones up to
-    *compacted* are gone: a reader that stopped before it starts over. *fence* rises with
-    every claim.
+    *seq* increases by one in every transaction that changes an entry. *epoch* changes with every
+    erase, to a larger number than any scope of the store ever had. Tombstones up to *compacted* are
+    dropped, so that a reader with a lower seq must start over. *fence* increases with every claim.
     """
 
     id: int
@@ -43,11 +42,11 @@ class ThreadRow:
     """
     A thread, with its formation backlog.
 
-    Messages after *formed* up to *last* wait to be formed, and so do those at the positions
-    in *again*, which were dead; from *due* on and not before *not_before* (which failures
-    and postponements set). A paused thread is never claimed. *waiting_tokens* is an estimate
-    of what waits after *formed*. *again*, *lanes* (the progress of types with a schedule of their
-    own, by type) and *settings* (how it is to be formed) are JSON text.
+    Pending are the messages after position *formed* up to *last*, and those at the positions in
+    *again*, which are to be formed once more. They may be formed from *due* on, and not before
+    *not_before*, which failures and postponements set. A paused thread is never claimed.
+    *waiting_tokens* estimates the tokens after *formed*. *again*, *lanes* (the progress of types
+    with their own schedule, by type) and *settings* (how to form the thread) are JSON text.
     """
 
     scope_id: int
@@ -95,10 +94,10 @@ class MessageRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryRow:
     """
-    A memory in its present version; *value* and *evidence* are JSON text.
+    The current version of a memory; *value* and *evidence* are JSON text.
 
-    *said_at* is the time of the newest message among its evidence, as it was when the row was
-    written: a message that is removed later does not change it.
+    *said_at* is the time of the newest message among its evidence when the row was written;
+    removing the message later does not change it.
     """
 
     scope_id: int
@@ -125,7 +124,7 @@ class MemoryRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionRow:
-    """A past version of a memory: the whole value, believed until *believed_until*."""
+    """A past version of a memory with its whole value, believed until *believed_until*."""
 
     scope_id: int
     uid: int
@@ -147,8 +146,8 @@ class VectorRow:
     """
     The vector of an entry by one embedder.
 
-    *data* is one float32 scale and then int8 components, little-endian; empty if the
-    embedder does not understand the text. It belongs to the text with *text_hash*.
+    *data* is a float32 scale followed by int8 components, little-endian; empty if the embedder does
+    not understand the text. *text_hash* is that of the embedded text.
     """
 
     scope_id: int
@@ -159,14 +158,14 @@ class VectorRow:
 
 
 ReceiptPlace: TypeAlias = tuple[int, int, str]
-"""Where a formation stands among those of its scope: (committed_at, fence, id)."""
+"""Sort key of a formation in its scope: (committed_at, fence, id)."""
 SidePlace: TypeAlias = tuple[str, str, str]
-"""Where a side record stands in its scope: (thread, kind, key); the thread of none is ``""``."""
+"""Address of a side record in its scope: (thread, kind, key), with ``""`` for no thread."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideRow:
-    """A side record; *value* is JSON text. One that is replaced keeps its *uid*."""
+    """A side record; *value* is JSON text. A new version keeps the *uid*."""
 
     scope_id: int
     uid: int
@@ -186,16 +185,16 @@ class SideRow:
 
 
 NO_SCOPE: Final = 0
-"""No scope has this id: under it stand the keys of requests whose scopes were erased whole."""
+"""An id that no scope has, for the idempotency keys of scopes that were erased whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdempotencyRow:
     """
-    A request that was carried out under a key.
+    A request that was carried out under an idempotency key.
 
-    *key* and *digest* are keyed digests, of the caller's key in its scope and of what was asked
-    for. *result* is JSON text: the uids of the entries that were written.
+    *key* and *digest* are keyed digests of the caller's key in its scope and of the request.
+    *result* is JSON text: the uids of the entries that it wrote (see `plans.idempotency.key_row`).
     """
 
     scope_id: int
@@ -208,9 +207,9 @@ class IdempotencyRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptRow:
     """
-    An erase: how much went, and when its bytes were gone as well.
+    An erase: how much it removed, and when its bytes were removed as well.
 
-    *target* is a keyed hash of what was named: the receipt itself keeps no name.
+    *target* holds keyed digests of the erased names: the receipt itself contains no name.
     """
 
     id: str
@@ -245,13 +244,13 @@ class FormationRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRow:
     """
-    One change that somebody answers for, in the chain of its scope.
+    One audited change, in the hash chain of its scope.
 
-    *chain* is a keyed hash of the scope's name: the chain outlives the scope. *n* counts
-    from 1 without holes. *actor* is ``None`` once the scope was erased; the keyed hash of it,
-    *actor_key*, stays. *subject* is JSON text and holds ids of the store's own, no names;
-    *digest* is a keyed hash of what was written. *hash* covers all of it but *actor*, and
-    *previous*, the hash of the row before.
+    *chain* is a keyed hash of the scope's name, so that the chain outlives the scope. *n* counts
+    from 1 without gaps. *actor* is ``None`` once the scope was erased; its keyed hash, *actor_key*,
+    stays. *subject* is JSON text with internal ids, without names. *digest* is a keyed hash of the
+    rows written. *hash* covers all columns except *actor*, including *previous*, the hash of the
+    row before.
     """
 
     chain: bytes
@@ -268,11 +267,11 @@ class AuditRow:
 
 class FeedEntry(NamedTuple):
     """
-    A live entry as the scope index needs it: its place, hashed terms and vector.
+    A live entry as a scope's index needs it: its position, hashed terms and vector.
 
-    *thread* and *position* order it among its neighbours; a memory has thread 0 and
-    its own session. *vector* is ``None`` while it is pending, empty if there is none. It is a
-    tuple, unlike the rows: a first search makes one of every entry, and takes their columns.
+    *thread* and *position* order it among its neighbours; a memory has thread 0 and its own
+    session. *vector* is ``None`` while it is pending, and empty if there is none. Unlike the rows
+    it is a tuple, because a first search makes one for every entry and takes their columns.
     """
 
     uid: int
@@ -295,9 +294,10 @@ class FeedEntry(NamedTuple):
 
 class MemorySummaries(NamedTuple):
     """
-    Live memories as listings sort, filter and count them: an element of each column for each.
+    The columns of `FeedEntry` by which listings sort, filter and count live memories.
 
-    The columns are those of `FeedEntry`. Rows of 100,000 memories would take several times as long.
+    Element n of each column belongs to memory n. Building 100,000 rows would take several times as
+    long.
     """
 
     uid: Sequence[int]
@@ -314,13 +314,13 @@ NO_SUMMARIES: Final = MemorySummaries((), (), (), (), (), (), ())
 
 class EntryBlock(NamedTuple):
     """
-    Many entries of a scope, one value for each column of `FeedEntry`.
+    Many entries of a scope, with one value for each column of `FeedEntry`.
 
-    A column of numbers is a text of integers with commas between them. A column of names or of
-    moments is a JSON array, ``None`` if that would hold nulls alone (or ``active`` alone, for
-    *state*). *terms* holds the bytes of one entry behind those of the other, *terms_bytes* how many
-    each has; *least_terms* and *greatest_terms* are the first and last of them in byte order.
-    *text_hash* holds 16 bytes of each.
+    A column of numbers is a text of integers separated by commas. A column of names or of times is
+    a JSON array, ``None`` if all elements would be null (for *state*: ``active``). *terms* is the
+    concatenated terms of all entries, and *terms_bytes* their lengths; *least_terms* and
+    *greatest_terms* are the first and last of them in byte order. *text_hash* has 16 bytes for each
+    entry.
     """
 
     uid: str
@@ -344,7 +344,7 @@ class EntryBlock(NamedTuple):
 
 
 class VectorBlock(NamedTuple):
-    """Vectors of a scope by one embedder, ascending by uid; its columns are as in `EntryBlock`."""
+    """Vectors of a scope by one embedder, in order of uid, in columns as in `EntryBlock`."""
 
     uid: str
     text_hash: bytes
@@ -355,9 +355,9 @@ class VectorBlock(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedBlocks:
     """
-    All live entries of a scope, in any order, and vectors for them.
+    All live entries of a scope, in any order, and their vectors.
 
-    A vector belongs to the entry of its uid if that has the same text hash.
+    A vector is valid if the entry with its uid has the same text hash.
     """
 
     entries: tuple[EntryBlock, ...]
@@ -369,9 +369,9 @@ class Feed:
     """
     The changes of a scope since a cursor, each entry once, in its current state.
 
-    With *reset* the reader starts over: *entries* are all live ones. *eligible* holds the uids that
-    match the requested filter, ``None`` without a filter. *blocks* holds all entries instead of
-    *entries* for a reader who asked for blocks and starts over, where the store has them.
+    With *reset* the reader must start over, and *entries* are all live ones. *eligible* holds the
+    uids that match the requested filter, ``None`` without a filter. *blocks* may hold all entries
+    instead of *entries*, if the reader asked for blocks and starts over.
     """
 
     scope: Scope
@@ -398,7 +398,7 @@ class ReadMoment(NamedTuple):
 
 
 class ReadMoments:
-    """The moments at which an index was found to be current: the last one of each reader."""
+    """The moments at which an index is known to be current: the last one of each reader."""
 
     def __init__(self) -> None:
         self._versions: dict[int, int] = {}
@@ -414,10 +414,10 @@ class ReadMoments:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexFileRow:
     """
-    A file beside the store that holds the index of a scope as it was at *seq* of *epoch*.
+    A file beside the store that contains the index of a scope at *seq* of *epoch*.
 
-    *form* names its layout, *embedder* the embedder of its vectors (empty: without). *name* is
-    drawn by chance; *digest* is that of its content, empty while it is being written.
+    *form* names its layout, *embedder* the embedder of its vectors (empty for none). *name* is
+    random. *digest* is that of its content, and empty while the file is being written.
     """
 
     scope_id: int
@@ -432,7 +432,7 @@ class IndexFileRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexFile:
-    """A finished file of a scope's index: where it is, and what its row says of it."""
+    """A finished index file of a scope, with its row."""
 
     path: str
     row: IndexFileRow
@@ -443,8 +443,8 @@ class IndexFileDraft:
     """
     An index to be written to a file beside the store.
 
-    The scope must not have changed since *cursor*. *write* writes the content, of about
-    *size_bytes*, and returns its digest; *embedder* and *form* are those of `IndexFileRow`.
+    The scope must not have changed since *cursor*. *write* writes the content, about *size_bytes*
+    long, and returns its digest. *embedder* and *form* are those of `IndexFileRow`.
     """
 
     cursor: Cursor

@@ -1,4 +1,4 @@
-"""Encode scopes as bytes whose order is the order of the tuples; pure."""
+"""Encode scopes as bytes that sort in the order of their segments; pure."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ def stored_path(segments: Scope) -> bytes:
     r"""
     Return *segments* in UTF-8, each ended by a zero byte.
 
-    No segment contains one, and UTF-8 sorts as its code points do, so these bytes compare
-    as the tuples compare. A text that no scope can have (half of a surrogate pair) gets
-    bytes all the same, in order, which are found nowhere.
+    No segment contains one, and UTF-8 sorts like its code points, so these bytes compare as the
+    tuples do. Half a surrogate pair, which no scope can have, is encoded as well, so that looking
+    it up finds nothing instead of failing.
 
     >>> stored_path(("users", "ada"))
     b'users\x00ada\x00'
@@ -48,5 +48,5 @@ def range_below(prefix: Scope) -> tuple[bytes, bytes]:
     (b'users\x00', b'users\x01')
     """
     first = stored_path(prefix)
-    # Nothing sorts between the two but paths that begin with the first; UTF-8 has no 0xFF.
+    # Only paths that begin with the first sort between the two; UTF-8 never contains 0xFF.
     return first, (first[:-1] + b"\x01" if first else b"\xff")

@@ -1,4 +1,4 @@
-"""The range of the places of side records that begin in one way, for the backends with an index."""
+"""Bounds of an index range of side records, by the beginning of their address; pure."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import Final
 from recollect.stores.rows import SidePlace
 
 _BEYOND: Final = "\U0010ffff" * 257
-"""Comes after every id: it is longer than any."""
+"""Sorts after every id, because it is longer than any."""
 
 
 def side_bounds(within: Sequence[str], after: SidePlace | None) -> tuple[SidePlace, SidePlace]:
     r"""
-    Return two places between which lie those that begin with *within* and come after *after*.
+    Return exclusive bounds of the addresses that begin with *within* and come after *after*.
 
-    Neither is among them. No id has a control character, so none lies between ``x`` and
-    ``x\x01``.
+    No id has a control character, so none sorts between ``x`` and ``x\x01``.
 
     >>> side_bounds(("talk", "State"), None)
     (('talk', 'State', ''), ('talk', 'State\x01', ''))

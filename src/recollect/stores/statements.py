@@ -1,4 +1,4 @@
-"""The SQL of a backend, by name: constant texts from files; values are only ever bound."""
+"""Load the SQL statements of a backend from files, by name; values are always bound."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAME: Final = re.compile(r"^-- :name (\w+)\n", re.MULTILINE)
 
 
 def read_text(package: str, name: str) -> LiteralString:
-    """Return the text of a file in the folder ``sql`` of a package: as constant as the code."""
+    """Return the text of a file in the folder ``sql`` of a package."""
     return files(package).joinpath("sql", name).read_text("utf-8")
 
 
@@ -23,7 +23,7 @@ def file_names(package: str) -> Iterator[str]:
 
 def named_statements(text: str) -> Mapping[str, LiteralString]:
     r"""
-    Return the statements of a file by the names that stand above them.
+    Return the statements of a file by the names in the comments above them.
 
     >>> dict(named_statements("-- note\n\n-- :name one\nSELECT 1;\n\n-- :name two\nSELECT 2;\n"))
     {'one': 'SELECT 1', 'two': 'SELECT 2'}

@@ -1,4 +1,4 @@
-"""Time and identity as the machine gives them: the default clock and ids of a store."""
+"""The default clock and ids of a store: the machine's time and random numbers."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class SystemIds:
         """Return a UUIDv7 (RFC 9562): milliseconds of *now*, then random bits."""
         milliseconds = int(now.timestamp() * 1_000) & ((1 << 48) - 1)
         bits = milliseconds << 80 | secrets.randbits(80)
-        bits = bits & ~(0xF << 76) | 0x7 << 76
-        bits = bits & ~(0x3 << 62) | 0x2 << 62
+        bits = bits & ~(0xF << 76) | 0x7 << 76  # the version, 7
+        bits = bits & ~(0x3 << 62) | 0x2 << 62  # the variant of RFC 9562
         return str(UUID(int=bits))
 
 

@@ -1,4 +1,4 @@
-"""Calls that cross from an event loop to a thread, and their answers that cross back."""
+"""Pass calls from event loops to a store's threads, and their results back."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ WorkT = TypeVar("WorkT")
 
 class CallOutcome:
     """
-    The result or the error of some work; as a context it catches every error raised inside.
+    The result or error of some work; as a context manager it catches every error raised inside.
 
-    The thread that serves everybody must not end because one piece of work failed; the
-    error goes to whoever asked for it.
+    A thread that serves all callers must not end because the work of one failed: the error goes to
+    that caller.
     """
 
     __slots__ = ("error", "result")
@@ -41,12 +41,12 @@ class CallOutcome:
 
 class ThreadCall(CallOutcome, Generic[WorkT]):
     """
-    One piece of work that a caller waits for, and the future that it waits on.
+    A piece of work and the future that its caller waits on.
 
-    A coroutine awaits a future of its own *loop*, which is told once, from any thread, when
-    a whole group is done. AnyIO has no such thing: its way back from a thread makes that
-    thread wait for the loop, once for every call. A thread without an event loop waits on a
-    future of `concurrent.futures`, and its call has no *loop*.
+    A coroutine awaits a future of its own *loop*, which is woken once for a whole group of calls.
+    AnyIO cannot do that: its way back from a thread makes that thread wait for the loop, once for
+    every call. A thread without an event loop waits on a future of `concurrent.futures`; its call
+    has no *loop*.
     """
 
     __slots__ = ("future", "loop", "work")
@@ -64,18 +64,18 @@ class ThreadCall(CallOutcome, Generic[WorkT]):
 
     def fail(self, error: BaseException) -> None:
         """Fail the waiting caller with *error*, even if its work succeeded."""
-        # A copy, because every caller that raises it adds to its traceback.
+        # A copy for each caller: raising it adds to its traceback. Copying drops the cause.
         self.error = copy(error)
         self.error.__cause__ = error.__cause__
 
     def settle(self) -> None:
-        """Answer, in the caller's event loop if it has one; a caller that went away needs none."""
-        if self.future.done():
+        """Set the result or error of the future; call it in the caller's event loop, if any."""
+        if self.future.done():  # the caller was cancelled
             return
         if self.error is None:
             self.future.set_result(self.result)
         elif isinstance(self.error, StopIteration):
-            # A future cannot hold it, because it would end the coroutine that awaits it.
+            # A future refuses StopIteration: it would end the coroutine that awaits it.
             self.future.set_exception(RuntimeError(f"a plan or query raised {self.error!r}"))
         else:
             self.future.set_exception(self.error)
@@ -92,7 +92,7 @@ def answer(calls: Iterable[ThreadCall[WorkT]]) -> None:
     for loop, of_loop in by_loop.items():
         try:
             loop.call_soon_threadsafe(_settle_all, of_loop)
-        except RuntimeError:  # the loop was closed: nobody awaits the answer any more
+        except RuntimeError:  # the loop was closed, and its callers with it
             continue
 
 

@@ -1,9 +1,9 @@
 """
-The unit of work: what a plan may read, and what it wants written, in one transaction.
+The unit of work: the rows that a plan can read, and the writes it returns, in one transaction.
 
-Every operation of the contract is one plain function, a *plan*: it reads rows, decides,
-and returns an `Effect` with its answer. A backend gives the rows and writes the effect,
-so that what an operation means is written once and cannot differ between backends.
+Every operation of the contract is one plain function, a *plan*: it reads rows, decides, and returns
+an `Effect` with its result. A backend provides the rows and writes the effect, so that the meaning
+of an operation is implemented once and cannot differ between backends.
 """
 
 from __future__ import annotations
@@ -43,32 +43,32 @@ class Rows(Protocol):
     """
     The reads of one transaction; all of them see the same snapshot.
 
-    In a writing transaction the scope rows that it reads stay locked until it ends.
+    In a write transaction, scope rows stay locked from their first read until it ends.
     """
 
     @property
     def settings_stamp(self) -> int | None:
-        """Return the stamp of the store's settings as they are now, where it keeps one."""
+        """Return the current stamp of the store's settings, ``None`` if it keeps none."""
         ...
 
     @property
     def moment(self) -> ReadMoment | None:
-        """Return the moment of which everything that is read here is, where the store names it."""
+        """Return the moment that identifies this snapshot, ``None`` if the store has none."""
         ...
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
         """
-        Record that these scopes will be asked for, and then the memories at (type, key) in each.
+        Announce reads of these scopes, and then of the memories at (type, key) in each.
 
-        A backend for which every answer is a trip may fetch them together; nothing depends on it.
+        This is a hint: a backend with round trips may fetch all of them together.
         """
         ...
 
     def new_number(self) -> int:
         """
-        Return a larger number than this store ever gave; only in a writing transaction.
+        Return a larger number than this store ever gave out; only in a write transaction.
 
-        Scope ids, epochs and thread numbers are such numbers.
+        It is used for scope ids, epochs and thread numbers.
         """
         ...
 
@@ -77,17 +77,17 @@ class Rows(Protocol):
         ...
 
     def scope_by_id(self, scope_id: int) -> ScopeRow | None:
-        """Return the row with this id."""
+        """Return the row of the scope with this id."""
         ...
 
     def scopes_below(self, prefix: Scope, after: Scope | None) -> Iterator[ScopeRow]:
-        """Yield *prefix* itself and all scopes below it, after *after*, by their segments."""
+        """Yield *prefix* itself and all scopes below it, after *after*, ordered by segments."""
         ...
 
     def scopes_holding(
         self, type_: str, now: int, prefix: Scope, after: Scope | None
     ) -> Iterator[Scope]:
-        """Yield the scopes of `scopes_below` that hold a memory of a type in force at *now*."""
+        """Yield those scopes of `scopes_below` that have an active memory of a type at *now*."""
         ...
 
     def thread(self, scope_id: int, thread_id: str) -> ThreadRow | None:
@@ -134,10 +134,10 @@ class Rows(Protocol):
 
     def setting(self, segments: Scope, kind: str, key: str) -> SideRow | None:
         """
-        Return a side record that many transactions rest on at a time, and rarely one changes.
+        Return a side record that many concurrent transactions depend on, and that rarely changes.
 
-        Unlike `scope` it locks nothing. On PostgreSQL a change that is committed between this
-        read and the end of the transaction is not seen; elsewhere there is none between them.
+        Unlike `scope`, this locks nothing. On PostgreSQL, a change may be committed between this
+        read and the end of the transaction, and is not noticed; elsewhere none can.
         """
         ...
 
@@ -164,7 +164,7 @@ class Rows(Protocol):
         ...
 
     def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
-        """Return (updated_at, uid) of the memories of a type in force at *now*, by key."""
+        """Return (updated_at, uid) of the memories of a type that are active at *now*, by key."""
         ...
 
     def side_records_at(self, scope_id: int, places: Sequence[SidePlace]) -> Sequence[SideRow]:
@@ -175,20 +175,20 @@ class Rows(Protocol):
         self, scope_id: int, within: Sequence[str], after: SidePlace | None
     ) -> Iterator[SideRow]:
         """
-        Yield side records by their place, after the place *after*, expired or not.
+        Yield side records by address, after the address *after*, expired or not.
 
-        *within* is the beginning of their place: nothing, a thread, or a thread and a kind.
+        *within* limits them to a thread, or a thread and a kind; all of the scope if empty.
         """
         ...
 
     def memories_resting_on(
         self, scope_id: int, messages: Sequence[tuple[str, str]]
     ) -> Sequence[MemoryRow]:
-        """Return memories of which any version names one of these (thread, message) as evidence."""
+        """Return memories with a version that cites one of these (thread, message) as evidence."""
         ...
 
     def evidence_in(self, scope_id: int, thread: str) -> Sequence[str]:
-        """Return the ids of a thread's messages that any version of a memory names as evidence."""
+        """Return the ids of a thread's messages that a version of any memory cites as evidence."""
         ...
 
     def revisions(self, scope_id: int, uid: int) -> Sequence[RevisionRow]:
@@ -196,31 +196,31 @@ class Rows(Protocol):
         ...
 
     def idempotency(self, scope_ids: Sequence[int], key: str) -> IdempotencyRow | None:
-        """Return what was done under a key, in the first of these scopes that has it."""
+        """Return the request under a key, in the first of these scopes that has it."""
         ...
 
     def keys_of(self, scope_id: int) -> Sequence[IdempotencyRow]:
-        """Return what was done under all keys of a scope."""
+        """Return the requests under all keys of a scope."""
         ...
 
     def changed(self, scope_id: int, after: int, embedder: str | None) -> Sequence[FeedEntry]:
         """
         Return the live entries with a seq above *after*, by (seq, uid).
 
-        Each comes with the vector by *embedder* of its present text, if there is one.
+        Each has the vector of its current text by *embedder*, if there is one.
         """
         ...
 
     def feed_blocks(self, scope_id: int, embedder: str | None) -> FeedBlocks | None:
-        """Return what ``changed(scope_id, 0, embedder)`` lists; ``None`` if that is no slower."""
+        """Return ``changed(scope_id, 0, embedder)`` in blocks; ``None`` if that is not faster."""
         ...
 
     def memory_summaries(self, scope_id: int) -> MemorySummaries | None:
-        """Return all live memories of a scope; ``None`` if ``changed`` lists them as quickly."""
+        """Return columns of all live memories; ``None`` if that is not faster than ``changed``."""
         ...
 
     def removed(self, scope_id: int, after: int) -> Sequence[int]:
-        """Return the ids of the tombstones with a seq above *after*."""
+        """Return the uids of tombstones with a seq above *after*."""
         ...
 
     def messages_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MessageRow]:
@@ -240,20 +240,20 @@ class Rows(Protocol):
         ...
 
     def due_threads(self, now: int, limit: int) -> Sequence[tuple[ScopeRow, ThreadRow]]:
-        """Return due threads whose scope is not leased at *now*, the longest due first."""
+        """Return due threads of scopes that are not leased at *now*, longest due first."""
         ...
 
     def due_threads_of(self, scope_id: int, now: int, limit: int) -> Sequence[ThreadRow]:
-        """Return the due threads of one scope, the longest due first."""
+        """Return the due threads of one scope, longest due first."""
         ...
 
     def waiting_threads(
         self, prefix: Scope, *, below: bool, after: tuple[Scope, str] | None, limit: int
     ) -> Sequence[tuple[ScopeRow, ThreadRow]]:
         """
-        Return threads of which something waits to be formed, by (scope, id), after *after*.
+        Return threads with pending messages, by (scope, id), after *after*.
 
-        They are those of exactly the scope *prefix*, or with *below* also those below it.
+        They belong to exactly the scope *prefix*; with *below*, also to scopes below it.
         """
         ...
 
@@ -268,33 +268,33 @@ class Rows(Protocol):
         ...
 
     def spent(self, scope_id: int, since: int) -> tuple[int, int]:
-        """Return the calls and tokens of the formations that were committed at *since* or later."""
+        """Return the calls and tokens of the formations committed at *since* or later."""
         ...
 
     def unembedded_scopes(self, embedder: str, limit: int) -> Sequence[int]:
-        """Return ids of scopes with changes that this embedder has not looked at."""
+        """Return ids of scopes with changes that this embedder has not processed."""
         ...
 
     def unembedded(
         self, scope_id: int, after: int, embedder: str, limit: int
     ) -> Sequence[tuple[int, int]]:
-        """Return (uid, seq) of entries above *after* whose text it has no vector of, by seq."""
+        """Return (uid, seq) of entries above seq *after* without a vector of their text, by seq."""
         ...
 
     def embedded_seq(self, scope_id: int, embedder: str) -> int:
-        """Return the seq up to which this embedder has looked at a scope."""
+        """Return the seq up to which this embedder has processed a scope."""
         ...
 
     def receipts(self, *, unclean: bool) -> Sequence[ReceiptRow]:
-        """Return erase receipts by time, all or those whose bytes are not gone yet."""
+        """Return erase receipts by time: all, or those whose bytes are not removed yet."""
         ...
 
     def audit_head(self, chain: bytes) -> tuple[int, bytes] | None:
-        """Return number and hash of the last row that was put into a chain, ``None`` of none."""
+        """Return the number and hash of the last row of a chain, ``None`` if it has none."""
         ...
 
     def audit(self, chain: bytes, after: int, limit: int) -> Sequence[AuditRow]:
-        """Return the rows of a chain by their number, after the number *after*."""
+        """Return the rows of a chain by number, after the number *after*."""
         ...
 
 
@@ -303,22 +303,20 @@ class Effect:
     """
     The writes of a plan, which a store commits atomically.
 
-    Puts replace the row with the same key (scope id; thread number; uid of message or
-    memory; uid and version of revision; id of formation). A removed entry takes its vectors and
-    revisions along and leaves a tombstone at the scope's new seq. *dropped_scopes*
-    takes everything of a scope, the row itself included; *dropped_threads* removes thread
-    rows (their messages are among *removed*). *raised* only sets an entry's seq. *embedded*
-    notes (scope id, embedder, seq looked at); *dropped_evidence* unlinks (scope id, thread id,
-    message id); *dropped_revisions* names (scope id, uid, version); *old_keys* drops the
-    idempotency rows of (scope id) kept before a moment; *compacted* the tombstones of (scope id)
-    up to a seq.
+    A row replaces the stored row with the same key (scope id; thread number; uid of message or
+    memory; uid and version of revision; id of formation). Removing an entry removes its vectors and
+    revisions too, and leaves a tombstone at the scope's new seq. *dropped_scopes* removes
+    everything of a scope, its row included; *dropped_threads* removes thread rows (their messages
+    are among *removed*). *raised* only sets the seq of an entry. *embedded* records (scope id,
+    embedder, processed seq). *dropped_evidence* unlinks (scope id, thread id, message id).
+    *dropped_revisions* removes (scope id, uid, version). *old_keys* drops the idempotency rows of a
+    scope id stored before a time, and *compacted* its tombstones up to a seq.
 
-    *audit* rows are added, never replaced: each becomes the head of its chain, which is kept
-    apart from the rows. *unnamed* then takes the actors' names out of all rows of a chain.
-    Neither belongs to a scope's row, and dropping a scope leaves both alone.
+    *audit* rows are only appended: each becomes the head of its chain, which is stored apart from
+    the rows. *unnamed* then removes the actors' names from all rows of a chain. Neither belongs to
+    a scope's row, so dropping a scope leaves both alone.
 
-    *dropped_sides* are the rows of side records that go, before any of *sides* is put; a put
-    replaces the row at the same place.
+    *dropped_sides* are removed before *sides* are written; these replace the row at their address.
     """
 
     scopes: Sequence[ScopeRow] = ()
@@ -346,7 +344,7 @@ class Effect:
 
 
 def together(effects: Iterable[Effect]) -> Effect:
-    """Return an effect that does what all of *effects* do, in their order."""
+    """Return one effect with the writes of all *effects*, in order."""
     parts: dict[str, list[Any]] = {}
     for effect in effects:
         for name in Effect.__slots__:
@@ -357,7 +355,7 @@ def together(effects: Iterable[Effect]) -> Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
-    """An entry that goes away, or whose seq is raised, at *seq*."""
+    """An entry that is removed at *seq*, or whose seq is set to it."""
 
     scope_id: int
     uid: int
@@ -366,20 +364,20 @@ class Removal:
 
 @dataclass(frozen=True, slots=True)
 class PlannedWrite(Generic[ResultT_co]):
-    """A plan's outcome: what to write, and what to answer once it is written."""
+    """The outcome of a plan: its writes, and its result once they are committed."""
 
     effect: Effect
     result: ResultT_co
 
 
 NOTHING = Effect()
-"""The effect of a plan that only had to look."""
+"""The effect of a plan that writes nothing."""
 
 Proviso: TypeAlias = Callable[[Rows], None]
-"""Raises an error, inside a writing transaction, where a change must not be carried out."""
+"""A check inside a write transaction; it raises an error to prevent the change."""
 
 Plan: TypeAlias = Callable[[Rows], PlannedWrite[ResultT]]
-"""One writing operation, run inside one transaction; it may be run again after a conflict."""
+"""A write operation, run inside one transaction; it may be run again after a conflict."""
 
 Query: TypeAlias = Callable[[Rows], ResultT]
-"""One reading operation, run inside one transaction."""
+"""A read operation, run inside one transaction."""

@@ -1,4 +1,4 @@
-"""Validation that all stores share: limits and forms of ids, texts, times and JSON."""
+"""Validation shared by all stores: ids, texts, times, JSON and their limits."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from recollect.stores.rows import MICROSECONDS
 
 SEGMENTS_MAX: Final = 16
 UNREADABLE: Final = "\ufffd"
+"""The replacement character of Unicode."""
 ID_CHARACTERS_MAX: Final = 256
 TEXT_CHARACTERS_MAX: Final = 1_000_000
 JSON_BYTES_MAX: Final = 1_000_000
@@ -28,6 +29,7 @@ ATTACHMENT_BYTES_MAX: Final = 16_000_000
 ATTACHMENT_PART_BYTES: Final = 600_000
 """Bytes of each part of an attachment; each part is a side record, below ``JSON_BYTES_MAX``."""
 POSITION_MAX: Final = (1 << 53) - 1
+"""Whole numbers up to this are exact as doubles too, which is what many JSON readers have."""
 FUTURE_S_MAX: Final = 86_400
 """A message may be dated at most this far ahead of the store's clock."""
 
@@ -39,7 +41,7 @@ _ROLES: Final = get_args(Role)
 KNOWN_SCOPES_MAX: Final = 4_096
 KNOWN_CHARACTERS_MAX: Final = 256
 _KNOWN_SCOPES: Final[set[Scope]] = set()
-"""Scopes that were found good lately: each is checked several times for one request."""
+"""Recently validated scopes: one request checks its scope several times."""
 _UNREADABLE: Final = re.compile("[\0\ud800-\udfff]")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -48,15 +50,15 @@ def check_scope(scope: Sequence[str | int]) -> Scope:
     """
     Return *scope* as text segments, exactly as given: no case folding, no normalising.
 
-    An integer segment is its decimal text, so that a numeric user id can be used as is. A text
-    is one segment, also with a slash in it: an id from outside must never name another's scope.
+    An integer segment becomes its decimal text, so that a numeric user id can be used as is. A text
+    is one segment even with a slash in it: an id from outside must never name another's scope.
 
     >>> check_scope("ada"), check_scope("github/ada")
     (('ada',), ('github/ada',))
 
     Raises:
         UsageError: It is empty, or has a segment that is not text.
-        LimitError: It has more than ``SEGMENTS_MAX`` segments, or a too long one.
+        LimitError: It has more than ``SEGMENTS_MAX`` segments, or a segment is too long.
     """
     if _is_known(scope):
         return scope
@@ -81,10 +83,11 @@ def check_scope(scope: Sequence[str | int]) -> Scope:
 
 
 def _is_known(scope: object) -> TypeGuard[Scope]:
-    """Return True for a scope that was validated before: only a tuple of texts equals one."""
+    """Return True for a scope that was validated before."""
     try:
+        # Only a tuple of the same texts equals one that was validated.
         return type(scope) is tuple and scope in _KNOWN_SCOPES
-    except TypeError:  # a segment that cannot be hashed
+    except TypeError:  # a segment cannot be hashed
         return False
 
 
@@ -95,13 +98,13 @@ def _check_segment(segment: str | int) -> str:
 
 
 def check_id(text: object, what: str) -> str:
-    """Return *text* if it can name something; *what* says in the error what it was to name."""
+    """Return *text* if it is valid as an id; *what* describes it in the error."""
     if not isinstance(text, str) or not text:
         msg = f"{what} must be text of at least one character, not {text!r}"
         raise UsageError(msg)
     if len(text) > ID_CHARACTERS_MAX:
         raise LimitError(f"characters of {what}", len(text), ID_CHARACTERS_MAX, "ID_CHARACTERS_MAX")
-    if text.isascii() and text.isprintable():
+    if text.isascii() and text.isprintable():  # most ids need no further check
         return text
     check_text(text, what)
     if _CONTROL.search(text):
@@ -111,24 +114,24 @@ def check_id(text: object, what: str) -> str:
 
 
 def check_new_thread(text: object) -> str:
-    """Return *text* if a thread may be called so: not as evidence names memories."""
+    """Return *text* if it is valid as the id of a new thread; ids used in evidence are not."""
     thread = check_id(text, "a thread id")
     if thread in {MEMORY_THREAD, SOURCE_THREAD}:
-        msg = f"no thread can have the id {thread!r}, under which evidence names something else"
+        msg = f"the thread id {thread!r} is reserved for evidence: use another"
         raise UsageError(msg)
     return thread
 
 
 def check_ids(ids: Sequence[str], what: str) -> list[str]:
-    """Return each of *ids* once, in order, if it is a list of texts that can name something."""
+    """Return each of *ids* once, in order, if all are valid as ids."""
     return [check_id(each, what) for each in dict.fromkeys(check_texts(ids, what))]
 
 
 def check_texts(texts: Sequence[str], what: str) -> list[str]:
     """
-    Return *texts* as a list; *what* says in the error what each of them was to be.
+    Return *texts* as a list; *what* describes one of them in the error.
 
-    A text alone is refused: each of its letters would be taken for one.
+    A single text is refused: its letters would be taken for the elements.
     """
     if isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Collection):
         msg = f"{texts!r} is not a list of texts: give each {what} as an element, as in ['a', 'b']"
@@ -141,26 +144,26 @@ def check_texts(texts: Sequence[str], what: str) -> list[str]:
 
 def check_list(given: object, what: str) -> list[Any]:
     """
-    Return *given* as a list; *what* says in the error what its elements were to be.
+    Return *given* as a list; *what* describes an element in the error.
 
-    One alone is refused, and so are a mapping and a text: their keys or letters would be taken.
+    A text and a mapping are refused: their letters or keys would be taken for the elements.
     """
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Collection):
-        msg = f"{given!r} is not a list: give each {what} as an element, also a single one: [...]"
+        msg = f"{given!r} is not a list: give each {what} as an element, even a single one: [...]"
         raise UsageError(msg)
     return list(given)
 
 
 def check_mapping(given: object, what: str) -> Mapping[Any, Any]:
-    """Return *given* if it is a mapping; *what* says in the error what it was to be."""
+    """Return *given* if it is a mapping; *what* describes it in the error."""
     if not isinstance(given, Mapping):
-        msg = f"{what} is a mapping, such as a dict; not {given!r}"
+        msg = f"{what} must be a mapping, such as a dict, not {given!r}"
         raise UsageError(msg)
     return given
 
 
 def check_position(position: object, what: str) -> int:
-    """Return *position* if it is a whole number that every backend can compare."""
+    """Return *position* if it is a whole number that every backend can store exactly."""
     is_flag = isinstance(position, bool)
     if is_flag or not isinstance(position, int) or abs(position) > POSITION_MAX:
         msg = f"{what} is a whole number of at most {POSITION_MAX} (POSITION_MAX), not {position!r}"
@@ -169,7 +172,7 @@ def check_position(position: object, what: str) -> int:
 
 
 def check_text(text: object, what: str) -> str:
-    """Return *text* if it is text that every backend can hold."""
+    """Return *text* if it is text that every backend can store."""
     if not isinstance(text, str):
         msg = f"{what} must be text, not {type(text).__name__}"
         raise UsageError(msg)
@@ -186,8 +189,8 @@ def check_text(text: object, what: str) -> str:
         text.encode()
     except UnicodeEncodeError as error:
         msg = (
-            f"{what} contains half of a surrogate pair at character {error.start}: "
-            "it was cut or decoded wrongly; repair or replace it first"
+            f"{what} contains half of a surrogate pair at character {error.start}, as if it was "
+            "cut or decoded wrongly: repair or replace it first"
         )
         raise UsageError(msg) from None
     return text
@@ -195,7 +198,7 @@ def check_text(text: object, what: str) -> str:
 
 def readable(text: str) -> str:
     r"""
-    Return *text* with what no store takes, a NUL or half a character, shown as unreadable.
+    Return *text* with each NUL and half of a surrogate pair replaced, which no store accepts.
 
     >>> readable("a\0b"), readable("c\ud83d") == "c\ufffd"
     ('a\ufffdb', True)
@@ -209,14 +212,14 @@ def check_time(time: datetime, what: str) -> int:
         msg = f"{what} must be a datetime, not {time!r}"
         raise UsageError(msg)
     if time.tzinfo is None or time.utcoffset() is None:
-        msg = f"{what} has no zone: {time.isoformat()}; say which, e.g. time.replace(tzinfo=UTC)"
+        msg = f"{what} has no zone: {time.isoformat()}; give one, as in time.replace(tzinfo=UTC)"
         raise UsageError(msg)
     moment = (time - _EPOCH) // _MICROSECOND
     return check_moment(moment, what)
 
 
 def check_moment(moment: int, what: str) -> int:
-    """Return *moment*, microseconds since 1970, if it is a time in the calendar."""
+    """Return *moment*, microseconds since 1970, if it is in the years 1 to 9999."""
     if not _FIRST <= moment <= _LAST:
         msg = f"{what} lies outside the years 1 to 9999 in UTC: {moment} µs since 1970"
         raise UsageError(msg)
@@ -237,16 +240,16 @@ def check_past(time: datetime, now: int, what: str) -> int:
 
 
 def to_datetime(moment: int) -> datetime:
-    """Return the time that *moment*, microseconds since 1970, stands for, in UTC."""
+    """Return the time of *moment*, microseconds since 1970, in UTC."""
     return _EPOCH + timedelta(microseconds=moment)
 
 
 def encode_json(value: object, what: str) -> str:
     """
-    Return *value* as JSON text that comes back exactly, keys in their order.
+    Return *value* as JSON text from which it can be restored exactly, keys in order.
 
     Raises:
-        UsageError: It is not JSON: a key that is not text, NaN, a type without a form.
+        UsageError: It is not JSON: a key that is not text, NaN, or a type that JSON does not have.
         LimitError: It is deeper than ``JSON_DEPTH_MAX``, larger than ``JSON_BYTES_MAX``,
             or has an integer of more than ``INTEGER_BITS_MAX`` bits.
     """
@@ -259,12 +262,13 @@ def encode_json(value: object, what: str) -> str:
 
 
 def decode_json(text: str) -> Any:
-    """Return the value of JSON text that `encode_json` made: there is nothing around it."""
+    """Return the value of JSON text that `encode_json` made."""
+    # Faster than `json.loads`: such text has no white space around it.
     return _DECODER.raw_decode(text)[0]
 
 
 def plain_container(value: object) -> object:
-    """Give mappings and sequences that are not dict and list their JSON form."""
+    """Return mappings and sequences of other types as dict and list, which JSON can encode."""
     if isinstance(value, Mapping):
         return dict(value)
     return list(value) if isinstance(value, Sequence) else value
@@ -273,7 +277,7 @@ def plain_container(value: object) -> object:
 _ENCODER: Final = json.JSONEncoder(
     ensure_ascii=False, separators=(",", ":"), default=plain_container
 )
-"""Made once: making it takes longer than most values do."""
+"""Created once: creating an encoder takes longer than encoding most values."""
 _DECODER: Final = json.JSONDecoder()
 
 
@@ -283,7 +287,7 @@ _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 def _check_json(value: object, what: str, depth: int) -> None:
     if depth > JSON_DEPTH_MAX:
         raise LimitError(f"levels of {what}", depth, JSON_DEPTH_MAX, "JSON_DEPTH_MAX")
-    if type(value) in _SCALARS:  # nearly all are: this takes less time than to look at their bases
+    if type(value) in _SCALARS:  # most values, and faster than `isinstance`
         _check_scalar(value, what)
     elif isinstance(value, Mapping):
         for key, each in value.items():
@@ -304,7 +308,7 @@ def _check_scalar(value: object, what: str) -> None:
             msg = f"{what} contains {value}, which JSON cannot express: use null or text"
             raise UsageError(msg)
     elif isinstance(value, int):
-        bits = (value if value >= 0 else ~value).bit_length() + 1
+        bits = (value if value >= 0 else ~value).bit_length() + 1  # in two's complement
         if bits > INTEGER_BITS_MAX:
             name = f"bits of a number in {what}"
             raise LimitError(name, bits, INTEGER_BITS_MAX, "INTEGER_BITS_MAX")
@@ -332,7 +336,7 @@ def check_content(content: object) -> str | None:
 
 
 def check_role(message: NewMessage) -> Role:
-    """Return the role of *message* if it is one that exists."""
+    """Return the role of *message* if it is a known one."""
     if message.role not in _ROLES:
         msg = f"unknown role {message.role!r}: use one of {', '.join(_ROLES)}"
         raise UsageError(msg)
@@ -340,13 +344,13 @@ def check_role(message: NewMessage) -> Role:
 
 
 def check_count(rows: int, limit: int, limit_name: str, what: str) -> None:
-    """Reject a batch of more rows than the named limit."""
+    """Raise `LimitError` for more *rows* than the named limit."""
     if rows > limit:
         raise LimitError(what, rows, limit, limit_name)
 
 
 def check_page(limit: object) -> int:
-    """Return *limit* if a page may have that many rows."""
+    """Return *limit* if a page can have that many rows."""
     if not isinstance(limit, int) or not 1 <= limit <= PAGE_ROWS_MAX:
         msg = f"limit {limit!r} is outside 1 to {PAGE_ROWS_MAX} (PAGE_ROWS_MAX)"
         raise UsageError(msg)

@@ -1,4 +1,4 @@
-"""Vectors as they are stored: eight bits a component and one scale; no rank is lost by it."""
+"""Encode vectors with eight bits per component and one scale, and compare them without decoding."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def encode_vector(vector: Vector | None) -> bytes:
     """Return the stored form of *vector*: its float32 scale, then its components as int8."""
     if vector is None:
         return NO_VECTOR
-    scale = float(np.abs(vector).max()) / 127 or 1.0
+    scale = float(np.abs(vector).max()) / 127 or 1.0  # 1 for a vector of zeros
     components = np.rint(vector / scale).astype(np.int8)
     return struct.pack("<f", scale) + bytes(components.data)
 
@@ -29,7 +29,7 @@ def encode_vector(vector: Vector | None) -> bytes:
 def decode_vectors(
     stored: Sequence[bytes | None],
 ) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.float32]]:
-    """Return the row of each entry (-1 without a vector), the rows, and their scales."""
+    """Return the row number of each entry (-1 without a vector), the rows, and their scales."""
     present = [each for each in stored if each]
     rows = np.full(len(stored), -1, np.int32)
     rows[[at for at, each in enumerate(stored) if each]] = np.arange(len(present))
@@ -44,10 +44,10 @@ def split_vectors(
     pages: Sequence[NDArray[np.uint8]], target: NDArray[np.int64], count: int
 ) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """
-    Return *count* vectors, at least one, and their scales, from pages of stored ones.
+    Return *count* vectors, at least one, and their scales, from pages of stored vectors.
 
-    *target* is the place of each stored vector among them, counted through all pages; -1 for one
-    that is left out.
+    *target* gives the row of each stored vector in the result, in the order of the pages; -1 leaves
+    a vector out.
     """
     vectors = np.empty((count, pages[0].shape[1] - _SCALE_BYTES), np.int8)
     scales = np.empty(count, np.float32)
@@ -59,7 +59,7 @@ def split_vectors(
         taken: NDArray[np.uint8] = page
         places: slice | NDArray[np.int64] = own
         if first >= 0 and np.array_equal(own, np.arange(first, first + len(own))):
-            places = slice(first, first + len(own))  # copied at once, which is the rule
+            places = slice(first, first + len(own))  # the usual case: one copy of the whole page
         elif bool((own < 0).any()):
             taken, places = page[own >= 0], own[own >= 0]
         scales[places] = taken[:, :_SCALE_BYTES].copy().view(np.float32)[:, 0]
@@ -73,16 +73,16 @@ def similarities(
     """
     Return the dot product of *query* with every row.
 
-    The query is rounded to eight bits like the rows: all sums are then of integers, which
-    float32 holds exactly below 2**24 (1,040 dimensions at the least), so that equal rows get
+    The query is rounded to eight bits like the rows. All sums are then of integers, which float32
+    represents exactly below 2**24 (for up to 1,040 dimensions in any case), so that equal rows get
     equal scores on every machine.
     """
     query_scale = float(np.abs(query).max()) / 127 or 1.0
     rounded = np.rint(query / np.float32(query_scale)).astype(np.int8)
-    if not len(vectors):  # it takes none for a mistake
+    if not len(vectors):  # simsimd raises an error for an empty array
         return np.empty(0, np.float32)
-    # Not with out=: then it returns None without counting the reference, and after some ten
-    # thousand queries Python before 3.12 ends with "deallocating None".
+    # Not with out=: simsimd then returns None without counting the reference, and after some ten
+    # thousand queries Python before 3.12 aborts with "deallocating None".
     distances = simsimd.cdist(rounded[None], vectors, metric="dot", out_dtype="float32")
     found: NDArray[np.float32] = np.array(distances, np.float32)[0]
     found *= scales

@@ -346,6 +346,7 @@ class SinceStore(StoreView):
         return await self._store._change(action, scope, self._checked(plan))
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
+        # Writes that are not audited changes, such as vectors, do not pass through `_change`.
         return await self._store._transact(self._checked(plan))
 
     def _checked(self, plan: Plan[ResultT]) -> Plan[ResultT]:

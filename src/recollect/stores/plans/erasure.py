@@ -174,6 +174,7 @@ def _effect_of(
     )
     if doomed.all_of_scope:
         return _dropped(rows, scope, receipt.erased_at), counted
+    # A new epoch ends every cursor, lease and index that began before the erase.
     scope = replace(scope, seq=scope.seq + 1, epoch=rows.new_number())
     revised, waiting = _revised(rows, scope, doomed)
     back = _back_in_force(rows, scope, doomed, revised, receipt.erased_at)
@@ -229,6 +230,7 @@ def _is_emptied(rows: Rows, scope: ScopeRow, effect: Effect) -> bool:
     Side records of the kind `FORGOTTEN`, digests of erased values, do not keep a scope alive.
     """
     dropped = {row.id for row in effect.dropped_threads}
+    # One more than are dropped suffices to find a thread that stays.
     threads = rows.threads(scope.id, None, len(dropped) + 1)
     if any(row.id not in dropped for row in threads):
         return False

@@ -316,6 +316,7 @@ def plan_commit(
     """
     scope = check_lease(rows.scope(lease.scope), lease)
     planned = plan_writes(rows, scope, writes, ids=ids, now=now)
+    # With writes, their effect has the scope's row with a raised seq: release the lease in that.
     changed = next(iter(planned.effect.scopes), scope)
     named = dict.fromkeys((*formed.watermarks, *formed.again, *formed.failed))
     found = [_thread_to_form(rows, scope, thread) for thread in named]

@@ -140,6 +140,7 @@ class _Staged:
         if current:
             self._revisions.append(revision_row(current, self._now))
         self._current[address] = after
+        # A memory that is no longer active supports nothing that was derived from it.
         if current and current.state == "active" and after.state != "active":
             self._follow(current)
         return after
@@ -279,6 +280,7 @@ class _Staged:
 
     def _remove(self, row: MemoryRow) -> None:
         self._gone[row.uid] = Removal(scope_id=self._scope.id, uid=row.uid, seq=self._scope.seq)
+        # Earlier writes of this transaction may have staged revisions of it: they go as well.
         self._revisions = [each for each in self._revisions if each.uid != row.uid]
 
     def _version_after(

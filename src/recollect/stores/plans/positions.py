@@ -83,10 +83,12 @@ def _check(thread: ThreadRow, found: Sequence[MessageRow], places: range, limit:
     removed.
     """
     removed = thread.last - thread.count
+    # Distances from the first place, in the direction of reading.
     steps = [(row.position - places.start) * places.step for row in found]
     is_ordered = all(one < other for one, other in pairwise([-1, *steps, len(places)]))
     empty = steps[-1] + 1 - len(found) if steps else 0
     is_enough = len(found) >= min(limit, len(places) - removed)
+    # If the whole thread was requested, the number of messages is known exactly.
     is_whole = len(places) == thread.last and limit >= thread.count
     is_right = is_enough and (not is_whole or len(found) == thread.count)
     if not (is_ordered and empty <= removed and is_right):

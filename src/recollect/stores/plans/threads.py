@@ -158,6 +158,7 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> PlannedWrite[tuple[Mes
     said = {(request.thread, each.id): each.time for each in request.messages}
     said |= {(request.thread, id_): row.time for id_, row in present.items()}
     written = plan_writes(rows, scope, request.writes, ids=ids, now=request.now, said=said).effect
+    # `plan_writes` raised the seq by one too: messages and writes of an append share it.
     scope = replace(scope, seq=scope.seq + 1)
     last = next(iter(messages_before(rows, thread, None, 1)), None)
     added: list[MessageRow] = []
@@ -165,6 +166,7 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> PlannedWrite[tuple[Mes
         if message.id in present:
             _check_same(present[message.id], message, thread.id)
             continue
+        # After the last position ever used, even if its message was removed since.
         position = thread.last + len(added) + 1
         last = _row_of(
             message, thread, last, position=position, scope=scope, ids=ids, now=request.now

@@ -17,15 +17,16 @@ from recollect.stores.redis.optimistic_reads import Client
 SERVER_VERSION_MIN: Final = (6, 2)
 FORMAT: Final = 2
 """
-How keys and rows are written; a later release may write them in another way.
+Version of the format of keys and rows.
 
-Since 2 a memory says when the words that it rests on were said.
+Since 2 the row of a memory has *said_at*, the time of the newest message among its evidence.
 """
 
 _SECRET_BYTES: Final = 32
 _IDENTITY_BYTES: Final = 12
-_RELAX: Final = "or open it with ?durability=relaxed and read what that loses"
+_RELAX: Final = "or open it with ?durability=relaxed, and read in its documentation what that loses"
 _NO_EVICTION: Final = ("noeviction", "volatile-")
+"""Beginnings of the eviction policies that never evict a key without expiry."""
 
 
 def open_server(server: RedisConnections, durability: Durability) -> bytes:
@@ -37,8 +38,8 @@ def open_server(server: RedisConnections, durability: Durability) -> bytes:
 
     Raises:
         StoreVersionError: The server is too old, or a later release made the store.
-        StoreReadOnlyError: It is a replica, or this user may not do what is needed.
-        StoreUnavailableError: There is no server, or it takes no more connections.
+        StoreReadOnlyError: The server is a replica, or this user lacks a permission.
+        StoreUnavailableError: There is no server, or it accepts no more connections.
         StoreError: Its settings could lose acknowledged writes, or it failed otherwise.
     """
     with store_errors(server.name):
@@ -46,24 +47,24 @@ def open_server(server: RedisConnections, durability: Durability) -> bytes:
         _check_server(client, server.name)
         _check_persistence(client, server.name, durability)
         _check_eviction(client, server.name)
-        server.identity, secret = _made_store(client, server.name)
+        server.identity, secret = _create_store(client, server.name)
         server.watch_restarts()
     return secret
 
 
 def _check_server(client: Client, name: str) -> None:
-    said = {**client.info("server"), **client.info("replication"), **client.info("cluster")}
-    version = str(said.get("redis_version", "0"))
+    info = {**client.info("server"), **client.info("replication"), **client.info("cluster")}
+    version = str(info.get("redis_version", "0"))
     numbers = tuple(int(each) for each in version.split(".")[:2] if each.isdecimal())
     if numbers < SERVER_VERSION_MIN:
         needed = ".".join(map(str, SERVER_VERSION_MIN))
         msg = f"{name} is Redis {version}: this release needs {needed} or later; upgrade the server"
         raise StoreVersionError(msg)
-    if said.get("role") != "master":
-        role = said.get("role")
+    if info.get("role") != "master":
+        role = info.get("role")
         msg = f"{name} is a replica (role {role!r}), which cannot be written: name the primary"
         raise StoreReadOnlyError(msg)
-    if said.get("cluster_enabled"):
+    if info.get("cluster_enabled"):
         msg = f"{name} is part of a cluster (cluster_enabled 1): name a single primary"
         raise StoreError(msg)
 
@@ -73,14 +74,14 @@ def setting_of(client: Client, setting: str) -> str | None:
     Return a setting of the server, ``None`` if the server does not disclose it.
 
     Raises:
-        redis.RedisError: It does not answer.
+        redis.RedisError: The server does not answer.
     """
     try:
         found: dict[object, object] = client.config_get(setting)
-    except ResponseError:  # hosted servers have no CONFIG, or call it otherwise
+    except ResponseError:  # hosted servers have no CONFIG, or rename it
         return None
-    said = {_text(key): _text(value) for key, value in found.items()}
-    return said.get(setting)
+    settings = {_text(key): _text(value) for key, value in found.items()}
+    return settings.get(setting)
 
 
 def _text(value: object) -> str:
@@ -94,13 +95,13 @@ def _check_persistence(client: Client, name: str, durability: Durability) -> Non
         found = setting_of(client, setting)
         if found is None:
             msg = (
-                f"{name} does not tell its setting {setting!r}, which must be {wanted!r} so that "
-                f"nothing acknowledged is lost: let this user run CONFIG GET, {_RELAX}"
+                f"{name} does not disclose its setting {setting!r}, which must be {wanted!r} so "
+                f"that no acknowledged write is lost: let this user run CONFIG GET, {_RELAX}"
             )
             raise StoreError(msg)
         if found != wanted:
             msg = (
-                f"{name} has {setting} {found!r} and would lose what was acknowledged: "
+                f"{name} has {setting} {found!r} and could lose acknowledged writes: "
                 f"set it to {wanted!r} in its configuration (CONFIG SET {setting} {wanted}), "
                 f"{_RELAX}"
             )
@@ -109,23 +110,24 @@ def _check_persistence(client: Client, name: str, durability: Durability) -> Non
 
 def _check_eviction(client: Client, name: str) -> None:
     policy = _text(client.info("memory").get("maxmemory_policy", ""))
-    # What has no expiry is not evicted under the volatile ones, and no row of a store has any.
+    # The volatile policies evict only keys with an expiry, which no row of a store has.
     if policy and not policy.startswith(_NO_EVICTION):
         msg = (
-            f"{name} has maxmemory-policy {policy!r} and would throw memories away when it is "
+            f"{name} has maxmemory-policy {policy!r} and would evict memories when it is "
             "full: set it to 'noeviction' (CONFIG SET maxmemory-policy noeviction)"
         )
         raise StoreError(msg)
 
 
-def _made_store(client: Client, name: str) -> tuple[bytes, bytes]:
-    made = client.pipeline(transaction=True)
-    # Who opens it first makes it; the others find what he made.
-    made.hsetnx(keys.STORE, "format", FORMAT)
-    made.hsetnx(keys.STORE, "secret", secrets.token_bytes(_SECRET_BYTES))
-    made.hsetnx(keys.STORE, "identity", secrets.token_hex(_IDENTITY_BYTES))
-    made.hmget(keys.STORE, ["format", "identity", "secret"])
-    *_, (written, identity, secret) = made.execute()
+def _create_store(client: Client, name: str) -> tuple[bytes, bytes]:
+    """Create the store if it does not exist; return its identity and its secret."""
+    pipeline = client.pipeline(transaction=True)
+    # Of several processes that open a new store, the first sets the fields and all read them.
+    pipeline.hsetnx(keys.STORE, "format", FORMAT)
+    pipeline.hsetnx(keys.STORE, "secret", secrets.token_bytes(_SECRET_BYTES))
+    pipeline.hsetnx(keys.STORE, "identity", secrets.token_hex(_IDENTITY_BYTES))
+    pipeline.hmget(keys.STORE, ["format", "identity", "secret"])
+    *_, (written, identity, secret) = pipeline.execute()
     if int(written) > FORMAT:
         msg = (
             f"{name} was written by a later release (format {int(written)}, this one knows "

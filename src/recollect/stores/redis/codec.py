@@ -34,8 +34,7 @@ class Codec(Generic[RowT]):
     """
     Encodes and decodes the rows of one class.
 
-    The last *added* fields are newer than the others: rows of an earlier release lack them and get
-    the defaults.
+    Rows of an earlier release may lack the last *added* fields, which then get their defaults.
     """
 
     def __init__(self, row: Callable[..., RowT], *, added: int = 0) -> None:
@@ -63,7 +62,7 @@ class Codec(Generic[RowT]):
         Return the row encoded in *stored*, with some fields *changed*.
 
         Raises:
-            DamagedError: These bytes are no such row.
+            DamagedError: The bytes are not such a row.
         """
         text, _, binary = stored.partition(_END)
         try:
@@ -78,10 +77,10 @@ class Codec(Generic[RowT]):
                 names = names[: -self._added]
             named = dict(zip(names, values, strict=True))
         except (ValueError, TypeError, IndexError) as error:
-            msg = f"{text[:40]!r} is no {self._row.__name__}"
+            msg = f"{text[:40]!r} is not a {self._row.__name__}"
             raise DamagedError(msg) from error
         if at != len(binary):
-            msg = f"a {self._row.__name__} has {len(binary)} binary bytes, and says {at}"
+            msg = f"a {self._row.__name__} has {len(binary)} binary bytes instead of {at}"
             raise DamagedError(msg)
         return self._row(**{**named, **changed})
 
@@ -108,29 +107,30 @@ def decode_scope(stored: bytes, epoch_min: int = 0) -> ScopeRow:
     Return the scope encoded in *stored*, with an epoch of at least *epoch_min*.
 
     Raises:
-        DamagedError: These bytes are no scope.
+        DamagedError: The bytes are not a scope.
     """
     row = _SCOPES.decode(stored)
     return replace(row, segments=tuple(row.segments), epoch=max(row.epoch, epoch_min))
 
 
 def encode_audited(row: AuditRow) -> bytes:
-    """Return a row of the audit without its chain, which is in the key, and its actor's name."""
+    """Return an audit row as bytes, without its chain and its actor's name."""
+    # The chain is in the key, and the names are in a key of their own, which an erase drops.
     return _AUDITED.encode(replace(row, chain=b"", actor=None))
 
 
 def decode_audited(stored: bytes, chain: bytes) -> AuditRow:
     """
-    Return a row of the audit, without its actor's name.
+    Return the audit row encoded in *stored*, without its actor's name.
 
     Raises:
-        DamagedError: These bytes are no such row.
+        DamagedError: The bytes are not such a row.
     """
     return _AUDITED.decode(stored, chain=chain)
 
 
 def encode_head(row: AuditRow) -> bytes:
-    """Return the stored head of a chain: number and hash of its last row."""
+    """Return the head of a chain as bytes: the number and hash of its last row."""
     return b"%d\n%s" % (row.n, row.hash)
 
 
@@ -139,11 +139,11 @@ def decode_head(stored: bytes) -> tuple[int, bytes]:
     Return number and hash of the last row of a chain.
 
     Raises:
-        DamagedError: These bytes are no head.
+        DamagedError: The bytes are not a head.
     """
     number, _, digest = stored.partition(_END)
     if not number.isdigit():
-        msg = f"{stored[:40]!r} is no head of an audit"
+        msg = f"{stored[:40]!r} is not the head of an audit chain"
         raise DamagedError(msg)
     return int(number), digest
 

@@ -8,15 +8,15 @@ from typing import Final
 from recollect.stores.redis.optimistic_reads import Command, Value
 
 _ARGUMENTS_MAX: Final = 1_000
-"""So many values go into one command: what a Lua function may pass on is limited."""
+"""Values in one command, at most: Lua limits the arguments that a function can pass on."""
 
 
 class Commands:
     """
-    Commands on one key each, in order.
+    Commands on one key each, in order, with removals first.
 
-    Removals come first. A full server rejects a commit whose first command needs memory, but runs
-    one it has begun to its end, so that pure removals still work there.
+    A full server rejects a function whose first write needs memory, but lets one that has begun to
+    write finish. So an erase, which begins with a removal, works on a full server.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Commands:
         self._removals += _parts("ZREM", key, members)
 
     def take_scores(self, key: str, until: int) -> None:
-        """Remove the members of a sorted set up to a score."""
+        """Remove the members of a sorted set up to and including a score."""
         self._removals.append(("ZREMRANGEBYSCORE", key, "-inf", until))
 
     def put(self, key: str, value: Value) -> None:
@@ -48,7 +48,7 @@ class Commands:
         self._puts.append(("SET", key, value))
 
     def put_last(self, key: str, values: Sequence[Value]) -> None:
-        """Add values to the end of a list."""
+        """Append values to a list."""
         self._puts += _parts("RPUSH", key, values)
 
     def put_fields(self, key: str, pairs: Sequence[tuple[Value, Value]]) -> None:
@@ -61,5 +61,6 @@ class Commands:
 
 
 def _parts(name: str, key: str, values: Sequence[Value]) -> list[Command]:
+    """Split a command with many values into several; none without values."""
     parts = (values[at : at + _ARGUMENTS_MAX] for at in range(0, len(values), _ARGUMENTS_MAX))
     return [(name, key, *part) for part in parts]

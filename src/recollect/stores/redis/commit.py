@@ -1,4 +1,4 @@
-"""Send a commit so that it takes effect once, however often it is sent."""
+"""Send a commit so that it takes effect exactly once, even if it is sent again."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from recollect.stores.system_clock import timer_s
 from recollect.stores.unit_of_work import Effect
 
 LOST_MAX: Final = 5
-"""So often in a row is a unit of work, or a commit, sent again after a connection was lost."""
+"""Attempts of a unit of work or a commit, at most, after lost connections in a row."""
 LOST_PAUSE_S: Final = 0.02
-"""How long to wait before the second time; each time five times as long."""
+"""Pause before the second attempt; each further one is five times as long."""
 
 _HELD_PAUSE_S: Final = 0.01
 _CHANCE: Final = SystemRandom()
@@ -33,25 +33,30 @@ def written_by(effect: Effect, reading: OptimisticReads) -> list[str]:
     ids = sorted(scopes_of(effect))
     dropped = set(effect.dropped_scopes)
     found = [keys.version_of(each) for each in ids if each not in dropped]
-    made = any(not reading.versions.get(keys.version_of(row.id)) for row in effect.scopes)
-    if made or dropped:
+    # A scope without a version is new, and changes the list of scopes.
+    is_new = any(not reading.versions.get(keys.version_of(row.id)) for row in effect.scopes)
+    if is_new or dropped:
         found.append(keys.LISTING)
     if effect.receipts:
         found.append(keys.RECEIPTS_VERSION)
     chains = {row.chain for row in effect.audit}
-    # Of a chain that never was nothing is left, not even a version.
+    # Removing the names of a chain without a version changes nothing: create no version for it.
     chains |= {each for each in effect.unnamed if reading.versions.get(keys.version_of_chain(each))}
     return found + sorted(map(keys.version_of_chain, chains))
 
 
 def takes_room(effect: Effect) -> bool:
-    """Return True if a full server must reject *effect*, as it does more than remove."""
+    """Return True if a full server must reject *effect*, because it does not erase or delete."""
     frees = (effect.removed, effect.dropped_scopes, effect.dropped_threads, effect.receipts)
     return not any(frees)
 
 
 class Commit:
-    """The versions read and the commands to run, with a token that identifies the commit."""
+    """
+    The arguments of the Lua function ``commit``: versions to compare, and commands to run.
+
+    A random token identifies a commit that writes, so that it is not carried out twice.
+    """
 
     def __init__(
         self,
@@ -63,16 +68,16 @@ class Commit:
         takes_room: bool = True,
     ) -> None:
         """
-        Assemble the function's arguments; without *written* it only compares versions.
+        Assemble the arguments; without *written*, the function only compares versions.
 
-        A full server rejects a function whose first write needs memory, but runs one to its end
-        whose first write needs none. So with *takes_room* the first command is one that needs
-        memory.
+        With *takes_room*, the first command needs memory, so that a full server rejects the commit
+        as a whole (see `Commands`).
         """
         opening = [("SET", key, b"") for key in written[:1] if takes_room]
         self.is_writing: Final = bool(written)
         self._keys: list[str] = [keys.COMMITS, keys.NAMES, keys.STORE]
         self._places: dict[str, int] = {}
+        # In the order in which commit.lua takes them; each list begins with its length.
         values: list[Value] = [secrets.token_bytes(12) if written else b"", hold]
         values.append(len(reading.names))
         for pair in reading.names.items():
@@ -89,6 +94,7 @@ class Commit:
         self._values: Final = values
 
     def _place(self, key: str) -> int:
+        """Return the position of *key* among the function's keys, from 1."""
         if key not in self._places:
             self._keys.append(key)
             self._places[key] = len(self._keys)
@@ -96,16 +102,16 @@ class Commit:
 
     def send(self, server: RedisConnections, late_at: float) -> Literal["done", "moved"]:
         """
-        Send it; return ``"moved"`` if a version that was read has changed.
+        Send the commit; return ``"moved"`` if a version that was read has changed.
 
-        It may be sent again: the server recognises the token of a commit it has run, and versions
-        never repeat, so that an outdated commit cannot run.
+        After a lost connection it is sent again: the server recognises the token of a commit that
+        it has run, and versions never repeat, so that an outdated commit cannot run.
 
         Raises:
             redis.RedisError: The server refused; nothing was written.
-            StoreCorruptError: The store is no longer there.
-            StoreUnavailableError: No answer came in time, and it may have been carried out; or
-                somebody else holds a scope for too long.
+            StoreCorruptError: The store's keys are gone.
+            StoreUnavailableError: No answer came in time, and the commit may have been carried out;
+                or another process held a scope for too long.
         """
         lost = 0
         while True:
@@ -114,7 +120,7 @@ class Commit:
                 answer = run_script(server.client, "commit", self._keys, values)
             except (LostError, SilentError) as error:
                 lost += 1
-                if not self.is_writing:
+                if not self.is_writing:  # a query has no token: the whole unit is run again
                     raise
                 if lost == LOST_MAX or timer_s() > late_at:
                     raise _unknown(server.name, error) from error
@@ -122,8 +128,8 @@ class Commit:
                 continue
             if answer == b"gone":
                 msg = (
-                    f"{server.name}: the keys of this store are gone, or are another store's by "
-                    "now: restore them from a backup, or open it anew"
+                    f"{server.name}: the keys of this store are gone, or replaced by those of "
+                    "another store: restore them from a backup, or open the database again"
                 )
                 raise StoreCorruptError(msg)
             if answer != b"held":
@@ -134,16 +140,16 @@ class Commit:
 
 
 def outrun(name: str) -> StoreUnavailableError:
-    """Return the error for a unit of work that lost every race."""
+    """Return the error for a unit of work with a conflict in every attempt."""
     return StoreUnavailableError(
-        f"{name}: others wrote in the same place again and again, and nothing was written: "
+        f"{name}: others wrote in the same scope during every attempt, and nothing was written: "
         "try again"
     )
 
 
 def _unknown(name: str, error: Exception | None) -> StoreUnavailableError:
-    said = type(error).__name__ if error else "held by another"
+    reason = type(error).__name__ if error else "held by another"
     return StoreUnavailableError(
-        f"{name}: the connection was lost during the commit, and whether it happened is unknown: "
-        f"repeat it with the same ids or idempotency key ({said})"
+        f"{name}: the connection was lost during the commit; whether it was carried out is "
+        f"unknown: repeat it with the same ids or idempotency key ({reason})"
     )

@@ -1,9 +1,9 @@
-"""The connections to one server, and the detection of its restarts."""
+"""Connections to one server, and detection of its restarts."""
 
 from __future__ import annotations
 
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 
 import redis
 from redis.backoff import NoBackoff
@@ -11,7 +11,7 @@ from redis.retry import Retry
 
 from recollect.stores.redis import keys
 from recollect.stores.redis.location import RedisLocation
-from recollect.stores.redis.optimistic_reads import Client, run_script
+from recollect.stores.redis.optimistic_reads import Client, Connection, run_script
 from recollect.stores.redis.scripts import SCRIPTS
 
 
@@ -20,7 +20,7 @@ def run_of(client: Client) -> str:
     Return the server's run id, which changes with every start.
 
     Raises:
-        redis.RedisError: It does not answer.
+        redis.RedisError: The server does not answer.
     """
     return str(client.info("server").get("run_id", ""))
 
@@ -29,15 +29,16 @@ class RedisConnections:
     """
     A client of one server, with as many connections as threads use.
 
-    The driver's retries are off: only the caller knows what may be repeated.
+    The driver's retries are off, because only the caller knows what can be repeated.
     """
 
     def __init__(self, location: RedisLocation) -> None:
         """Create a client without connecting."""
         self.name: Final = location.name
         self.identity = b""
-        """By which every commit sees that the store is still the one that was opened."""
+        """Random id of the store; every commit checks that it is still the one that was opened."""
         self.generation = 0
+        """Least epoch of every scope: a restart that may have lost writes raises it."""
         self._is_relaxed = location.durability == "relaxed"
         self._run = ""
         self._turn = Lock()
@@ -52,17 +53,17 @@ class RedisConnections:
         )
         database = self._pool.connection_kwargs.get("db", 0)
         self.channel: Final = f"{keys.CHANNEL}:{database}"
-        """Where this store calls; databases of a server share their channels."""
+        """The channel of notifications; it names the database, as all databases share channels."""
         self.client: Client = redis.Redis(connection_pool=self._pool)
 
     def watch_restarts(self) -> None:
         """
-        Check with every new connection whether the server was restarted.
+        From now on, check with every new connection whether the server was restarted.
 
-        Only a relaxed store does so; with full durability a restart loses nothing.
+        Only a relaxed store does so: with full durability a restart loses nothing.
 
         Raises:
-            redis.RedisError: It does not answer.
+            redis.RedisError: The server does not answer.
         """
         if not self._is_relaxed:
             self.generation = int(self.client.hget(keys.STORE, "generation") or 0)
@@ -76,7 +77,7 @@ class RedisConnections:
         Return the server's time, in microseconds since 1970, UTC.
 
         Raises:
-            redis.RedisError: It does not answer.
+            redis.RedisError: The server does not answer.
         """
         seconds, microseconds = self.client.time()
         return int(seconds) * 1_000_000 + int(microseconds)
@@ -85,13 +86,15 @@ class RedisConnections:
         """Close all connections."""
         self._pool.disconnect()
 
-    def _connected(self, connection: Any) -> None:
+    def _connected(self, connection: Connection) -> None:
+        """Prepare a new connection; raise the generation if the server was restarted."""
         connection.on_connect()
         if not (self._is_relaxed and self._run):
             return
         connection.send_command("INFO", "server")
-        said = bytes(connection.read_response()).decode()
-        run = next((line[7:] for line in said.splitlines() if line.startswith("run_id:")), "")
+        info = bytes(connection.read_response()).decode()
+        run = next((line[7:] for line in info.splitlines() if line.startswith("run_id:")), "")
+        # Several connections may be made at once after a restart: raise the generation once.
         with self._turn:
             if run == self._run:
                 return

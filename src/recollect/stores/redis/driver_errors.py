@@ -1,4 +1,4 @@
-"""Translate redis-py's errors into ours, with the place and the remedy."""
+"""Translate errors of the driver (redis-py) into ours, with the server and advice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOG: Final = package_logger("recollect.stores.redis")
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """Maps the first words of an error reply to an error class and advice."""
+    """The error class and the advice for error replies with one of these words."""
 
     words: tuple[str, ...]
     ours: type[StoreError]
@@ -72,7 +72,7 @@ _FAILURES: Final = (
     _Failure(
         ("MOVED", "ASK", "CROSSSLOT", "CLUSTERDOWN"),
         StoreError,
-        "it is part of a cluster, and a store needs a server of its own: name a single primary",
+        "it is part of a cluster, and a store needs a single server: name a primary of its own",
     ),
     _Failure(
         ("NOREPLICAS", "LOADING", "BUSY", "TRYAGAIN", "MASTERDOWN", "UNBLOCKED"),
@@ -98,13 +98,14 @@ _FAILURES: Final = (
 _LOST: Final = _Failure(
     (), StoreUnavailableError, "the server cannot be reached, or is stopping: try again"
 )
-_OTHER: Final = _Failure((), StoreError, "Redis refused, which is a fault of the store: report it")
+_OTHER: Final = _Failure((), StoreError, "Redis refused, which is a bug of this store: report it")
 _UNREACHABLE: Final = (
     exceptions.ConnectionError,
     exceptions.TimeoutError,
     exceptions.BusyLoadingError,
 )
-_SAID_MAX: Final = 200
+_REPLY_MAX: Final = 200
+"""Characters of the server's reply in an error, at most."""
 
 
 @contextmanager
@@ -113,8 +114,8 @@ def store_errors(name: str) -> Iterator[None]:
     Translate every error of the driver into one of ours, with the original as its cause.
 
     Raises:
-        StoreError: Redis failed; the class tells how.
-        UsageError: A value was given that no stored row can have.
+        StoreError: Redis failed, or a row is damaged; the class tells why.
+        UsageError: A value was given that cannot be stored.
     """
     try:
         yield
@@ -129,11 +130,12 @@ def store_errors(name: str) -> Iterator[None]:
 
 
 def store_error(name: str, error: exceptions.RedisError) -> StoreError:
-    """Return our error for *error* of the store *name*."""
-    said = " ".join(str(error).split())[:_SAID_MAX]
-    fitting = (each for each in _FAILURES if any(word in said for word in each.words))
+    """Return our error for the driver's *error* on the server *name*."""
+    reply = " ".join(str(error).split())[:_REPLY_MAX]
+    fitting = (each for each in _FAILURES if any(word in reply for word in each.words))
+    # To the driver a wrong password is a lost connection too.
     is_lost = isinstance(error, _UNREACHABLE) and not isinstance(
         error, exceptions.AuthenticationError
     )
     failure = next(fitting, _LOST if is_lost else _OTHER)
-    return failure.ours(f"{name}: {failure.advice} ({type(error).__name__}: {said})")
+    return failure.ours(f"{name}: {failure.advice} ({type(error).__name__}: {reply})")

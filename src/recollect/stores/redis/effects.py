@@ -33,7 +33,7 @@ ItemT = TypeVar("ItemT")
 
 
 def scopes_of(effect: Effect) -> set[int]:
-    """Return the ids of the scopes that an effect writes in."""
+    """Return the ids of the scopes in which an effect writes."""
     rows = (
         *(effect.threads, effect.messages, effect.memories, effect.revisions, effect.removed),
         *(effect.dropped_threads, effect.vectors, effect.raised, effect.idempotency),
@@ -50,16 +50,17 @@ def scopes_of(effect: Effect) -> set[int]:
 
 def commands_of(effect: Effect, rows: RedisRows) -> Commands:
     """
-    Return the commands that apply *effect*, after the reads they need.
+    Return the commands that apply *effect*, after the reads that they need.
 
-    These reads are guarded like those of the plan: the commit compares their versions too.
+    The commit compares the versions of these reads too, as those of the plan.
 
     Raises:
         redis.RedisError: The server refused, or did not answer.
     """
     commands = Commands()
     for scope_id in sorted(scopes_of(effect)):
-        rows.reading.ask(scope_id)  # its version is compared even if nothing of it was read
+        # Compare the version of a scope that is written even if the plan did not read it.
+        rows.reading.ask(scope_id)
         if scope_id in effect.dropped_scopes:
             _drop_scope(commands, rows, scope_id)
         else:
@@ -102,7 +103,7 @@ def _drop_scope(commands: Commands, rows: RedisRows, scope_id: int) -> None:
 
 
 def _of(scope_id: int, given: Iterable[ItemT]) -> list[ItemT]:
-    """Return those of *given* that belong to a scope."""
+    """Return those of *given*, rows or tuples that begin with a scope's id, of one scope."""
     return [
         each
         for each in given
@@ -111,7 +112,7 @@ def _of(scope_id: int, given: Iterable[ItemT]) -> list[ItemT]:
 
 
 class _Writes:
-    """The commands of one effect in one scope."""
+    """Adds the commands of one effect in one scope."""
 
     def __init__(self, commands: Commands, rows: RedisRows, scope_id: int, effect: Effect) -> None:
         self._commands = commands
@@ -140,6 +141,7 @@ class _Writes:
 
     def _put_scope(self, scope: ScopeRow) -> None:
         self._commands.put(self._key("row"), encode_scope(scope))
+        # Only a new scope, which has no version yet, is not listed by its path.
         if not self._rows.reading.versions[keys.version_of(self._id)]:
             path = stored_path(scope.segments)
             self._commands.put_fields(keys.NAMES, [(path, self._id)])
@@ -171,7 +173,8 @@ class _Writes:
             self._list(scope, row)
 
     def _unlist(self, scope: ScopeRow, old: ThreadRow | None, new: ThreadRow | None) -> None:
-        """Remove a thread from the indexes where its entry has changed."""
+        """Remove a thread from the indexes in which its entry changes."""
+        # Their members contain the due time or the path: a new entry does not replace the old.
         if old is None:
             return
         if old.due is not None and (new is None or _due_of(new) != old.due):
@@ -206,6 +209,7 @@ class _Writes:
             self._commands.take_scores(self._key("tombstones"), until)
 
     def _drop_entries(self, uids: Sequence[int]) -> None:
+        """Remove entries from their hashes and from every index that has a member of them."""
         if not uids:
             return
         named = [keys.number(uid) for uid in uids]
@@ -231,6 +235,7 @@ class _Writes:
         take_fields(self._key("vectors"), [uid + each for uid in named for each in embedders])
 
     def _versions(self, uid: int) -> list[bytes]:
+        """Return the members of a memory's past versions."""
         place = keys.number(uid)
         bounds = (b"[" + place, keys.after(place))
         (found,) = self._rows.reading.ask(self._id, ("ZRANGEBYLEX", self._key("versions"), *bounds))
@@ -272,7 +277,7 @@ class _Writes:
             self._link(memories)
             self._link(revisions)
             return
-        # An erase took evidence away: only what the versions that are left rest on is linked.
+        # Evidence was erased: drop its links, and link the remaining versions by theirs.
         gone = {each.uid for each in _of(self._id, self._effect.removed)}
         touched = {row.uid for row in memories} | {row.uid for row in revisions}
         touched |= {uid for _, uid, _ in _of(self._id, self._effect.dropped_revisions)}
@@ -283,7 +288,7 @@ class _Writes:
             self._link(list(self._versions_after(uid)))
 
     def _versions_after(self, uid: int) -> Iterator[MemoryRow | RevisionRow]:
-        """Yield the present and past versions of a memory as they are after the effect."""
+        """Yield the current and past versions of a memory as the effect leaves them."""
         effect = self._effect
         put = [row for row in _of(self._id, effect.memories) if row.uid == uid]
         yield from put[-1:] or self._rows.memories_by_uid(self._id, [uid])
@@ -295,6 +300,7 @@ class _Writes:
         yield from rewritten.values()
 
     def _link(self, rows: Iterable[MemoryRow | RevisionRow]) -> None:
+        """Index memories by the messages in the evidence of *rows*, in both directions."""
         for row in rows:
             uid = keys.number(row.uid)
             links = [keys.link_of(*each) for each in sorted(evidence_links(row.evidence))]
@@ -302,13 +308,16 @@ class _Writes:
             self._commands.put_members(self._key("rests"), [uid + link for link in links])
 
     def _unlink(self, uid: int) -> None:
+        """Remove all links of a memory."""
         place = keys.number(uid)
         bounds = (b"[" + place, keys.after(place))
         (found,) = self._rows.reading.ask(self._id, ("ZRANGEBYLEX", self._key("rests"), *bounds))
         self._commands.take_members(self._key("rests"), found)
+        # A member of "rests" is uid and link, one of "links" is link and uid.
         self._commands.take_members(self._key("links"), [each[8:] + place for each in found])
 
     def _drop_link(self, link: bytes) -> None:
+        """Remove the links of all memories to one message."""
         bounds = (b"[" + link, keys.after(link))
         (found,) = self._rows.reading.ask(self._id, ("ZRANGEBYLEX", self._key("links"), *bounds))
         self._commands.take_members(self._key("links"), found)
@@ -335,7 +344,7 @@ class _Writes:
             end = b"(" + keys.number(before)
             (found,) = self._rows.reading.ask(self._id, ("ZRANGEBYLEX", times, "-", end))
             put.take_members(times, found)
-            put.take_fields(names, [each[8:] for each in found])
+            put.take_fields(names, [each[8:] for each in found])  # the key follows its time
         requests = _of(self._id, self._effect.idempotency)
         known = self._rows.keys_named(self._id, [row.key for row in requests])
         put.take_members(times, [keys.number(old.kept_at) + old.key.encode() for old in known])
@@ -345,5 +354,5 @@ class _Writes:
 
 
 def _due_of(row: ThreadRow) -> int | None:
-    """Return the time from which a thread may be claimed, ``None`` if it may not."""
+    """Return the time from which a thread can be claimed, ``None`` if it cannot."""
     return row.due if row.state == "active" and is_waiting(row) else None

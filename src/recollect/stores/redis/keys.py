@@ -1,11 +1,10 @@
 """
-The names of the store's keys, and the order of their members; pure.
+The names of the store's keys, and the encoding of index members; pure.
 
-No name of a scope, thread or memory is part of a key: scopes have numbers, chains of the audit
-keyed hashes, and everything else is a field or a member, which are bytes of any kind. All keys
-share one hash tag.
-Members of the indexes are compared as bytes, so that every order is exact: a number is
-written with eight bytes, the largest place first.
+No name of a scope, thread or memory is part of a key: keys contain the numbers of scopes and the
+keyed hashes of audit chains; names are fields and members, which may be any bytes. All keys share
+one hash tag. Members of an index have the same score and sort as bytes, which is exact, unlike
+scores (doubles): a number is written in eight bytes, the most significant one first.
 """
 
 from __future__ import annotations
@@ -35,10 +34,11 @@ KINDS: Final = (
     *("embedded", "feed", "tombstones", "keys", "key_times", "formations", "formation_places"),
     *("sides", "side_places"),
 )
-"""Every key of a scope; dropping these drops the scope."""
+"""The kinds of all keys of a scope: dropping these drops the scope."""
 
 _LARGEST: Final = (1 << 63) - 1
 _BEYOND: Final = b"\xff" * 9
+"""Sorts after any number of eight bytes."""
 
 
 def of_scope(scope_id: int, kind: str) -> str:
@@ -52,7 +52,7 @@ def of_scope(scope_id: int, kind: str) -> str:
 
 
 def version_of(scope_id: int) -> str:
-    """Return the key that every commit in a scope changes."""
+    """Return the key of a scope's version, which every commit in the scope changes."""
     return of_scope(scope_id, "v")
 
 
@@ -67,13 +67,13 @@ def of_chain(chain: bytes, kind: str) -> str:
 
 
 def version_of_chain(chain: bytes) -> str:
-    """Return the key that every commit in an audit chain changes."""
+    """Return the key of an audit chain's version, which every commit in the chain changes."""
     return of_chain(chain, "v")
 
 
 def number(value: int) -> bytes:
     """
-    Return eight bytes that compare as the numbers do; beyond 63 bits the nearest one.
+    Return eight bytes that sort as the numbers do; a number beyond 63 bits becomes the nearest one.
 
     >>> number(-1) < number(0) < number(255) < number(256)
     True
@@ -83,12 +83,12 @@ def number(value: int) -> bytes:
 
 
 def value_of(written: bytes) -> int:
-    """Return the number that `number` wrote."""
+    """Return the number encoded by `number`."""
     return int.from_bytes(written, "big") - _LARGEST - 1
 
 
 def framed(text: str) -> bytes:
-    """Return *text* with its length before it, so that encodings are prefix-free."""
+    """Return *text* with its length before it, so that no encoding is the prefix of another."""
     encoded = text.encode()
     return len(encoded).to_bytes(4, "big") + encoded
 
@@ -104,7 +104,8 @@ def after(place: bytes) -> bytes:
 
 
 def address_of(type_: str, key: str) -> bytes:
-    """Return an address so that it compares as (type, key); ids have no control characters."""
+    """Return an address in bytes that sort as (type, key)."""
+    # A zero byte ends each part: ids have no control characters.
     return type_.encode() + b"\0" + key.encode() + b"\0"
 
 
@@ -114,7 +115,7 @@ def address_member(row: MemoryRow) -> bytes:
 
 
 def side_member(place: Sequence[str]) -> bytes:
-    """Return a side record's place, or the beginning of one, so that it compares as the tuple."""
+    """Return a side record's address, or the beginning of one, in bytes that sort as the tuple."""
     return b"".join(each.encode() + b"\0" for each in place)
 
 
@@ -141,7 +142,7 @@ def waiting_member(scope: ScopeRow, thread_id: str) -> bytes:
 
 
 def formation_member(row: FormationRow) -> bytes:
-    """Return the member by which a formation is found by its place."""
+    """Return the member that lists a formation in order of time, fence and id."""
     return number(row.committed_at) + number(row.fence) + row.id.encode()
 
 

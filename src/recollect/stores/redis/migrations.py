@@ -15,27 +15,27 @@ from recollect.stores.redis.unit_runner import RedisUnits
 from recollect.stores.unit_of_work import Effect, Rows
 
 MEMORIES_AT_ONCE: Final = 500
-"""So many memories are looked at in one transaction."""
+"""Memories migrated in one transaction, at most."""
 
 
-def migrate(server: RedisConnections, workshop: RedisUnits) -> None:
+def migrate(server: RedisConnections, units: RedisUnits) -> None:
     """
-    Rewrite rows of an earlier release, if any are left; restartable.
+    Rewrite the rows of an earlier release, if there are any; it can be interrupted and repeated.
 
     Several programs may do this at once. Older releases cannot open the database afterwards.
 
     Raises:
-        StoreError: Redis failed, or others wrote in the same place for too long.
+        StoreError: Redis failed, or every attempt conflicted with the writes of others.
     """
     with store_errors(server.name):
         written = int(server.client.hget(keys.STORE, "format") or FORMAT)
     if written >= FORMAT:
         return
-    for scope in workshop.look(_scopes):
+    for scope in units.read(_scopes):
         after: tuple[str, str] | None = None
         while True:
             plan = partial(plan_said_times, scope=scope, after=after, limit=MEMORIES_AT_ONCE)
-            after = workshop.carry_out(plan, _untold)
+            after = units.carry_out(plan, _ignore)
             if after is None:
                 break
     with store_errors(server.name):
@@ -46,6 +46,6 @@ def _scopes(rows: Rows) -> list[Scope]:
     return [row.segments for row in rows.scopes_below((), None)]
 
 
-def _untold(effect: Effect) -> None:
-    """Notify no one: nothing becomes due."""
+def _ignore(effect: Effect) -> None:
+    """Notify no worker: a migration makes nothing due."""
     del effect

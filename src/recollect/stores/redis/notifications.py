@@ -13,12 +13,12 @@ from recollect.stores.redis.driver_errors import LOG
 from recollect.stores.server.notifications import LOOK_UP_S, Listener
 
 
-def call_out(server: RedisConnections) -> None:
-    """Notify every listener of the database; a failure is harmless, as workers also poll."""
+def notify_listeners(server: RedisConnections) -> None:
+    """Notify every listener of the database; a failure is only logged, as workers also poll."""
     try:
         server.client.publish(server.channel, b"")
     except RedisError as error:
-        LOG.debug("listeners were not called: %s", kind_of(error))
+        LOG.debug("listeners were not notified: %s", kind_of(error))
 
 
 class RedisListener(Listener):
@@ -44,5 +44,5 @@ class RedisListener(Listener):
                     continue
                 if found["type"] == "subscribe":
                     self.ready()
-                # Polling finds whatever was announced while not listening.
+                # After subscribing too: look once for work announced before.
                 self.hear()

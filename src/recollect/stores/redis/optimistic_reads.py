@@ -1,4 +1,4 @@
-"""Optimistic reads of one unit of work, with the versions to compare at its end."""
+"""Optimistic reads of one unit of work, with the versions that its commit compares."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from recollect.stores.scope_paths import stored_path
 
 Client: TypeAlias = Any
 """
-A `redis.Redis` whose answers are bytes, and which sends nothing twice.
+A `redis.Redis` that returns bytes and repeats no command.
 
-Few of its methods say what they return, and some are not typed at all.
+Few of its methods declare what they return, and some are not typed at all.
 """
+Connection: TypeAlias = Any
+"""A connection of the driver, whose classes have no common type."""
 Value: TypeAlias = bytes | str | int
 Command: TypeAlias = tuple[Value, ...]
 
@@ -28,7 +30,7 @@ def run_script(
     client: Client, name: str, script_keys: Sequence[str], values: Iterable[Value]
 ) -> Any:
     """
-    Run one of our functions on the server, which keeps its text after the first time.
+    Run a Lua function on the server; its text is sent only if the server does not know it yet.
 
     Raises:
         redis.RedisError: The server refused, or did not answer.
@@ -42,30 +44,31 @@ def run_script(
 
 class OptimisticReads:
     """
-    Sends the commands of one unit of work, and collects the versions of what it read.
+    Sends the read commands of one unit of work, and collects the versions of what it read.
 
-    The version of a scope is read before its first row, and compared at the end by the function
-    that writes. So all reads are consistent although they took several round trips.
+    The version of a scope is read before its first row, and compared at the end by the Lua function
+    that writes. So the reads are consistent although they take several round trips.
     """
 
     def __init__(self, client: Client, generation: int, before: Callable[[bytes], None]) -> None:
-        """Start; *before* is called with the name of each place before it is read."""
+        """Start a unit; *before* is called with the path of each scope before it is read."""
         self.client: Final = client
         self._before: Final = before
         self.generation: Final = generation
         self.names: dict[bytes, bytes] = {}
-        """By path, the id that it has, empty if it has none."""
+        """The id read for each path, empty if there was none."""
         self.versions: dict[str, bytes] = {}
-        """By key, the version that was seen, empty if there was none."""
+        """The version read from each key, empty if there was none."""
 
     def ask(self, scope_id: int, *commands: Command) -> list[Any]:
         """Return the replies to commands on one scope, in one round trip."""
         return self.ask_guarded(keys.version_of(scope_id), *commands)
 
     def ask_guarded(self, guard: str, *commands: Command) -> list[Any]:
-        """Return replies on data that changes only together with the key *guard*."""
+        """Return replies to commands on data that changes only together with the key *guard*."""
         if guard in self.versions:
             return self._send(commands)
+        # The version first: a commit between the two then shows as a changed version.
         seen, *answers = self._send((("GET", guard), *commands))
         self.versions[guard] = seen or b""
         return answers
@@ -77,7 +80,8 @@ class OptimisticReads:
         return run_script(self.client, name, script_keys, values)
 
     def saw(self, scope_id: int, version: bytes) -> None:
-        """Record the version of a scope that was read together with its rows."""
+        """Record the version of a scope that was read together with its row."""
+        # The first one seen counts: rows read under it must not have changed either.
         self.versions.setdefault(keys.version_of(scope_id), version)
 
     def scope(self, segments: Scope) -> ScopeRow | None:
@@ -92,7 +96,7 @@ class OptimisticReads:
         return self.row_of(found[2])
 
     def row_of(self, stored: bytes) -> ScopeRow:
-        """Return a decoded scope; a restart that may have lost writes raises its epoch."""
+        """Return the decoded row of a scope, with an epoch of at least the generation."""
         return decode_scope(stored, self.generation)
 
     def _send(self, commands: Sequence[Command]) -> list[Any]:

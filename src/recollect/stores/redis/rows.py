@@ -1,4 +1,4 @@
-"""`Rows` over a Redis server: hashes by id, and sorted sets for every order."""
+"""`Rows` over a Redis server: rows are in hashes by id, every order is a sorted set."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from recollect.stores.redis.codec import (
     decode_head,
     decode_vector,
 )
-from recollect.stores.redis.optimistic_reads import Command, OptimisticReads
+from recollect.stores.redis.optimistic_reads import Command, OptimisticReads, Value
 from recollect.stores.rows import (
     AuditRow,
     FeedEntry,
@@ -45,15 +45,16 @@ from recollect.stores.scope_paths import range_below, stored_path
 RowT = TypeVar("RowT")
 
 _PAGE: Final = 500
+"""Members or rows read in one command, at most."""
 _FIRST: Final = b"-"
 _LAST: Final = b"+"
 
 
 class RedisRows(DerivedReads):
     """
-    The reads of one unit of work; their consistency is checked at its end.
+    The reads of one unit of work, whose consistency is checked at its end.
 
-    Numbers that a writing unit allocates stay used even if it fails.
+    Numbers that a unit allocates stay used even if it fails.
     """
 
     settings_stamp: int | None = None
@@ -147,6 +148,7 @@ class RedisRows(DerivedReads):
         return self._messages_at(scope_id, found)
 
     def _messages_at(self, scope_id: int, members: Sequence[bytes]) -> Sequence[MessageRow]:
+        # The uid follows the thread's number and the position, eight bytes each.
         return self.messages_by_uid(scope_id, [keys.value_of(each[16:]) for each in members])
 
     def messages_by_id(
@@ -198,7 +200,7 @@ class RedisRows(DerivedReads):
             first = beyond if first == _FIRST or beyond[1:] > first[1:] else first
         if end != _LAST and first[1:] >= end[1:]:
             return
-        limit = 16
+        limit = 16  # most listings are short, or stop early
         while True:
             command = ("ZRANGEBYLEX", "addresses", first, end, "LIMIT", 0, limit)
             (found,) = self._of(scope_id, *command)
@@ -209,6 +211,7 @@ class RedisRows(DerivedReads):
             first, limit = b"(" + found[-1], _PAGE
 
     def _memories_named(self, scope_id: int, members: Sequence[bytes]) -> Sequence[MemoryRow]:
+        # The uid is in the last eight bytes.
         return self.memories_by_uid(scope_id, [keys.value_of(each[-8:]) for each in members])
 
     def side_records_at(self, scope_id: int, places: Sequence[SidePlace]) -> Sequence[SideRow]:
@@ -262,7 +265,7 @@ class RedisRows(DerivedReads):
         return None
 
     def keys_named(self, scope_id: int, names: Sequence[str]) -> Sequence[IdempotencyRow]:
-        """Return those of a scope's keys that are there."""
+        """Return the requests under those of a scope's keys that exist."""
         found = self._fields(scope_id, "keys", [each.encode() for each in names])
         return [KEYS.decode(each) for each in found]
 
@@ -279,7 +282,7 @@ class RedisRows(DerivedReads):
     def _entries(
         self, scope_id: int, members: Sequence[bytes], embedder: str | None
     ) -> list[tuple[FeedEntry, bytes | None]]:
-        """Return entries as the feed gives them, by the members of the feed."""
+        """Return the feed entries with these members, each with its current vector."""
         uids = [keys.value_of(each) for each in members]
         rows: dict[int, MessageRow | MemoryRow] = {}
         rows |= {row.uid: row for row in self.messages_by_uid(scope_id, uids)}
@@ -303,10 +306,10 @@ class RedisRows(DerivedReads):
         return found
 
     def feed_blocks(self, scope_id: int, embedder: str | None) -> None:
-        """Return nothing: rows are not slower here."""
+        """Return ``None``: blocks would not be faster here."""
 
     def memory_summaries(self, scope_id: int) -> None:
-        """Return nothing: whole rows are read for either."""
+        """Return ``None``: whole rows are read in either case."""
 
     def removed(self, scope_id: int, after: int) -> Sequence[int]:
         (found,) = self._of(scope_id, "ZRANGEBYSCORE", "tombstones", f"({after}", "+inf")
@@ -328,7 +331,7 @@ class RedisRows(DerivedReads):
                 ("HMGET", keys.of_scope(scope_id, kind), *page),
                 ("ZMSCORE", keys.of_scope(scope_id, "feed"), *map(keys.number, page)),
             )
-            # A row says what an entry was written with; its seq may have been raised since.
+            # The seq is the score in the feed: it may have been raised since the row was written.
             pairs = zip(found, scores, strict=True)
             rows += [decode(row, seq=int(score)) for row, score in pairs if row and score]
         return rows
@@ -357,6 +360,7 @@ class RedisRows(DerivedReads):
         due: list[ThreadRow] = []
         while len(due) < limit:
             (found,) = self._of(scope_id, "ZRANGEBYLEX", "due", start, end, "LIMIT", 0, limit)
+            # The thread's id follows its due time and its number.
             rows = self._fields(scope_id, "threads", [each[16:] for each in found])
             threads = map(THREADS.decode, rows)
             due += [row for row in threads if (row.not_before or now) <= now]
@@ -369,7 +373,7 @@ class RedisRows(DerivedReads):
         self, prefix: Scope, *, below: bool, after: tuple[Scope, str] | None, limit: int
     ) -> Sequence[tuple[ScopeRow, ThreadRow]]:
         first, end = range_below(prefix)
-        # No thread of a scope below stands between those of the scope itself.
+        # Threads of the scope itself come first: their path ends with two zero bytes.
         end = end if below else first + b"\1"
         place = stored_path(after[0]) + b"\0" + after[1].encode() if after else b""
         start = b"(" + place if place > first else b"[" + first
@@ -397,7 +401,7 @@ class RedisRows(DerivedReads):
             (found,) = self._of(
                 scope_id, "ZREVRANGEBYLEX", "formation_places", start, last, "LIMIT", 0, _PAGE
             )
-            ids = [each[16:] for each in found]
+            ids = [each[16:] for each in found]  # after the time and the fence
             yield from map(FORMATIONS.decode, self._fields(scope_id, "formations", ids))
             if len(found) < _PAGE:
                 return
@@ -448,7 +452,7 @@ class RedisRows(DerivedReads):
     def audit(self, chain: bytes, after: int, limit: int) -> Sequence[AuditRow]:
         if limit < 1:
             return []
-        # Rows have numbers without holes: the place in the list is the number.
+        # Rows are numbered from 1 without gaps, so that row n is at index n - 1 of the list.
         place: Command = ("LRANGE", keys.of_chain(chain, "rows"), after, after + limit - 1)
         (stored,) = self._of_chain(chain, place)
         rows = [decode_audited(each, chain) for each in stored]
@@ -461,10 +465,10 @@ class RedisRows(DerivedReads):
         return [replace(row, actor=actor.decode() if actor else None) for row, actor in pairs]
 
     def _of_chain(self, chain: bytes, command: Command) -> list[Any]:
-        """Send one command on one chain of the audit."""
+        """Send one command on an audit chain."""
         return self.reading.ask_guarded(keys.version_of_chain(chain), command)
 
-    def _of(self, scope_id: int, command: str, kind: str, *values: Any) -> list[Any]:
+    def _of(self, scope_id: int, command: str, kind: str, *values: Value) -> list[Any]:
         """Send one command on one kind of rows of a scope."""
         return self.reading.ask(scope_id, (command, keys.of_scope(scope_id, kind), *values))
 

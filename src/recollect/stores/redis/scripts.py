@@ -1,4 +1,4 @@
-"""The Lua functions of the store on a Redis server, by name: constant texts from files."""
+"""Load the Lua functions that the store runs on a Redis server from files, by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _text(name: str) -> str:
 SCRIPTS: Final = MappingProxyType(
     {name: _text(name) for name in ("commit", "due", "number", "restarted", "scope", "waiting")}
 )
-# It is how the server names a function; it protects nothing.
+# The server names functions by their SHA-1: this is no protection.
 DIGESTS: Final = MappingProxyType(
     {name: sha1(text.encode(), usedforsecurity=False).hexdigest() for name, text in SCRIPTS.items()}
 )

@@ -1,4 +1,4 @@
-"""Store on a Redis or Valkey server, in the server's memory, shared by many machines."""
+"""The Redis store: in the memory of a Redis or Valkey server, shared by many machines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recollect.stores.redis.connections import RedisConnections
 from recollect.stores.redis.driver_errors import LOG, store_errors
 from recollect.stores.redis.location import Durability, location_of
 from recollect.stores.redis.migrations import migrate
-from recollect.stores.redis.notifications import RedisListener, call_out
+from recollect.stores.redis.notifications import RedisListener, notify_listeners
 from recollect.stores.redis.unit_runner import RedisUnits
 from recollect.stores.redis.vacuum import remove_deleted_bytes
 from recollect.stores.server.clock import ServerClock
@@ -52,11 +52,12 @@ class RedisStore(Store):
         Open the database at *url*; a database without our keys is initialised.
 
         Args:
-            clock: Where the current time comes from; the server by default.
-            durability: What an acknowledged write survives; ``?durability=`` in *url* wins.
-            limits: ``connections_max``, and timeouts in seconds: for concurrent writers of a scope
-                (``patience_s``), for a connection (``turn_wait_s``), for any answer (``answer_s``),
-                to connect (``connect_s``).
+            clock: Source of the current time; the server by default.
+            durability: Which failures an acknowledged write survives; ``?durability=`` in *url*
+                takes precedence.
+            limits: ``connections_max``, and timeouts in seconds: for retries after conflicts
+                (``patience_s``), for a free connection (``turn_wait_s``), for an answer
+                (``answer_s``), and for connecting (``connect_s``).
 
         Raises:
             StoreError: The database cannot be opened; the class tells why.
@@ -75,9 +76,9 @@ class RedisStore(Store):
             self._server.close()
             raise
         self._shared = None if clock else shared
-        self._workshop = RedisUnits(self._server, patience_s=location.patience_s)
+        self._units = RedisUnits(self._server, patience_s=location.patience_s)
         try:
-            migrate(self._server, self._workshop)
+            migrate(self._server, self._units)
         except BaseException:
             self._server.close()
             raise
@@ -85,8 +86,8 @@ class RedisStore(Store):
         self._listeners = Listeners()
         self._turns = StoreThreads(location, "recollect-redis")
         LOG.info("opened %s", location.name)
-        # A store that was forgotten unclosed lets its connections go.
-        finalize(self, _let_go, self._turns.process, self._server).atexit = False
+        # Close the connections of a store that is collected without being closed.
+        finalize(self, _close_connections, self._turns.process, self._server).atexit = False
 
     async def aclose(self) -> None:
         """
@@ -105,7 +106,8 @@ class RedisStore(Store):
         """
         Call *heard* when a thread may have become due, until the subscription is closed.
 
-        Only a hint: calls may be lost. *heard* runs on a thread of the store and must not block.
+        This is only a hint: calls may be lost. *heard* runs on a thread of the store and must not
+        block.
 
         Raises:
             StoreClosedError: The store was closed.
@@ -117,15 +119,16 @@ class RedisStore(Store):
         return listener
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
-        return await self._run(partial(self._workshop.carry_out, plan, self._written))
+        return await self._run(partial(self._units.carry_out, plan, self._announce))
 
     async def _read(self, query: Query[ResultT]) -> ResultT:
-        return await self._run(partial(self._workshop.look, query))
+        return await self._run(partial(self._units.read, query))
 
     async def _run(self, work: Callable[[], ResultT]) -> ResultT:
-        return await self._turns.run(partial(self._in_time, work))
+        return await self._turns.run(partial(self._with_clock, work))
 
-    def _in_time(self, work: Callable[[], ResultT]) -> ResultT:
+    def _with_clock(self, work: Callable[[], ResultT]) -> ResultT:
+        """Run *work*, after comparing the clock with the server's if that is due."""
         if self._shared and self._shared.is_old():
             with store_errors(self._location.name):
                 self._shared.compare(self._server.moment_us)
@@ -137,11 +140,13 @@ class RedisStore(Store):
     async def _secret(self) -> bytes:
         return self._key
 
-    def _written(self, effect: Effect) -> None:
+    def _announce(self, effect: Effect) -> None:
+        """Notify waiting workers if a committed *effect* made something due."""
         if self._bell.rings(effect):
-            call_out(self._server)
+            notify_listeners(self._server)
 
 
-def _let_go(process: int, server: RedisConnections) -> None:
+def _close_connections(process: int, server: RedisConnections) -> None:
+    # Not in a forked child, which shares the sockets of its parent.
     if os.getpid() == process:
         server.close()

@@ -1,9 +1,9 @@
 """
-Units of work: run a plan or query optimistically, and retry it if its reads were inconsistent.
+Run units of work, a plan or a query, optimistically; retry them if their reads were inconsistent.
 
-Nothing is locked while a plan runs. One Lua function then compares the versions of everything it
-read and applies its effect, or reports a conflict: then the plan is retried. After several
-conflicts a unit holds the scopes it works on for one attempt.
+Nothing is locked while a plan runs. Then one Lua function compares the versions of everything that
+it read, and applies its effect or reports a conflict, upon which the plan is run again. After
+several conflicts a unit holds the scopes it works on for one attempt, so that it does not starve.
 """
 
 from __future__ import annotations
@@ -41,52 +41,53 @@ from recollect.stores.unit_of_work import NOTHING, Effect, Plan, PlannedWrite, Q
 ResultT = TypeVar("ResultT")
 
 OUTRUN_MAX: Final = 4
-"""After so many conflicts a unit locks its scopes, so that no other commits before it again."""
+"""Conflicts after which a unit holds its scopes, so that no other one commits before it again."""
 HOLD_S: Final = 10.0
-"""A hold ends by itself after so long, should its holder have died."""
+"""Time after which a hold expires, in case its holder has died."""
 TURN_S: Final = 1.0
-"""A thread waits so long at most for another one of its store that writes in the same scope."""
+"""How long a thread waits, at most, for another one of its store in the same scope."""
 
 _PAUSE_S: Final = 0.002
 _LANES: Final = 64
+"""Locks among which the scopes are distributed."""
 _CHANCE: Final = SystemRandom()
 
 
 class RedisUnits:
-    """Runs plans and queries, each as if it were alone with the server."""
+    """Runs plans and queries as if each were alone on the server."""
 
     def __init__(self, server: RedisConnections, *, patience_s: float) -> None:
-        """Set the time after which a unit that keeps losing races gives up."""
+        """Set up the runner; a unit gives up after conflicts for *patience_s* seconds."""
         self._server = server
         self._patience_s = patience_s
         self._turns: Final = tuple(Lock() for _ in range(_LANES))
 
     def carry_out(self, plan: Plan[ResultT], written: Callable[[Effect], None]) -> ResultT:
         """
-        Run *plan*, and commit its effect; call *written* with the effect.
+        Run *plan* and commit its effect, then call *written* with the effect.
 
         Raises:
-            StoreError: Redis failed, or others wrote in the same place for too long.
+            StoreError: Redis failed, or every attempt conflicted with the writes of others.
         """
-        return self._repeated(_Unit(plan, self._turns), written)
+        return self._retry(_Unit(plan, self._turns), written)
 
-    def look(self, query: Query[ResultT]) -> ResultT:
+    def read(self, query: Query[ResultT]) -> ResultT:
         """
         Run *query* on consistent rows.
 
         Raises:
-            StoreError: Redis failed, or others wrote in the same place for too long.
+            StoreError: Redis failed, or every attempt conflicted with the writes of others.
         """
         unit = _Unit[ResultT](lambda rows: PlannedWrite(NOTHING, query(rows)), ())
-        return self._repeated(unit, lambda _: None)
+        return self._retry(unit, lambda _: None)
 
-    def _repeated(self, unit: _Unit[ResultT], written: Callable[[Effect], None]) -> ResultT:
+    def _retry(self, unit: _Unit[ResultT], written: Callable[[Effect], None]) -> ResultT:
         late_at = timer_s() + self._patience_s
-        beaten = lost = 0
+        conflicts = lost = 0
         with store_errors(self._server.name):
             while True:
                 try:
-                    with self._held(unit if beaten >= OUTRUN_MAX else None, late_at):
+                    with self._held(unit if conflicts >= OUTRUN_MAX else None, late_at):
                         is_done = unit.run(self._server, late_at)
                 except (LostError, SilentError):
                     lost += 1
@@ -97,14 +98,14 @@ class RedisUnits:
                 if is_done:
                     written(unit.effect)
                     return unit.result
-                beaten += 1
+                conflicts += 1
                 if timer_s() > late_at:
                     raise outrun(self._server.name)
-                sleep(_PAUSE_S * 2 ** min(beaten, OUTRUN_MAX) * _CHANCE.random())
+                sleep(_PAUSE_S * 2 ** min(conflicts, OUTRUN_MAX) * _CHANCE.random())
 
     @contextmanager
     def _held(self, unit: _Unit[ResultT] | None, late_at: float) -> Iterator[None]:
-        """Hold the scopes that *unit* read in its last attempt; other commits wait."""
+        """Hold the scopes that *unit* read in its last attempt, so that other commits wait."""
         client, taken = self._server.client, list[str]()
         try:
             # Take holds in one global order, so that units cannot deadlock.
@@ -117,13 +118,13 @@ class RedisUnits:
                 taken.append(key)
             yield
         finally:
-            # What cannot be given back ends by itself; what ended meanwhile may be another's.
+            # Release only a hold that is still ours: an expired one may belong to another unit.
             try:
                 for key in taken:
                     if unit and client.get(key) == unit.hold:
                         client.delete(key)
             except RedisError as error:
-                LOG.debug("a hold ends by itself: %s", kind_of(error))
+                LOG.debug("a hold could not be released, and will expire: %s", kind_of(error))
 
 
 class _Unit(Generic[ResultT]):
@@ -137,7 +138,7 @@ class _Unit(Generic[ResultT]):
         self.hold: Final = secrets.token_bytes(12)
         self.effect = NOTHING
         self.seen: Sequence[str] = ()
-        """The keys of the versions that it read."""
+        """The keys of the versions that the last attempt read."""
 
     def run(self, server: RedisConnections, late_at: float) -> bool:
         """Try once; return False on a conflict."""
@@ -168,9 +169,11 @@ class _Unit(Generic[ResultT]):
         if isinstance(planning.error, RedisError | KeyboardInterrupt | SystemExit):
             raise planning.error
         if planning.error or not commit.is_writing:
-            # What a plan refuses, it may have refused because of rows that never stood together.
+            # Compare versions even if the plan raised: it may have done so because of rows that
+            # were never there at the same time.
             commit = Commit(reading, self.hold)
         is_done = commit.send(server, late_at) == "done"
+        # The server was restarted meanwhile, and scopes read before have a newer epoch now.
         if not commit.is_writing and server.generation != reading.generation:
             return False
         if is_done and planning.error:
@@ -182,7 +185,7 @@ class _Turn:
     """
     A thread's turn to write in a scope, among the threads of its store.
 
-    Only an optimisation: a unit that reads while another one writes would have to be retried.
+    This is only an optimisation: it avoids conflicts between these threads, and so retries.
     """
 
     def __init__(self, turns: Sequence[Lock]) -> None:
@@ -190,7 +193,8 @@ class _Turn:
         self._taken: Lock | None = None
 
     def take(self, place: bytes) -> None:
-        """Wait, for a limited time, for the turn of the first place that is read."""
+        """Wait for the lock of the first scope that is read, for `TURN_S` at most."""
+        # One lock at most, so that two threads cannot deadlock.
         if self._turns and self._taken is None:
             turn = self._turns[hash(place) % len(self._turns)]
             if turn.acquire(timeout=TURN_S):

@@ -1,14 +1,15 @@
 """
 Remove deleted bytes from the server's files.
 
-The append-only file keeps every command until it is rewritten, and a snapshot keeps what was there
-when it was made. So both are rewritten, and awaited.
+The append-only file contains every command until it is rewritten, and a snapshot contains the data
+of the time when it was made. So both are rewritten.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from time import sleep
-from typing import Any, Final
+from typing import Final
 
 from redis.exceptions import ResponseError
 
@@ -29,7 +30,7 @@ _RUNNING: Final = (
 
 def remove_deleted_bytes(server: RedisConnections) -> None:
     """
-    Have the server rewrite its append-only file and snapshot, and wait for both.
+    Make the server rewrite its append-only file and its snapshot, and wait for both.
 
     Raises:
         StoreUnavailableError: It took too long, or the server could not write.
@@ -37,41 +38,43 @@ def remove_deleted_bytes(server: RedisConnections) -> None:
     """
     with store_errors(server.name):
         late_at = timer_s() + CLEAN_S
-        said = _idle(server, late_at)
-        if said.get("aof_enabled"):
-            _write_anew(server, late_at, "BGREWRITEAOF", "aof_last_bgrewrite_status")
-        # Where no snapshots are made there may be one of former times.
-        _write_anew(server, late_at, "BGSAVE", "rdb_last_bgsave_status")
+        info = _wait_until_idle(server, late_at)
+        if info.get("aof_enabled"):
+            _rewrite(server, late_at, "BGREWRITEAOF", "aof_last_bgrewrite_status")
+        # Even if no snapshots are scheduled, an old one may exist.
+        _rewrite(server, late_at, "BGSAVE", "rdb_last_bgsave_status")
 
 
-def _write_anew(server: RedisConnections, late_at: float, command: str, status: str) -> None:
+def _rewrite(server: RedisConnections, late_at: float, command: str, status: str) -> None:
     while True:
         try:
             server.client.execute_command(command)
             break
         except ResponseError as error:
-            # Somebody else began one meanwhile, perhaps before the last erase.
+            # A run that another client started may have begun before the last erase: wait for it,
+            # then start one of our own.
             if "in progress" not in str(error):
                 raise
-            _idle(server, late_at)
-    said = _idle(server, late_at)
-    if said.get(status) != "ok":
+            _wait_until_idle(server, late_at)
+    info = _wait_until_idle(server, late_at)
+    if info.get(status) != "ok":
         msg = (
-            f"{server.name}: the server could not write its files anew ({command}: "
-            f"{said.get(status)}), see its log; what was erased is still in them: clean again later"
+            f"{server.name}: the server could not rewrite its files ({command}: "
+            f"{info.get(status)}), which still contain erased data: see the server's log, then "
+            "clean again"
         )
         raise StoreUnavailableError(msg)
 
 
-def _idle(server: RedisConnections, late_at: float) -> dict[str, Any]:
-    """Wait until the server is not writing a file, and return its persistence info."""
+def _wait_until_idle(server: RedisConnections, late_at: float) -> Mapping[str, object]:
+    """Wait until the server is not writing a file; return the persistence section of its INFO."""
     while True:
-        said: dict[str, Any] = server.client.info("persistence")
-        if not any(said.get(each) for each in _RUNNING):
-            return said
+        info: Mapping[str, object] = server.client.info("persistence")
+        if not any(info.get(each) for each in _RUNNING):
+            return info
         if timer_s() > late_at:
             msg = (
-                f"{server.name}: the server did not end writing its files in {CLEAN_S:g} s: "
+                f"{server.name}: the server did not finish writing its files in {CLEAN_S:g} s: "
                 "clean again later"
             )
             raise StoreUnavailableError(msg)

@@ -1,1 +1,1 @@
-"""Parts shared by the stores on a server: its clock, threads and notifications."""
+"""Parts shared by the stores on a server (PostgreSQL, Redis): clock, threads, notifications."""

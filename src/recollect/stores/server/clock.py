@@ -1,4 +1,4 @@
-"""The server's clock: all machines that share a store share its time."""
+"""The server's clock, so that all machines that share a store agree on the time."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Final
 from recollect.stores.system_clock import timer_s
 
 COMPARED_EVERY_S: Final = 10.0
-"""The server is asked for the time so often; in between a timer of this machine counts on."""
+"""How often to ask the server for the time; in between, a local timer counts on."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class ServerClock:
     """
-    Tells the server's time, to within half a round trip, independent of the local clock.
+    Returns the server's time, to within half a round trip, independent of the local clock.
 
     A wrong or jumping clock of a worker neither makes threads due too early nor ends a lease.
     """
 
     def __init__(self) -> None:
-        # One value, so that a thread that reads while another compares sees either.
+        # One tuple, replaced as a whole: other threads read it without a lock.
         self._read = (0, 0.0)
 
     def now(self) -> datetime:
@@ -31,12 +31,12 @@ class ServerClock:
         return _EPOCH + timedelta(microseconds=moment_us + (timer_s() - read_at_s) * 1_000_000)
 
     def is_old(self) -> bool:
-        """Return True if the clocks should be compared again."""
+        """Return True if it is time to ask the server again."""
         return timer_s() - self._read[1] > COMPARED_EVERY_S
 
     def compare(self, moment_us: Callable[[], int]) -> None:
         """Ask the server for the time: *moment_us* returns its microseconds since 1970, UTC."""
         asked_at_s = timer_s()
         moment = moment_us()
-        # It was read somewhere between question and answer.
+        # The server read its clock between request and response: assume the middle.
         self._read = moment, (asked_at_s + timer_s()) / 2

@@ -1,4 +1,4 @@
-"""Threads for units of work, limited to the number of connections."""
+"""The threads that run units of work, one per connection."""
 
 from __future__ import annotations
 
@@ -61,20 +61,20 @@ class StoreThreads:
         try:
             return work()
         except StopIteration as error:
-            # A future cannot hold it, because it would end the coroutine that awaits it.
+            # A future refuses StopIteration: it would end the coroutine that awaits it.
             msg = f"a plan or query raised {error!r}"
             raise RuntimeError(msg) from error
 
     def late_at(self) -> float:
-        """Return when a call that comes now has waited too long for a connection, by the timer."""
+        """Return the deadline, by the timer, of a call that begins to wait for a connection now."""
         return timer_s() + self._place.turn_wait_s
 
     def check_in_time(self, late_at: float) -> None:
         """
-        Return if *late_at* has not come yet.
+        Check that the deadline *late_at* has not passed.
 
         Raises:
-            StoreUnavailableError: It has: all connections were busy for too long.
+            StoreUnavailableError: It has passed: all connections were busy for too long.
         """
         if timer_s() > late_at:
             msg = (
@@ -89,7 +89,7 @@ class StoreThreads:
         return self._threads is None
 
     async def end(self) -> bool:
-        """Finish all queued calls; return False if the threads had ended before."""
+        """Finish all queued calls and end the threads; return False if they had ended before."""
         self.check_process()
         threads, self._threads = self._threads, None
         if threads is None:
@@ -106,7 +106,7 @@ class StoreThreads:
         return self._threads
 
     def check_process(self) -> None:
-        """Raise if called in another process."""
+        """Raise `StoreClosedError` in another process than the one that opened the store."""
         if os.getpid() != self.process:
             msg = (
                 f"{self._place.name}: this store belongs to process {self.process}, which "

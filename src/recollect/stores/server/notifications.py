@@ -1,4 +1,4 @@
-"""Wake workers in any process: a hint that may be lost without harm."""
+"""Notify workers of other processes that work is due; a lost notification does no harm."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from recollect.stores.system_clock import timer_s
 from recollect.stores.unit_of_work import Effect
 
 RING_EVERY_S: Final = 0.2
-"""At most so often does a store call."""
+"""Minimum time between two notifications by one store."""
 LISTENING: Final = "listening"
 """The name of the background task."""
 LOOK_UP_S: Final = 0.1
-"""So often does a listener look whether it was closed."""
+"""How often a listener checks whether it was closed."""
 _AGAIN_S: Final = 1.0
+"""Pause before a listener connects again."""
 
 
 class Bell:
-    """Decides when a commit that made something due is announced."""
+    """Decides which commits that make something due are announced."""
 
     def __init__(self, moment: Callable[[], int]) -> None:
         self._moment = moment
         self._rung_at_s = -RING_EVERY_S
 
     def rings(self, effect: Effect) -> bool:
-        """Return True if listeners should be notified now, which is then counted as done."""
+        """Return True if listeners should be notified now; this counts as a notification."""
         due = [each.due for each in effect.threads if each.due is not None]
         if not due or min(due) > self._moment() or timer_s() < self._rung_at_s + RING_EVERY_S:
             return False
@@ -43,7 +44,7 @@ class Listener(ABC):
     name: ClassVar[str]
     """The name of the thread."""
     errors: ClassVar[type[Exception]]
-    """The errors that mean a lost connection; the listener then connects again."""
+    """Errors of a lost connection, after which the listener connects again."""
 
     def __init__(self, heard: Callable[[], None], monitor: TaskMonitor) -> None:
         """Start listening; *heard* is called on the listener's thread and must not block."""
@@ -51,7 +52,7 @@ class Listener(ABC):
         self._monitor = monitor
         self.closed = Event()
         self.is_ready = Event()
-        """Set as soon as calls are heard; never behind a pooler that gives sessions away."""
+        """Set once notifications are received; never behind a pooler in transaction mode."""
         self._thread = Thread(target=self._serve, name=self.name, daemon=True)
         self._thread.start()
 
@@ -69,13 +70,17 @@ class Listener(ABC):
         self._monitor.succeeded()
 
     def hear(self) -> None:
-        """Pass a call on."""
+        """Pass a notification on, unless the listener was closed."""
         if not self.closed.is_set():
             self._heard()
 
     @abstractmethod
     def listen(self) -> None:
-        """Connect, and hear each call, and once what was called before, until it is closed."""
+        """
+        Connect, call `ready`, and `hear` each notification until the listener is closed.
+
+        Call `hear` once after connecting, for notifications missed before.
+        """
 
     def _serve(self) -> None:
         with self._monitor.running():
@@ -83,7 +88,7 @@ class Listener(ABC):
                 try:
                     self.listen()
                 except self.errors as error:
-                    # A connection that breaks while it is closed is the end of it.
+                    # Closing the listener may break its connection: that is no failure.
                     if not self.closed.is_set():
                         self._monitor.failed(error, retry_s=_AGAIN_S)
                 self.closed.wait(_AGAIN_S)
@@ -96,11 +101,11 @@ class Listeners:
         self._all: list[Listener] = []
 
     def add(self, listener: Listener) -> None:
-        """Have it closed with the others."""
+        """Add a listener, which `aclose` will close."""
         self._all.append(listener)
 
     async def aclose(self) -> None:
-        """Close all of them, and wait until their threads have ended."""
+        """Close all listeners, and wait until their threads have ended."""
         listeners, self._all = self._all, []
         for listener in listeners:
             listener.close()

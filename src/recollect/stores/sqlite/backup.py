@@ -1,10 +1,9 @@
-"""Backups of a file: a copy as of one moment, made while the store is in use, and put back."""
+"""Back up a store's file while it is in use, and restore a backup."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -12,29 +11,34 @@ from typing import Final
 import apsw
 
 from recollect.errors import StoreCorruptError, UsageError
-from recollect.stores.sqlite.connections import LOCK_WAIT_S, SqliteLocation, new_connection
+from recollect.stores.sqlite.connections import (
+    APPLICATION_ID_AT,
+    HEADER_BYTES,
+    location_of,
+    new_connection,
+    open_alone,
+    sync_folder,
+)
 from recollect.stores.sqlite.driver_errors import store_errors
 from recollect.stores.sqlite.migrations import check_mark
-from recollect.stores.sqlite.page_checksums import checksum_layer
 
-_HEADER_BYTES: Final = 100
-_APPLICATION_ID: Final = slice(68, 72)
 _OWNER_ONLY: Final = 0o600
 
 
 def back_up_file(path: str, copy: Path) -> None:
     """
-    Write what the file holds now to *copy*, which must not exist; the store may be in use.
+    Write a snapshot of the file to *copy*, which must not exist; the store may be in use.
 
-    No page is in it that the store does not use any more.
+    Free pages of the store, and what is left in them, are not copied.
 
     Raises:
-        StoreError: It cannot be read or written; the class tells why.
+        StoreError: The file cannot be read, or the copy not written; the class tells why.
     """
-    location = SqliteLocation(path=path, vfs=None, durability="full", lock_wait_s=LOCK_WAIT_S)
     with store_errors(path):
-        flags = apsw.SQLITE_OPEN_READWRITE  # a reader of the log writes beside the file
-        with closing(new_connection(location, flags)) as connection:
+        # Even a reader writes the index of the log (-shm).
+        flags = apsw.SQLITE_OPEN_READWRITE
+        with closing(new_connection(location_of(path), flags)) as connection:
+            # Created empty first: SQLite would make it readable by all.
             descriptor = os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY)
             os.close(descriptor)
             connection.execute("VACUUM INTO ?", (str(copy),))
@@ -43,28 +47,23 @@ def back_up_file(path: str, copy: Path) -> None:
 
 def put_back(backup: Path, copy: Path) -> None:
     """
-    Copy *backup* to *copy*, which must not exist, after looking at every page of it.
+    Copy *backup* to *copy*, which must not exist, and check every page of the copy.
 
     Raises:
-        StoreCorruptError: It is cut off or damaged, or no store of ours.
+        StoreCorruptError: The backup is cut off or damaged, or not a store of ours.
     """
     with backup.open("rb") as given:
-        header = given.read(_HEADER_BYTES)
+        header = given.read(HEADER_BYTES)
     with store_errors(str(backup)):
-        check_mark(int.from_bytes(header[_APPLICATION_ID], "big"), str(backup))
+        check_mark(int.from_bytes(header[APPLICATION_ID_AT], "big"), str(backup))
         descriptor = os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY)
         with os.fdopen(descriptor, "wb") as file, backup.open("rb") as given:
             shutil.copyfileobj(given, file)
-        with closing(_opened(copy)) as connection:
+        with closing(open_alone(copy)) as connection:
             ((found,),) = connection.execute("PRAGMA integrity_check(1)").fetchall()
     if found != "ok":
         msg = f"{str(backup)!r} is cut off or damaged ({found}): take another backup"
         raise StoreCorruptError(msg)
-
-
-def _opened(copy: Path) -> apsw.Connection:
-    flags = apsw.SQLITE_OPEN_READWRITE
-    return apsw.Connection(str(copy), flags=flags, vfs=checksum_layer())
 
 
 def put_in_place(copy: Path, path: Path) -> None:
@@ -72,20 +71,12 @@ def put_in_place(copy: Path, path: Path) -> None:
     if path.exists():
         msg = f"{str(path)!r} exists: name a store that does not, and move it there afterwards"
         raise UsageError(msg)
+    # The content, then the name, then the folder: after a power loss the name leads to all of it.
     _sync_file(copy)
     copy.replace(path)
-    if sys.platform != "win32":  # where no folder can be synced
-        _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _sync_file(path: Path) -> None:
     with path.open("r+b") as file:
         os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

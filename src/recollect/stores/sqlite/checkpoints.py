@@ -1,10 +1,10 @@
 """
-The file beside the store in which LangGraph's saver keeps checkpoints.
+The file beside the store in which LangGraph's checkpoint saver keeps its checkpoints.
 
 They contain copies of the conversation, so every erase covers them as well, from any process. The
 saver opens its file with Python's own ``sqlite3``, and so does this module: two SQLite libraries in
-one process would drop each other's locks. If that library has the write-ahead log's checkpoint
-race, the file does not use a write-ahead log.
+one process would drop each other's locks. If that library can lose commits in WAL mode (see
+`engine`), the file uses a rollback journal.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ SUFFIX: Final = "-checkpoints"
 _TABLES: Final = frozenset({"checkpoints", "writes"})
 _OWNER_ONLY: Final = 0o600
 _MARKS: Final = (1 << 31) - 1
+"""Different marks of an erase: positive values of ``user_version``."""
 _FAILURES: Final[dict[str, tuple[type[StoreError], str]]] = {
     "SQLITE_BUSY": (StoreUnavailableError, "another connection kept it locked: try again"),
     "SQLITE_LOCKED": (StoreUnavailableError, "another connection kept it locked: try again"),
@@ -42,13 +43,14 @@ _FAILURES: Final[dict[str, tuple[type[StoreError], str]]] = {
     "SQLITE_READONLY": (StoreReadOnlyError, "it may not be written: give this user the right"),
     "SQLITE_CANTOPEN": (StoreReadOnlyError, "it cannot be opened: give this user the right"),
     "SQLITE_CORRUPT": (StoreCorruptError, "it is damaged: restore it from a backup"),
-    "SQLITE_NOTADB": (StoreCorruptError, "it is no database: name another file"),
+    "SQLITE_NOTADB": (StoreCorruptError, "it is not a database: name another file"),
 }
+"""The error class and the advice by the beginning of SQLite's error name."""
 
 
 def file_beside(path: str | os.PathLike[str]) -> str:
     """
-    Return the file of the checkpoints that belong to the store in the file *path*.
+    Return the checkpoint file of the store in the file *path*.
 
     >>> file_beside("/srv/memory.db")
     '/srv/memory.db-checkpoints'
@@ -63,19 +65,19 @@ def connect(file: str, *, lock_wait_s: float = LOCK_WAIT_S) -> sqlite3.Connectio
     The connection may be used by several threads, one at a time.
 
     Raises:
-        StoreError: The folder does not exist, or SQLite failed; the class tells how.
+        StoreError: The folder does not exist, or SQLite failed; the class tells why.
     """
     if not Path(file).parent.is_dir():
         msg = f"there is no folder {str(Path(file).parent)!r}: make it, then open it again"
         raise StoreError(msg)
-    # SQLite would make it readable by all, and gives the files beside it the same rights.
+    # Create it first: SQLite would make it readable by all, and the log and its index with it.
     with suppress(FileExistsError):
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY))
     with saver_errors(file):
         connection = sqlite3.connect(file, timeout=lock_wait_s, check_same_thread=False)
         try:
-            connection.execute("PRAGMA secure_delete = ON")
-            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA secure_delete = ON")  # deleted rows become zeros
+            connection.execute("PRAGMA synchronous = FULL")  # an erase survives a power loss
             connection.execute("PRAGMA trusted_schema = OFF")
             _use_journal(connection, "wal" if _is_fit(sqlite3.sqlite_version) else "truncate")
         except BaseException:
@@ -101,17 +103,17 @@ def erase_checkpoints(
         connection.execute("BEGIN IMMEDIATE")
         gone = sum(_erase_from(connection, each, threads) for each in _tables(connection))
         if gone:
-            # No two erases leave the same mark: who has cleaned after one knows of another.
+            # A random mark per erase: a cleaning that began before this one does not clear it.
             connection.execute(f"PRAGMA user_version = {1 + randbelow(_MARKS)}")
         connection.execute("COMMIT")
 
 
 def remove_erased_bytes(file: str, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
     """
-    Write the file anew and cut its log, if anything was erased since that was done last.
+    Rewrite the file and truncate its log, if anything was erased since the last cleaning.
 
     Raises:
-        StoreUnavailableError: Another connection kept it locked, or its log from being cut.
+        StoreUnavailableError: Another connection kept the file or its log in use.
         StoreError: SQLite failed; a later call tries again.
     """
     if not Path(file).exists():
@@ -122,8 +124,9 @@ def remove_erased_bytes(file: str, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
         if not mark:
             return
         connection.execute("VACUUM")
-        _cut_log(connection, file)
+        _truncate_log(connection, file)
         connection.execute("BEGIN IMMEDIATE")
+        # Another mark is that of a later erase, whose bytes may still be there.
         if _mark(connection) == mark:
             connection.execute("PRAGMA user_version = 0")
         connection.execute("COMMIT")
@@ -135,13 +138,13 @@ def saver_errors(file: str) -> Iterator[None]:
     Translate every error of the driver into one of ours, with the original as its cause.
 
     Raises:
-        StoreError: SQLite failed; the class tells how.
+        StoreError: SQLite failed; the class tells why.
     """
     try:
         yield
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
-        ours, advice = StoreError, "SQLite refused: look into the system's log, then try again"
+        ours, advice = StoreError, "SQLite failed: look into the system's log, then try again"
         for known, failure in _FAILURES.items():
             if name.startswith(known):
                 ours, advice = failure
@@ -160,11 +163,11 @@ def _use_journal(connection: sqlite3.Connection, wanted: str) -> None:
     """Switch to the journal mode *wanted*, unless the file is in use with another one."""
     try:
         ((mode,),) = connection.execute("PRAGMA journal_mode").fetchall()
-        # Of the two that are no log, that of this connection alone counts.
+        # WAL is a property of the file, the other modes are one of each connection.
         if wanted == "truncate" or mode != wanted:
             connection.execute(f"PRAGMA journal_mode = {wanted}").fetchall()
     except sqlite3.OperationalError as error:
-        LOG.debug("the file of checkpoints keeps its journal: %s", kind_of(error))
+        LOG.debug("the checkpoint file keeps its journal mode: %s", kind_of(error))
 
 
 def _tables(connection: sqlite3.Connection) -> list[str]:
@@ -178,7 +181,7 @@ def _erase_from(connection: sqlite3.Connection, table: str, threads: CheckpointT
         statement = f"DELETE FROM {table} WHERE thread_id = ?"  # noqa: S608 (one of our two names)
         gone += connection.execute(statement, (thread_id,)).rowcount
     if threads.prefix is not None:
-        # It ends with a slash: what begins with it lies before the character that comes next.
+        # A range, which the table's key serves: up to the prefix with its last character raised.
         end = threads.prefix[:-1] + chr(ord(threads.prefix[-1]) + 1)
         statement = f"DELETE FROM {table} WHERE thread_id >= ? AND thread_id < ?"  # noqa: S608
         gone += connection.execute(statement, (threads.prefix, end)).rowcount
@@ -190,7 +193,7 @@ def _mark(connection: sqlite3.Connection) -> int:
     return int(mark)
 
 
-def _cut_log(connection: sqlite3.Connection, file: str) -> None:
+def _truncate_log(connection: sqlite3.Connection, file: str) -> None:
     ((is_busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     if is_busy:
         msg = f"{file!r}: another connection reads from its log: clean again later"

@@ -1,8 +1,9 @@
 """
-Checksums of rows: without them a byte that changed in the file could be read as content; pure.
+Row checksums: detect a row that is not the one that was written; pure.
 
-Pages have none: SQLite's extension for them is not in the driver, and a file layer of our
-own costs too much (`docs/decisions/0008-checksums-of-rows.md`).
+Page checksums (`page_checksums`) do not notice pages that changed places or an old page that came
+back, and files made by older drivers have none. See `docs/decisions/0008-checksums-of-rows.md` and
+`0024-checksums-of-pages.md`.
 """
 
 from __future__ import annotations
@@ -14,24 +15,26 @@ from typing import Any, Final
 from zlib import crc32
 
 Stored = tuple[Any, ...]
+"""The columns of a row, as the driver returns them."""
 
-_BYTES: Final = ("bytes", bytes)  # an annotation is a text where its module postpones them
+# Both forms of the type: with postponed annotations a field's type is its name.
+_BYTES: Final = ("bytes", bytes)
 
 
 class DamagedRowError(ValueError):
-    """A row is not the one that was written: it does not give the checksum written with it."""
+    """A stored row is damaged, such as one that does not match its checksum."""
 
 
 def checksum_of(row: type) -> Callable[[Stored], int]:
     """
     Return a function for the CRC-32 of a row's values, in the order of its fields.
 
-    The *seq* of an entry is omitted: it changes alone when a vector arrives.
+    The *seq* of an entry is left out: a new vector updates that column alone.
     """
     kept = [(at, each.type) for at, each in enumerate(fields(row)) if each.name != "seq"]
     texts = itemgetter(*(at for at, kind in kept if kind not in _BYTES))
     blobs = [at for at, kind in kept if kind in _BYTES]
-    # One format of all that is no bytes: this runs for every row that is written or read.
+    # One format for all other columns is the fastest way: this runs for every row.
     form = "%s\x1f" * (len(kept) - len(blobs))
 
     def checksum(values: Stored) -> int:
@@ -45,9 +48,9 @@ def checksum_of(row: type) -> Callable[[Stored], int]:
 
 def row_checksum(*values: object) -> int:
     """
-    Return the CRC-32 of a row's *values*, as `checksum_of` takes it, for the steps of the schema.
+    Return the CRC-32 of a row's *values* as `checksum_of` computes it, for schema migrations.
 
-    Unlike that it knows no class: a step gives the same for ever, whatever fields a row gains.
+    It takes no row class, so that an old migration still gives the same after a class has changed.
     """
     texts = [each for each in values if not isinstance(each, bytes)]
     found = crc32("".join(f"{each}\x1f" for each in texts).encode())
@@ -59,7 +62,7 @@ def row_checksum(*values: object) -> int:
 
 def checker_of(row: type, table: str, *key: str) -> Callable[[Stored], Stored]:
     """
-    Return a function that verifies a row's checksum, its last value, and removes it.
+    Return a function that verifies the checksum at the end of a row, and removes it.
 
     Args:
         row: The class of the row.

@@ -1,4 +1,4 @@
-"""Translate APSW's errors into ours, with the file and the remedy."""
+"""Translate errors of the driver (APSW) into ours, with the file and advice."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from recollect.errors import (
     StoreUnavailableError,
     UsageError,
 )
-from recollect.observability.logs import kind_of, package_logger
-from recollect.stores.damage import note_damage
+from recollect.observability.logs import package_logger
+from recollect.stores.damage import note_failure
 from recollect.stores.sqlite.checksums import DamagedRowError
 from recollect.stores.sqlite.page_checksums import is_checksum_error
 
@@ -28,7 +28,7 @@ LOG: Final = package_logger("recollect.stores.sqlite")
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """Maps driver errors to an error class and advice."""
+    """The error class and the advice for some errors of the driver."""
 
     errors: tuple[type[apsw.Error], ...]
     ours: type[StoreError]
@@ -43,8 +43,8 @@ _FULL: Final = _Failure(
 _MISMATCH: Final = _Failure(
     (apsw.IOError,),
     StoreCorruptError,
-    "a page does not match its checksum: it is damaged, or another program wrote to the file; "
-    "`recollect doctor` says which, else restore it from a backup",
+    "a page does not match its checksum: it is damaged, or another program wrote to the file: "
+    "run `recollect doctor`, which tells the two apart, or restore it from a backup",
 )
 _FAILURES: Final = (
     _FULL,
@@ -61,8 +61,8 @@ _FAILURES: Final = (
     _Failure(
         (apsw.CantOpenError,),
         StoreReadOnlyError,
-        "it, or what SQLite keeps beside it, cannot be opened for writing: give this user the "
-        "right to write the file and its folder",
+        "it, or its log, cannot be opened for writing: give this user the right to write the file "
+        "and its folder",
     ),
     _Failure(
         (apsw.CorruptError, apsw.NotADBError, apsw.FormatError),
@@ -89,36 +89,30 @@ def store_errors(path: str) -> Iterator[None]:
     Translate every error of the driver into one of ours, with the original as its cause.
 
     Raises:
-        StoreError: SQLite failed, or a stored row is damaged; the class tells how.
-        UsageError: A value was given that no stored row can have.
+        StoreError: SQLite failed, or a stored row is damaged; the class tells why.
+        UsageError: A value was given that SQLite cannot store.
     """
     try:
         yield
     except apsw.Error as error:
-        raise noted(path, error, store_error(path, error)) from error
+        raise note_failure(LOG, path, error, store_error(path, error)) from error
     except (UnicodeDecodeError, DamagedRowError) as error:
         msg = f"{path!r}: it is damaged: restore it from a backup ({error})"
-        raise noted(path, error, StoreCorruptError(msg)) from error
+        raise note_failure(LOG, path, error, StoreCorruptError(msg)) from error
     except (OverflowError, UnicodeEncodeError) as error:
         msg = f"a value of the request can neither be stored nor looked for: {error}"
         raise UsageError(msg) from error
 
 
 def is_mismatch(error: BaseException | None) -> bool:
-    """Return True if *error* says that a page does not match its checksum."""
+    """Return True if *error* was raised for a page that does not match its checksum."""
     return isinstance(error, StoreCorruptError) and is_checksum_error(error.__cause__)
 
 
-def noted(path: str, cause: Exception, error: StoreError) -> StoreError:
-    """Return *error* with what a log may say of it; damage is logged."""
-    error.about = f"{path!r} ({kind_of(cause)})"
-    return note_damage(LOG, path, error)
-
-
 def store_error(path: str, error: apsw.Error) -> StoreError:
-    """Return our error for *error* of the store in the file *path*."""
+    """Return our error for the driver's *error* on the file *path*."""
     failure = next(each for each in _FAILURES if isinstance(error, each.errors))
-    # The shared memory beside the file could not grow, which SQLite calls an I/O error.
+    # On a full disk the log's index (-shm) cannot grow, which SQLite reports as an I/O error.
     if getattr(error, "extendedresult", None) == apsw.SQLITE_IOERR_SHMSIZE:
         failure = _FULL
     if is_checksum_error(error):

@@ -1,4 +1,4 @@
-"""Carrying out an `Effect` on a SQLite connection, inside the transaction that is open."""
+"""Write an `Effect` to a SQLite connection, inside its open transaction."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ _DROPS_OF_SCOPE: Final = tuple(
 
 def write_effect(connection: apsw.Connection, effect: Effect) -> None:
     """
-    Carry out all of *effect*, in the order that `Effect` states.
+    Write all rows of *effect*, in the order that `Effect` requires.
 
     Raises:
-        apsw.Error: SQLite refused; the caller rolls back to where it began.
+        apsw.Error: SQLite failed; the caller must roll back.
     """
     writes = _Writes(connection)
     for scope in effect.scopes:
@@ -108,7 +108,7 @@ def _scope_values(row: ScopeRow) -> tuple[object, ...]:
 
 
 class _Writes:
-    """The statements of one effect."""
+    """Runs the statements of one effect."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -140,6 +140,7 @@ class _Writes:
                 self._connection.execute(statement, (scope_id,))
 
     def _remove_entry(self, gone: Removal) -> None:
+        # A uid does not show its kind: if there was no such message, it is a memory.
         key = (gone.scope_id, gone.uid)
         self.run("drop_message", key)
         if not self._connection.changes():
@@ -165,7 +166,8 @@ class _Writes:
                 self.run("put_evidence", (row.scope_id, thread, message, row.uid))
 
     def _link_anew(self, effect: Effect) -> None:
-        """Rewrite the evidence links of versions after an erase."""
+        """Rewrite the evidence links of the memories that an erase has changed."""
+        # A link has no version: it goes only if none of the memory's versions cites it any more.
         rows = SQLiteRows(self._connection)
         touched = {(scope_id, uid) for scope_id, uid, _ in effect.dropped_revisions}
         touched |= {(row.scope_id, row.uid) for row in effect.memories}

@@ -9,19 +9,20 @@ from recollect.errors import StoreVersionError
 EngineVersion: TypeAlias = tuple[int, int, int]
 
 FIXED_IN: Final[EngineVersion] = (3, 51, 3)
-"""The first version without the checkpoint race that loses commits in WAL mode."""
+"""The first version without the race of checkpoints and commits that loses commits in WAL mode."""
 
 _FIXED_BRANCHES: Final[tuple[EngineVersion, ...]] = ((3, 50, 7), (3, 44, 6))
+"""Older branches, each from the version on to which the fix was ported."""
 
 
 def check_engine(version: EngineVersion) -> None:
     """
-    Reject a SQLite library whose WAL can lose commits (3.7.0 to 3.51.2), or that has none.
+    Reject a SQLite library whose WAL can lose commits (3.7.0 to 3.51.2), or that has no WAL.
 
-    The branches 3.50 and 3.44 were repaired in 3.50.7 and 3.44.6.
+    The branches 3.50 and 3.44 are fixed from 3.50.7 and 3.44.6 on.
 
     Raises:
-        StoreVersionError: It is such a library.
+        StoreVersionError: The library is one of these.
 
     >>> check_engine((3, 51, 3))
     >>> check_engine((3, 50, 8))
@@ -33,14 +34,14 @@ def check_engine(version: EngineVersion) -> None:
     written = ".".join(map(str, version))
     msg = (
         f"SQLite {written} can lose commits when several connections share a file in WAL mode "
-        "(3.7.0 to 3.51.2, but for 3.50.7+ and 3.44.6+): install apsw 3.51.3 or newer"
+        "(3.7.0 to 3.51.2, except 3.50.7+ and 3.44.6+): install apsw 3.51.3 or newer"
     )
     raise StoreVersionError(msg)
 
 
 def version_of(text: str) -> EngineVersion:
     """
-    Return the version that the library states as *text*.
+    Return the version in the text that the library gives for it.
 
     >>> version_of("3.54.1")
     (3, 54, 1)

@@ -1,7 +1,7 @@
 """
 Examine a store's file: its pages, each row, and references between rows.
 
-Everything is read in one transaction; nothing is written.
+The caller opens the read transaction; nothing is written.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ UNREADABLE: Final = (
 )  # fmt: skip
 """The errors that reading a damaged row raises."""
 _INTEGRITY_MAX: Final = 100
+"""Findings of SQLite's integrity check, at most."""
 
-# A file is examined again and again in tests.
+# Analysing text takes most of the time, and tests examine the same file again and again.
 _encoded_terms = lru_cache(maxsize=10_000)(encode_terms)
 
 _NEVER: Final = {
@@ -101,22 +102,21 @@ _NEVER: Final = {
             SELECT max(id) AS n FROM scope UNION ALL SELECT max(epoch) FROM scope
             UNION ALL SELECT max(number) FROM thread))""",
 }
-"""Descriptions of damage, each with the query that finds such rows."""
+"""Rows that never exist in an intact file: a description, and the query that finds them."""
 
 
 def examine(connection: apsw.Connection) -> Iterator[str]:
     """
-    Yield what is wrong in the file of *connection*, one sentence for each finding.
+    Yield the damage found in the file of *connection*, one sentence for each finding.
 
-    It looks at the pages (SQLite's integrity check, which also compares their checksums), at
-    each row (its checksum, and whether it can be decoded), at what rows owe to each other
-    (threads and their counts, positions, sequence numbers, revisions, evidence, vectors), at each
-    entry (its hash and terms belong to its text) and at the feed (it gives exactly the live
-    entries).
+    Checks the pages (SQLite's integrity check, which also verifies their checksums), each row (its
+    checksum, and that it can be decoded), references between rows (threads and their counts,
+    positions, sequence numbers, revisions, evidence, vectors), each entry (that hash and terms
+    belong to its text) and the feed (that it lists exactly the live entries).
     """
     damage = list(_wrong_pages(connection))
     yield from damage
-    if damage:
+    if damage:  # queries over damaged pages would only add misleading findings
         return
     unreadable = list(unreadable_rows(connection))
     yield from unreadable
@@ -128,10 +128,10 @@ def examine(connection: apsw.Connection) -> Iterator[str]:
 @contextmanager
 def decoding(connection: apsw.Connection) -> Iterator[None]:
     """
-    Name the damaged row in an error that it caused.
+    Turn an error of the block that a damaged row caused into one that names the row.
 
     Raises:
-        DamagedRowError: The block failed, and a row cannot be decoded.
+        DamagedRowError: The block raised an error, and a row cannot be decoded.
     """
     try:
         yield
@@ -148,7 +148,7 @@ def _cause_of(error: Exception, connection: apsw.Connection) -> str | None:
     """Return the damage to rows that may have caused *error*, if any."""
     found = unreadable_rows(connection)
     if isinstance(error, LookupError):
-        # A row names another one, such as a message its thread, that an index no longer lists.
+        # A row refers to another one (a message to its thread) that an index no longer lists.
         found = chain(found, _wrong_rows(connection), _wrong_pages(connection))
     return next(found, None)
 
@@ -159,7 +159,7 @@ def _wrong_pages(connection: apsw.Connection) -> Iterator[str]:
 
 
 def unreadable_rows(connection: apsw.Connection) -> Iterator[str]:
-    """Yield each row that cannot be decoded, or does not match its checksum: table, key and why."""
+    """Yield the table, key and fault of each row that cannot be decoded or fails its checksum."""
     for table, (query, decode) in _DECODERS.items():
         for row in connection.execute(query):
             try:
@@ -212,16 +212,17 @@ def _decode_vector(row: Stored) -> None:
 
 
 def _columns_of(name: str) -> str:
-    """Return the columns that a query reads, without its condition."""
+    """Return the columns and the table that a query reads, without its condition."""
     return QUERIES[name].partition(" WHERE ")[0].removeprefix("SELECT ")
 
 
 _SCALE_BYTES: Final = 4
+"""Length of the scale before the numbers of a stored vector."""
 _KEYS: Final = MappingProxyType(
     {"scope": 1, "thread": 2, "message": 2, "memory": 2, "revision": 3, "vector": 3,
      "idempotency": 2, "formation": 2, "audit": 2, "side_record": 2},
 )  # fmt: skip
-"""How many of the columns that are read first name the row."""
+"""For each table, how many of the first columns read are the row's key."""
 _DECODERS: Final[Mapping[str, tuple[str, Callable[[Stored], None]]]] = MappingProxyType(
     {
         "scope": ("SELECT id, path FROM scope", _decode_scope),
@@ -245,7 +246,7 @@ _DECODERS: Final[Mapping[str, tuple[str, Callable[[Stored], None]]]] = MappingPr
         "audit": ("SELECT chain, n, subject FROM audit", _json_columns(2)),
     }
 )
-"""How the rows of a table are read in full, and what raises if one is not as it was written."""
+"""For each table, the query that reads its rows, and a function that raises for a damaged one."""
 
 
 def _wrong_rows(connection: apsw.Connection) -> Iterator[str]:
@@ -261,7 +262,7 @@ def _wrong_entries(connection: apsw.Connection) -> Iterator[str]:
         live = {(row.uid, row.seq) for row in messages} | {(row.uid, row.seq) for row in memories}
         fed = [(entry.uid, entry.seq) for entry in rows.changed(scope.id, 0, None)]
         if Counter(fed) != Counter(live):
-            yield f"the feed of {scope.segments!r} gives {len(fed)} entries, {len(live)} are live"
+            yield f"the feed of {scope.segments!r} lists {len(fed)} entries, {len(live)} are live"
         yield from (each for row in messages for each in _wrong_message(row))
         yield from (each for row in memories for each in _wrong_memory(rows, row))
         yield from _wrong_links(connection, rows, scope, memories)
@@ -271,7 +272,7 @@ def _wrong_message(row: MessageRow) -> Iterator[str]:
     content = None if row.content is None else json.loads(row.content)
     searched = message_text(row.text, row.name, content)
     if not isinstance(json.loads(row.metadata), dict):
-        yield f"message {row.id!r} has metadata that is no object"
+        yield f"message {row.id!r} has metadata that is not an object"
     yield from _wrong_text(f"message {row.id!r}", row, searched, row.time)
 
 
@@ -282,7 +283,7 @@ def _wrong_memory(rows: SQLiteRows, row: MemoryRow) -> Iterator[str]:
     versions: list[MemoryRow | RevisionRow] = [*past, row]
     for version in versions:
         if not isinstance(json.loads(version.value), dict):
-            yield f"{name} has a version {version.version} that is no object"
+            yield f"{name} has a version {version.version} that is not an object"
     for one, following in pairwise(past):
         if one.believed_until > following.believed_from:
             yield f"{name} was believed in two versions at once: {one.version} and the next"
@@ -301,7 +302,7 @@ def _wrong_text(
 def _wrong_links(
     connection: apsw.Connection, rows: SQLiteRows, scope: ScopeRow, memories: Iterable[MemoryRow]
 ) -> Iterator[str]:
-    """Yield the links of memories to messages that the evidence does not bear out, or misses."""
+    """Yield evidence that is not linked, and links without evidence."""
     named = {
         (*link, memory.uid)
         for memory in memories

@@ -1,4 +1,8 @@
-"""Read all entries of a scope in blocks of joined columns."""
+"""
+Read all entries of a scope in blocks of joined columns.
+
+SQLite joins each column of a block into one value, so that Python handles no value by itself.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +12,19 @@ from typing import Any, Final, Literal, TypeAlias
 from recollect.stores.rows import EntryBlock, VectorBlock
 
 BLOCKS_FROM: Final = 500
-"""A scope with no more entries than this is read faster row by row."""
+"""Read scopes with no more entries than this row by row, which is faster."""
 BLOCK_ROWS: Final = 8_192
 _FIRST: Final = -1
-"""Before every number that places an entry in its table."""
+"""A number before the first one of every table's key."""
 
 ReadOne: TypeAlias = Callable[[str, tuple[object, ...]], tuple[Any, ...]]
-"""Returns the one row of a named statement with these values."""
+"""A function that returns the single row of a named statement with these parameters."""
 
 
 def entry_blocks(
     read: ReadOne, name: Literal["message_block", "memory_block"], scope_id: int
 ) -> tuple[list[EntryBlock], int]:
-    """Return all entries of a table in a scope, and how many there are."""
+    """Return the blocks of all entries of a table in a scope, and the number of entries."""
     blocks, total = list[EntryBlock](), 0
     after = _FIRST, _FIRST
     while True:
@@ -34,6 +38,7 @@ def entry_blocks(
 
 
 def _place_of_last(block: EntryBlock, name: str) -> tuple[int, int]:
+    """Return the key of a block's last row, after which the next block begins."""
     if name == "message_block":
         return _last(block.thread), _last(block.position)
     return _last(block.seq), _last(block.uid)
@@ -52,4 +57,5 @@ def vector_blocks(read: ReadOne, scope_id: int, embedder: str) -> list[VectorBlo
 
 
 def _last(numbers: str) -> int:
+    """Return the last of numbers joined by commas."""
     return int(numbers.rpartition(",")[2])

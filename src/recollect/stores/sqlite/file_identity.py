@@ -9,10 +9,10 @@ from recollect.errors import StoreUnavailableError
 
 class Identity:
     """
-    The file and its log, as they were when the store was opened.
+    The device and inode numbers of the file and its log when the store was opened.
 
-    A file deleted or renamed while open can still be written through its descriptor: writes
-    acknowledged then would be lost. While a store is open, no other process removes its log.
+    A file deleted or renamed while open can still be written through its descriptor, and writes
+    acknowledged then would be lost. No other process removes the log while the store is open.
     """
 
     def __init__(self, path: str) -> None:
@@ -22,7 +22,7 @@ class Identity:
 
     def check(self) -> None:
         """
-        Raise if the names no longer lead to what was opened.
+        Raise if the names no longer lead to the files that were opened.
 
         Raises:
             StoreUnavailableError: The file or its log was moved, replaced or deleted.

@@ -9,9 +9,10 @@ from typing import Final
 import apsw
 
 from recollect.stores.file_state import FINDINGS_MAX, FileState
+from recollect.stores.sqlite.connections import open_alone
 from recollect.stores.sqlite.examination import examine
 from recollect.stores.sqlite.index_files import size_beside
-from recollect.stores.sqlite.page_checksums import VERIFYING, checksum_layer
+from recollect.stores.sqlite.page_checksums import VERIFYING
 from recollect.stores.sqlite.page_repairs import keeps_checksums, mismatching_pages
 
 _BESIDE: Final = ("-wal", "-shm", "-reserve", "-rewrites")
@@ -19,10 +20,10 @@ _BESIDE: Final = ("-wal", "-shm", "-reserve", "-rewrites")
 
 def read_file_state(path: Path) -> FileState:
     """
-    Read every page and every row of the file, and what rows owe to each other; nothing is written.
+    Examine every page and row of the file, and the references between rows; nothing is written.
 
-    Damage that keeps SQLite from reading the file at all is told like any other. Where pages do not
-    match their checksums, the rest is read without looking at these.
+    Damage that keeps SQLite from reading the file at all is reported like any other. If pages do
+    not match their checksums, the rest is examined without verifying checksums.
     """
     beside = (path.with_name(path.name + suffix) for suffix in _BESIDE)
     schema, damage, mismatched = 0, list[str](), list[int]()
@@ -48,8 +49,8 @@ def read_file_state(path: Path) -> FileState:
 
 
 def _examined(path: Path, *, are_compared: bool) -> tuple[int, list[str]]:
-    """Return the schema of the file, and the first things that are wrong in it."""
-    connection = _opened(path)
+    """Return the schema version of the file, and the first findings of its examination."""
+    connection = open_alone(path)
     try:
         connection.pragma("query_only", True)  # noqa: FBT003
         if not are_compared:
@@ -59,9 +60,3 @@ def _examined(path: Path, *, are_compared: bool) -> tuple[int, list[str]]:
         return schema, list(islice(examine(connection), FINDINGS_MAX))
     finally:
         connection.close()
-
-
-def _opened(path: Path) -> apsw.Connection:
-    # Not opened for reading alone: such a connection leaves the log and its index behind.
-    flags = apsw.SQLITE_OPEN_READWRITE
-    return apsw.Connection(str(path), flags=flags, vfs=checksum_layer())

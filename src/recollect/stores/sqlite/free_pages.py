@@ -12,21 +12,29 @@ from struct import Struct, unpack_from
 from typing import Final
 
 PAGES_MAX: Final = 1 << 25
-"""Up to here only pages of rows begin with their mark: all others begin with a page number."""
+"""
+Pages of a file, at most, for which the first byte of a page shows its kind.
 
-# Its kind, first free block, number of cells, where their content begins, free fragments.
+Overflow and free pages begin with a page number. Up to this one, its first byte is less than the
+kind of any b-tree page.
+"""
+
+# Kind, first free block, number of cells, start of the cell content, free fragments.
 _PAGE_HEADER: Final = Struct(">BHHHB")
 _HEADER_BYTES: Final = {0x02: 12, 0x05: 12, 0x0A: 8, 0x0D: 8}
+"""Length of a b-tree page's header, by its kind."""
 _FILE_HEADER_BYTES: Final = 100
 _FIRST_TRUNK_AT: Final = 32
+"""Offset in the file header of the number of the first trunk page of the free list."""
 _CONTENT_AT_64_KIB: Final = 65_536
+"""Stored as 0, as it does not fit into two bytes."""
 
 
 def gap_of(page: bytes, number: int) -> range:
     """
-    Return the unused range of a page of rows: between the cell pointers and the cells.
+    Return the unused range of a b-tree page: between the cell pointers and the cells.
 
-    Empty for other kinds of page, or malformed ones.
+    It is empty for other kinds of page and for malformed ones.
 
     >>> page = bytes([0x0D, 0, 0, 0, 1, 0, 14, 0, 0, 14, 7, 7, 7, 7, 1, 1])
     >>> gap_of(page, number=3)
@@ -54,7 +62,7 @@ def page_size(header: bytes) -> int:
 
 def free_pages(read_page: Callable[[int], bytes]) -> frozenset[int]:
     """
-    Return the free pages that hold nothing; those that list them are not among them.
+    Return the free pages without content, leaving out those that list them (trunk pages).
 
     Args:
         read_page: Returns a page by its number.

@@ -1,28 +1,27 @@
-"""The schema, step by step: numbered SQL files, each one transaction with its version."""
+"""Schema migrations: numbered SQL files, each applied in one transaction with its version."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Final
 
 import apsw
 
 from recollect.errors import StoreCorruptError, StoreVersionError
 from recollect.stores.sqlite.checksums import row_checksum
+from recollect.stores.sqlite.connections import transaction
 from recollect.stores.sqlite.driver_errors import LOG
 from recollect.stores.sqlite.statements import PACKAGE
 from recollect.stores.statements import file_names, read_text
 
 APPLICATION_ID: Final = 0x52434C4C
-"""Marks the file as ours, in its header: the letters RCLL."""
+"""The mark in the header of a file that says it is ours: the letters RCLL."""
 
 _STEP: Final = re.compile(r"(\d{4})_\w+\.sql")
 
 
 def read_steps() -> tuple[str, ...]:
-    """Return the steps in their order; the n-th brings the schema from version n-1 to n."""
+    """Return the steps in order; step n (from 1) brings the schema from version n-1 to n."""
     names = sorted(name for name in file_names(PACKAGE) if _STEP.fullmatch(name))
     return tuple(read_text(PACKAGE, name) for name in names)
 
@@ -33,10 +32,10 @@ SCHEMA_VERSION: Final = len(STEPS)
 
 def check_mark(application_id: int, path: str) -> None:
     """
-    Reject a database that does not bear our mark.
+    Reject a database without our mark.
 
     Raises:
-        StoreCorruptError: It is another application's.
+        StoreCorruptError: It belongs to another application.
     """
     if application_id != APPLICATION_ID:
         msg = (
@@ -48,10 +47,10 @@ def check_mark(application_id: int, path: str) -> None:
 
 def schema_version(connection: apsw.Connection, path: str) -> int:
     """
-    Return the schema version of the file; 0 if nothing is in it yet.
+    Return the schema version of the file; 0 for an empty file.
 
     Raises:
-        StoreCorruptError: It is another application's.
+        StoreCorruptError: It belongs to another application.
         StoreVersionError: A later release wrote it.
     """
     application_id = int(connection.pragma("application_id"))
@@ -74,16 +73,16 @@ def _has_tables(connection: apsw.Connection) -> bool:
 
 def migrate(connection: apsw.Connection, path: str) -> None:
     """
-    Bring the schema up to date; each step is atomic.
+    Upgrade the schema; each step is atomic.
 
-    Several processes may do this at once; later ones find the step done.
+    Several processes may do this at once: each checks the version again under the lock.
 
     Raises:
         StoreCorruptError: The file belongs to another application.
         StoreVersionError: A later release wrote it.
     """
     while _version_at_once(connection, path) < SCHEMA_VERSION:
-        # A step that changes what a row holds has to take its checksum anew.
+        # For steps that change the columns of a row, and so its checksum.
         connection.create_scalar_function("row_checksum", row_checksum, deterministic=True)
         with transaction(connection, "BEGIN IMMEDIATE"):
             version = schema_version(connection, path)
@@ -97,19 +96,6 @@ def migrate(connection: apsw.Connection, path: str) -> None:
 
 
 def _version_at_once(connection: apsw.Connection, path: str) -> int:
-    # Mark and version in one transaction, or another process could make the store between.
+    # Read mark and version in one transaction: another process may be creating the store.
     with transaction(connection, "BEGIN"):
         return schema_version(connection, path)
-
-
-@contextmanager
-def transaction(connection: apsw.Connection, begin: str) -> Iterator[None]:
-    """Commit what happens inside, or roll it back if that raises."""
-    connection.execute(begin)
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise

@@ -16,13 +16,13 @@ import apsw
 import numpy as np
 
 LAYER: Final = "cksmvfs"
-"""The name of the file layer, once it is loaded."""
+"""The name of the VFS once it is loaded; the extension that contains it has another name."""
 RESERVED_BYTES: Final = 8
-"""So many bytes at the end of each page hold its checksum."""
+"""Bytes at the end of each page that hold its checksum."""
 RESERVED_AT: Final = 20
-"""Where the file's header says how many bytes of each page are reserved."""
+"""Offset in the file header of the number of bytes reserved in each page."""
 VERIFYING: Final = "checksum_verification"
-"""The pragma that a file layer with checksums answers, and no other one."""
+"""The pragma that only this VFS answers."""
 _EXTENSION: Final = "cksumvfs"
 _WORD_BYTES: Final = 4
 
@@ -32,10 +32,10 @@ _coefficients: Final[dict[int, tuple[np.ndarray, np.ndarray]]] = {}
 
 def checksum_layer() -> str | None:
     """
-    Return the name of SQLite's file layer with checksums, loaded when it is first asked for.
+    Return the name of SQLite's VFS with page checksums, after loading it if necessary.
 
-    ``None`` if this build of the driver has none. Other connections of the process keep the
-    layer that they use by default.
+    ``None`` if this build of the driver does not contain it. Other connections of the process keep
+    their default VFS.
     """
     with _loading:
         if LAYER in apsw.vfs_names():
@@ -55,18 +55,18 @@ def _load() -> bool:
         return False
     finally:
         connection.close()
-        # Loading makes it the default for everybody in this process.
+        # Loading makes it the default of the whole process, for other libraries too.
         apsw.set_default_vfs(default)
     return LAYER in apsw.vfs_names()
 
 
 def are_compared(connection: apsw.Connection) -> bool:
-    """Return True if the file layer of *connection* computes and compares checksums."""
+    """Return True if the VFS of *connection* computes and verifies checksums."""
     return connection.pragma(VERIFYING) is not None
 
 
 def is_checksum_error(error: BaseException | None) -> bool:
-    """Return True if the driver found a page that does not match its checksum."""
+    """Return True if the driver raised *error* for a page that does not match its checksum."""
     code = getattr(error, "extendedresult", None)
     return isinstance(error, apsw.IOError) and code == apsw.SQLITE_IOERR_DATA
 
@@ -75,7 +75,7 @@ def page_checksum(page: bytes) -> bytes:
     """
     Return the checksum of a page as ``cksumvfs`` computes it, of all bytes but the last eight.
 
-    It is a sum of the page's words, each multiplied by a number that depends on its place alone.
+    It consists of two sums of the page's words, each word multiplied by a number for its place.
 
     >>> page_checksum(bytes(4_096)).hex()
     '0000000000000000'
@@ -100,9 +100,10 @@ def _coefficients_of(count: int) -> tuple[np.ndarray, np.ndarray]:
     """
     Return the factors of *count* words in the two sums of a checksum.
 
-    ``cksumvfs`` adds the words in pairs (x, y): first += x + second, then second += y + first.
-    A pair is thus multiplied by a power of [[1, 1], [1, 2]], modulo 2 to the power of 32.
+    ``cksumvfs`` adds the words in pairs (x, y): first += x + second, then second += y + first. So a
+    pair is multiplied by a power of the matrix [[1, 1], [1, 2]], modulo 2**32.
     """
+    # With the factors numpy computes a page at once; a loop over its words takes far longer.
     if count not in _coefficients:
         sums: tuple[list[int], list[int]] = ([], [])
         a, b, c, d = 1, 0, 0, 1

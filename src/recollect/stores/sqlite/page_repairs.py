@@ -1,14 +1,14 @@
 """
-Checksums of pages that are given anew: to a file that has none, and to pages that others wrote.
+Compute page checksums anew: for a file without any, and for pages that another program wrote.
 
-Another SQLite program that writes to the file, or carries its log over into it, leaves pages with
-wrong checksums. Only a person can know that this is what happened.
+Another SQLite program that writes to the file, or checkpoints its log, leaves pages with wrong
+checksums. Only the operator can know that this happened, and that the pages are not damaged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 from typing import Final
@@ -16,7 +16,13 @@ from typing import Final
 import apsw
 
 from recollect.errors import StoreError
-from recollect.stores.sqlite.connections import LOCK_WAIT_S, SqliteLocation, connect, open_raw
+from recollect.stores.sqlite.connections import (
+    HEADER_BYTES,
+    SqliteLocation,
+    connect,
+    location_of,
+    open_raw,
+)
 from recollect.stores.sqlite.driver_errors import LOG, store_errors
 from recollect.stores.sqlite.free_pages import page_size
 from recollect.stores.sqlite.page_checksums import (
@@ -31,12 +37,7 @@ from recollect.stores.sqlite.page_rewrites import REWRITES_MAX, rewrite_pages
 from recollect.stores.sqlite.vacuum import at_rest
 
 _READ_PAGES: Final = 256
-_HEADER_BYTES: Final = 100
-
-
-def location_of(path: str) -> SqliteLocation:
-    """Return the location of the file at *path*, for work on it as a whole."""
-    return SqliteLocation(path=path, vfs=None, durability="full", lock_wait_s=LOCK_WAIT_S)
+"""Pages read at once."""
 
 
 def keeps_checksums(path: str) -> bool:
@@ -61,7 +62,7 @@ def accept_pages(path: str) -> int:
         StoreUnavailableError: Another connection keeps writing, or holds the log.
         StoreError: SQLite failed; pages already changed stay changed.
     """
-    # Below the layer that would refuse to read these very pages.
+    # Without the VFS that verifies checksums: it would refuse to read these pages.
     plain = replace(location_of(path), vfs=_plain_layer())
     count = 0
     with (
@@ -75,7 +76,7 @@ def accept_pages(path: str) -> int:
             rewrite_pages(plain, batch)
             count += len(batch)
     if count:
-        LOG.warning("%r: %d pages were given new checksums", path, count)
+        LOG.warning("%r: %d pages with wrong checksums were accepted", path, count)
     return count
 
 
@@ -83,7 +84,7 @@ def add_checksums(path: str) -> bool:
     """
     Enable page checksums for a file; return False if it had them already.
 
-    Rewrites the whole file, like ``VACUUM``, which needs as much space again.
+    It rewrites the whole file by ``VACUUM``, which needs as much space again.
 
     Raises:
         StoreError: SQLite failed, or the driver does not support checksums; nothing has changed.
@@ -95,13 +96,13 @@ def add_checksums(path: str) -> bool:
         if not are_compared(connection):
             msg = (
                 f"{path!r}: this build of apsw keeps no checksums of pages: install apsw from its "
-                "wheel, which brings the extension cksumvfs"
+                "wheel, which includes the extension cksumvfs"
             )
             raise StoreError(msg)
         connection.reserve_bytes(reserve=RESERVED_BYTES)
         connection.execute("VACUUM")
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-    LOG.info("%r: its pages have checksums now", path)
+    LOG.info("%r: page checksums were added", path)
     return True
 
 
@@ -110,13 +111,14 @@ def _plain_layer() -> str:
 
 
 def _header(location: SqliteLocation) -> bytes:
-    with _raw(location) as file:
-        return file.xRead(min(file.xFileSize(), _HEADER_BYTES), 0) if file.xFileSize() else b""
+    with open_raw(location, apsw.SQLITE_OPEN_READONLY) as file:
+        return file.xRead(min(file.xFileSize(), HEADER_BYTES), 0) if file.xFileSize() else b""
 
 
 def _mismatching(location: SqliteLocation) -> Iterator[tuple[int, bytes]]:
+    """Yield the number, from 0, and the content of each page with a wrong checksum."""
     size = page_size(_header(location))
-    with _raw(location) as file:
+    with open_raw(location, apsw.SQLITE_OPEN_READONLY) as file:
         pages = file.xFileSize() // size
         for start in range(0, pages, _READ_PAGES):
             count = min(_READ_PAGES, pages - start)
@@ -125,13 +127,3 @@ def _mismatching(location: SqliteLocation) -> Iterator[tuple[int, bytes]]:
                 page = block[number * size : (number + 1) * size]
                 if not has_checksum(page):
                     yield start + number, page
-
-
-@contextmanager
-def _raw(location: SqliteLocation) -> Iterator[apsw.VFSFile]:
-    """Open the bytes of the file, below any layer, while the block lasts."""
-    file = open_raw(location, apsw.SQLITE_OPEN_READONLY)
-    try:
-        yield file
-    finally:
-        file.xClose()

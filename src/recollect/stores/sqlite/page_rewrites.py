@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -23,10 +23,10 @@ from recollect.stores.sqlite.driver_errors import LOG
 from recollect.stores.sqlite.page_checksums import has_checksum
 
 Pages: TypeAlias = Mapping[int, bytes]
-"""Whole pages by their numbers, which count from 0."""
+"""Whole pages by number, counted from 0."""
 
 REWRITES_MAX: Final = 512
-"""So many pages are rewritten at once: their file fits into the reserve of a full disk."""
+"""Pages rewritten at once, at most, so that their file fits into the reserve of a full disk."""
 _SECTOR_BYTES: Final = 512
 """The unit that a disk writes atomically."""
 _MAGIC: Final = b"recollect rewrites 1"
@@ -34,9 +34,10 @@ _HEAD: Final = struct.Struct(">20sII")
 _NUMBER: Final = struct.Struct(">I")
 _DIGEST_BYTES: Final = 32
 _ALONE_WAIT_S: Final = 1.0
+"""How long opening a store waits for others before it leaves interrupted rewrites to them."""
 _PIECE_BYTES: Final = 65_536
-"""SQLite's file layer for Unix writes no more than 128 KiB at once."""
-# As a journal, so that the folder reaches the disk with it.
+"""Bytes written at once: SQLite's VFS for Unix writes 128 KiB at most."""
+# Opened as a journal, because SQLite then syncs the folder, and so the file's name, as well.
 _BESIDE: Final = (
     apsw.SQLITE_OPEN_MAIN_JOURNAL | apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 )
@@ -49,11 +50,12 @@ def rewrite_pages(location: SqliteLocation, pages: Pages) -> None:
     Raises:
         apsw.Error: SQLite's VFS failed. With a full disk nothing was changed.
     """
-    with closing(_File(open_raw(location, apsw.SQLITE_OPEN_READWRITE))) as file:
-        old = {number: file.page(number, len(page)) for number, page in pages.items()}
-        _put_down(location, encode_rewrites(old, pages))
-        file.write(pages)
-    _take_up(location)
+    with open_raw(location, apsw.SQLITE_OPEN_READWRITE) as file:
+        old = {number: _read_page(file, number, len(page)) for number, page in pages.items()}
+        # Synced before the first page is overwritten: from here on the write can be repeated.
+        _write_journal(location, encode_rewrites(old, pages))
+        _write_pages(file, pages)
+    _remove_journal(location)
 
 
 def repeat_rewrites(location: SqliteLocation) -> None:
@@ -69,7 +71,7 @@ def repeat_rewrites(location: SqliteLocation) -> None:
             if is_alone:
                 _repeat(location)
                 return
-        # Whoever has the store open repeated what had to be, or is just rewriting itself.
+        # Another process has the store open: it finished the rewrites, or is making some now.
         if not wait(tried):
             return
         tried += 1
@@ -82,14 +84,13 @@ def discard_rewrites(location: SqliteLocation) -> None:
     Interrupted pages were finished when the store was opened.
     """
     if Path(_beside(location)).exists():
-        _take_up(location)
+        _remove_journal(location)
 
 
 @contextmanager
 def _alone(location: SqliteLocation) -> Iterator[bool]:
-    """Yield whether no connection has the store open, and keep it so while the block lasts."""
-    file = open_raw(location, apsw.SQLITE_OPEN_READWRITE)
-    try:
+    """Lock the store for this process alone; yield False if another connection has it open."""
+    with open_raw(location, apsw.SQLITE_OPEN_READWRITE) as file:
         try:
             # Every connection with a write-ahead log holds a shared lock as long as it is open.
             file.xLock(apsw.SQLITE_LOCK_SHARED)
@@ -97,28 +98,29 @@ def _alone(location: SqliteLocation) -> Iterator[bool]:
             is_alone = True
         except apsw.BusyError:
             is_alone = False
-        yield is_alone
-    finally:
-        file.xUnlock(apsw.SQLITE_LOCK_NONE)
-        file.xClose()
+        try:
+            yield is_alone
+        finally:
+            file.xUnlock(apsw.SQLITE_LOCK_NONE)
 
 
 def _repeat(location: SqliteLocation) -> None:
-    found = decode_rewrites(_content(location, _beside(location)))
-    with closing(_File(open_raw(location, apsw.SQLITE_OPEN_READWRITE))) as file:
+    """Write the torn pages again, and remove the file beside."""
+    found = decode_rewrites(_read_journal(location))
+    with open_raw(location, apsw.SQLITE_OPEN_READWRITE) as file:
         torn = {
             number: page
             for number, (sectors, page) in found.items()
-            if is_torn(file.page(number, len(page)), sectors, page)
+            if is_torn(_read_page(file, number, len(page)), sectors, page)
         }
         if torn:
-            LOG.warning("%s: %d pages are finished that were cut off", location.path, len(torn))
-            file.write(torn)
-    _take_up(location)
+            LOG.warning("%s: finishing %d pages that were cut off", location.path, len(torn))
+            _write_pages(file, torn)
+    _remove_journal(location)
 
 
 def encode_rewrites(old: Pages, new: Pages) -> bytes:
-    """Encode a rewrite of *old* to *new* pages: checksums of the old, and the new ones."""
+    """Encode the *new* pages, each with the checksums of the sectors of the *old* one."""
     size = len(next(iter(new.values()), b""))
     parts = [_HEAD.pack(_MAGIC, size, len(new))]
     for number, page in new.items():
@@ -129,7 +131,11 @@ def encode_rewrites(old: Pages, new: Pages) -> bytes:
 
 
 def decode_rewrites(content: bytes) -> dict[int, tuple[tuple[int, ...], bytes]]:
-    """Return sums and pages by number; nothing of a file that did not reach the disk whole."""
+    """
+    Return the checksums of the old sectors, and the new page, by page number.
+
+    Empty if the file did not reach the disk whole: then no page was overwritten yet.
+    """
     body, digest = content[:-_DIGEST_BYTES], content[-_DIGEST_BYTES:]
     if blake2b(body, digest_size=_DIGEST_BYTES).digest() != digest:
         return {}
@@ -143,7 +149,12 @@ def decode_rewrites(content: bytes) -> dict[int, tuple[tuple[int, ...], bytes]]:
 
 
 def is_torn(page: bytes, sectors: tuple[int, ...], new: bytes) -> bool:
-    """Return True if *page* became part of *new*, and is no whole page yet."""
+    """
+    Return True if *page* is a mix of its old sectors and those of *new*.
+
+    Args:
+        sectors: Checksums of the old sectors.
+    """
     if len(page) != len(new) or has_checksum(page):
         return False
     now, then = _sums(page), _sums(new)
@@ -154,57 +165,46 @@ def _sums(page: bytes) -> list[int]:
     return [crc32(page[at : at + _SECTOR_BYTES]) for at in range(0, len(page), _SECTOR_BYTES)]
 
 
-class _File:
-    """The pages of the store's file, below any layer that looks at checksums."""
+def _read_page(file: apsw.VFSFile, number: int, size: int) -> bytes:
+    return file.xRead(size, number * size)
 
-    def __init__(self, raw: apsw.VFSFile) -> None:
-        self._raw = raw
 
-    def page(self, number: int, size: int) -> bytes:
-        return self._raw.xRead(size, number * size)
-
-    def write(self, pages: Pages) -> None:
-        for number, page in sorted(pages.items()):
-            self._raw.xWrite(page, number * len(page))
-        self._raw.xSync(apsw.SQLITE_SYNC_NORMAL)
-
-    def close(self) -> None:
-        self._raw.xClose()
+def _write_pages(file: apsw.VFSFile, pages: Pages) -> None:
+    for number, page in sorted(pages.items()):
+        file.xWrite(page, number * len(page))
+    file.xSync(apsw.SQLITE_SYNC_NORMAL)
 
 
 def _beside(location: SqliteLocation) -> str:
     return f"{location.path}-rewrites"
 
 
-def _opened_beside(location: SqliteLocation) -> apsw.VFSFile:
-    return apsw.VFSFile(location.vfs or "", _beside(location), [_BESIDE, 0])
-
-
-def _content(location: SqliteLocation, beside: str) -> bytes:
-    size = Path(beside).stat().st_size
-    file = _opened_beside(location)
+@contextmanager
+def _open_journal(location: SqliteLocation) -> Iterator[apsw.VFSFile]:
+    file = apsw.VFSFile(location.vfs or "", _beside(location), [_BESIDE, 0])
     try:
-        return file.xRead(size, 0) if size else b""
+        yield file
     finally:
         file.xClose()
 
 
-def _put_down(location: SqliteLocation, content: bytes) -> None:
-    file = _opened_beside(location)
-    try:
+def _read_journal(location: SqliteLocation) -> bytes:
+    size = Path(_beside(location)).stat().st_size
+    with _open_journal(location) as file:
+        return file.xRead(size, 0) if size else b""
+
+
+def _write_journal(location: SqliteLocation, content: bytes) -> None:
+    with _open_journal(location) as file:
         file.xTruncate(0)
         for at in range(0, len(content), _PIECE_BYTES):
             file.xWrite(content[at : at + _PIECE_BYTES], at)
         file.xSync(apsw.SQLITE_SYNC_NORMAL)
-    finally:
-        file.xClose()
 
 
-def _take_up(location: SqliteLocation) -> None:
-    """Empty and remove the file beside; if that does not reach the disk, nothing is repeated."""
-    file = _opened_beside(location)
-    try:
+def _remove_journal(location: SqliteLocation) -> None:
+    # Emptied first, and without a sync: if the old content comes back after a power loss, repeating
+    # it finds no torn page and changes nothing.
+    with _open_journal(location) as file:
         file.xTruncate(0)
-    finally:
-        file.xClose()
     Path(_beside(location)).unlink(missing_ok=True)

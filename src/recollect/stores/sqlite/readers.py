@@ -1,4 +1,4 @@
-"""Read connections: one per reader thread, and one per caller in place."""
+"""Run queries on read connections: one per reader thread, and one per caller in place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import apsw
 
 from recollect.errors import StoreClosedError, StoreCorruptError
 from recollect.stores.call_queue import CallQueue
-from recollect.stores.sqlite.connections import SqliteLocation, connect, let_go
+from recollect.stores.sqlite.connections import SqliteLocation, close_quietly, connect
 from recollect.stores.sqlite.driver_errors import is_mismatch, store_errors
 from recollect.stores.sqlite.examination import decoding
 from recollect.stores.sqlite.file_identity import Identity
@@ -28,34 +28,38 @@ ResultT = TypeVar("ResultT")
 AnyQuery: TypeAlias = Query[Any]
 _NUMBERS: Final = count(1)
 _PAUSE_S: Final = 0.02
+"""Pause before a page that did not match its checksum is read again."""
 READERS_MAX: Final = 4
-"""More at once would only take turns: rows become objects one thread at a time."""
+"""
+Reader threads, at most.
+
+More would only wait for the interpreter's lock, under which rows become objects.
+"""
 BRIEF_TOGETHER_MAX: Final = 256
-"""At most this many brief queries share a transaction."""
+"""Brief queries that share a transaction, at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """A connection that reads, with a number that no other in this process has, or had."""
+    """A read connection, with a number that no other one of this process ever has."""
 
     connection: apsw.Connection
     number: int
 
     @classmethod
     def on(cls, location: SqliteLocation) -> _Reader:
-        """Open one."""
+        """Open a reader for the file at *location*."""
         return cls(connect(location, for_reading=True), next(_NUMBERS))
 
 
 class Readers:
     """
-    Runs queries in read transactions: all rows of a query are of one moment.
+    Runs queries in read transactions, each on a consistent snapshot.
 
-    Every commit that was acknowledged before the query is seen. A thread is started when
-    a query comes while all others are busy, up to *threads_max*; as many callers read in place,
-    and others wait for them. Queries that wait for a thread at the same time share a transaction,
-    up to *together*: more than one only where all are brief, because each is answered with the
-    last.
+    A query sees every commit acknowledged before it. If all threads are busy, a new one is started,
+    up to *threads_max*; as many callers may read in place, and more wait for these. Up to
+    *together* waiting queries share a transaction. Use more than one for brief queries only,
+    because all are answered together when the last is done.
     """
 
     def __init__(
@@ -97,7 +101,7 @@ class Readers:
 
     def run_here(self, query: Query[ResultT]) -> ResultT:
         """
-        Run *query* on this thread, and return its result; blocking.
+        Run *query* on the calling thread, and return its result; blocks.
 
         Raises:
             StoreClosedError: The readers were closed.
@@ -107,7 +111,7 @@ class Readers:
         except StoreCorruptError as error:
             if not is_mismatch(error):
                 raise
-        sleep(_PAUSE_S)
+        sleep(_PAUSE_S)  # cleaning may have been rewriting that page: see `_run`
         return self._run_here_once(query)
 
     def _run_here_once(self, query: Query[ResultT]) -> ResultT:
@@ -115,6 +119,7 @@ class Readers:
         is_good = False
         try:
             with store_errors(self._location.path):
+                # Before and after: rows of a file that was replaced meanwhile must not be returned.
                 self._identity.check()
                 reader = reader or _Reader.on(self._location)
                 with _transaction(reader.connection):
@@ -126,7 +131,7 @@ class Readers:
             self._put_back(reader, is_good=is_good)
 
     def _taken(self) -> _Reader | None:
-        """Wait for a turn in place; return a reader if one is idle."""
+        """Wait for a turn to read in place; return an idle reader, if there is one."""
         with self._counting:
             self._counting.wait_for(lambda: self._is_closed or self._in_place < self._threads_max)
             if self._is_closed:
@@ -140,7 +145,7 @@ class Readers:
             if reader and is_good and not self._is_closed:
                 self._idle.append(reader)
             elif reader:
-                let_go(reader.connection)
+                close_quietly(reader.connection)
             self._in_place -= 1
             self._counting.notify_all()
 
@@ -149,12 +154,12 @@ class Readers:
         with self._counting:
             self._is_closed = True
             while self._idle:
-                let_go(self._idle.pop().connection)
+                close_quietly(self._idle.pop().connection)
             self._line.close(len(self._threads))
             self._counting.notify_all()
 
     def join(self) -> None:
-        """Wait until all threads have ended, and all who read in place."""
+        """Wait until all threads and all readers in place have ended."""
         for thread in self._threads:
             thread.join()
         with self._counting:
@@ -167,18 +172,19 @@ class Readers:
             more, ended = self._line.take_more(self._together - 1)
             calls = [call for call in (first, *more) if not call.future.cancelled()]
             reader = self._run(calls, reader) if calls else reader
-            with self._counting:  # before the answer: who then asks again needs no other thread
+            # Count before answering: a caller that asks again at once must not start a thread.
+            with self._counting:
                 self._unserved -= 1 + len(more)
             answer(calls)
         if reader:
-            let_go(reader.connection)
+            close_quietly(reader.connection)
 
     def _run(self, calls: list[ThreadCall[AnyQuery]], reader: _Reader | None) -> _Reader | None:
-        """Run queries, which keep their outcomes; return the reader if it is good for others."""
+        """Run queries and keep their outcomes; return the reader if it can be used again."""
         reader = self._run_once(calls, reader)
         again = [call for call in calls if is_mismatch(call.error)]
         if again:
-            # Cleaning may have been rewriting that page while it was read.
+            # Not damage yet: cleaning may have been rewriting the page while it was read.
             for call in again:
                 call.error = None
             sleep(_PAUSE_S)
@@ -201,8 +207,9 @@ class Readers:
             for call in calls:
                 call.fail(group.error)
         errors = [call.error.__cause__ for call in calls if call.error]
+        # After an error of the driver the connection may be in any state.
         if reader and any(isinstance(each, apsw.Error) for each in errors):
-            let_go(reader.connection)
+            close_quietly(reader.connection)
             return None
         return reader
 
@@ -213,7 +220,7 @@ def _transaction(connection: apsw.Connection) -> Iterator[None]:
     try:
         yield
     finally:
-        # SQLite has ended it already where it could not read the file.
+        # SQLite has rolled back already if it could not read the file.
         if connection.in_transaction:
             connection.execute("ROLLBACK")
 

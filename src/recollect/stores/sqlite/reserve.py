@@ -1,4 +1,4 @@
-"""Room that is kept on the disk so that erasing works when nothing else does."""
+"""Disk space kept in reserve, so that erasing works on a full disk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recollect.observability.logs import kind_of
 from recollect.stores.sqlite.driver_errors import LOG
 
 RESERVE_BYTES: Final = 4 << 20
-"""As much as the log holds when it is due to be carried over into the file."""
+"""The size of a log when it is due for a checkpoint."""
 
 
 class Reserve:
@@ -29,7 +29,7 @@ class Reserve:
         self._file = Path(f"{store_path}-reserve")
 
     def release(self) -> bool:
-        """Release the space; return True if there was any."""
+        """Delete the file to release its space; return True if there was one."""
         try:
             self._file.unlink()
         except OSError:
@@ -37,13 +37,13 @@ class Reserve:
         return True
 
     def fill(self) -> None:
-        """Allocate the space, if the disk has it."""
+        """Allocate the space if it is missing; log a warning if the disk is too full."""
         try:
             if not self._file.exists() or self._file.stat().st_size < RESERVE_BYTES:
                 self._allocate()
         except OSError as error:
             LOG.warning(
-                "%s: there is no room to keep back for erasing on a full disk: %s",
+                "%s: no space can be reserved for erasing on a full disk: %s",
                 *(self._file, kind_of(error)),
             )
             with suppress(OSError):

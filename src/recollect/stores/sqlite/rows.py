@@ -1,4 +1,4 @@
-"""`Rows` over a SQLite connection: every answer an index read of constant SQL."""
+"""`Rows` over a SQLite connection: each method reads an index by constant SQL."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import apsw
 
@@ -51,8 +51,6 @@ from recollect.stores.sqlite.feed_blocks import BLOCKS_FROM, entry_blocks, vecto
 from recollect.stores.sqlite.statements import QUERIES
 from recollect.stores.validation import decode_json
 
-"""A row as the driver returns it."""
-
 Bound: TypeAlias = tuple[object, ...]
 """The values of a statement's parameters, in order."""
 
@@ -60,6 +58,7 @@ RowT = TypeVar("RowT")
 
 _index_file_row: Final = maker_of(IndexFileRow)
 _LAST: Final = (1 << 63) - 1
+"""SQLite's greatest integer: no upper bound."""
 _KIND: Final = FeedEntry._fields.index("kind")
 _COUNTS: Final = MappingProxyType(
     {
@@ -73,7 +72,7 @@ _VALUE: Final = [each.name for each in fields(MemoryRow)].index("value")
 _SCOPE_NUMBERS: Final = [
     at for at, each in enumerate(fields(ScopeRow)) if each.type in ("int", int)
 ]
-# Behind the columns of these stands their checksum.
+# The queries of these tables return the checksum as the last column.
 _CHECKED_MESSAGE: Final = checker_of(MessageRow, "message", "scope_id", "uid")
 _CHECKED_MEMORY: Final = checker_of(MemoryRow, "memory", "scope_id", "uid")
 _CHECKED_REVISION: Final = checker_of(RevisionRow, "revision", "scope_id", "uid", "version")
@@ -81,37 +80,39 @@ _CHECKED_SIDE: Final = checker_of(SideRow, "side_record", "scope_id", "uid")
 
 
 def side_row(row: Stored) -> SideRow:
-    """Return a side record from its columns, once they agree with their checksum."""
+    """Return a side record from its columns, after verifying their checksum."""
     return columns.side_row(_CHECKED_SIDE(row))
 
 
 def scope_row(row: Stored) -> ScopeRow:
-    """Return a scope from its columns; it has no checksum, so its numbers have to be numbers."""
+    """Return a scope from its columns, after checking that its numbers are numbers."""
+    # A scope has no checksum, and SQLite returns a damaged number as another type.
     if not all(type(row[at]) is int for at in _SCOPE_NUMBERS):
-        msg = f"the row of the table scope with id {row[0]!r} holds other values than a scope's"
+        msg = f"the row of the table scope with id {row[0]!r} has values of a wrong type"
         raise DamagedRowError(msg)
     return columns.scope_row(row)
 
 
 def message_row(row: Stored) -> MessageRow:
-    """Return a message from its columns, once they agree with their checksum."""
+    """Return a message from its columns, after verifying their checksum."""
     return columns.message_row(_CHECKED_MESSAGE(row))
 
 
 def memory_row(row: Stored) -> MemoryRow:
-    """Return a memory from its columns, once they agree with their checksum."""
+    """Return a memory from its columns, after verifying their checksum."""
     return columns.memory_row(_CHECKED_MEMORY(row))
 
 
 def revision_row(row: Stored) -> RevisionRow:
-    """Return a past version from its columns, once they agree with their checksum."""
+    """Return a past version from its columns, after verifying their checksum."""
     return columns.revision_row(_CHECKED_REVISION(row))
 
 
 def _blob(value: object) -> bytes:
-    """Return *value* if it is bytes: of a number in a damaged row `bytes` would make zeros."""
+    """Return *value* if it is bytes."""
+    # Not `bytes(value)`: of a number in a damaged row it would make as many zeros.
     if not isinstance(value, bytes):
-        msg = f"bytes were expected, and {type(value).__name__} is there"
+        msg = f"a column holds {type(value).__name__} where bytes were written"
         raise DamagedRowError(msg)
     return value
 
@@ -132,16 +133,16 @@ class SQLiteRows(DerivedReads):
         self._open: set[apsw.Cursor] = set()
 
     def close(self) -> None:
-        """Close unfinished iterations, which would hold the transaction open."""
+        """Close unfinished iterations: they would keep the transaction open."""
         while self._open:
             self._open.pop().close(force=True)
 
     @property
     def moment(self) -> ReadMoment | None:
         """
-        Return the moment, if this is the transaction of a connection that only reads.
+        Return the `ReadMoment` of a read connection's transaction, else ``None``.
 
-        SQLite changes its ``data_version`` when another connection has committed, and only then
+        SQLite changes a connection's ``data_version`` only when another one has committed
         (https://www.sqlite.org/pragma.html#pragma_data_version).
         """
         if self._reader is None:
@@ -235,6 +236,7 @@ class SQLiteRows(DerivedReads):
         state: MemoryState | None = None,
     ) -> Iterator[MemoryRow]:
         found = map(memory_row, self._memories(scope_id, type_, after, state))
+        # Only a complete listing can be compared with the number of rows.
         if type_ is None and after is None and state is None:
             return self._counted("memory", scope_id, found)
         return found
@@ -258,7 +260,8 @@ class SQLiteRows(DerivedReads):
         self, scope_id: int, type_: str | None, conditions: Sequence[Condition]
     ) -> Iterator[MemoryRow]:
         stored = self._memories(scope_id, type_, None, None)
-        for row in map(_CHECKED_MEMORY, stored):  # most satisfy none, and are made no object of
+        # Filter on the columns: most rows do not match, and need no object.
+        for row in map(_CHECKED_MEMORY, stored):
             if matches(conditions, decode_json(row[_VALUE])):
                 yield columns.memory_row(row)
 
@@ -318,7 +321,7 @@ class SQLiteRows(DerivedReads):
         return FeedBlocks(entries=(*messages, *memories), vectors=tuple(vectors))
 
     def index_files(self, scope_id: int) -> Sequence[IndexFileRow]:
-        """Return the rows of the index files of a scope, also of those not finished."""
+        """Return the rows of all index files of a scope, unfinished ones included."""
         return list(map(_index_file_row, self._all("index_files", (scope_id,))))
 
     def all_index_files(self) -> Sequence[IndexFileRow]:
@@ -326,14 +329,13 @@ class SQLiteRows(DerivedReads):
         return list(map(_index_file_row, self._all("all_index_files", ())))
 
     def has_index_file(self, scope_id: int) -> bool:
-        """Return True if a row of an index file of the scope is there."""
+        """Return True if the scope has a row of an index file."""
         return self._first("has_index_file", (scope_id,)) is not None
 
     def memory_summaries(self, scope_id: int) -> MemorySummaries:
         count, *found = self._one("memory_summaries", (scope_id,))
         self._check_count("memory", scope_id, count)
-        columns: list[list[Any]] = [json.loads(each) if each else [None] * count for each in found]
-        return MemorySummaries(*columns)
+        return MemorySummaries._make(json.loads(each) if each else [None] * count for each in found)
 
     def removed(self, scope_id: int, after: int) -> Sequence[int]:
         return [uid for (uid,) in self._all("removed", (scope_id, after))]
@@ -410,7 +412,7 @@ class SQLiteRows(DerivedReads):
         return [audit_row(row) for row in found]
 
     def _counted(self, table: str, scope_id: int, found: Iterator[RowT]) -> Iterator[RowT]:
-        """Yield all rows of a scope; raise at the end if another index lists more, or fewer."""
+        """Yield all rows of a scope; raise at the end if another index lists more or fewer."""
         count = 0
         for row in found:
             count += 1
@@ -419,15 +421,15 @@ class SQLiteRows(DerivedReads):
 
     def _check_count(self, table: str, scope_id: int, count: int) -> None:
         """
-        Compare how many rows of a scope were read with how many an index lists.
+        Raise if the number of rows read differs from the number that the index of uids lists.
 
-        A page of a table or index that lost rows, or is an older one, still reads well.
+        A page that lost rows, or is an older version of itself, can be read without an error.
         """
         ((listed,),) = self._all(_COUNTS[table], (scope_id,))
         if listed != count:
             msg = (
-                f"of the rows of the table {table} with scope_id {scope_id} {count} were read, "
-                f"and its index of uids lists {listed}"
+                f"{count} rows of the table {table} with scope_id {scope_id} were read, but its "
+                f"index of uids lists {listed}"
             )
             raise DamagedRowError(msg)
 
@@ -440,7 +442,7 @@ class SQLiteRows(DerivedReads):
     def _one(self, name: str, values: Bound) -> Stored:
         found = self._all(name, values)
         if len(found) != 1:
-            msg = f"one row was expected of the query {name!r}, and {len(found)} are there"
+            msg = f"the query {name!r} returned {len(found)} rows where one exists"
             raise DamagedRowError(msg)
         return found[0]
 
@@ -449,6 +451,7 @@ class SQLiteRows(DerivedReads):
         return iter(self._connection.executemany(QUERIES[name], keys).fetchall())
 
     def _each(self, name: str, values: Bound) -> Iterator[Stored]:
+        """Yield rows as they are read; the cursor is closed with the iteration or by `close`."""
         cursor = self._connection.execute(QUERIES[name], values)
         self._open.add(cursor)
         try:

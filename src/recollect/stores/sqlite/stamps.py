@@ -1,4 +1,4 @@
-"""The stamp of a file's settings: counted by its writer, read by this process."""
+"""The settings stamp of a file: its writer counts it, readers of the process take it."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ from recollect.stores.system_clock import timer_s
 from recollect.stores.unit_of_work import Effect
 
 STAMP_S: Final = 1.0
-"""So long after the writer last looked for others' changes a stamp is given."""
+"""How long a stamp is given out after the writer last looked for changes by others."""
 
 
 class Stamps:
     """
-    Counts the transactions after which a setting may be another one.
+    Counts the transactions that may have changed a setting.
 
-    Those of other connections are noticed when the next transaction begins, by ``PRAGMA
-    data_version``, which no commit of the same connection changes. While a transaction goes on,
-    readers are given the stamp of before: what they read then may be older than its end.
+    Commits of other connections are noticed when the next write transaction begins, by ``PRAGMA
+    data_version``, which commits of the same connection do not change. During a transaction
+    readers get the stamp from before it, because settings read then may predate its end.
     """
 
     def __init__(self) -> None:
         self.present = 0
-        """The stamp as the transaction that is open sees it."""
+        """The stamp as the open transaction sees it."""
         self._looked_at_s = -math.inf
-        self._told = 0, self._looked_at_s
+        # One tuple, replaced as a whole: other threads read it without a lock.
+        self._published = 0, self._looked_at_s
         self._version: int | None = None
         self._connection: apsw.Connection | None = None
 
     def begin(self, connection: apsw.Connection) -> None:
-        """Notice, in a transaction that has just begun to write, what others committed."""
+        """Notice commits of others, at the start of a write transaction."""
         version = int(connection.pragma("data_version"))
         self._looked_at_s = timer_s()
         if connection is not self._connection or version != self._version:
@@ -41,15 +42,16 @@ class Stamps:
             self._connection, self._version = connection, version
 
     def note(self, effect: Effect) -> None:
-        """Record what the transaction writes."""
+        """Count *effect* if it may change a setting."""
         if changes_settings(effect):
             self.present += 1
 
     def end(self) -> None:
-        """Publish the stamp, now that the transaction is over."""
-        self._told = self.present, self._looked_at_s
+        """Publish the stamp after the transaction has ended."""
+        self._published = self.present, self._looked_at_s
 
-    def told(self) -> int | None:
-        """Return the stamp, from any thread; ``None`` if nothing was written lately."""
-        stamp, looked_at_s = self._told
+    def published(self) -> int | None:
+        """Return the stamp, on any thread; ``None`` if nothing was written recently."""
+        # Without writes nobody looks for commits of other processes, and the stamp may be stale.
+        stamp, looked_at_s = self._published
         return stamp if timer_s() - looked_at_s <= STAMP_S else None

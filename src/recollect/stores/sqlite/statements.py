@@ -1,4 +1,4 @@
-"""The SQL of the store in a SQLite file, by name."""
+"""The SQL statements of the SQLite store, by name."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from typing import Final
 from recollect.stores.statements import named_statements, read_text
 
 PACKAGE: Final = "recollect.stores.sqlite"
-"""Where the files are."""
+"""The package that contains the SQL files."""
 QUERIES: Final = named_statements(read_text(PACKAGE, "queries.sql"))
 WRITES: Final = named_statements(read_text(PACKAGE, "writes.sql"))

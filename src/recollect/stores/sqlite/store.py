@@ -1,4 +1,4 @@
-"""The store in one SQLite file: the default, for one machine, without a server."""
+"""The SQLite store, the default: one file on one machine, without a server."""
 
 from __future__ import annotations
 
@@ -45,15 +45,16 @@ class SQLiteStore(Store):
     """
     A store in one file, shared by all tasks, threads and processes of one machine.
 
-    What was acknowledged survives the death of the process, and with the default
-    durability a power loss. Callers that write at the same time share a commit. Beside
-    the file SQLite keeps a log (``-wal``) and its index (``-shm``) while it is open, and
-    the store some room for erasing on a full disk (``-reserve``), and indexes of large scopes
-    (``-index``, a folder); all are readable by their owner alone. Where graphs keep checkpoints
-    beside it (``-checkpoints``), an erase and `clean` reach these as well. Copying the file while
-    it is open gives no usable copy.
+    Acknowledged writes survive a crash of the process, and with the default durability a power
+    loss. Callers that write at the same time share a commit.
 
-    A store belongs to the process that opened it; after a fork the child opens its own.
+    Beside the file, SQLite keeps a log (``-wal``) and its index (``-shm``) while it is open; the
+    store keeps disk space for erasing on a full disk (``-reserve``) and indexes of large scopes
+    (``-index``, a folder). Only their owner can read them. If graphs keep checkpoints beside it
+    (``-checkpoints``), an erase and `clean` cover these as well. A copy of the file made while it
+    is open is not usable: make a backup instead.
+
+    A store belongs to the process that opened it; after a fork the child must open its own.
     """
 
     answers_in_place = True
@@ -71,14 +72,14 @@ class SQLiteStore(Store):
         index_files: bool = True,
     ) -> None:
         """
-        Open the file at *path*; one that does not exist, or is empty, becomes a store.
+        Open the file at *path*; a missing or empty file becomes a new store.
 
         Args:
-            durability: What an acknowledged write survives; see `Durability`.
+            durability: Which failures an acknowledged write survives; see `Durability`.
             lock_wait_s: How long a call waits for other processes before it raises
                 `StoreUnavailableError`.
-            vfs: The name of the SQLite file layer to use, registered by the caller.
-            index_files: Whether indexes of large scopes are kept in files beside the store.
+            vfs: The name of the SQLite VFS to use, registered by the caller.
+            index_files: Whether to keep indexes of large scopes in files beside the store.
 
         Raises:
             StoreError: The file cannot be opened; the class tells why.
@@ -110,9 +111,9 @@ class SQLiteStore(Store):
         self._readers = Readers(location, identity)
         self._brief = Readers(location, identity, threads_max=1, together=BRIEF_TOGETHER_MAX)
         LOG.info("opened %s", self.address)
-        # A store that was forgotten unclosed lets its threads and files go.
-        lines = (self._readers, self._brief, self._writer)
-        finalize(self, _let_go, self._process, lines).atexit = False
+        # End the threads and close the files of a store that is collected without being closed.
+        threads = (self._readers, self._brief, self._writer)
+        finalize(self, _close_threads, self._process, threads).atexit = False
 
     async def aclose(self) -> None:
         """
@@ -128,7 +129,7 @@ class SQLiteStore(Store):
         for readers in (self._readers, self._brief):
             readers.close()
             readers.join()
-        # Last, because the last connection to be closed carries the log into the file.
+        # The writer last: closing the last connection checkpoints the log into the file.
         self._writer.close()
         self._writer.join()
         if not self._is_closed:
@@ -143,8 +144,8 @@ class SQLiteStore(Store):
         return result
 
     def settings_stamp(self) -> int | None:
-        """Return the stamp of the file's settings, if its writer looked at it lately."""
-        return self._writer.stamps.told()
+        """Return the settings stamp; ``None`` if nothing was written recently."""
+        return self._writer.stamps.published()
 
     async def _read(self, query: Query[ResultT]) -> ResultT:
         self._check_process()
@@ -175,6 +176,7 @@ class SQLiteStore(Store):
 
     async def _clean(self) -> None:
         self._check_process()
+        # In the writer's turn: cleaning needs the write lock, for which it need not compete then.
         errand = Errand(partial(remove_deleted_bytes, self._location))
         await self._writer.carry_out(errand)
         wait_s = min(CLEAN_WAIT_S, self._location.lock_wait_s)
@@ -201,14 +203,15 @@ class SQLiteStore(Store):
             raise StoreClosedError(msg)
 
 
-def _let_go(process: int, lines: Iterable[Readers | Writer]) -> None:
+def _close_threads(process: int, threads: Iterable[Readers | Writer]) -> None:
+    # Not in a forked child, which has no such threads.
     if os.getpid() == process:
-        for each in lines:
+        for each in threads:
             each.close()
 
 
 def _opened(location: SqliteLocation, reserve: Reserve) -> apsw.Connection:
-    """Open the file; on a full disk the reserve makes room for what SQLite keeps beside it."""
+    """Open the file; on a full disk, release the reserve to make room for the log's index."""
     try:
         return open_file(location)
     except StoreFullError:

@@ -1,13 +1,12 @@
 """
-Making deleted bytes vanish from the files, not only from the rows.
+Remove the bytes of deleted rows from the files.
 
-With ``secure_delete`` SQLite zeroes what it deletes, but some copies outlive that. Old
-versions of pages wait in the log until it is cut to nothing. When a page is split, SQLite
-moves rows to its neighbours without zeroing where they were: what is deleted from the new
-place still stands, unreachable, in the gap of the old page. And an erase on a full disk
-does not zero the pages that it makes free. No statement reaches gaps and free pages but
-``VACUUM``, which rewrites everything, needs as much room again and cannot be had on a full
-disk; so they are zeroed in place here. A page with a checksum is rewritten whole
+With ``secure_delete`` SQLite overwrites deleted content with zeros, but some copies remain. Old
+versions of pages stay in the log until it is truncated. When a page is split, SQLite moves rows to
+its neighbours without zeroing their old place, so that a row deleted later is still in the gap of
+the old page. And an erase on a full disk does not zero the pages that it frees. ``VACUUM`` would
+reach gaps and free pages, but it rewrites the whole file and needs as much space again, which a
+full disk does not have; so they are zeroed in place here. A page with a checksum is rewritten whole
 (`page_rewrites`).
 """
 
@@ -30,26 +29,27 @@ from recollect.stores.sqlite.page_rewrites import REWRITES_MAX, discard_rewrites
 CLEAN_WAIT_S: Final = 10.0
 """How long cleaning waits for other connections to let go of the log."""
 
-# A commit that changes next to nothing, by which other connections know that all may have.
+# Other connections read their cached pages again only after a commit: this one changes no content.
 _SIGN_OF_LIFE: Final = "UPDATE meta SET number = number + 1"
 _CHUNK_PAGES: Final = 16_384
+"""Pages cleaned while holding the write lock once."""
 _READ_PAGES: Final = 256
 
 
 def remove_deleted_bytes(location: SqliteLocation) -> None:
     """
-    Cut the log, and zero the free pages and the gaps of all others; reading goes on meanwhile.
+    Truncate the log, and zero free pages and the gaps of all others; readers may go on meanwhile.
 
-    A large file is done in pieces, between which others may write.
+    A large file is cleaned in pieces, between which others may write.
 
     Raises:
-        StoreUnavailableError: Another connection kept the log from being cut.
-        StoreError: SQLite failed; what was zeroed stays zeroed, and nothing else changed.
+        StoreUnavailableError: Another connection kept the log in use.
+        StoreError: SQLite failed; pages already zeroed stay zeroed, nothing else has changed.
     """
     location = location.waiting(CLEAN_WAIT_S)
     with store_errors(location.path), ExitStack() as stack:
-        # Two new connections: what they commit makes all others, whose caches hold the
-        # gaps as they were, read the pages again.
+        # New connections: their commit makes all others, whose caches hold the old gaps, read the
+        # pages again, which a commit does not do to its own connection.
         holder = stack.enter_context(closing(connect(location)))
         cutter = stack.enter_context(closing(connect(location)))
         first, pages = 0, 1
@@ -68,13 +68,15 @@ def at_rest(
     holder: apsw.Connection, cutter: apsw.Connection, location: SqliteLocation
 ) -> Iterator[None]:
     """
-    Freeze the file: the log empty, and no process able to write to it.
+    Freeze the file while the block lasts: the log is empty, and no process can write to it.
 
-    With an empty log no checkpoint writes to the file either.
+    With an empty log, no checkpoint writes to the file either.
     """
     wait = Patience(location.lock_wait_s)
     tried = 0
     while True:
+        # The lock cannot be held while the log is truncated: another process may commit between
+        # the two. Look again under the lock, and start over if the log is no longer empty.
         cutter.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         holder.execute("BEGIN IMMEDIATE")
         frames, _ = cutter.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
@@ -82,7 +84,10 @@ def at_rest(
             break
         holder.execute("ROLLBACK")
         if not wait(tried):
-            msg = f"{location.path!r}: others write all the time: clean again when it is quieter"
+            msg = (
+                f"{location.path!r}: other processes wrote for {location.lock_wait_s:g} s "
+                "without a pause: clean again when they write less"
+            )
             raise StoreUnavailableError(msg)
         tried += 1
     try:
@@ -97,15 +102,14 @@ def at_rest(
 def _page_count(connection: apsw.Connection, location: SqliteLocation) -> int:
     pages = int(connection.pragma("page_count"))
     if pages > PAGES_MAX:
-        msg = f"{location.path!r} has {pages} pages; deleted bytes are removed up to {PAGES_MAX}"
+        msg = f"{location.path!r} has {pages} pages: at most {PAGES_MAX} can be cleaned"
         raise StoreError(msg)
     return pages
 
 
 def _zero_pages(location: SqliteLocation, first: int, end: int) -> None:
-    """Zero what the pages from *first* to before *end*, counted from 0, keep of deleted rows."""
-    file = open_raw(location, apsw.SQLITE_OPEN_READWRITE)
-    try:
+    """Zero the unused ranges of the pages from *first* to before *end*, counted from 0."""
+    with open_raw(location, apsw.SQLITE_OPEN_READWRITE) as file:
         header = file.xRead(RESERVED_AT + 1, 0)
         found = _with_remains(file, page_size(header), first, end)
         if header[RESERVED_AT] == RESERVED_BYTES:
@@ -114,14 +118,12 @@ def _zero_pages(location: SqliteLocation, first: int, end: int) -> None:
             for number, page, unused in found:
                 file.xWrite(bytes(len(unused)), number * len(page) + unused.start)
             file.xSync(apsw.SQLITE_SYNC_NORMAL)
-    finally:
-        file.xClose()
 
 
 def _with_remains(
     file: apsw.VFSFile, page_bytes: int, first: int, end: int
 ) -> Iterator[tuple[int, bytes, range]]:
-    """Yield the pages that keep something where they hold nothing: number, content, and where."""
+    """Yield the number, content and unused range of each page whose unused range is not zero."""
     free = free_pages(lambda number: file.xRead(page_bytes, number * page_bytes))
     for start in range(first, end, _READ_PAGES):
         numbers = range(start, min(end, start + _READ_PAGES))
@@ -135,7 +137,7 @@ def _with_remains(
 
 
 def _rewrite_without(location: SqliteLocation, found: Iterator[tuple[int, bytes, range]]) -> None:
-    """Write pages anew, zero where they hold nothing, each with its new checksum."""
+    """Rewrite pages with zeros in their unused ranges, and with new checksums."""
     while batch := list(islice(found, REWRITES_MAX)):
         rewrite_pages(
             location,

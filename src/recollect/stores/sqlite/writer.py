@@ -1,4 +1,4 @@
-"""The one thread that writes: it groups the commits of callers that wait at the same time."""
+"""The writer thread: it runs plans in turn, with one commit for all that wait at the same time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from recollect.errors import (
 )
 from recollect.observability.logs import kind_of
 from recollect.stores.call_queue import CallQueue
-from recollect.stores.sqlite.connections import SqliteLocation, connect, let_go
+from recollect.stores.sqlite.connections import SqliteLocation, close_quietly, connect
 from recollect.stores.sqlite.driver_errors import LOG, store_errors
 from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.sqlite.examination import decoding
@@ -33,15 +33,15 @@ from recollect.stores.thread_calls import CallOutcome, ThreadCall, answer
 from recollect.stores.unit_of_work import Effect, Plan
 
 GROUP_CALLS_MAX: Final = 256
-"""At most this many calls share a commit."""
+"""Calls that share a commit, at most."""
 
 _BREAKING: Final = (apsw.IOError, apsw.CorruptError, apsw.NotADBError, apsw.MisuseError)
-"""After these, what the connection believes of the file may be wrong."""
+"""Errors after which the connection's cached state of the file may be wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """Something that makes room, to be done in the writer's turn outside any transaction."""
+    """Work that frees space, done in the writer's turn outside any transaction."""
 
     run: Callable[[], None]
 
@@ -76,8 +76,8 @@ class Writer:
         self._frees_room = False
         self._line: CallQueue[Work] = CallQueue(location.path)
         self.stamps = Stamps()
-        # A daemon: a program that forgets to close its store can still end, and loses
-        # nothing by it, because every answered call is in the log.
+        # A daemon thread: a program that forgets to close its store can still end, and loses
+        # nothing, because every answered call is in the log.
         self._thread = Thread(target=self._serve, name="recollect-sqlite-writer", daemon=True)
         self._thread.start()
 
@@ -116,6 +116,7 @@ class Writer:
             more, ended = self._line.take_more(GROUP_CALLS_MAX - 1)
             group: list[ThreadCall[Work]] = []
             for call in (first, *more):
+                # Commit what came before an errand first: cleaning must cover those erases.
                 if isinstance(call.work, Errand):
                     self._commit_group(group)
                     self._run_errand(call, call.work)
@@ -123,11 +124,12 @@ class Writer:
                 elif not call.future.cancelled():
                     group.append(call)
             self._commit_group(group)
+            # Only now that the callers have their answers: allocating may take a while.
             if self._reserve_is_due:
                 self._reserve_is_due = False
                 self._reserve.fill()
         if self._connection:
-            let_go(self._connection)
+            close_quietly(self._connection)
 
     def _run_errand(self, call: ThreadCall[Work], errand: Errand) -> None:
         with call, store_errors(self._location.path):
@@ -141,13 +143,14 @@ class Writer:
         answer([call])
 
     def _commit_group(self, calls: list[ThreadCall[Work]]) -> None:
-        """Carry out *calls* in one commit and answer them; if it fails, all of them hear it."""
+        """Carry out *calls* in one commit and answer them; if it fails, all get the error."""
         group = CallOutcome()
         with group:
             try:
                 self._attempt(calls)
             except StoreFullError:
-                self._begin_log_anew()
+                # After a checkpoint SQLite overwrites the log, instead of making it longer.
+                self._checkpoint_log()
                 self._attempt(calls)
         if isinstance(group.error, StoreFullError | StoreCorruptError):
             self._commit_singly(calls)
@@ -161,8 +164,8 @@ class Writer:
         """
         Commit *calls* one by one, on a full disk or in a damaged file.
 
-        A call that is too large, or meets a damaged page, must not make the others fail, least of
-        all an erase. The page may also have been one that another process was just cleaning.
+        One call that is too large, or meets a damaged page, must not make the others fail, least of
+        all an erase. Another process may also have been cleaning the page, so that it is fine now.
         """
         for call in calls:
             single = CallOutcome()
@@ -189,11 +192,11 @@ class Writer:
 
     @contextmanager
     def _zeroing(self, *, sparing: bool) -> Iterator[None]:
-        """Zero what is deleted; *sparing* room, not the pages that become free by it."""
+        """Zero deleted content; if *sparing* space, leave out the pages that it frees."""
         if not sparing:
             yield
             return
-        # A page of zeros is a page in the log. Cleaning zeroes those pages in their place.
+        # Each zeroed page takes space in the log. Cleaning zeroes the freed pages in place later.
         self._connected().pragma("secure_delete", "FAST")
         try:
             yield
@@ -211,6 +214,7 @@ class Writer:
             for call in calls:
                 self._carry_out(connection, call)
             if connection.total_changes() != before:
+                # Every log must have a copy of the secret's row: see `bootstrap`.
                 connection.execute(WRITES["sign_commit"])
             self._commit(connection)
         except BaseException:
@@ -219,14 +223,15 @@ class Writer:
             raise
         finally:
             self.stamps.end()
+        # A commit to a file that was deleted or replaced meanwhile must not be acknowledged.
         self._identity.check()
 
     def _carry_out(self, connection: apsw.Connection, call: ThreadCall[Work]) -> None:
         """
-        Run one plan in a savepoint, and keep for its caller what it answers or raises.
+        Run one plan in a savepoint, and keep its result or error for its caller.
 
         Raises:
-            StoreError: SQLite failed in a way that concerns the whole transaction.
+            StoreError: SQLite failed, so that the whole transaction must be rolled back.
         """
         rows = SQLiteRows(connection, self.stamps.present)
         connection.execute("SAVEPOINT plan")
@@ -237,6 +242,7 @@ class Writer:
                     lost = self._index_files.forget_lost_words(connection, rows, planned.effect)
                 self._frees_room = _frees_room(planned.effect)
                 write_effect(connection, planned.effect)
+                # Before the commit: once the erase counts, its words must be in no file.
                 self._index_files.unlink(lost)
                 self.stamps.note(planned.effect)
                 call.result = planned.result
@@ -244,6 +250,8 @@ class Writer:
                 rows.close()
         if call.error is not None:
             cause = call.error.__cause__
+            # A violated constraint concerns this plan alone; other errors may have ended the
+            # transaction, and with it the plans before.
             if isinstance(cause, apsw.Error) and not isinstance(cause, apsw.ConstraintError):
                 raise call.error
             connection.execute("ROLLBACK TO plan")
@@ -253,23 +261,24 @@ class Writer:
         try:
             connection.execute("COMMIT")
         except apsw.IOError as error:
+            # A failed fsync says nothing about which pages reached the disk.
             msg = (
-                f"{self._location.path!r}: the commit failed on its way to the disk, and whether "
-                "it is there after a crash of the machine is unknown: repeat it with the same ids "
-                f"or idempotency key ({error})"
+                f"{self._location.path!r}: the disk failed during the commit; whether it survives "
+                "a crash of the machine is unknown: repeat it with the same ids or idempotency key "
+                f"({error})"
             )
             raise StoreUnavailableError(msg) from error
 
     def _give_up_reserve(self) -> None:
         if self._reserve.release():
-            self._begin_log_anew()
+            self._checkpoint_log()
 
-    def _begin_log_anew(self) -> None:
-        """Carry the log over into the file, if that has room: then it can be overwritten."""
+    def _checkpoint_log(self) -> None:
+        """Checkpoint the log into the file, if that has room, so that it can be overwritten."""
         try:
             self._connected().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         except apsw.Error as error:
-            LOG.warning("the log could not be carried over into the file: %s", kind_of(error))
+            LOG.warning("the log could not be checkpointed: %s", kind_of(error))
 
     def _connected(self) -> apsw.Connection:
         if self._connection is None:
@@ -279,14 +288,14 @@ class Writer:
 
     def _replace_connection(self) -> None:
         broken, self._connection = self._connection, None
-        # The new one first: the last connection to be closed would remove the log.
-        LOG.warning("the connection that writes is replaced: it failed in the middle of its work")
-        with suppress(StoreError):  # the next call tries again, and hears of it
+        # Open the new one before closing the old: closing the last connection removes the log.
+        LOG.warning("the write connection failed during a transaction and is replaced")
+        with suppress(StoreError):  # the next call tries again, and gets the error
             self._connected()
         if broken:
-            let_go(broken)
+            close_quietly(broken)
 
 
 def _frees_room(effect: Effect) -> bool:
-    """Return True if an effect is one of erasing, which a full disk must not prevent."""
+    """Return True if an effect erases or deletes: a full disk must not prevent that."""
     return bool(effect.removed or effect.dropped_scopes or effect.receipts)

@@ -1,9 +1,9 @@
--- One commit: every row that a plan read must be as it was, then all its writes, or none.
--- KEYS: the tokens of the last commits, the names of scopes, the store's own hash, then what the
--- arguments count from 4.
--- ARGV: the store's identity; the commit's token, empty if it writes nothing; the hold of the caller; names with the ids
--- expected; versions with what was seen; the versions that it changes; commands, each with its
--- key and its arguments.
+-- Commit: if all versions that a plan read are unchanged, carry out all its writes, else none.
+-- KEYS: the tokens of recent commits, the names of scopes, the store's hash; from 4 on, the keys
+-- that the arguments refer to by number.
+-- ARGV: the store's identity; the commit's token, empty if it writes nothing; the caller's hold;
+-- names with the expected ids; version keys with the expected versions; the version keys to change;
+-- commands, each with its key and its arguments. Each list begins with its length.
 local at = 0
 local function take()
   at = at + 1
@@ -50,7 +50,7 @@ for _, key in ipairs(written) do
   redis.call('SET', key, token)
 end
 if token ~= '' then
-  -- By its token a commit whose answer was lost is known again, for ten minutes.
+  -- Remember the token for ten minutes: a commit whose answer was lost is sent again.
   local now_s = tonumber(redis.call('TIME')[1])
   redis.call('ZADD', KEYS[1], now_s, token)
   redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now_s - 600)

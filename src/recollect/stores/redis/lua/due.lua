@@ -1,5 +1,5 @@
--- Threads that are due, the longest first, whose scope nobody leases, with their scopes' rows.
--- KEYS: the index of due threads. ARGV: its end, now, the limit, the prefix of keys.
+-- Return due threads whose scope is not leased, longest due first, with the rows of their scopes.
+-- KEYS: the index of due threads. ARGV: the end of the range, now, the limit, the prefix of keys.
 local found, scopes, from = {}, {}, '-'
 local now, limit, prefix = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 
@@ -9,6 +9,7 @@ end
 
 local function free_scope(id)
   local row = redis.call('GET', prefix .. id .. ':row')
+  -- A row is a JSON array: 8 is its lease_owner, 9 its lease_until.
   local scope = row and cjson.decode(row)
   if not scope or (scope[8] ~= cjson.null and is_later(scope[9])) then
     return false
@@ -29,6 +30,7 @@ while #found < limit do
     end
     local scope = scopes[id]
     local row = scope and #found < limit and redis.call('HGET', prefix .. id .. ':threads', thread)
+    -- 10 is the thread's not_before.
     if row and not is_later(cjson.decode(row)[10]) then
       table.insert(found, {scope[1], scope[2], scope[3], row})
     end

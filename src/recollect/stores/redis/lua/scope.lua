@@ -1,4 +1,4 @@
--- The id of the scope with a path, the version of its rows, and its row.
+-- Return the id, the version and the row of the scope with a path; nothing if there is none.
 -- KEYS: the names of scopes. ARGV: the path, the prefix of keys.
 local id = redis.call('HGET', KEYS[1], ARGV[1])
 if not id then

@@ -1,10 +1,10 @@
--- The first schema. What concerns a scope leads with scope_id, so that one scope is one
--- range of every table and index; wide columns stand last, so that a row can be read up
--- to them without following its overflow pages.
+-- The first schema. Keys of rows of a scope begin with scope_id, so that a scope is one range of
+-- every table and index. Wide columns come last, so that the others can be read without following
+-- overflow pages.
 PRAGMA application_id = 1380142156;
 
--- Every commit counts itself here. So each log holds this row, and by its secret it is known to
--- which file the log belongs.
+-- Every commit increments commits. So every log contains this row, whose secret shows to which file
+-- the log belongs.
 CREATE TABLE meta (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     format TEXT NOT NULL,
@@ -13,8 +13,8 @@ CREATE TABLE meta (
     commits INTEGER NOT NULL
 ) STRICT;
 
--- path holds the segments in UTF-8, each ended by a zero byte, which no segment contains:
--- byte order is then the order of the tuples, and all scopes below one are one range.
+-- path contains the segments in UTF-8, each ended by a zero byte, which no segment contains. So its
+-- byte order is the order of the tuples, and all scopes below another one are one range.
 CREATE TABLE scope (
     id INTEGER PRIMARY KEY,
     path BLOB NOT NULL UNIQUE,
@@ -27,7 +27,7 @@ CREATE TABLE scope (
     lease_until INTEGER
 ) STRICT;
 
--- Small, so that asking which scopes have changed reads no other column.
+-- A covering index, to find the scopes that have changed without reading their rows.
 CREATE INDEX scope_seq ON scope (id, seq);
 
 CREATE TABLE thread (
@@ -52,12 +52,12 @@ CREATE TABLE thread (
 
 CREATE UNIQUE INDEX thread_number ON thread (scope_id, number);
 
--- The one index that leads with no scope: a worker asks who is due, whoever it is. It holds
--- all that this question needs, so that threads which must wait are passed over unread.
+-- The only index across scopes: workers look for due threads of any scope. It has all columns that
+-- this needs, so that threads which are not due yet are skipped without reading their rows.
 CREATE INDEX thread_due ON thread (due, number, not_before, state, formed, last, again)
 WHERE due IS NOT NULL AND state = 'active' AND (formed < last OR again <> '[]');
 
--- What waits in a scope, due or not; one without any is passed over at the cost of one look.
+-- Threads of a scope with pending messages, due or not; scopes without any cost one lookup.
 CREATE INDEX thread_waiting ON thread (scope_id, due, number, not_before, state)
 WHERE formed < last OR again <> '[]' OR lanes <> '{}';
 
@@ -139,7 +139,7 @@ CREATE TABLE revision (
     PRIMARY KEY (scope_id, uid, version)
 ) STRICT, WITHOUT ROWID;
 
--- Derived from the evidence of memories and revisions: who rests on a message.
+-- Links from a message to the memories whose evidence, or that of a revision, cites it.
 CREATE TABLE evidence (
     scope_id INTEGER NOT NULL,
     thread TEXT NOT NULL,
@@ -184,7 +184,7 @@ CREATE TABLE idempotency (
 
 CREATE INDEX idempotency_time ON idempotency (scope_id, kept_at);
 
--- JSON objects beside messages and memories; the thread of none is ''.
+-- JSON objects beside messages and memories; thread is '' for those without one.
 CREATE TABLE side_record (
     scope_id INTEGER NOT NULL,
     thread TEXT NOT NULL,
@@ -202,8 +202,8 @@ CREATE TABLE side_record (
 
 CREATE UNIQUE INDEX side_record_uid ON side_record (scope_id, uid);
 
--- Files beside the store that hold the index of a scope. A file counts only while its row is here
--- and has its digest; the transaction that takes words of the scope away takes the row away too.
+-- Files beside the store that contain the index of a scope. A file is valid while its row exists
+-- and has its digest; a transaction that removes words from the scope deletes the row too.
 CREATE TABLE index_file (
     scope_id INTEGER NOT NULL,
     name TEXT NOT NULL,
@@ -232,7 +232,7 @@ CREATE TABLE formation (
     PRIMARY KEY (scope_id, id)
 ) STRICT, WITHOUT ROWID;
 
--- The status stands in it, so that a few dead ones are found among many without reading these.
+-- Includes status, so that a few dead formations are found among many without reading their rows.
 CREATE INDEX formation_time ON formation (scope_id, committed_at, fence, id, status);
 
 CREATE TABLE receipt (
@@ -249,7 +249,7 @@ CREATE INDEX receipt_time ON receipt (erased_at, id);
 
 CREATE INDEX receipt_unclean ON receipt (erased_at, id) WHERE clean_at IS NULL;
 
--- Who changed what: a chain for each scope, by a keyed hash of its name, which outlives the scope.
+-- The audit: a hash chain per scope, found by a keyed hash of its name, which outlives the scope.
 CREATE TABLE audit (
     chain BLOB NOT NULL,
     n INTEGER NOT NULL,
@@ -264,7 +264,7 @@ CREATE TABLE audit (
     PRIMARY KEY (chain, n)
 ) STRICT, WITHOUT ROWID;
 
--- The last row of each chain, kept apart from it, so that a tail that was cut off is missed.
+-- The last row of each chain, stored apart from the rows, so that a missing tail is noticed.
 CREATE TABLE audit_head (
     chain BLOB NOT NULL PRIMARY KEY,
     n INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- What one transaction reads; the columns stand in the order of the rows' fields.
+-- The reads of transactions; columns are in the order of the row's fields.
 
 -- :name new_number
 UPDATE meta SET number = number + 1 RETURNING number;
@@ -109,7 +109,7 @@ FROM memory WHERE scope_id = ? AND type = ? AND key > ? AND state = coalesce(?, 
 ORDER BY key;
 
 -- :name updates
--- Read up to the columns that are narrow, and not the wide ones after them.
+-- Reads only narrow columns, which come before the wide ones in a row.
 SELECT updated_at, uid FROM memory
 WHERE scope_id = ? AND type = ? AND state = 'active' AND (expires_at IS NULL OR expires_at > ?)
 ORDER BY key;
@@ -181,8 +181,8 @@ SELECT 1 FROM (
 ) LIMIT 1 OFFSET ?2;
 
 -- :name message_block
--- A row of many entries: each column joined, since an object for each value takes longer than the
--- reading. Bytes are joined as they are, and the cast keeps the driver from reading them as text.
+-- Many entries in one row, with each column joined into one value: creating an object for every
+-- value takes longer than reading. The cast keeps the driver from decoding joined bytes as text.
 SELECT count(*),
     group_concat(uid), group_concat(seq), group_concat(thread), group_concat(position),
     group_concat(time), json_group_array(session),
@@ -226,7 +226,7 @@ FROM (
 SELECT uid FROM tombstone WHERE scope_id = ? AND seq > ?;
 
 -- :name due_threads
--- The longest due are found in one index and the scopes' leases. Then their rows are read.
+-- Finds the longest due threads by one index and the leases of scopes, then reads only their rows.
 SELECT s.id, s.path, s.created_at, s.epoch, s.seq, s.compacted, s.fence, s.lease_owner,
     s.lease_until,
     t.scope_id, t.number, t.id, t.created_at, t.last, t.count, t.formed, t.first_pending_at,

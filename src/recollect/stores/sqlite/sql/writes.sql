@@ -1,4 +1,4 @@
--- What one transaction writes; the values stand in the order of the rows' fields.
+-- The writes of transactions; values are in the order of the row's fields.
 
 -- :name sign_commit
 UPDATE meta SET commits = commits + 1;
