@@ -15,7 +15,7 @@ from recollect.records import JsonObject, PutSideRecord, Scope
 from recollect.server.authorization import RESERVED
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import Below, Erasing, IdempotencyKey, Reach
-from recollect.server.langgraph.run_records import forget_erased
+from recollect.server.langgraph.run_records import delete_erased
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.erase_requests import ConfirmationRequest, EraseRequest, TargetInput
 from recollect.stores.json_pointers import texts_in
@@ -128,9 +128,9 @@ async def erase_target(reach: Reach, target: EraseTarget) -> EraseReceipt:
     reach.service.columns.forget(reach.scope)
     if isinstance(target, EraseScope):
         await reach.service.usage.forget(reach.scope, below=target.below)
-        await forget_erased(memory, reach.scope, below=target.below)
+        await delete_erased(memory, reach.scope, below=target.below)
     elif isinstance(target, EraseThread):
-        await forget_erased(memory, reach.scope, thread=target.thread)
+        await delete_erased(memory, reach.scope, thread=target.thread)
     return receipt
 
 
