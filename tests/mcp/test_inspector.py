@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from recollect.server.mcp.capabilities import MANNERS
+from recollect.server.mcp.capabilities import TOOL_HINTS
 from recollect.server.mcp.streamable_http import PATH, mcp_door
 from recollect.server.testing import Served, serving
 
@@ -76,7 +76,7 @@ def over_stdio(folder: Path, **parts: Any) -> dict[str, Any]:
 def walk(ask: Inspect) -> None:
     """List, save, find, read and ask, each in a connection of its own."""
     tools = ask(method="tools/list")["tools"]
-    assert list(MANNERS) == [each["name"] for each in tools]
+    assert list(TOOL_HINTS) == [each["name"] for each in tools]
 
     def called(name: str, **arguments: Any) -> dict[str, Any]:
         told = ask(method="tools/call", tool_name=name, tool_arg=arguments)
@@ -104,7 +104,7 @@ def test_the_inspector_lists_the_tools(served: Served) -> None:
     """A client of others' making, over HTTP with a key."""
     tools = over_http(served, method="tools/list")["tools"]
 
-    assert list(MANNERS) == [each["name"] for each in tools]
+    assert list(TOOL_HINTS) == [each["name"] for each in tools]
 
 
 @pytest.mark.prove

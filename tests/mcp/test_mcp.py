@@ -28,7 +28,7 @@ from recollect.records import SCOPE_SETTINGS, NewMessage, PutSideRecord, Scope
 from recollect.server.http.process import bound_socket, server_of, url_of
 from recollect.server.mcp import streamable_http as http
 from recollect.server.mcp.callers import local_caller
-from recollect.server.mcp.capabilities import MANNERS, tools_offered
+from recollect.server.mcp.capabilities import TOOL_HINTS, tools_offered
 from recollect.server.mcp.protocol_server import mcp_server
 from recollect.server.mcp.resources import NOTHING_BEARS
 from recollect.server.mcp.streamable_http import PATH, create_mcp_app
@@ -511,7 +511,7 @@ async def test_what_a_client_is_told_of_the_tools(memory: recollect.Recollect) -
     async with in_process(memory) as client:
         tools = (await client.list_tools()).tools
 
-    assert list(MANNERS) == [each.name for each in tools]
+    assert list(TOOL_HINTS) == [each.name for each in tools]
     assert all(each.description and each.title for each in tools)
     hints = {each.name: each.annotations for each in tools}
     assert hints["search_memory"].read_only_hint  # type: ignore[union-attr]

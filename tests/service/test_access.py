@@ -140,7 +140,7 @@ def test_a_token_is_good_for_its_purpose_alone() -> None:
         (signer, "", ("cursor", "threads", ("acme",))),
     )
     for signed, given, purpose in wrong:
-        with pytest.raises(UsageError, match="no cursor"):
+        with pytest.raises(UsageError, match="the cursor is invalid"):
             signed.value(given, *purpose)
 
 

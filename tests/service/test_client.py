@@ -17,7 +17,7 @@ import pytest
 import recollect
 from recollect import EraseMessages, EraseScope, EraseThread, NewMessage, Recollect, Where, errors
 from recollect.client import Client, SyncClient
-from recollect.client.http_requests import WAIT_S_MAX, Asker, ServiceRequest
+from recollect.client.http_requests import WAIT_S_MAX, HttpSender, ServiceRequest
 from recollect.client.problem_errors import classes, error_of
 from recollect.errors import (
     ConflictError,
@@ -570,14 +570,14 @@ async def test_a_client_without_one_key_for_all_attempts_is_caught(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant: attempts that the service cannot know again keep the message twice."""
-    built = Asker._built
+    built = HttpSender._built
 
-    def keyless(asker: Asker, request: ServiceRequest) -> Any:
+    def keyless(asker: HttpSender, request: ServiceRequest) -> Any:
         made = built(asker, request)
         made.headers.pop("idempotency-key", None)
         return made
 
-    monkeypatch.setattr(Asker, "_built", keyless)
+    monkeypatch.setattr(HttpSender, "_built", keyless)
 
     kept, _ = await kept_through(served, ("cut", "mutant"), ["after"])
 
@@ -645,7 +645,7 @@ async def test_a_write_that_is_not_known_again_is_made_once(served: Served) -> N
         await client.put(scope, "Note", "x", NOTE)
     with proxied(served, b"POST /v1/memories", "after") as url:
         async with Client(url, served.key, sleep=waits) as client:
-            with pytest.raises(StoreUnavailableError, match="not known"):
+            with pytest.raises(StoreUnavailableError, match="may have been carried out"):
                 await client.reject(scope, "Note", "x")
             written = await client.get(scope, "Note", "x")
 

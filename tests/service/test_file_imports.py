@@ -131,7 +131,7 @@ def test_no_row_reaches_a_scope_that_the_key_may_not_write(
 
     reasons = " ".join(each["reason"] for each in done["refused"])
     assert "record of an export" in reasons
-    assert ("permission below" in reasons) is not may_below
+    assert ("permission 'below'" in reasons) is not may_below
     assert [[], ["users", "ada"]][may_below] in (done["scopes"] or [[]])
     found = connect(served).get("/v1/scopes", params={"below": True}).json()["scopes"]
     assert not any("elsewhere" in each for each in found)
@@ -186,4 +186,4 @@ def test_rows_that_are_let_through_unguarded_are_found(
         writer.post("/v1/import/file", params={"name": "x"}, content=content, headers=FILE)
     )
 
-    assert "permission below" not in str(done["refused"])
+    assert "permission 'below'" not in str(done["refused"])

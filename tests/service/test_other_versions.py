@@ -195,5 +195,7 @@ def test_what_is_no_service_of_ours_is_told(status: int, kind: str, text: str) -
     with answering(status, kind, text) as url, SyncClient(url, retries=0) as client:
         calls: list[Any] = [lambda: client.threads("ada"), lambda: client.get("ada", "Note", "x")]
         for call in calls:
-            with pytest.raises(UsageError, match="no Recollect service: see the client's address"):
+            with pytest.raises(
+                UsageError, match="not from a Recollect service: check the client's address"
+            ):
                 call()

@@ -19,7 +19,7 @@ from recollect.server.authorization import PERMISSIONS, RESERVED
 from recollect.server.http import state as opening
 from recollect.server.http.authentication import is_guarded
 from recollect.server.langgraph import LANGGRAPH_ROUTERS
-from recollect.server.mcp.capabilities import MANNERS
+from recollect.server.mcp.capabilities import TOOL_HINTS
 from recollect.server.mcp.streamable_http import PATH as MCP_PATH
 from recollect.server.mcp.streamable_http import mcp_door
 from recollect.server.mem0 import MEM0_ROUTERS
@@ -572,7 +572,7 @@ def test_every_door_is_in_the_table() -> None:
         for method in (route.methods or set()) - {"GET"}
     }
 
-    assert routes | {("MCP", each) for each in MANNERS} == set(COSTS)
+    assert routes | {("MCP", each) for each in TOOL_HINTS} == set(COSTS)
 
 
 def service_over(store: str, **settings: Any) -> Any:

@@ -18,7 +18,7 @@ from recollect.server.authorization import PERMISSIONS, Permission, Principal
 from recollect.server.http import scope_access as reaching
 from recollect.server.langgraph import request_context
 from recollect.server.mcp import callers
-from recollect.server.mcp.capabilities import MANNERS
+from recollect.server.mcp.capabilities import TOOL_HINTS
 from recollect.server.mcp.streamable_http import PATH, mcp_door
 from recollect.server.mem0 import MEM0_ROUTERS
 from recollect.server.mem0.owners import written_id
@@ -51,7 +51,7 @@ HOSTILE: Sequence[Sequence[str]] = (
 )
 Attack = tuple[str, str, dict[str, Any]]
 MCP = "MCP"
-MCP_CALLS = (*MANNERS, "resources/list", "resources/read", "prompts/get")
+MCP_CALLS = (*TOOL_HINTS, "resources/list", "resources/read", "prompts/get")
 MCP_FAULT = b"-32603"
 MEMORY = f"Note/{KEY}"
 OWNERS = ("ada", "globex", "..%2Fglobex", "*")

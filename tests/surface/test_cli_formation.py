@@ -320,7 +320,7 @@ def test_only_the_two_forms_are_read(tmp_path: Path) -> None:
     other = tmp_path / "memory.yaml"
     other.write_text("a: 1", "utf-8")
 
-    with pytest.raises(UsageError, match=r"\.toml or a \.json"):
+    with pytest.raises(UsageError, match=r"\.toml or \.json"):
         forming_of(None, base_url=None, config=other, after_s=None)
     with pytest.raises(NotFoundError, match="no file"):
         forming_of(None, base_url=None, config=tmp_path / "no.toml", after_s=None)

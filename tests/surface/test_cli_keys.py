@@ -93,7 +93,7 @@ def test_a_key_is_created_listed_and_revoked(store: str) -> None:
     assert "acme/ada" in listed.stdout
     assert secret not in listed.output
     assert 0 == revoked.exit_code
-    assert "`recollect keys recover` makes one" in revoked.stderr
+    assert "`recollect keys recover` creates one" in revoked.stderr
     with pytest.raises(UnknownKeyError):
         asked(store, secret)
 
@@ -247,7 +247,7 @@ def test_a_scope_that_no_key_opens_is_refused(file: str) -> None:
             keys = await Keys(opened).all()
         check_scope_is_bound(("acme",), keys)
         check_scope_is_bound(("x",), [])
-        with pytest.raises(UsageError, match=r"for acme\. `recollect keys create NAME --scope x`"):
+        with pytest.raises(UsageError, match=r"for acme\. Create one with `recollect keys create NAME --scope x`"):
             check_scope_is_bound(("x",), keys)
 
     asyncio.run(check())

@@ -137,12 +137,12 @@ export class Recollect {
     return this.#change("reject", [scope, type, key], { pointer }, options);
   }
 
-  /** Put an earlier version in force again. */
+  /** Restore an earlier version. */
   restore(scope: Scope, type: string, key: string, version: number, options: ChangeOptions = {}): Changed {
     return this.#change("restore", [scope, type, key], { version }, options);
   }
 
-  /** Delete, end, approve or reject several memories, each at the version that was seen: all or none. */
+  /** Delete, end, approve or reject several memories, each at the given version: all or none. */
   change(
     scope: Scope,
     body: schema.ChangeMemoriesRequest,
@@ -208,7 +208,7 @@ export class Recollect {
     return this.confirmErase(scope, await this.previewErase(scope, target, options), options);
   }
 
-  /** Return the receipts of what was erased, by time. */
+  /** Return the receipts of erases, by time. */
   async receipts(scope: Scope = [], options: Listed<"/v1/erase/receipts"> = {}): Promise<schema.EraseReceipt[]> {
     return (await this.#list("/v1/erase/receipts", scope, options)).receipts.reverse();
   }

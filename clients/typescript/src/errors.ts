@@ -2,13 +2,13 @@ import type { FieldProblem, Problem } from "./schema.js";
 import { VERSION } from "./version.js";
 
 const HEADER = "recollect-version";
-/** How a service says that it does not know a field of the body, or of the query. */
+/** Messages of a service that does not know a field of the body or the query. */
 const UNKNOWN = /^(Extra inputs are not permitted|there is no such parameter)/;
 
-/** A fault, from the service's problem document, or of the client itself (`status` 0). */
+/** An error: a problem that the service reports, or one of the client itself (`status` 0). */
 export class RecollectError extends Error {
   override readonly name = "RecollectError";
-  /** The HTTP status; 0 if the service gave no answer. */
+  /** The HTTP status; 0 without a response. */
   readonly status: number;
   /** Stable, as `docs/errors.md` lists them; `unavailable` and `timeout` also without an answer. */
   readonly code: string;
@@ -37,7 +37,7 @@ export function errorOf(response: Response, text: string, asked: string): Recoll
   return new RecollectError({ ...problem, status: response.status }, requestIdOf(response));
 }
 
-/** Return the problem of a service that lacks what it is asked for, for it has another version. */
+/** Return the problem if a service of another version lacks the route or a field of a request. */
 function versionProblem(response: Response, { code, errors = [] }: Partial<Problem>, asked: string): Partial<Problem> | null {
   const service = response.headers.get(HEADER);
   if (service === null || service === VERSION) return null;
@@ -49,10 +49,10 @@ function versionProblem(response: Response, { code, errors = [] }: Partial<Probl
   return told(`the service does not know ${unknown.join(", ")} of ${asked}`);
 }
 
-/** Return the problem of another program that answered in place of a service. */
+/** Return the problem of a response that another program sent in place of a service. */
 function strangerProblem(response: Response, told: Partial<Problem> | null): Partial<Problem> | null {
   if (told?.code || response.headers.has(HEADER) || ![404, 405].includes(response.status)) return null;
-  return { code: "usage", detail: "what answered is no Recollect service: see the client's address, and any proxy before it" };
+  return { code: "usage", detail: "the response is not from a Recollect service: check the client's address, and any proxy before it" };
 }
 
 function advice(service: string): string {
@@ -68,7 +68,7 @@ function isOlder(one: string, other: string): boolean {
   return at !== undefined && (first?.[at] ?? 0) < (second?.[at] ?? 0);
 }
 
-/** Return a successful answer; `undefined` if it has no body. */
+/** Return the body of a successful response; `undefined` if it has none. */
 export function answerOf(response: Response, text: string): unknown {
   const found = text === "" ? undefined : parsed(text);
   if (found !== null) return found;

@@ -9,7 +9,7 @@ export interface ClientOptions {
   fetch?: typeof globalThis.fetch;
   /** The limit of each attempt; of a stream, until it begins. Default 60,000. */
   timeoutMs?: number;
-  /** Most repetitions of a request. Default 3. */
+  /** Maximum retries of a request. Default 3. */
   retries?: number;
 }
 
@@ -26,23 +26,23 @@ export interface ServiceRequest extends CallOptions {
   query: readonly (readonly [string, unknown])[];
   headers: Record<string, string>;
   body?: string;
-  /** Whether making it twice does what making it once does. */
+  /** Whether the request is idempotent. */
   isRepeatable: boolean;
 }
 
 const FIRST_PAUSE_MS = 200;
-/** A service that says to come back later than this is not waited for. */
+/** Do not retry if the service asks for a longer delay. */
 const PAUSE_MS_MAX = 30_000;
 
-/** Makes requests to one service, again where that is safe and may help. */
+/** Sends requests to one service, with retries where they are safe. */
 export class Requests {
   readonly #url: string;
   readonly #headers: Record<string, string>;
   readonly #options: Required<Omit<ClientOptions, "url" | "key">>;
 
   constructor({ url, key = "", fetch, timeoutMs = 60_000, retries = 3 }: ClientOptions) {
-    if (!/^https?:\/\//i.test(url)) throw usage(`'${url}' is no address of a service, such as http://127.0.0.1:8300`);
-    if (!/^[!-~]*$/.test(key)) throw usage("the key holds a character that no key has: give it as it was shown");
+    if (!/^https?:\/\//i.test(url)) throw usage(`the address '${url}' is not a service's: give one such as http://127.0.0.1:8300`);
+    if (!/^[!-~]*$/.test(key)) throw usage("the key has an invalid character: give it as it was printed");
     this.#url = url.replace(/\/+$/, "");
     this.#headers = key ? { "x-api-key": key } : {};
     this.#options = { fetch: fetch ?? globalThis.fetch.bind(globalThis), timeoutMs, retries };
@@ -53,7 +53,7 @@ export class Requests {
     return this.#repeat(request, async (response) => answerOf(response, await response.text()));
   }
 
-  /** Yield the lines of a streamed answer as they come; once begun it is not made again. */
+  /** Yield the lines of a streamed response as they arrive; once it has begun, it is not retried. */
   async *lines(request: ServiceRequest): AsyncGenerator<string, void, undefined> {
     const { signal } = request;
     const body = await this.#repeat(request, async (response) => response.body);
@@ -135,7 +135,7 @@ export function usage(detail: string): RecollectError {
 
 function away(request: ServiceRequest, timeoutMs: number | undefined, cause: unknown): RecollectError {
   const why = timeoutMs === undefined ? "the service cannot be reached" : `no answer came within ${timeoutMs} ms`;
-  const told = request.isRepeatable ? "" : "; it is not known whether it was carried out";
+  const told = request.isRepeatable ? "" : "; the request may have been carried out";
   return new RecollectError(
     { code: timeoutMs === undefined ? "unavailable" : "timeout", detail: why + told },
     null,

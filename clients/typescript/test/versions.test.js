@@ -36,5 +36,5 @@ test("a field that an older service does not know is told by its name", async ()
 });
 
 test("another program at the address is told", async () => {
-  await assert.rejects(at(other).threads("ada"), { code: "usage", message: /no Recollect service/ });
+  await assert.rejects(at(other).threads("ada"), { code: "usage", message: /not from a Recollect service/ });
 });

@@ -1,4 +1,4 @@
-"""Opening the page in the browser of this machine's user."""
+"""Open the web page in the local user's browser."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 def has_display(environment: Mapping[str, str], platform: str) -> bool:
     """
-    Return True if a browser can show a window here.
+    Return True if a graphical browser can open here.
 
-    Without one, the standard library would start a browser of text in the terminal.
+    Without a display, the standard library would start a text browser in the terminal.
 
     >>> has_display({"DISPLAY": ":0"}, "linux"), has_display({}, "linux")
     (True, False)
@@ -25,7 +25,7 @@ def has_display(environment: Mapping[str, str], platform: str) -> bool:
 
 def page_url(service: str, key: str) -> str:
     """
-    Return the address that signs a tab in; the fragment is never sent, nor logged.
+    Return the address that signs a tab in. The key is in the fragment, which is never sent.
 
     >>> page_url("http://127.0.0.1:8300", "rk_1"), page_url("http://127.0.0.1:8300", "")
     ('http://127.0.0.1:8300/#key=rk_1', 'http://127.0.0.1:8300/')
@@ -34,5 +34,5 @@ def page_url(service: str, key: str) -> str:
 
 
 def open_browser(url: str) -> None:
-    """Open *url*, beside what this process does: some browsers return only when they end."""
+    """Open *url* in a thread, because some browsers return only when they are closed."""
     threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()

@@ -52,8 +52,8 @@ class PortalCall(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Typed:
-    """A command that can be typed: how it is written, what it does, and by what."""
+class SlashCommand:
+    """A slash command: its usage, its summary, and its function."""
 
     usage: str
     summary: str
@@ -61,7 +61,7 @@ class Typed:
 
 
 class ChatCommands:
-    """The commands of a talk; *known* is what the last answer was given with."""
+    """The slash commands of a chat; *known* is the context of the last answer."""
 
     def __init__(
         self,
@@ -77,41 +77,45 @@ class ChatCommands:
         self._confirmed = confirmed
         self._interruptible = interruptible
         self._seen = {each.id for each in self._formations()}
-        self._commands: Mapping[str, Typed] = {
+        self._commands: Mapping[str, SlashCommand] = {
             each.usage.partition(" ")[0]: each
             for each in (
-                Typed(usage="/new", summary="start a new thread", act=self._new),
-                Typed(
+                SlashCommand(usage="/new", summary="start a new thread", act=self._new),
+                SlashCommand(
                     usage="/memories [TYPE KEY]",
-                    summary="what is remembered, with evidence; or all versions of one memory",
+                    summary="list memories with their evidence, or all versions of one",
                     act=self._memories,
                 ),
-                Typed(usage="/recall WORDS", summary="what bears on the words", act=self._recall),
-                Typed(usage="/why", summary="what the last answer was given with", act=self._why),
-                Typed(
+                SlashCommand(
+                    usage="/recall WORDS", summary="search messages and memories", act=self._recall
+                ),
+                SlashCommand(
+                    usage="/why", summary="show the context of the last answer", act=self._why
+                ),
+                SlashCommand(
                     usage="/edit TYPE KEY POINTER JSON",
                     summary='correct a memory, as in /edit User User /home "Oslo"',
                     act=self._edit,
                 ),
-                Typed(
+                SlashCommand(
                     usage="/reject TYPE KEY [POINTER]",
-                    summary="refuse a memory or a part of it, for good",
+                    summary="reject a memory or a part of it, for good",
                     act=self._reject,
                 ),
-                Typed(
+                SlashCommand(
                     usage="/approve TYPE KEY",
-                    summary="put in force what waits for you",
+                    summary="approve a memory that waits for review",
                     act=self._approve,
                 ),
-                Typed(
+                SlashCommand(
                     usage="/forget thread|everything|TYPE KEY",
                     summary="erase it everywhere, after asking",
                     act=self._forget,
                 ),
-                Typed(usage="/pending", summary="what is still to be formed", act=self._pending),
-                Typed(usage="/form", summary="form it now", act=self._form),
-                Typed(usage="/help", summary="this list; //word says /word", act=self._help),
-                Typed(usage="/quit", summary="end the talk, as Ctrl-D does", act=self._help),
+                SlashCommand(usage="/pending", summary="list pending formation", act=self._pending),
+                SlashCommand(usage="/form", summary="form what is pending now", act=self._form),
+                SlashCommand(usage="/help", summary="this list; //word says /word", act=self._help),
+                SlashCommand(usage="/quit", summary="end the chat, as Ctrl-D does", act=self._help),
             )
         }
 
@@ -132,7 +136,7 @@ class ChatCommands:
         return True
 
     def show_formed(self) -> None:
-        """Report what was formed since the last call."""
+        """Report the formations since the last call."""
         for each in reversed(self._formations()):
             if each.id not in self._seen:
                 self._seen.add(each.id)
@@ -186,7 +190,7 @@ class ChatCommands:
         return [each async for each in found]
 
     def _reason(self, memory: Memory) -> str:
-        """Return why a memory waits: the cause of its present version."""
+        """Return why a memory waits for review: the cause of its current version."""
         scope = self._bot.scope
         return self._call(lambda: self._memory.history(scope, memory.type, memory.key))[-1].cause
 
@@ -277,7 +281,7 @@ class ChatCommands:
             aside("nothing was formed: nothing is pending, or another worker is forming it")
 
     def _named(self, rest: str, command: str) -> Memory:
-        """Return the memory that TYPE KEY names; of a key its beginning is enough."""
+        """Return the memory that TYPE KEY names; an unambiguous prefix of the key is enough."""
         parts = rest.split()
         if len(parts) != 2:
             raise self._misuse(command)
@@ -312,5 +316,5 @@ def _json(written: str) -> Json:
     try:
         return read_json(written)
     except NotJsonError as error:
-        msg = f'{written!r} is no JSON ({error}): text is written in quotes, as "Oslo"'
+        msg = f'{written!r} is not JSON ({error}): write text in quotes, such as "Oslo"'
         raise UsageError(msg) from error

@@ -1,4 +1,4 @@
-"""Display of memories in the chat: their text, their evidence and its time."""
+"""Print memories in the chat, with their evidence and its time."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ MESSAGES_LOOKED_AT: Final = 1_000
 _QUOTE_CHARACTERS: Final = 120
 
 Words: TypeAlias = Mapping[tuple[str, str], Message]
-"""The messages that memories rest on, by thread and id."""
+"""The messages that memories cite, by thread and id."""
 
 
 async def dated_words(memory: Recollect, scope: Scope, found: Iterable[Memory | Revision]) -> Words:
-    """Return the messages that memories rest on, as far as they are among each thread's newest."""
+    """Return the messages that memories cite, among the newest ``MESSAGES_LOOKED_AT`` a thread."""
     threads = {each.thread for one in found for cited in one.evidence.values() for each in cited}
     words: dict[tuple[str, str], Message] = {}
     for thread in sorted(threads):
@@ -34,7 +34,7 @@ async def dated_words(memory: Recollect, scope: Scope, found: Iterable[Memory | 
 
 
 def print_memory(memory: Memory, words: Words, reason: str = "") -> None:
-    """Print a memory: its address, version and time, its words, and what each part rests on."""
+    """Print a memory: its address, version and time, its text, and the evidence of each field."""
     head = [
         (memory.type, "bold cyan"),
         (memory.key, "cyan"),
@@ -47,7 +47,7 @@ def print_memory(memory: Memory, words: Words, reason: str = "") -> None:
 
 
 def print_versions(memory: Memory, versions: Sequence[Revision], words: Words) -> None:
-    """Print every version of a memory, the oldest first."""
+    """Print every version of a memory, oldest first."""
     for each in versions:
         believed = f"{minute(each.believed_from)} – {minute(each.believed_until) or 'now'}"
         head = [
@@ -76,7 +76,7 @@ def _cited(evidence: Evidence, words: Words) -> str:
 
 
 def print_known(known: Context) -> None:
-    """Print what a model is told of a message: the profile first, then what bears on it."""
+    """Print the context of a message: the profile, then the relevant memories and messages."""
     from recollect.chat.chat_prompt import recalled_in
 
     entries = recalled_in(known)

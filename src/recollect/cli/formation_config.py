@@ -66,13 +66,12 @@ def _options(*, delay: bool) -> list[Option]:
             "--model",
             metavar="MODEL",
             help=(
-                "provider/model; 'default' for the one that is documented; 'rules' for a few fixed "
-                "rules, to try things out without a model; or a script, FILE.json.  "
-                "[env: RECOLLECT_MODEL]"
+                "provider/model; 'default' for the documented one; 'rules' for a few fixed rules, "
+                "to try it without a model; or a script, FILE.json.  [env: RECOLLECT_MODEL]"
             ),
         ),
         click.option(
-            "--base-url", metavar="URL", help="Where the model is served, e.g. by a local server."
+            "--base-url", metavar="URL", help="Address of the model's server, such as a local one."
         ),
         config_option(),
     ]
@@ -82,7 +81,7 @@ def _options(*, delay: bool) -> list[Option]:
                 "--after-seconds",
                 type=float,
                 metavar="N",
-                help="How long a pause is, after which memories are formed.  [default: 10]",
+                help="Seconds without a message before memories are formed.  [default: 10]",
             )
         )
     return found
@@ -100,12 +99,12 @@ def config_option() -> Option:
 
 
 def text_in(config: Path, name: str) -> str | None:
-    """Return the text *name* of the configuration file, ``None`` if it has none."""
+    """Return the text setting *name* of the configuration file, ``None`` if it has none."""
     return _text(read_file(config), name, config)
 
 
 def flag_in(config: Path, name: str, *, default: bool) -> bool:
-    """Return true or false as the configuration file says *name* is, *default* if it does not."""
+    """Return the boolean setting *name* of the configuration file, *default* without one."""
     found = read_file(config).get(name, default)
     if not isinstance(found, bool):
         msg = f"{config}: {name}: is true or false, not {found!r}"
@@ -155,13 +154,13 @@ def forming_of(
 
 def assistants_in(read: Mapping[str, object], file: str) -> Assistants:
     """
-    Return the configuration that a file holds: its settings, and assistants that differ from it.
+    Return the formation settings of a configuration file, with its assistants.
 
-    Its ``model``, ``base_url``, ``embedder``, ``rerank`` and ``index_files`` are the caller's:
-    options may replace them.
+    The caller reads ``model``, ``base_url``, ``embedder``, ``rerank`` and ``index_files`` itself,
+    because options may override them.
 
     Raises:
-        UsageError: It is not as it must be; it names *file* and the place in it.
+        UsageError: The file is invalid; the error names *file* and the place in it.
     """
     from recollect.formation.config import Assistants, FormationSettings
 
@@ -184,7 +183,7 @@ def assistants_in(read: Mapping[str, object], file: str) -> Assistants:
 
 
 def _scopes(tables: object, place: str) -> dict[Scope, str]:
-    """Return the assistant of each scope that the configuration names."""
+    """Return the assistant of each scope in the configuration."""
     from recollect.stores.validation import check_scope
 
     if not isinstance(tables, Sequence) or isinstance(tables, str):
@@ -204,7 +203,7 @@ def _scopes(tables: object, place: str) -> dict[Scope, str]:
 
 
 def _settings(base: FormationSettings, table: object, place: str) -> FormationSettings:
-    """Return *base* with the settings of a table; errors begin with its *place*."""
+    """Return *base* with the settings of a table; *place* starts each error."""
     from recollect.formation.config import DEFAULT_MODEL, with_settings
     from recollect.models.model_choice import RULES
     from recollect.models.named_model import parsed_choice
@@ -233,11 +232,18 @@ def _text(read: Mapping[str, object], name: str, file: Path | None) -> str | Non
 
 
 def read_file(path: Path) -> Mapping[str, object]:
-    """Return the object that a TOML or JSON file holds."""
+    """
+    Return the content of a TOML or JSON file.
+
+    Raises:
+        NotFoundError: The file does not exist.
+        UsageError: It cannot be read, or is not an object of settings.
+        LimitError: It is larger than ``FILE_BYTES_MAX``.
+    """
     from recollect.formation.strict_json import NotJsonError, read_json
 
     if path.suffix not in {".toml", ".json"}:
-        msg = f"{path}: a configuration is a .toml or a .json file"
+        msg = f"{path}: a configuration must be a .toml or .json file"
         raise UsageError(msg)
     try:
         size = path.stat().st_size
@@ -254,6 +260,6 @@ def read_file(path: Path) -> Mapping[str, object]:
         msg = f"{path}: cannot be read: {error}"
         raise UsageError(msg) from error
     if not isinstance(read, Mapping):
-        msg = f"{path}: holds no object of settings, but {read!r}"
+        msg = f"{path}: must be an object of settings, not {read!r}"
         raise UsageError(msg)
     return read

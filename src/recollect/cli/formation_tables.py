@@ -1,4 +1,4 @@
-"""Display of formations and of the backlog, as tables and as JSON."""
+"""Print formations and the backlog as tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RECEIPT_CHARACTERS: Final = 4_000
 
 def countdown(thread: Thread, now: datetime) -> str:
     """
-    Return when what waits in a thread is formed.
+    Return when the pending messages of a thread are formed.
 
     >>> from datetime import UTC, timedelta
     >>> noon = datetime(2024, 5, 6, 12, tzinfo=UTC)
@@ -62,14 +62,14 @@ def summed_counts(formation: Formation) -> str:
 
 
 def is_blank(receipt: JsonObject) -> bool:
-    """Return True if an erase has taken what a receipt said; how often what was done may stay."""
+    """Return True if an erase has removed a receipt's outcomes; its counts may remain."""
     return "outcomes" not in receipt and "reason" not in receipt
 
 
 def counts_of(receipt: JsonObject) -> dict[str, int]:
     """Return the counts of actions; what could not be stored counts as refused."""
-    told = receipt.get("counts")
-    counts = {name: _count(each) for name, each in told.items()} if _is_map(told) else {}
+    found = receipt.get("counts")
+    counts = {name: _count(each) for name, each in found.items()} if _is_map(found) else {}
     faults = len(_objects(receipt.get("refused"))) + _count(receipt.get("refused_left_out"))
     if faults:
         counts["refused"] = counts.get("refused", 0) + faults

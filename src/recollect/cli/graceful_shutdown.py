@@ -1,4 +1,4 @@
-"""A worker that ends well: it finishes what it is at, or gives it back to the others."""
+"""Graceful shutdown of a worker: finish the work in progress, or release its leases."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from recollect.worker.loop import Worker
 from recollect.worker.worker_options import CONCURRENCY, FormationCallback, tell_nobody
 
 
-class EndingWorker(Worker):
+class GracefulWorker(Worker):
     """
     A worker that claims nothing more once it is cancelled.
 
-    What is being formed then goes on, until `abandon` has it given back.
+    Formations in progress continue until they end, or until `abandon` releases their leases.
     """
 
     def __init__(
@@ -44,20 +44,20 @@ class EndingWorker(Worker):
     async def run_once(self, scope: Scope | None = None) -> FormationResult | None:
         """Form one lease to its end, even if this is cancelled; see `Worker.run_once`."""
         await lowlevel.checkpoint()
-        with self._finished():
+        with self._shielded():
             return await super().run_once(scope)
         return None
 
     async def run_lane(self, scope: Scope) -> FormationResult | None:
         """Form one lease to its end, even if this is cancelled; see `Worker.run_lane`."""
         await lowlevel.checkpoint()
-        with self._finished():
+        with self._shielded():
             return await super().run_lane(scope)
         return None
 
     @contextmanager
-    def _finished(self) -> Iterator[None]:
-        """Let work in progress finish when the worker is cancelled, until `abandon`."""
+    def _shielded(self) -> Iterator[None]:
+        """Shield work in progress from the worker's cancellation, until `abandon`."""
         with CancelScope(shield=True) as under_way:
             self._under_way.add(under_way)
             try:
@@ -67,8 +67,8 @@ class EndingWorker(Worker):
                 self._ended.set()
                 self._ended = anyio.Event()
 
-    async def at_rest(self) -> None:
-        """Wait until nothing is being formed."""
+    async def wait_until_idle(self) -> None:
+        """Wait until no formation is in progress."""
         while self._under_way:
             await self._ended.wait()
 
@@ -78,18 +78,19 @@ class EndingWorker(Worker):
             each.cancel()
 
 
-async def ended_by(
+async def shut_down_on(
     signals: Sequence[Signals],
-    worker: EndingWorker,
+    worker: GracefulWorker,
     scope: CancelScope,
     grace_s: float,
     *,
     task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
 ) -> None:
     """
-    End *worker* at the first of *signals*: cancel *scope*, and what is left after *grace_s*.
+    Shut *worker* down at the first of *signals*.
 
-    It has started when the signals are heard.
+    Cancel *scope*, wait *grace_s* seconds for work in progress, and release the rest. *task_status*
+    reports the start once the signal handlers are installed.
     """
     with anyio.open_signal_receiver(*signals) as received:
         task_status.started()
@@ -97,5 +98,5 @@ async def ended_by(
             break
     scope.cancel()
     with anyio.move_on_after(grace_s, shield=True):
-        await worker.at_rest()
+        await worker.wait_until_idle()
     worker.abandon()

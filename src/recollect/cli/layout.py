@@ -2,8 +2,8 @@
 Text layout in terminal columns: widths, lines and tables.
 
 Wide characters (Chinese, Japanese, Korean, emoji) take two columns, combining ones none. Widths
-come from the standard library: a library for tables would be larger than the rest of the command
-line.
+come from the standard library, since a library for tables would be larger than the rest of the
+command line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from recollect.records import Evidence, Memory, Message
 
 Span: TypeAlias = tuple[int, int]
-"""Where a piece of a text starts and ends."""
+"""Start and end of a piece of text."""
 
 _COLUMN_MIN: Final = 4
 _ZERO_WIDTH_JOINER: Final = "\u200d"
@@ -43,10 +43,10 @@ def _character_width(character: str) -> int:
 
 def fold(text: str, width: int) -> list[Span]:
     """
-    Return the lines of at most *width* columns into which *text* is folded.
+    Fold *text* into lines of at most *width* columns.
 
-    A line ends at a space, or beside a wide character, but never before closing or after opening
-    punctuation. What is longer than a line is cut; one character is the least that a line holds.
+    A line ends at a space or beside a wide character, but never before closing or after opening
+    punctuation. A longer word is cut; a line holds at least one character.
 
     >>> [("we live in Oslo")[start:end] for start, end in fold("we live in Oslo", 8)]
     ['we live', 'in Oslo']
@@ -56,7 +56,7 @@ def fold(text: str, width: int) -> list[Span]:
     lines: list[Span] = []
     start = end = 0
     for piece_start, piece_end in _pieces(text):
-        if start == end:  # nothing stands on this line yet
+        if start == end:  # the line is empty
             start = piece_start
         elif width_of(text[start:piece_end]) > width:
             lines.append((start, end))
@@ -69,7 +69,7 @@ def fold(text: str, width: int) -> list[Span]:
 
 
 def _pieces(text: str) -> Iterator[Span]:
-    """Yield what stays on one line where it can: words, and wide characters with their marks."""
+    """Yield the unbreakable pieces: words, and wide characters with their marks."""
     start = 0
     for at in range(1, len(text) + 1):
         if at == len(text) or _may_break(text[at - 1], text[at]):
@@ -88,7 +88,7 @@ def _may_break(before: str, after: str) -> bool:
 
 
 def _cut(text: str, span: Span, width: int) -> int:
-    """Return where to break a piece that is too long for this line."""
+    """Return the position at which to break a piece that is too long for a line."""
     start, end = span
     used = 0
     for at in range(start, end):
@@ -100,7 +100,7 @@ def _cut(text: str, span: Span, width: int) -> int:
 
 def fitted(widths: Sequence[int], available: int) -> list[int]:
     """
-    Return the widths of columns that share *available*: the widest give way first.
+    Return column widths that fit into *available*; the widest columns shrink first.
 
     >>> fitted([36, 5, 20], 50)
     [25, 5, 20]
@@ -114,19 +114,19 @@ def fitted(widths: Sequence[int], available: int) -> list[int]:
 
 
 def minute(time: datetime | None) -> str:
-    """Return a time as tables show it, to the minute, in UTC; nothing for none."""
+    """Format a time for tables, to the minute, in UTC; "" for ``None``."""
     return "" if time is None else time.strftime("%Y-%m-%d %H:%M")
 
 
 def place_of_evidence(evidence: Evidence) -> str:
-    """Return where evidence stands: a message, lines of a file, or a finding of an agent."""
+    """Return the source of evidence: a message, lines of a file, or a finding of an agent."""
     if evidence.file is not None:
         return f"found by an agent in {evidence.file}"
     return "found by an agent" if evidence.is_finding else f"{evidence.thread}/{evidence.message}"
 
 
 def who_of(content: Message | Memory) -> str:
-    """Return the speaker of a message, or the label of a memory, with an agent that found it."""
+    """Return the speaker of a message, or the label of a memory, with its agent if it has one."""
     if isinstance(content, Message):
         return content.name or content.role
     from recollect.recall.sentences import label_with_origin

@@ -1,4 +1,4 @@
-"""Opening the model that a command asks for, and the memory that it is to form."""
+"""Open the model and the memory of a command that forms memories."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _SCRIPT_KEYS: Final = ("answers", "formations")
 
 def opened_model(forming: FormationOptions) -> Model | None:
     """
-    Return the model that was asked for, ``None`` if none was; nothing is asked of it yet.
+    Return the requested model, ``None`` if none was requested; it is not called yet.
 
     Raises:
-        NotFoundError: There is no such script.
-        UsageError: It names no model.
-        MissingExtraError: A package that it needs is not installed.
-        ModelError: It cannot be used as it is.
+        NotFoundError: The script does not exist.
+        UsageError: The name is not that of a model.
+        MissingExtraError: A package that the model needs is not installed.
+        ModelError: The model cannot be used, for example without its key.
     """
     from recollect.formation.config import DEFAULT_MODEL
     from recollect.models import Replay, open_model
@@ -37,7 +37,7 @@ def opened_model(forming: FormationOptions) -> Model | None:
     choice = forming.model
     if choice is None:
         return None
-    if choice == RULES:  # a base URL of the environment is for others
+    if choice == RULES:  # ignore the base URL, which is for models
         return open_model(RULES)
     if choice.endswith(".json"):
         return _scripted(Path(choice))
@@ -47,7 +47,7 @@ def opened_model(forming: FormationOptions) -> Model | None:
 
 
 def _scripted(path: Path) -> Model:
-    """Return a model that answers, and forms, in the order in which a file says it."""
+    """Return a model that replays the answers and formations in a file, in order."""
     from recollect.testing.scripted_model import ScriptedModel
 
     read = read_file(path)
@@ -95,12 +95,12 @@ async def opened_to_form(
     notice: FormationCallback | None = None,
 ) -> AsyncIterator[Recollect]:
     """
-    Open the memory that *target* names, to be formed by *model* as *forming* says.
+    Open the memory of *target*, formed by *model* with the settings of *forming*.
 
-    *concurrency* and *notice* are those of its worker; see `recollect.open`.
+    *concurrency* and *notice* are for its worker; see `recollect.open`.
 
     Raises:
-        NotFoundError: There is none, and it is not to be created.
+        NotFoundError: The store does not exist, and *create* is False.
     """
     import recollect
     from recollect.worker.worker_options import CONCURRENCY, tell_nobody

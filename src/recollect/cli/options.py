@@ -1,4 +1,4 @@
-"""The options that commands share: which store, whose memory, which embedder, how to print."""
+"""Options that commands share: store, scope, embedder and output format."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Option = Callable[[Command], Command]
 def memory_options(
     *, embedder: bool = True, scope: bool = True, store: Option | None = None
 ) -> Option:
-    """Add the shared options to a command, which gets them as a `Target`; *store* is another."""
+    """Add the shared options to a command, as its `Target`; *store* replaces the store option."""
 
     def decorate(command: Command) -> Command:
         @wraps(command)
@@ -95,7 +95,7 @@ def _scope_options() -> list[Option]:
             metavar="A/B/C",
             envvar="RECOLLECT_SCOPE",
             help=(
-                "Whose memory: segments parted by '/', with %2F for a slash inside one."
+                "Whose memory: segments separated by '/', with %2F for a slash inside one."
                 f"  [env: RECOLLECT_SCOPE; default: {DEFAULT_SCOPE}]"
             ),
         ),
@@ -103,7 +103,7 @@ def _scope_options() -> list[Option]:
             "--segment",
             metavar="TEXT",
             multiple=True,
-            help="One more segment below --scope, any text as it is; repeatable.",
+            help="One more segment below --scope, taken literally; repeatable.",
         ),
     ]
 
@@ -134,14 +134,14 @@ def rerank_option() -> Option:
         show_default="none",
         callback=_with_keys,
         help=(
-            "A reranker of what is recalled: its URL (#MODEL at the end), cohere/MODEL, "
+            "A reranker for recall: its URL (#MODEL at the end), cohere/MODEL, "
             "jina/MODEL, or MODULE:NAME.  [env: RECOLLECT_RERANK]"
         ),
     )
 
 
 def index_files_option() -> Option:
-    """Return the option that keeps the indexes of large scopes in files, or does not."""
+    """Return the option that keeps the indexes of large scopes in files."""
     return click.option(
         "--index-files/--no-index-files",
         envvar="RECOLLECT_INDEX_FILES",
@@ -166,7 +166,7 @@ def _configured_embedder() -> str:
 
 
 def _configured(name: str) -> str | None:
-    """Return a text of the configuration file that the command was given, if there is one."""
+    """Return a text setting of the command's configuration file, if it has one."""
     from recollect.cli.formation_config import text_in
 
     config = _config_file()
@@ -174,16 +174,16 @@ def _configured(name: str) -> str | None:
 
 
 def _config_file() -> Path | None:
-    """Return the configuration file that the command was given, if there is one."""
+    """Return the command's configuration file, if it has one."""
     context = click.get_current_context(silent=True)
     named = context.params.get("config") if context else None
-    # Click has a mark of its own there for an option that it has not come to yet.
+    # Click stores a sentinel for an option that it has not processed yet.
     config = named if isinstance(named, Path) else os.environ.get("RECOLLECT_CONFIG")
     return Path(config) if config else None
 
 
 def _with_keys(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
-    """Read ``.env`` where what is named may need a key of it."""
+    """Read ``.env`` if the named provider may need a key from it."""
     if name is not None and ("/" in name or ":" in name):
         from recollect.providers.environment import load_environment
 
@@ -202,13 +202,13 @@ def json_option() -> Option:
 
 
 def wants_json(chosen: bool | None) -> bool:  # noqa: FBT001 (an option's value)
-    """Return True to print JSON: as chosen, otherwise if the output is not a terminal."""
+    """Return the choice of JSON; by default True if the output is not a terminal."""
     return not sys.stdout.isatty() if chosen is None else chosen
 
 
 def scope_from(written: str | None, segments: tuple[str, ...]) -> Scope:
     """
-    Return the scope that ``--scope`` and ``--segment`` name together.
+    Return the scope of ``--scope`` and ``--segment`` together.
 
     >>> scope_from("acme/users", ("ada@example.com",))
     ('acme', 'users', 'ada@example.com')
@@ -230,7 +230,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 def written_scope(scope: Scope) -> str:
     """
-    Return *scope* as ``--scope`` takes it.
+    Return *scope* in the form of ``--scope``.
 
     >>> written_scope(("a/b", "50%"))
     'a%2Fb/50%'
@@ -242,7 +242,7 @@ def written_scope(scope: Scope) -> str:
 
 
 class MomentOption(click.ParamType):  # type: ignore[type-arg] # generic in newer releases only
-    """A moment in ISO 8601; a day is its first moment, and without a zone it is in UTC."""
+    """A time in ISO 8601; a date is its first moment, and a time without a zone is UTC."""
 
     name = "moment"
 
@@ -256,7 +256,7 @@ class MomentOption(click.ParamType):  # type: ignore[type-arg] # generic in newe
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> datetime | str:
-        """Return the moment that *value* names, or *value* where it is one of the words."""
+        """Parse *value*; return it unchanged if it is one of the words."""
         if isinstance(value, datetime):
             return value
         written = str(value)
@@ -266,20 +266,20 @@ class MomentOption(click.ParamType):  # type: ignore[type-arg] # generic in newe
             moment = datetime.fromisoformat(written)
         except ValueError:
             self.fail(
-                f"{written!r} is no time in ISO 8601, such as 2024-05-06 or 2024-05-06T12:00Z"
+                f"{written!r} is not a time in ISO 8601, such as 2024-05-06 or 2024-05-06T12:00Z"
             )
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
 def split_address(written: str) -> tuple[str, str]:
     """
-    Return the type and key that ``TYPE/KEY`` names; the key may hold slashes.
+    Return type and key of ``TYPE/KEY``; the key may contain slashes.
 
     >>> split_address("Fact/home")
     ('Fact', 'home')
     """
     type_, slash, key = written.partition("/")
     if not slash or not type_ or not key:
-        msg = f"{written!r} is no address of a memory: write TYPE/KEY, such as User/User"
+        msg = f"{written!r} is not the address of a memory: write TYPE/KEY, such as User/User"
         raise UsageError(msg)
     return type_, key

@@ -1,4 +1,4 @@
-"""Output of commands: JSON for programs, tables and progress for people; all sanitised."""
+"""Output of commands: JSON for programs, sanitised tables and progress for people."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Part: TypeAlias = tuple[str, str]
 
 _SPACE: Final = re.compile(r"\s+")
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-# Parts of emoji and of Persian and Indian words, which join what stands beside them.
+# Joiners are parts of emoji and of Persian and Indic words.
 _JOINERS: Final = "\u200c\u200d"
 _SHORT_CHARACTERS: Final = 240
 INDENT: Final = 4
@@ -87,14 +87,14 @@ def short(text: str, characters: int = _SHORT_CHARACTERS) -> str:
 def print_line(
     *parts: Part, indent: int = 0, is_folded: bool = True, to_stderr: bool = False
 ) -> None:
-    """Print (text, style) parts as they are, one after the other, folded at the terminal's edge."""
+    """Print (text, style) parts after one another, folded at the terminal's width."""
     stream = sys.stderr if to_stderr else sys.stdout
     for line in _folded(parts, _columns() - indent if is_folded else None):
         click.echo(" " * indent + _styled(line, stream), err=to_stderr)
 
 
 def print_labelled(label: str, part: Part, *, label_width: int) -> None:
-    """Print a part with a label on its left, set to the right in *label_width* columns."""
+    """Print a part with a label on its left, right-aligned in *label_width* columns."""
     first, *rest = _folded([part], _columns() - label_width - 1)
     shown = visible(label)
     space = " " * (label_width - width_of(shown))
@@ -104,7 +104,7 @@ def print_labelled(label: str, part: Part, *, label_width: int) -> None:
 
 
 def print_title(title: str) -> None:
-    """Print a title, with a rule to the edge of the terminal."""
+    """Print a title, with a rule up to the terminal's width."""
     shown = visible(title)
     rule = _rule(sys.stdout) * (_columns() - width_of(shown) - 1)
     click.echo(_styled([(shown, "bold"), (" ", ""), (rule, "dim")], sys.stdout))
@@ -113,7 +113,7 @@ def print_title(title: str) -> None:
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Sequence[str] = ()
 ) -> None:
-    """Print *rows* under the names of *columns*; those in *right* are set to the right."""
+    """Print *rows* under the names of *columns*; those in *right* are right-aligned."""
     names = [visible(column) for column in columns]
     cells = [[visible("" if cell is None else str(cell)) for cell in row] for row in rows]
     natural = [max(map(width_of, column)) for column in zip(names, *cells, strict=True)]
@@ -144,7 +144,7 @@ def _placed(text: str, width: int, is_right: bool) -> str:  # noqa: FBT001
 
 
 def print_entry(head: Sequence[Part], body: str, foot: Sequence[Part]) -> None:
-    """Print an entry: a line of (text, style) parts, its text below, and a line about it."""
+    """Print an entry: a head of (text, style) parts, its text below, and a foot."""
     print_line(*_spaced(head))
     print_line((short(body), ""), indent=INDENT)
     if parts := _spaced(foot):
@@ -153,12 +153,12 @@ def print_entry(head: Sequence[Part], body: str, foot: Sequence[Part]) -> None:
 
 def _spaced(parts: Sequence[Part]) -> list[Part]:
     """Return the non-empty *parts*, separated by two spaces."""
-    said = [part for part in parts if part[0]]
-    return [each for part in said for each in (("  ", ""), part)][1:]
+    shown = [part for part in parts if part[0]]
+    return [each for part in shown for each in (("  ", ""), part)][1:]
 
 
 def _folded(parts: Sequence[Part], width: int | None) -> list[list[Part]]:
-    """Return *parts* as visible lines of at most *width* columns."""
+    """Fold *parts* into visible lines of at most *width* columns."""
     shown = [(_visible_part(text), style) for text, style in parts]
     joined = "".join(text for text, _ in shown)
     spans = [(0, len(joined))] if width is None else fold(joined, max(width, 1))
@@ -166,7 +166,7 @@ def _folded(parts: Sequence[Part], width: int | None) -> list[list[Part]]:
 
 
 def _visible_part(text: str) -> str:
-    """Return *text* visible, but with the spaces that part it from its neighbours."""
+    """Return *text* visible, keeping the spaces before it."""
     spaces = text[: len(text) - len(text.lstrip(" "))]
     return spaces + visible(text)
 
@@ -183,7 +183,7 @@ def _within(parts: Sequence[Part], span: Span) -> list[Part]:
 
 
 def _styled(parts: Sequence[Part], stream: TextIO) -> str:
-    """Return *parts* for *stream*: with colours at a terminal, unless NO_COLOR is set."""
+    """Return *parts* with colours if *stream* is a terminal and NO_COLOR is not set."""
     if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return "".join(text for text, _ in parts)
     return "".join(click.style(text, **_STYLES[style]) if style else text for text, style in parts)
@@ -195,15 +195,15 @@ def _rule(stream: TextIO) -> str:
 
 
 def _columns() -> int:
-    """Return the width of the terminal; of a pipe $COLUMNS, else 80."""
+    """Return the width of the terminal; for a pipe $COLUMNS, or 80."""
     return shutil.get_terminal_size().columns
 
 
 class Bar(Protocol):
-    """A bar that shows how far a piece of work has come."""
+    """A progress bar."""
 
     def update(self, description: str, fraction: float | None) -> None:
-        """Show *description*, and *fraction* of the bar; ``None`` where that is unknown."""
+        """Show *description* and *fraction*; ``None`` if the fraction is unknown."""
         ...
 
 
@@ -228,7 +228,7 @@ class _TerminalBar:
 
 @contextmanager
 def progress_bar(description: str) -> Iterator[Bar]:
-    """Show a bar on standard error while a terminal is there; it vanishes at the end."""
+    """Show a bar on standard error if it is a terminal, and remove it at the end."""
     if not sys.stderr.isatty():
         yield _NoBar()
         return
@@ -258,7 +258,7 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def cell(value: Json) -> str:
-    """Return a value as a table shows it; a list by its length."""
+    """Format a value for a table; a list as its length."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

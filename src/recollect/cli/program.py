@@ -1,4 +1,4 @@
-"""The program `recollect`: its commands, loaded when they are named, and its exit statuses."""
+"""The program `recollect`: lazily loaded commands, and exit statuses for errors."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _COMMANDS: Final = {
 
 
 class PlainErrors(click.Group):
-    """A group that turns our errors into a sentence and an exit status."""
+    """A group that reports `RecollectError` as one sentence and an exit status."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; one of our errors becomes a sentence and its exit status."""
-        _replace_what_cannot_be_shown()
+        """Run the command, and report an error."""
+        _escape_unencodable()
         try:
             return super().invoke(ctx)
         except RecollectError as error:
@@ -58,7 +58,7 @@ class Program(PlainErrors):
     """A group that loads a command when it is named."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands, in the order in which a newcomer needs them."""
+        """Return the names of all commands, in the order in which a new user needs them."""
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -70,8 +70,8 @@ class Program(PlainErrors):
         return found if isinstance(found, click.Command) else None
 
 
-def _replace_what_cannot_be_shown() -> None:
-    """Escape characters that the terminal's encoding lacks, instead of failing."""
+def _escape_unencodable() -> None:
+    """Make output escape characters that its encoding lacks, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -87,5 +87,5 @@ def main() -> None:
     """
     Recollect, the memory of LLM applications, at the command line.
 
-    It keeps what was said in a store (a file), by scope: whose memory it is.
+    It stores conversations and memories in a file, by scope: whose memory it is.
     """

@@ -1,4 +1,4 @@
-"""A hint where something is remembered, for a scope that holds nothing itself."""
+"""Hints for an empty scope: which other scopes hold something."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ EMPTY_STORE: Final = "the store holds nothing yet"
 
 async def read_hint(memory: Recollect, scope: Scope, *, below: bool = False) -> str:
     """
-    Return a sentence about a scope that holds nothing, "" for one that holds something.
+    Return a hint for an empty scope, "" for any other.
 
-    With *below* what the scopes under it hold counts as well: the caller has looked there.
+    With *below*, the scopes under it count as well, because the caller has searched them.
     """
     from recollect.server.authorization import RESERVED
 
@@ -32,7 +32,7 @@ async def read_hint(memory: Recollect, scope: Scope, *, below: bool = False) -> 
 
 def hint_of(scope: Scope, below: Sequence[Scope], others: Sequence[Scope]) -> str:
     """
-    Return where something is: in *below*, the scopes under *scope*, else in *others*.
+    Return the hint that names scopes with records: those *below* the scope, else *others*.
 
     >>> hint_of(("a",), [("a", "b"), ("a", "c")], ())
     "the scope 'a' holds nothing itself; --below finds a/b, a/c"

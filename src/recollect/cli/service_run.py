@@ -1,4 +1,4 @@
-"""Running the service for a command: `recollect serve`, and the demonstration's page."""
+"""Run the service for `recollect serve` and `recollect demo --serve`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from recollect.worker.formation_run import FormationResult
 
 GARBAGE_OBJECTS: Final = 10_000
-"""After so many new objects garbage is looked for: a request leaves next to none."""
+"""Threshold of the garbage collector, high because a request leaves almost no cycles."""
 NO_PAGE: Final = (
     "the page is not built, everything else works: install Node 20 or newer with npm, then run "
     "`make page` in the project, or `pip install .` again"
@@ -41,7 +41,7 @@ NO_PAGE: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceRun:
-    """A run of the service: of which store, formed how, and whether its page is opened."""
+    """The options of a run of the service."""
 
     target: Target
     forming: FormationOptions
@@ -56,10 +56,10 @@ class ServiceRun:
 
 def check_service_packages() -> None:
     """
-    Return if the packages of the extra ``service`` are installed.
+    Check that the packages of the extra ``service`` are installed.
 
     Raises:
-        MissingExtraError: One is not.
+        MissingExtraError: One is missing.
     """
     for name in ("fastapi", "httptools", "platformdirs", "prometheus_client", "uvicorn"):
         if find_spec(name) is None:
@@ -68,7 +68,7 @@ def check_service_packages() -> None:
 
 def run_service(run: ServiceRun) -> None:
     """
-    Serve until the process is told to stop.
+    Serve until a signal stops the process.
 
     Raises:
         RecollectError: The memory could not be opened.
@@ -111,7 +111,7 @@ def run_service(run: ServiceRun) -> None:
         )
         log_to(level=run.log_level)
         gc.collect()
-        gc.freeze()  # what was imported stays: no collection during a request looks through it
+        gc.freeze()  # collections during requests skip the imported modules
         gc.set_threshold(GARBAGE_OBJECTS)
         note(f"serving {without_password(run.target.store)} at {url}")
         if not is_built(STATIC):
@@ -120,7 +120,7 @@ def run_service(run: ServiceRun) -> None:
 
 
 async def _scope_hint(memory: Recollect, settings: Settings) -> str:
-    """Return where something is, if the scope that callers get here holds nothing."""
+    """Return a hint if the scope that callers get by default is empty."""
     from recollect.server.api_keys import Keys
     from recollect.server.first_key import DEFAULT_SCOPE, first_scope, read_common_scope
 
@@ -132,7 +132,7 @@ async def _scope_hint(memory: Recollect, settings: Settings) -> str:
 
 
 def _open_page(service: str, key: str) -> None:
-    """Print the address of the page, and open it where there is a display."""
+    """Print the address of the page, and open it if there is a display."""
     from recollect.server.http.static_page import STATIC, is_built
 
     if not is_built(STATIC):
@@ -144,7 +144,7 @@ def _open_page(service: str, key: str) -> None:
 
 
 def _doors(settings: Settings) -> list[Door]:
-    """Return the MCP server at /mcp, if the package that it needs is installed."""
+    """Return the MCP server at /mcp, if its package is installed."""
     if find_spec("mcp") is None:
         return []
     from recollect.server.http.mounts import late_door

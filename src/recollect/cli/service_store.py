@@ -1,4 +1,4 @@
-"""The store of a service that names none: one in the working directory, else one of the user."""
+"""The default store of a service: one in the working directory, else in the user's data folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recollect.cli.store_choice import store_file, user_store
 
 
 def default_store() -> str:
-    """Return the store of a service that names none."""
+    """Return the default store of a service."""
     own = user_store()
     if own is None or Path(DEFAULT_STORE).exists():
         return DEFAULT_STORE
@@ -21,12 +21,12 @@ def service_store_option() -> Option:
     return store_option(
         "A file, as a path or sqlite: URL, or a server's.",
         default=default_store,
-        shown=f"{DEFAULT_STORE} if it is there, else a file in your data folder",
+        shown=f"{DEFAULT_STORE} if it exists, else a file in your data folder",
     )
 
 
 def make_folder(store: str) -> None:
-    """Make the user's data folder, readable by the user alone, if *store* belongs there."""
+    """Create the user's data folder, readable only by the user, if *store* is in it."""
     own = user_store()
     if own is not None and store_file(store) == own:
         own.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Opening the store that a command names, and refusing one that is not there."""
+"""Open the store of a command, and reject a missing one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IN_OPTIONS: Final = re.compile(r"(?<![a-z])(password=)[^&\s]*")
 
 
 def run(command: Callable[[], Awaitable[ResultT]]) -> ResultT:
-    """Run an async command to its end."""
+    """Run an async command."""
     import anyio
 
     return anyio.run(command)
@@ -29,13 +29,13 @@ def run(command: Callable[[], Awaitable[ResultT]]) -> ResultT:
 
 def store_file(url: str) -> Path | None:
     """
-    Return the file in which the store at *url* is; ``None`` if it is in no file.
+    Return the file of the store at *url*, ``None`` if it is not in a file.
 
     >>> store_file("sqlite:///var/lib/memory.db"), store_file("memory:")
     (PosixPath('/var/lib/memory.db'), None)
 
     Raises:
-        UsageError: The address names no backend that there is.
+        UsageError: The address names an unknown backend.
     """
     from recollect.stores.locator import file_of
 
@@ -44,7 +44,7 @@ def store_file(url: str) -> Path | None:
 
 def without_password(address: str) -> str:
     """
-    Return the address of a store as it may be shown.
+    Return the address of a store with its password replaced.
 
     >>> without_password("postgresql://ada:secret@host/memory")
     'postgresql://ada:***@host/memory'
@@ -56,7 +56,7 @@ def without_password(address: str) -> str:
 
 
 def user_store() -> Path | None:
-    """Return where the user's own store belongs, ``None`` without the extra ``service``."""
+    """Return the path of the user's own store, ``None`` without the extra ``service``."""
     if find_spec("platformdirs") is None:
         return None
     import platformdirs
@@ -66,10 +66,10 @@ def user_store() -> Path | None:
 
 def check_exists(store: str, makers: str) -> None:
     """
-    Return if the store is there, or is in no file; *makers* are the commands that make one.
+    Check that the store exists, or is not in a file; *makers* are commands that create one.
 
     Raises:
-        NotFoundError: It is not; the error names the user's own store if there is one.
+        NotFoundError: It does not; the error names the user's own store if there is one.
     """
     file = store_file(store)
     if file is None or file.exists():
@@ -77,7 +77,7 @@ def check_exists(store: str, makers: str) -> None:
     own = user_store()
     other = f"that of `recollect serve` is {str(own)!r}; " if own and own.exists() else ""
     msg = (
-        f"there is no store at {str(file)!r}: {makers} makes one; {other}"
+        f"there is no store at {str(file)!r}: {makers} creates one; {other}"
         "--store or RECOLLECT_STORE names another"
     )
     raise NotFoundError(msg)
@@ -86,10 +86,10 @@ def check_exists(store: str, makers: str) -> None:
 @asynccontextmanager
 async def opened(target: Target, *, create: bool = False) -> AsyncIterator[Recollect]:
     """
-    Open the memory that *target* names; what is written is counted if a service serves it.
+    Open the memory of *target*; usage is counted if a service uses its store.
 
     Raises:
-        NotFoundError: There is none, and it is not to be created.
+        NotFoundError: The store does not exist, and *create* is False.
     """
     import recollect
     from recollect.server.quotas import counting

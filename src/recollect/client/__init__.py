@@ -1,4 +1,4 @@
-"""The service from another program: methods, records and errors of the library over HTTP."""
+"""The HTTP client: the methods, records and errors of the library, over a running service."""
 
 from __future__ import annotations
 

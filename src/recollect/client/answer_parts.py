@@ -1,4 +1,4 @@
-"""Parts of a response as records: pages, lists, and the outcome of an import."""
+"""Parse parts of responses into records: pages, lists, and the outcome of an import."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from recollect.records import Message, Page, Revision
 from recollect.stores.plans.erase_targets import EraseReceipt
+from recollect.wire.elements import Fields
 from recollect.wire.erasures import receipt_from_json
 from recollect.wire.memories import revision_from_json
 from recollect.wire.messages import message_from_json
@@ -16,41 +17,41 @@ T = TypeVar("T")
 
 
 class RefusedRecords(NamedTuple):
-    """How many records an import refused, and why the first of them."""
+    """The number of records that an import refused, and the first reason."""
 
     number: int
     first: str
 
 
 def page_of(name: str, parse: Callable[[Any], T]) -> Callable[[Any], Page[T]]:
-    """Return a function that reads a page whose rows are called *name*."""
-    return lambda told: Page(rows=tuple(map(parse, told[name])), cursor=told["cursor"])
+    """Return a parser of a page whose rows are in the field *name*."""
+    return lambda fields: Page(rows=tuple(map(parse, fields[name])), cursor=fields["cursor"])
 
 
-def messages_of(told: Any) -> tuple[Message, ...]:
-    """Return messages that were appended or listed."""
-    return tuple(map(message_from_json, told["messages"]))
+def messages_of(fields: Fields) -> tuple[Message, ...]:
+    """Parse appended or listed messages."""
+    return tuple(map(message_from_json, fields["messages"]))
 
 
-def revisions_of(told: Any) -> tuple[Revision, ...]:
-    """Return the versions of a memory, the oldest first."""
-    return tuple(map(revision_from_json, reversed(told["revisions"])))
+def revisions_of(fields: Fields) -> tuple[Revision, ...]:
+    """Parse the versions of a memory, oldest first."""
+    return tuple(map(revision_from_json, reversed(fields["revisions"])))
 
 
-def receipts_of(told: Any) -> list[EraseReceipt]:
-    """Return the receipts of erasures by time."""
-    return [receipt_from_json(each) for each in reversed(told["receipts"])]
+def receipts_of(fields: Fields) -> list[EraseReceipt]:
+    """Parse the receipts of erases, oldest first."""
+    return [receipt_from_json(each) for each in reversed(fields["receipts"])]
 
 
-def results_of(told: Any) -> list[FormationResult]:
-    """Return how each formation ended."""
-    return [FormationResult(end=each["end"], reason=each["reason"]) for each in told["results"]]
+def results_of(fields: Fields) -> list[FormationResult]:
+    """Parse the results of formations."""
+    return [FormationResult(end=each["end"], reason=each["reason"]) for each in fields["results"]]
 
 
-def import_outcome(told: Any) -> tuple[int, RefusedRecords | None]:
-    """Return how many records were taken, and which were not."""
-    if not told["refused"]:
-        return int(told["taken"]), None
-    first = told["refused"][0]
+def import_outcome(fields: Fields) -> tuple[int, RefusedRecords | None]:
+    """Parse the number of stored records, and the refused ones if there are any."""
+    if not fields["refused"]:
+        return int(fields["taken"]), None
+    first = fields["refused"][0]
     words = f"record {first['line']}: {first['reason']}"
-    return int(told["taken"]), RefusedRecords(number=told["refused_count"], first=words)
+    return int(fields["taken"]), RefusedRecords(number=fields["refused_count"], first=words)

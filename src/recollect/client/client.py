@@ -65,17 +65,18 @@ from recollect.worker.formation_run import FormationResult
 
 _LINES: Final = "application/x-ndjson"
 PROBLEM: Final = "problem"
-"""The kind of the last line of an export that the service broke off."""
+"""Kind of the last line of an export that the service ended with an error."""
 
 
 class Client(ServiceConnection):
     """
     A remote memory with the API of `Recollect`; enter it with ``async with``.
 
-    Scopes are relative to that of the key, ``()`` being the key's own; so are those of the
-    records that come back. A read, and a write that the service knows again (`append`, `replace`,
-    `put` and `remember` by an idempotency key, `delete` by the version that it expects), is made
-    again when the connection breaks or the service asks for patience (429, 503). No other write is.
+    Scopes, also in returned records, are relative to that of the key; ``()`` is the key's own.
+
+    Reads are retried when the connection breaks or the service asks to retry (429, 503). So are
+    writes that the service recognises: `append`, `replace`, `put` and `remember` by an idempotency
+    key, and `delete` by the expected version. No other write is retried.
 
     Every method raises the errors of `recollect.errors`: those that the service reports, and
     `StoreUnavailableError` if it cannot be reached.
@@ -101,7 +102,7 @@ class Client(ServiceConnection):
         Append messages to a thread; on return they are durable in the service.
 
         Without an *idempotency_key* one is generated, so that the call can be retried. *quiet_s* is
-        that of `Debounce`, *assistant* names the thread's assistant.
+        the pause before formation (see `Debounce`), *assistant* the thread's assistant.
         """
         body = {
             "messages": [new_message_to_json(each) for each in new_messages(messages)],
@@ -119,20 +120,20 @@ class Client(ServiceConnection):
         self, scope: ScopeLike, *, cursor: str | None = None, limit: int = 100
     ) -> Page[Thread]:
         """See `Recollect.threads`."""
-        told = await self._read(scope, "threads", cursor=cursor, limit=limit)
-        return told.read(page_of("threads", thread_from_json))
+        answer = await self._read(scope, "threads", cursor=cursor, limit=limit)
+        return answer.read(page_of("threads", thread_from_json))
 
     async def thread(self, scope: ScopeLike, thread: str) -> Thread | None:
         """See `Recollect.thread`."""
-        told = await self._found(scope, "threads", thread)
-        return None if told is None else told.read(thread_from_json)
+        answer = await self._found(scope, "threads", thread)
+        return None if answer is None else answer.read(thread_from_json)
 
     async def messages(
         self, scope: ScopeLike, thread: str, *, after: int = 0, limit: int = 100
     ) -> Page[Message]:
         """See `Recollect.messages`."""
-        told = await self._found(scope, "threads", thread, "messages", after=after, limit=limit)
-        found = told.read(page_of("messages", message_from_json)) if told else None
+        answer = await self._found(scope, "threads", thread, "messages", after=after, limit=limit)
+        found = answer.read(page_of("messages", message_from_json)) if answer else None
         if found is None or found.cursor is None:
             return found or Page(rows=(), cursor=None)
         return Page(rows=found.rows, cursor=str(found.rows[-1].position))
@@ -149,8 +150,8 @@ class Client(ServiceConnection):
         """See `Recollect.last_messages`."""
         path = ("threads", thread, "messages")
         moment = None if until is None else until.isoformat()
-        told = await self._found(scope, *path, last=limit, before=before, until=moment)
-        return told.read(messages_of) if told else ()
+        answer = await self._found(scope, *path, last=limit, before=before, until=moment)
+        return answer.read(messages_of) if answer else ()
 
     async def remove(self, scope: ScopeLike, thread: str, messages: Sequence[str]) -> int:
         """Remove messages of a thread, one request each; see `Recollect.remove`."""
@@ -226,9 +227,9 @@ class Client(ServiceConnection):
         trust: Trust = "user",
         source: str | None = None,
     ) -> Memory:
-        """See `Recollect.remember`; it is made again if the connection breaks."""
+        """See `Recollect.remember`; retried if the connection breaks."""
         body = {"text": text, "context": context, "trust": trust}
-        if source is not None:  # which an older service does not know
+        if source is not None:  # an older service would reject the field
             body |= {"source": source}
         answer = await self._write(
             "POST", scope, "remember", body=body, headers=made_key(), is_repeatable=True
@@ -252,8 +253,8 @@ class Client(ServiceConnection):
 
     async def get(self, scope: ScopeLike, type_: str, key: str) -> Memory | None:
         """See `Recollect.get`."""
-        told = await self._found(scope, "memories", type_, key)
-        return None if told is None else told.read(memory_from_json)
+        answer = await self._found(scope, "memories", type_, key)
+        return None if answer is None else answer.read(memory_from_json)
 
     async def memories(
         self,
@@ -267,7 +268,7 @@ class Client(ServiceConnection):
         limit: int = 100,
     ) -> Page[Memory]:
         """See `Recollect.memories`."""
-        told = await self._read(
+        answer = await self._read(
             scope,
             "memories",
             type=type_,
@@ -277,31 +278,32 @@ class Client(ServiceConnection):
             cursor=cursor,
             limit=limit,
         )
-        return told.read(page_of("memories", memory_from_json))
+        return answer.read(page_of("memories", memory_from_json))
 
     async def history(self, scope: ScopeLike, type_: str, key: str) -> tuple[Revision, ...]:
         """See `Recollect.history`."""
-        told = await self._found(scope, "memories", type_, key, "history")
-        return told.read(revisions_of) if told else ()
+        answer = await self._found(scope, "memories", type_, key, "history")
+        return answer.read(revisions_of) if answer else ()
 
     async def delete(
         self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
     ) -> bool:
-        """See `Recollect.delete`; with *expected* it is made again if the connection breaks."""
+        """See `Recollect.delete`; with *expected*, retried if the connection breaks."""
         headers, is_known = expecting(expected), expected is not None
         path = ("memories", type_, key)
         try:
             await self._write("DELETE", scope, *path, headers=headers, is_repeatable=is_known)
         except NotFoundError as error:
+            # After a retry, the first attempt may have deleted it.
             return is_repeated(error)
         return True
 
     async def scopes(
         self, *, prefix: Scope = (), cursor: str | None = None, limit: int = 100
     ) -> Page[Scope]:
-        """Return the scopes below *prefix* that hold something; it takes no patterns."""
-        told = await self._read(prefix, "scopes", below=True, cursor=cursor, limit=limit)
-        return told.read(page_of("scopes", tuple))
+        """Return the scopes below *prefix* that hold something; patterns are not supported."""
+        answer = await self._read(prefix, "scopes", below=True, cursor=cursor, limit=limit)
+        return answer.read(page_of("scopes", tuple))
 
     # Recall
 
@@ -317,7 +319,7 @@ class Client(ServiceConnection):
         asked_at: datetime | None = None,
         min_score: float = 0.0,
     ) -> Recall:
-        """See `Recollect.recall`; takes one scope, optionally with all scopes below."""
+        """See `Recollect.recall`; searches one scope, optionally with all scopes below."""
         body = {
             "query": query,
             "limit": limit,
@@ -371,7 +373,7 @@ class Client(ServiceConnection):
     # Formation
 
     async def form(self, scope: ScopeLike, thread: str | None = None) -> list[FormationResult]:
-        """See `Recollect.form`; a result has *end* and *reason*, `formations` what was written."""
+        """See `Recollect.form`; results have only *end* and *reason*. See `formations` for more."""
         request = ServiceRequest(
             method="POST",
             path=path_of("form"),
@@ -391,10 +393,10 @@ class Client(ServiceConnection):
     ) -> Page[Thread]:
         """See `Recollect.pending`; without a scope, all scopes of the key."""
         all_below = below or scope is None
-        told = await self._read(
+        answer = await self._read(
             scope or (), "formation", "pending", below=all_below, cursor=cursor, limit=limit
         )
-        return told.read(page_of("pending", thread_from_json))
+        return answer.read(page_of("pending", thread_from_json))
 
     async def formations(
         self,
@@ -405,23 +407,23 @@ class Client(ServiceConnection):
         limit: int = 100,
     ) -> Page[Formation]:
         """See `Recollect.formations`; receipts come without prompts and answers."""
-        told = await self._read(scope, "formations", status=status, cursor=cursor, limit=limit)
-        return told.read(page_of("formations", formation_from_json))
+        answer = await self._read(scope, "formations", status=status, cursor=cursor, limit=limit)
+        return answer.read(page_of("formations", formation_from_json))
 
     async def formation(self, scope: ScopeLike, formation_id: str) -> Formation | None:
         """See `Recollect.formation`."""
-        told = await self._found(scope, "formations", formation_id)
-        return None if told is None else told.read(formation_from_json)
+        answer = await self._found(scope, "formations", formation_id)
+        return None if answer is None else answer.read(formation_from_json)
 
     async def pause(self, scope: ScopeLike, thread: str | None = None) -> int:
         """See `Recollect.pause`."""
         answer = await self._write("POST", scope, "formation", "pause", body={"thread": thread})
-        return answer.read(lambda told: int(told["threads"]))
+        return answer.read(lambda fields: int(fields["threads"]))
 
     async def resume(self, scope: ScopeLike, thread: str | None = None) -> int:
         """See `Recollect.resume`."""
         answer = await self._write("POST", scope, "formation", "resume", body={"thread": thread})
-        return answer.read(lambda told: int(told["threads"]))
+        return answer.read(lambda fields: int(fields["threads"]))
 
     async def retry(
         self, scope: ScopeLike, thread: str | None = None, *, formation_id: str | None = None
@@ -429,7 +431,7 @@ class Client(ServiceConnection):
         """See `Recollect.retry`."""
         body = {"thread": thread, "formation": formation_id}
         answer = await self._write("POST", scope, "formation", "retry", body=body)
-        return answer.read(lambda told: int(told["messages"]))
+        return answer.read(lambda fields: int(fields["messages"]))
 
     async def reject(
         self,
@@ -471,32 +473,32 @@ class Client(ServiceConnection):
         Erase exactly what was previewed.
 
         Raises:
-            ConflictError: It would take something else by now: preview it again.
+            ConflictError: The counts have changed since the preview: preview again.
         """
         answer = await self._write("POST", scope, "erase", body={"confirm": preview.confirm})
         return answer.read(receipt_from_json)
 
     async def erase(self, scope: ScopeLike, target: EraseTarget) -> EraseReceipt:
-        """Preview and confirm in one; see `Recollect.erase`."""
+        """Preview and confirm in one call; see `Recollect.erase`."""
         return await self.confirm_erase(scope, await self.preview_erase(scope, target))
 
     async def receipts(
         self, scope: ScopeLike = (), *, below: bool = False, unclean: bool = False
     ) -> list[EraseReceipt]:
-        """Return the receipts of what was erased in a scope through the service, by time."""
-        told = await self._read(scope, "erase", "receipts", below=below, unclean=unclean)
-        return told.read(receipts_of)
+        """Return the receipts of erases in a scope through the service, oldest first."""
+        answer = await self._read(scope, "erase", "receipts", below=below, unclean=unclean)
+        return answer.read(receipts_of)
 
     # Export and import
 
     async def export(self, scope: ScopeLike, *, below: bool = False) -> AsyncIterator[JsonObject]:
-        """Yield everything that a scope holds as records, as they come; see `Recollect.export`."""
+        """Yield all records of a scope as they arrive; see `Recollect.export`."""
         request = ServiceRequest(
             method="GET", path=path_of("export"), scope=scope, query={"below": below}
         )
         async for line in self._opened().lines(request):
             record = json.loads(line)
-            if record["kind"] == PROBLEM:  # the service broke it off
+            if record["kind"] == PROBLEM:  # the service ended the stream with an error
                 raise error_of(record["status"], record, {})
             if record["kind"] != END:
                 yield record
@@ -543,13 +545,13 @@ class Client(ServiceConnection):
         self, scope: ScopeLike, *, cursor: str | None = None, limit: int = 100
     ) -> Page[AuditEntry]:
         """See `Recollect.audit`."""
-        told = await self._read(scope, "audit", cursor=cursor, limit=limit)
-        return told.read(page_of("audit", audit_entry_from_json))
+        answer = await self._read(scope, "audit", cursor=cursor, limit=limit)
+        return answer.read(page_of("audit", audit_entry_from_json))
 
     async def verify_audit(
         self, scope: ScopeLike, *, noted: tuple[int, str] | None = None
     ) -> AuditVerdict:
         """See `Recollect.verify_audit`."""
         n, hash_ = noted or (None, None)
-        told = await self._read(scope, "audit", "verify", n=n, hash=hash_)
-        return told.read(verdict_from_json)
+        answer = await self._read(scope, "audit", "verify", n=n, hash=hash_)
+        return answer.read(verdict_from_json)

@@ -1,4 +1,4 @@
-"""The connection of a client: how it is opened, what it asks for, and how it ends."""
+"""The connection of a client: open it, send requests, close it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import anyio
 
 from recollect.client.http_requests import (
     RETRIES,
-    Asker,
+    HttpSender,
     ServiceRequest,
     ServiceResponse,
-    opened_web,
+    open_http,
     path_of,
 )
 from recollect.errors import NotFoundError, StoreClosedError, UsageError
@@ -41,15 +41,15 @@ class ServiceConnection:
             url: The address of the service, such as ``https://memory.example.org``.
             key: An API key, if the service requires one.
             timeout_s: The timeout for a connection, and for each part of a response, in seconds.
-            retries: Most retries of a request.
-            sleep: Waits between two attempts.
+            retries: Maximum retries of a request.
+            sleep: Function that waits between two attempts.
         """
         self._url = url.rstrip("/")
         self._key = key
         self._timeout_s = timeout_s
         self._retries = retries
         self._sleep = sleep
-        self._asker: Asker | None = None
+        self._sender: HttpSender | None = None
         self._exit = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -60,28 +60,28 @@ class ServiceConnection:
 
     async def open(self) -> Self:
         """
-        Open the client without a block; `close` ends it.
+        Open the client without ``async with``; call `close` at the end.
 
         Raises:
-            UsageError: It is open.
+            UsageError: It is open already.
         """
-        if self._asker is not None:
+        if self._sender is not None:
             raise UsageError("this client is open already: close() it before it is opened again")
-        web = opened_web(self._url, self._key, self._timeout_s)
+        web = open_http(self._url, self._key, self._timeout_s)
         await self._exit.enter_async_context(web)
-        self._asker = Asker(web, retries=self._retries, sleep=self._sleep)
+        self._sender = HttpSender(web, retries=self._retries, sleep=self._sleep)
         return self
 
     async def close(self) -> None:
-        """Close the connections; nothing happens if there are none."""
-        self._asker = None
+        """Close the connections; a no-op if the client is not open."""
+        self._sender = None
         await self._exit.aclose()
 
-    def _opened(self) -> Asker:
-        if self._asker is None:
+    def _opened(self) -> HttpSender:
+        if self._sender is None:
             msg = "this client is not open: use it inside 'async with Client(...)'"
             raise StoreClosedError(msg)
-        return self._asker
+        return self._sender
 
     async def _read(self, scope: ScopeLike, *parts: str, **query: object) -> ServiceResponse:
         request = ServiceRequest(

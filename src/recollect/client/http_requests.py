@@ -1,4 +1,4 @@
-"""One request to the service, made again where that is safe and may help."""
+"""Send requests to the service, with retries where they are safe."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ T = TypeVar("T")
 LOG: Final = package_logger("recollect.client")
 RETRIES: Final = 3
 FIRST_WAIT_S: Final = 0.2
-"""So long it waits before the first repetition, twice as long before each one after."""
+"""Delay before the first retry, doubled before each further one."""
 WAIT_S_MAX: Final = 30.0
-"""A service that says to come back later than this is not waited for."""
+"""Do not retry if the service asks for a longer delay."""
 _REPEATED: Final = "the request had been made before, without an answer that counts"
 _FOREIGN: Final = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED})
-"""With one of these and no problem document another program answered."""
+"""With one of these and no problem document, another program has responded."""
 _LATER: Final = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 
 
@@ -44,8 +44,8 @@ class ServiceRequest:
     """
     A request to a route.
 
-    *is_repeatable* says that making it twice does what making it once does: it only reads, or
-    the service knows it again by its key or by the version that it names.
+    *is_repeatable* is True if the request is idempotent: it only reads, or the service recognises a
+    repetition by its key or its expected version.
     """
 
     method: str
@@ -57,11 +57,11 @@ class ServiceRequest:
     headers: Mapping[str, str] = field(default_factory=dict)
     is_repeatable: bool = False
     is_patient: bool = False
-    """Whether the answer may take as long as it takes."""
+    """Whether to wait for the response without a timeout."""
 
     @property
     def asked(self) -> str:
-        """Return method and path, as an error names them."""
+        """Method and path, as errors name them."""
         return f"{self.method} {self.path}"
 
 
@@ -77,10 +77,10 @@ class ServiceResponse:
 
     def read(self, parse: Callable[[Any], T]) -> T:
         """
-        Return the records that *parse* makes of the JSON.
+        Parse the JSON with *parse*.
 
         Raises:
-            ServiceVersionError: A service of another version left out what is read.
+            ServiceVersionError: A service of another version does not send a field that is read.
         """
         try:
             return parse(self.json)
@@ -88,7 +88,7 @@ class ServiceResponse:
             raise unread_answer(self.asked, self.headers, error) from error
 
 
-def opened_web(url: str, key: str, timeout_s: float) -> httpx.AsyncClient:
+def open_http(url: str, key: str, timeout_s: float) -> httpx.AsyncClient:
     """
     Return an HTTP client for a service; the caller enters it.
 
@@ -96,19 +96,17 @@ def opened_web(url: str, key: str, timeout_s: float) -> httpx.AsyncClient:
         UsageError: The address or the key is invalid.
     """
     if not url.lower().startswith(("http://", "https://")):
-        msg = (
-            f"the address {url!r} is not that of a service: give one such as http://127.0.0.1:8765"
-        )
+        msg = f"the address {url!r} is not a service's: give one such as http://127.0.0.1:8300"
         raise UsageError(msg)
     if not (key.isascii() and key.isprintable()) or " " in key:
-        msg = "the key holds a character that no key has: give it as it was shown, without spaces"
+        msg = "the key has an invalid character: give it as it was printed, without spaces"
         raise UsageError(msg)
     headers = {"user-agent": USER_AGENT, **({"x-api-key": key} if key else {})}
     return httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout_s)
 
 
-class Asker:
-    """Makes requests over kept connections to one service, with one key."""
+class HttpSender:
+    """Sends requests over pooled connections to one service, with one key."""
 
     def __init__(
         self,
@@ -139,17 +137,17 @@ class Asker:
             except httpx.TransportError as failed:
                 if is_last or isinstance(failed, httpx.UnsupportedProtocol):
                     raise _away(request, failed) from failed
-                LOG.warning("a request is made again: %s", kind_of(failed))
+                LOG.warning("retrying a request: %s", kind_of(failed))
                 await self._sleep(_pause(attempt))
                 continue
             wait_s = _later(response, attempt)
             if wait_s is None or is_last or wait_s > WAIT_S_MAX:
                 return _answer(request, response, is_repeated=attempt > 0)
-            LOG.warning("a request is made again in %.1f s: %d", wait_s, response.status_code)
+            LOG.warning("retrying a request in %.1f s: %d", wait_s, response.status_code)
             await self._sleep(wait_s)
 
     async def lines(self, request: ServiceRequest) -> AsyncIterator[str]:
-        """Yield the lines of a streamed answer as they come; it is not made again."""
+        """Yield the lines of a streamed response as they arrive; the request is not retried."""
         try:
             response = await self._web.send(self._built(request), stream=True)
             try:
@@ -164,7 +162,7 @@ class Asker:
             raise _away(request, failed) from failed
 
     def _built(self, request: ServiceRequest) -> httpx.Request:
-        # Relative to the key's own scope, which the empty one is.
+        # Scopes are relative to the key's own, which the empty one stands for.
         scope = check_scope(request.scope) if request.scope != () else ()
         query: list[tuple[str, Any]] = [("scope", each) for each in scope]
         query += [
@@ -182,7 +180,7 @@ class Asker:
                 timeout=patient if request.is_patient else httpx.USE_CLIENT_DEFAULT,
             )
         except (TypeError, ValueError) as error:
-            msg = f"what {request.method} {request.path} is to send is no JSON: {error}"
+            msg = f"the body of {request.method} {request.path} is not JSON: {error}"
             raise UsageError(msg) from error
 
 
@@ -225,7 +223,7 @@ def _answer(
 
 
 def is_repeated(error: Exception) -> bool:
-    """Return True if an error is the answer to a request that had been made before."""
+    """Return True if an error is the response to a retry."""
     return _REPEATED in getattr(error, "__notes__", ())
 
 
@@ -244,14 +242,14 @@ def _problem(request: ServiceRequest, response: httpx.Response) -> Exception:
 
 def _away(request: ServiceRequest, failed: httpx.TransportError) -> StoreUnavailableError:
     reason = str(failed) or type(failed).__name__
-    told = "" if request.is_repeatable else "; whether it was carried out is not known"
-    msg = f"the service cannot be reached ({reason}){told}: see whether it runs, then try again"
+    unknown = "" if request.is_repeatable else "; the request may have been carried out"
+    msg = f"the service cannot be reached ({reason}){unknown}: check that it runs, then try again"
     return StoreUnavailableError(msg)
 
 
 def path_of(*parts: str) -> str:
     """
-    Return the path of a route, with whatever a name holds in percent signs.
+    Return the path of a route, with percent-encoded names.
 
     >>> path_of("threads", "Ada's", "messages"), path_of("threads", "a/b")
     ('/v1/threads/Ada%27s/messages', '/v1/threads/a%2Fb')
@@ -266,5 +264,5 @@ def path_of(*parts: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    # Proxies would resolve a name made of dots as a path step.
+    # Proxies would resolve a name made of dots as a relative path segment.
     return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")

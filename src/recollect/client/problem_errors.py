@@ -1,4 +1,4 @@
-"""Errors of the service as those of the library: by the stable code of each problem."""
+"""Convert the service's problems to the library's exceptions, by their stable codes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from recollect.errors import AccessError, RecollectError, StoreUnavailableError, UsageError
 
 _REQUEST_ID: Final = "x-request-id"
-# Codes of the service itself, which the library has no class for.
+# Codes of the service that no exception class has.
 _OURS: Final[Mapping[str, type[RecollectError]]] = {
     **dict.fromkeys(("timeout", "slow", "not_ready"), StoreUnavailableError),
     **dict.fromkeys(("origin", "host"), AccessError),
@@ -17,7 +17,7 @@ _OURS: Final[Mapping[str, type[RecollectError]]] = {
 
 
 def classes() -> dict[str, type[RecollectError]]:
-    """Return the class of each code."""
+    """Return the exception class of each code."""
     return {each.code: each for each in _all_of(RecollectError)}
 
 
@@ -33,16 +33,16 @@ def error_of(status: int, problem: object, headers: Mapping[str, str]) -> Recoll
     """
     Return the exception for a problem response.
 
-    Exceptions with structured facts (`LimitError`, `VersionConflictError` …) get these again. If a
-    problem has the code but not the facts, the nearest base class without facts is used.
+    Exceptions with structured facts (`LimitError`, `VersionConflictError` …) are built from these.
+    If a problem lacks them, the nearest base class without facts is used.
     """
-    told: Mapping[str, object] = problem if isinstance(problem, Mapping) else {}
-    code, detail = str(told.get("code", "")), str(told.get("detail", f"status {status}"))
+    fields: Mapping[str, object] = problem if isinstance(problem, Mapping) else {}
+    code, detail = str(fields.get("code", "")), str(fields.get("detail", f"status {status}"))
     class_ = classes().get(code) or _OURS.get(code) or _by_status(status)
-    facts = told.get("facts")
+    facts = fields.get("facts")
     error = _made(class_, detail, facts if isinstance(facts, Mapping) else {})
     if _REQUEST_ID in headers:
-        error.add_note(f"the service logged it as request {headers[_REQUEST_ID]}")
+        error.add_note(f"the service's log has it under request {headers[_REQUEST_ID]}")
     return error
 
 
@@ -50,7 +50,7 @@ def _made(class_: type[RecollectError], detail: str, facts: Mapping[str, object]
     if facts:
         try:
             return class_(*facts.values())
-        except TypeError:  # a service of another version, with other facts
+        except TypeError:  # a service of another version sends other facts
             pass
     plain = next(each for each in class_.__mro__ if "__init__" not in vars(each))
     return plain(detail) if issubclass(plain, RecollectError) else RecollectError(detail)

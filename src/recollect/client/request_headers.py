@@ -1,4 +1,4 @@
-"""Headers that the client sends with what it writes."""
+"""Headers of the client's writes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from uuid import uuid4
 
 
 def made_key() -> dict[str, str]:
-    """Return the header by which the service knows all attempts of one call for one request."""
+    """Return a new idempotency key as a header, which all attempts of one call share."""
     return {"idempotency-key": uuid4().hex}
 
 
 def expecting(expected: int | None) -> dict[str, str]:
-    """Return the header that names the version that the caller read."""
+    """Return the header with the expected version; 0 means that there is none yet."""
     if expected is None:
         return {}
     return {"if-match": f'"{expected}"'} if expected else {"if-none-match": "*"}

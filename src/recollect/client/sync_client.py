@@ -1,4 +1,4 @@
-"""`SyncClient`: the same client without ``await``, each method made from that of `Client`."""
+"""`SyncClient`: the blocking variant of `Client`; each method is derived from it."""
 
 from __future__ import annotations
 

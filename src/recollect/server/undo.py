@@ -69,7 +69,7 @@ class Undoable:
         content: dict[str, Json] = {"at": now, "undo": undo.as_json()}
         return self.reach.service.signer.token(content, _PURPOSE, *_holder(self.reach))
 
-    def told(self, answer: JsonAnswer) -> JsonAnswer:
+    def with_token(self, answer: JsonAnswer) -> JsonAnswer:
         """Return *answer*, with the token if one is wanted."""
         return {**answer, "undo": self.token} if self.is_wanted else answer
 

@@ -1,4 +1,4 @@
-"""The JSON of API keys: the caller's own, and a list of all."""
+"""API keys as JSON, and the service's description of its caller."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recollect.wire.elements import Fields, ScopeNaming, time_to_json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answerer:
-    """The client as the service sees it: the scope of its key, and its permissions."""
+    """The service as its caller sees it: version, models and limits, with the caller's own key."""
 
     prefix: tuple[str, ...]
     name: str
@@ -29,35 +29,35 @@ class DescribedKey(Protocol):
 
     @property
     def id(self) -> str:
-        """Return its id."""
+        """The id of the key."""
 
     @property
     def name(self) -> str:
-        """Return its name."""
+        """The name of the key."""
 
     @property
     def scope(self) -> Scope:
-        """Return the scope to which it is bound."""
+        """The scope that the key is bound to."""
 
     @property
     def permissions(self) -> Collection[str]:
-        """Return what it may do."""
+        """The permissions of the key."""
 
     @property
     def created_at(self) -> datetime:
-        """Return when it was made."""
+        """Time of creation."""
 
     @property
     def expires_at(self) -> datetime | None:
-        """Return when it ends."""
+        """Time of expiry, if any."""
 
     @property
     def last_used_at(self) -> datetime | None:
-        """Return when it was used last, as far as that is known."""
+        """Time of the last use, as far as it is known."""
 
 
 def answerer_to_json(answerer: Answerer) -> dict[str, Json]:
-    """Return who a client is to the service, and how that is set up."""
+    """Encode the service's description of itself and its caller."""
     return {
         "prefix": list(answerer.prefix),
         "name": answerer.name,
@@ -70,7 +70,7 @@ def answerer_to_json(answerer: Answerer) -> dict[str, Json]:
 
 
 def answerer_from_json(fields: Fields) -> Answerer:
-    """Return what `answerer_to_json` wrote."""
+    """Decode the result of `answerer_to_json`."""
     return Answerer(
         prefix=tuple(fields["prefix"]),
         name=fields["name"],
@@ -83,7 +83,7 @@ def answerer_from_json(fields: Fields) -> Answerer:
 
 
 def key_to_json(key: DescribedKey, scope_of: ScopeNaming) -> dict[str, Json]:
-    """Return what is known of a key."""
+    """Encode the public fields of a key."""
     return {
         "id": key.id,
         "name": key.name,

@@ -1,4 +1,4 @@
-"""The audit as JSON: its entries, and the verdict on a chain."""
+"""The audit as JSON: entries, and the verdict on a hash chain."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from recollect.wire.elements import Fields, time_from_json, time_to_json
 
 
 def audit_entry_to_json(entry: AuditEntry) -> dict[str, Json]:
-    """Return an audited change; *description* says in words what *subject* and *names* list."""
+    """Encode an audited change; *description* puts *subject* and *names* in words."""
     return {
         "n": entry.n,
         "at": time_to_json(entry.at),
@@ -25,7 +25,7 @@ def audit_entry_to_json(entry: AuditEntry) -> dict[str, Json]:
 
 
 def audit_entry_from_json(fields: Fields) -> AuditEntry:
-    """Return the audited change that `audit_entry_to_json` wrote."""
+    """Decode the result of `audit_entry_to_json`."""
     return AuditEntry(
         n=fields["n"],
         at=time_from_json(fields["at"]),
@@ -41,14 +41,14 @@ def audit_entry_from_json(fields: Fields) -> AuditEntry:
 
 
 def describe_subject(entry: AuditEntry) -> str:
-    """Return the names that are left of what a change concerned, or how many have none."""
+    """Return the remaining names of a change's objects, or the number of objects without one."""
     listed = sum(len(found) for found in entry.subject.values() if isinstance(found, list))
     kinds = ", ".join(entry.subject)
     return ", ".join(entry.names) if entry.names else f"{listed} without a name: {kinds}"
 
 
 def verdict_to_json(verdict: AuditVerdict) -> dict[str, Json]:
-    """Return whether a chain is whole."""
+    """Encode the verdict on a hash chain."""
     return {
         "ok": verdict.ok,
         "rows": verdict.rows,
@@ -59,7 +59,7 @@ def verdict_to_json(verdict: AuditVerdict) -> dict[str, Json]:
 
 
 def verdict_from_json(fields: Fields) -> AuditVerdict:
-    """Return the verdict that `verdict_to_json` wrote."""
+    """Decode the result of `verdict_to_json`."""
     return AuditVerdict(
         rows=fields["rows"],
         head=fields["head"],

@@ -1,4 +1,4 @@
-"""The context of a prompt as JSON: its parts, what is not shown, and its text."""
+"""The context of a prompt as JSON: its text, its parts, and the entries left out."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def context_to_json(
     context: Context, scope_of: ScopeNaming = scope_to_json, *, whole: bool = True
 ) -> dict[str, Json]:
     """
-    Return a context with its text.
+    Encode a context.
 
-    Only if it is *whole* can it be read back: then each part has its message or memory. What is
-    left out is otherwise named alone, since there may be hundreds of long messages.
+    Only a *whole* one can be decoded: it contains each message or memory. Otherwise entries left
+    out are only named, since there may be hundreds of long messages.
     """
     return {
         "query": context.query,
@@ -37,7 +37,7 @@ def context_to_json(
 
 
 def context_from_json(fields: Fields) -> Context:
-    """Return the context that `context_to_json` wrote whole."""
+    """Decode the *whole* result of `context_to_json`."""
     return Context(
         query=fields["query"],
         text=fields["text"],

@@ -10,14 +10,14 @@ from typing import Any, TypeAlias
 from recollect.records import Evidence, EvidenceMap, FileLines, Json, Scope
 
 Fields: TypeAlias = Mapping[str, Any]
-"""A JSON object that was read."""
+"""A decoded JSON object, whose fields are not validated yet."""
 ScopeNaming: TypeAlias = Callable[[Scope], list[Json]]
-"""Names a scope as its reader does: a service leaves out the scope of the reader's key."""
+"""Encodes a scope; a service makes it relative to the scope of the reader's key."""
 
 
 def time_to_json(time: datetime | None) -> str | None:
     """
-    Return a time in ISO 8601, ``None`` for none.
+    Encode a time in ISO 8601, ``None`` as ``None``.
 
     >>> from datetime import UTC
     >>> time_to_json(datetime(2026, 5, 1, 12, tzinfo=UTC))
@@ -27,25 +27,25 @@ def time_to_json(time: datetime | None) -> str | None:
 
 
 def time_from_json(written: str) -> datetime:
-    """Return the time that `time_to_json` wrote."""
+    """Decode the result of `time_to_json`."""
     return datetime.fromisoformat(written)
 
 
 def optional_time(written: str | None) -> datetime | None:
-    """Return the time that `time_to_json` wrote, ``None`` for ``null``."""
+    """Decode the result of `time_to_json`, which may be ``None``."""
     return None if written is None else datetime.fromisoformat(written)
 
 
 def scope_to_json(scope: Scope) -> list[Json]:
-    """Return the segments of a scope."""
+    """Encode a scope as its segments."""
     return list(scope)
 
 
 def evidence_to_json(evidence: EvidenceMap) -> dict[str, Json]:
     """
-    Return evidence by JSON pointer.
+    Encode evidence by JSON pointer.
 
-    A group of 0, which most evidence has, and the kind of a message are left out.
+    The defaults, group 0 and the kind ``message``, are left out.
     """
     return {
         pointer: [_cited_to_json(each) for each in found] for pointer, found in evidence.items()
@@ -70,7 +70,7 @@ def _cited_to_json(evidence: Evidence) -> dict[str, Json]:
 
 
 def evidence_from_json(fields: Fields) -> EvidenceMap:
-    """Return the evidence that `evidence_to_json` wrote."""
+    """Decode the result of `evidence_to_json`."""
     return {
         pointer: tuple(
             Evidence(

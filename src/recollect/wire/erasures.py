@@ -1,4 +1,4 @@
-"""Erasing as JSON: targets, previews and receipts."""
+"""Erasure as JSON: targets, previews and receipts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from recollect.wire.elements import Fields, optional_time, time_from_json, time_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasePreview:
-    """How much an erase would take, and the token that confirms exactly this until *expires_at*."""
+    """Counts of what an erase would remove, and the token to confirm it until *expires_at*."""
 
     messages: int
     memories: int
@@ -32,10 +32,10 @@ class ErasePreview:
 
 def target_to_json(target: EraseTarget) -> dict[str, Json]:
     """
-    Return the target of an erase.
+    Encode the target of an erase.
 
     Raises:
-        UsageError: The service erases no such target.
+        UsageError: The service does not support the target.
     """
     match target:
         case EraseScope(below=below):
@@ -49,14 +49,14 @@ def target_to_json(target: EraseTarget) -> dict[str, Json]:
         case EraseSource(source=source):
             return {"source": source}
     msg = (
-        f"{type(target).__name__} as it is given is not erased over HTTP: give a scope, a thread, "
+        f"this {type(target).__name__} cannot be erased over HTTP: give a scope, a thread, "
         "one message, a memory or a source"
     )
     raise UsageError(msg)
 
 
 def preview_to_json(preview: ErasePreview) -> dict[str, Json]:
-    """Return the preview of an erase."""
+    """Encode the preview of an erase."""
     return {
         "messages": preview.messages,
         "memories": preview.memories,
@@ -67,7 +67,7 @@ def preview_to_json(preview: ErasePreview) -> dict[str, Json]:
 
 
 def preview_from_json(fields: Fields) -> ErasePreview:
-    """Return the preview that `preview_to_json` wrote."""
+    """Decode the result of `preview_to_json`."""
     return ErasePreview(
         messages=fields["messages"],
         memories=fields["memories"],
@@ -78,7 +78,7 @@ def preview_from_json(fields: Fields) -> ErasePreview:
 
 
 def receipt_to_json(receipt: EraseReceipt) -> dict[str, Json]:
-    """Return the receipt of an erase."""
+    """Encode the receipt of an erase."""
     return {
         "id": receipt.id,
         "messages": receipt.messages,
@@ -90,7 +90,7 @@ def receipt_to_json(receipt: EraseReceipt) -> dict[str, Json]:
 
 
 def receipt_from_json(fields: Fields) -> EraseReceipt:
-    """Return the receipt that `receipt_to_json` wrote."""
+    """Decode the result of `receipt_to_json`."""
     return EraseReceipt(
         id=fields["id"],
         messages=fields["messages"],

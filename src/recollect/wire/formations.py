@@ -1,4 +1,4 @@
-"""Receipts of formations as JSON."""
+"""Formation receipts as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recollect.wire.elements import (
 def formation_to_json(
     formation: Formation, scope_of: ScopeNaming = scope_to_json, *, whole: bool = True
 ) -> dict[str, Json]:
-    """Return the receipt of a formation; prompts and answers only if it is to be *whole*."""
+    """Encode a formation; only a *whole* one has prompts and answers."""
     return {
         "scope": scope_of(formation.scope),
         "id": formation.id,
@@ -32,9 +32,9 @@ def formation_to_json(
 
 def short_receipt(receipt: JsonObject) -> JsonObject:
     """
-    Return a receipt without prompts, answers, and what could not be kept at all.
+    Return a receipt without prompts, answers and refused records.
 
-    Of the latter there is the count, as if the list had been cut.
+    The refused records are counted in ``refused_left_out``, as in a list that was cut.
     """
     refused = receipt.get("refused")
     count = len(refused) if isinstance(refused, list | tuple) else 0
@@ -47,7 +47,7 @@ def short_receipt(receipt: JsonObject) -> JsonObject:
 
 
 def formation_from_json(fields: Fields) -> Formation:
-    """Return the formation that `formation_to_json` wrote."""
+    """Decode the result of `formation_to_json`."""
     return Formation(
         scope=tuple(fields["scope"]),
         id=fields["id"],

@@ -8,7 +8,7 @@ from recollect.wire.elements import Fields, optional_time, time_from_json, time_
 
 
 def health_to_json(health: Health) -> dict[str, Json]:
-    """Return how a memory, its store and its background tasks are."""
+    """Encode the health of a memory, its store and its background tasks."""
     return {
         "status": health.status,
         "at": time_to_json(health.at),
@@ -18,7 +18,7 @@ def health_to_json(health: Health) -> dict[str, Json]:
 
 
 def health_from_json(fields: Fields) -> Health:
-    """Return the health that `health_to_json` wrote."""
+    """Decode the result of `health_to_json`."""
     store = fields["store"]
     return Health(
         at=time_from_json(fields["at"]),
@@ -28,7 +28,7 @@ def health_from_json(fields: Fields) -> Health:
 
 
 def task_to_json(task: TaskHealth) -> dict[str, Json]:
-    """Return how a background task is."""
+    """Encode the health of a background task."""
     error = task.last_error
     return {
         "name": task.name,
@@ -44,7 +44,7 @@ def task_to_json(task: TaskHealth) -> dict[str, Json]:
 
 
 def task_from_json(fields: Fields) -> TaskHealth:
-    """Return the task that `task_to_json` wrote."""
+    """Decode the result of `task_to_json`."""
     error = fields["last_error"]
     return TaskHealth(
         name=fields["name"],

@@ -17,7 +17,7 @@ from recollect.wire.elements import (
 
 
 def memory_to_json(memory: Memory, scope_of: ScopeNaming = scope_to_json) -> dict[str, Json]:
-    """Return a memory in its present version."""
+    """Encode the current version of a memory."""
     return {
         "scope": scope_of(memory.scope),
         "type": memory.type,
@@ -39,7 +39,7 @@ def memory_to_json(memory: Memory, scope_of: ScopeNaming = scope_to_json) -> dic
 
 
 def memory_from_json(fields: Fields) -> Memory:
-    """Return the memory that `memory_to_json` wrote."""
+    """Decode the result of `memory_to_json`."""
     return Memory(
         scope=tuple(fields["scope"]),
         type=fields["type"],
@@ -60,7 +60,7 @@ def memory_from_json(fields: Fields) -> Memory:
 
 
 def put_to_json(put: PutMemory) -> dict[str, Json]:
-    """Return what a put writes, without its address and the version that it expects."""
+    """Encode the content of a put, without its address and expected version."""
     return {
         "value": put.value,
         "text": put.text,
@@ -72,7 +72,7 @@ def put_to_json(put: PutMemory) -> dict[str, Json]:
 
 
 def revision_to_json(revision: Revision) -> dict[str, Json]:
-    """Return one version of a memory."""
+    """Encode one version of a memory."""
     return {
         "version": revision.version,
         "value": revision.value,
@@ -90,7 +90,7 @@ def revision_to_json(revision: Revision) -> dict[str, Json]:
 
 
 def revision_from_json(fields: Fields) -> Revision:
-    """Return the version that `revision_to_json` wrote."""
+    """Decode the result of `revision_to_json`."""
     return Revision(
         version=fields["version"],
         value=fields["value"],

@@ -1,4 +1,4 @@
-"""Messages as JSON: as they are stored, and as a caller gives them."""
+"""Messages as JSON: stored ones, and new ones of a caller."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from recollect.wire.elements import Fields, time_from_json, time_to_json
 
 
 def message_to_json(message: Message) -> dict[str, Json]:
-    """Return a stored message."""
+    """Encode a stored message."""
     return {
         "thread": message.thread,
         "id": message.id,
@@ -24,7 +24,7 @@ def message_to_json(message: Message) -> dict[str, Json]:
 
 
 def message_from_json(fields: Fields) -> Message:
-    """Return the message that `message_to_json` wrote."""
+    """Decode the result of `message_to_json`."""
     return Message(
         thread=fields["thread"],
         id=fields["id"],
@@ -41,7 +41,7 @@ def message_from_json(fields: Fields) -> Message:
 
 
 def new_message_to_json(message: NewMessage) -> dict[str, Json]:
-    """Return a message to be stored; what the caller left out is left to the store."""
+    """Encode a message to store; omitted fields are left to the store."""
     written: dict[str, Json] = {
         "role": message.role,
         "text": message.text,

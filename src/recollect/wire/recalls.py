@@ -1,4 +1,4 @@
-"""Recall as JSON: which entries it may find, and what it answers."""
+"""Recall as JSON: its filters and its results."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from recollect.wire.memories import memory_from_json, memory_to_json
 from recollect.wire.messages import message_from_json, message_to_json
 
 FIGURE_DIGITS: Final = 4
-"""Figures of an entry are rounded to so many places, unless it is written whole."""
+"""Decimal places of an entry's numbers, unless it is encoded whole."""
 
 
 def recall_to_json(
     recall: Recall, scope_of: ScopeNaming = scope_to_json, *, whole: bool = True
 ) -> dict[str, Json]:
     """
-    Return what was recalled, why, and what was left out.
+    Encode the results of a recall, with their signals and the dropped entries.
 
-    Only if it is *whole* can it be read back: then each entry has its message or memory as
-    *content*, and its figures are exact.
+    Only a *whole* result can be decoded: each entry has its message or memory as *content*, and its
+    numbers are exact.
     """
     return {
         "query": recall.query,
@@ -47,7 +47,7 @@ def recall_to_json(
 
 
 def recall_from_json(fields: Fields) -> Recall:
-    """Return the answer that `recall_to_json` wrote whole."""
+    """Decode the *whole* result of `recall_to_json`."""
     return Recall(
         query=fields["query"],
         entries=tuple(recalled_from_json(each) for each in fields["entries"]),
@@ -67,7 +67,7 @@ def recall_from_json(fields: Fields) -> Recall:
 def recalled_to_json(
     entry: Recalled, scope_of: ScopeNaming = scope_to_json, *, whole: bool = True
 ) -> dict[str, Json]:
-    """Return an entry that was recalled, with its reasons; see `recall_to_json`."""
+    """Encode a recalled entry with its signals; see `recall_to_json`."""
     content, score, relevance = entry.content, float(entry.score), float(entry.relevance)
     text = entry.text
     written: dict[str, Json] = {
@@ -93,7 +93,7 @@ def recalled_to_json(
 
 
 def recalled_from_json(fields: Fields) -> Recalled:
-    """Return the entry that `recalled_to_json` wrote whole."""
+    """Decode the *whole* result of `recalled_to_json`."""
     read = message_from_json if fields["kind"] == "message" else memory_from_json
     return Recalled(
         scope=tuple(fields["scope"]),
@@ -105,11 +105,12 @@ def recalled_from_json(fields: Fields) -> Recalled:
 
 
 def _signals_to_json(entry: Recalled, *, whole: bool) -> list[Json]:
-    """Return each signal as its standardised value z, its weight, and their product, its part."""
+    """Encode each signal as its standardised value z, its weight, and their product *part*."""
     at = weights_at(entry.strength)
     weights = at.having if "dense" in entry.signals else at.without
     written: list[Json] = []
     for name, each in entry.signals.items():
+        # The reranker's signal is what the entry's score changed by its move: it has no weight.
         weight, part = 1.0 if name == RERANK else weights.get(name, 0.0), float(each)
         signal: Json = {
             "name": name,
@@ -122,7 +123,7 @@ def _signals_to_json(entry: Recalled, *, whole: bool) -> list[Json]:
 
 
 def where_to_json(where: Where) -> dict[str, Json]:
-    """Return which entries recall may find; no roles at all stand for "no messages"."""
+    """Encode the filters of a recall; an empty list of roles means no messages."""
     valid_at = where.valid_at
     return {
         "roles": None if where.messages else [],

@@ -1,4 +1,4 @@
-"""Digests of records, whatever their order; and the last line of an export, which holds one."""
+"""Order-independent digests of records, and the last line of an export, which contains one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Final
 from recollect.records import JsonObject
 
 END: Final = "end"
-"""The kind of the last line of an export or an archive, which says what came before it."""
+"""Kind of the last line of an export or archive, with count and digest of the records before."""
 _DIGEST_BYTES: Final = 32
 _MODULUS: Final = 1 << (8 * _DIGEST_BYTES)
 _encoded: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -20,7 +20,7 @@ _encoded: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 @dataclass(slots=True)
 class Digest:
-    """A digest of records that does not depend on their order; *count* is how many there are."""
+    """An order-independent digest of *count* records."""
 
     sum: int = 0
     count: int = 0
@@ -44,7 +44,7 @@ class Digest:
 
 
 def record_digest(record: JsonObject) -> int:
-    """Return the digest of one record: equal for records of equal content."""
+    """Return the digest of one record, equal for records of equal content."""
     written = _encoded(record).encode()
     return int.from_bytes(blake2b(written, digest_size=_DIGEST_BYTES).digest(), "big")
 
@@ -55,7 +55,7 @@ def digests_of(records: Iterable[JsonObject]) -> Counter[int]:
 
 
 async def ended(records: AsyncIterator[JsonObject]) -> AsyncIterator[JsonObject]:
-    """Yield *records* and then a last line, without which a file of them was cut."""
+    """Yield *records* and then a last line; a file without it is incomplete."""
     digest = Digest()
     async for record in records:
         digest.add([record])

@@ -1,4 +1,4 @@
-"""Threads as JSON, and what waits in them to be formed."""
+"""Threads and their pending formation as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from recollect.wire.elements import (
 def thread_to_json(
     thread: Thread, now: datetime, scope_of: ScopeNaming = scope_to_json
 ) -> dict[str, Json]:
-    """Return a thread; *due_in_s* counts the seconds from *now* until it is due, at least 0."""
+    """Encode a thread; *due_in_s* is the time from *now* until it is due, at least 0."""
     return {
         "scope": scope_of(thread.scope),
         "id": thread.id,
@@ -38,7 +38,7 @@ def thread_to_json(
 
 
 def thread_from_json(fields: Fields) -> Thread:
-    """Return the thread that `thread_to_json` wrote."""
+    """Decode the result of `thread_to_json`."""
     return Thread(
         scope=tuple(fields["scope"]),
         id=fields["id"],
@@ -57,7 +57,7 @@ def thread_from_json(fields: Fields) -> Thread:
 
 
 def lane_to_json(lane: Lane) -> dict[str, Json]:
-    """Return how far a type with a schedule of its own was formed in a thread."""
+    """Encode the formation progress of a type with its own schedule."""
     return {
         "formed": lane.formed,
         "attempts": lane.attempts,
@@ -67,7 +67,7 @@ def lane_to_json(lane: Lane) -> dict[str, Json]:
 
 
 def lane_from_json(fields: Fields) -> Lane:
-    """Return the lane that `lane_to_json` wrote."""
+    """Decode the result of `lane_to_json`."""
     return Lane(
         formed=fields["formed"],
         attempts=fields["attempts"],
@@ -79,7 +79,7 @@ def lane_from_json(fields: Fields) -> Lane:
 def pending_to_json(
     thread: Thread, now: datetime, scope_of: ScopeNaming = scope_to_json
 ) -> dict[str, Json]:
-    """Return a thread with how many of its messages wait to be formed, and why they wait."""
+    """Encode a thread with its number of pending messages, and the reason why they wait."""
     reason = "paused" if thread.state == "paused" else "failed" if thread.attempts else "talk"
     return {
         **thread_to_json(thread, now, scope_of),
@@ -90,5 +90,5 @@ def pending_to_json(
 
 
 def seconds_until(time: datetime | None, now: datetime) -> float | None:
-    """Return how many seconds there are until a time, at least 0; ``None`` for no time."""
+    """Return the seconds until a time, at least 0; ``None`` without one."""
     return None if time is None else max(0.0, round((time - now).total_seconds(), 3))

@@ -1,4 +1,4 @@
-"""`recollect audit`: who changed what in a scope, and whether that record is whole."""
+"""`recollect audit`: list the audited changes of a scope, and verify their hash chain."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def audit() -> None:
 
 @audit.command("list", epilog=_LIST_EXAMPLE, short_help="List audited changes, newest first.")
 @memory_options(embedder=False)
-@click.option("--limit", type=int, default=100, show_default=True, help="At most so many rows.")
+@click.option("--limit", type=int, default=100, show_default=True, help="Maximum number of rows.")
 def list_(target: Target, limit: int) -> None:
     """List the audited changes of a scope, newest first; erased objects have no name left."""
     if limit < 1:
@@ -82,19 +82,19 @@ async def _list(target: Target, limit: int) -> None:
 
 
 def _actor_of(entry: AuditEntry) -> str:
-    """Return the actor; once the scope was erased, the beginning of the keyed hash."""
+    """Return the actor; after an erase of the scope, a prefix of its keyed hash."""
     return entry.actor if entry.actor is not None else f"({entry.actor_key[:8]})"
 
 
-@audit.command("verify", epilog=_VERIFY_EXAMPLE, short_help="Say whether the record is whole.")
+@audit.command("verify", epilog=_VERIFY_EXAMPLE, short_help="Verify that nothing was changed.")
 @memory_options(embedder=False)
 @click.option(
-    "--noted", metavar="N:HASH", help="A row as it was noted before: the chain must hold it."
+    "--noted", metavar="N:HASH", help="A row recorded earlier, which the chain must contain."
 )
 @click.pass_context
 def verify(context: click.Context, target: Target, noted: str | None) -> None:
     """
-    Verify a scope's chain of changes, and report the first row that was tampered with.
+    Verify a scope's hash chain of changes, and report the first row that was tampered with.
 
     The exit status is 1 in that case. Keep the last row that it prints elsewhere: with --noted it
     also detects a chain that was rewritten as a whole.
@@ -105,7 +105,7 @@ def verify(context: click.Context, target: Target, noted: str | None) -> None:
 
 def read_noted(written: str | None) -> tuple[int, str] | None:
     """
-    Return number and hash of a row from ``N:HASH``.
+    Parse number and hash of a row from ``N:HASH``.
 
     >>> read_noted("3:" + "0" * 64) == (3, "0" * 64), read_noted(None)
     (True, None)
@@ -114,7 +114,7 @@ def read_noted(written: str | None) -> tuple[int, str] | None:
         return None
     found = _NOTED.fullmatch(written)
     if found is None:
-        msg = f"{written!r} is no noted row: write it as N:HASH, as `recollect audit verify` does"
+        msg = f"{written!r} is not a row: write N:HASH, as `recollect audit verify` prints it"
         raise UsageError(msg)
     return int(found[1]), found[2]
 

@@ -1,4 +1,4 @@
-"""`recollect backup` and `recollect restore`: a store in a file, and back."""
+"""`recollect backup` and `recollect restore`: write a store to a file, and restore it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Examples:
 """
 
 
-@click.command(epilog=_BACKUP_EXAMPLE, short_help="Back a store up, or its erase ledger.")
+@click.command(epilog=_BACKUP_EXAMPLE, short_help="Back up a store, or its erase ledger.")
 @click.argument("file", required=False, metavar="[FILE]")
 @memory_options(embedder=False, scope=False)
 @click.option("--ledger", metavar="FILE", help="Write the erase ledger there, replacing it.")
@@ -52,7 +52,7 @@ def backup(target: Target, file: str | None, ledger: str | None) -> None:
         said["erases"] = done.erases
     if ledger is not None:
         said |= {"ledger": ledger, "erases": run(lambda: write_ledger(target.store, Path(ledger)))}
-    _tell(said, target)
+    _print(said, target)
 
 
 @click.command(epilog=_RESTORE_EXAMPLE, short_help="Restore a backup without what was erased.")
@@ -80,7 +80,7 @@ def restore(target: Target, file: str, ledger: str | None, no_ledger: bool) -> N
     backup = Path(file)
     entries = None if ledger is None else run(lambda: read_ledger(ledger, backup=backup))
     done = run(lambda: restore_backup(backup, target.store, entries))
-    _tell(
+    _print(
         {
             "form": done.form,
             "scopes": done.scopes,
@@ -99,7 +99,7 @@ _WORDS: Final = {
 }
 
 
-def _tell(said: dict[str, Json], target: Target) -> None:
+def _print(said: dict[str, Json], target: Target) -> None:
     if target.is_json:
         print_json(said)
         return

@@ -1,4 +1,4 @@
-"""`recollect chat`: a talk at the terminal, or from a pipe, line by line."""
+"""`recollect chat`: chat at the terminal, or from a pipe, line by line."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ Examples:
 def _scope_options(command: Command) -> Command:
     for option in reversed(
         (
-            click.option("--user", metavar="ID", help="Who talks: one more segment below --scope."),
-            click.option("--thread", metavar="ID", help="The talk to go on with.  [default: new]"),
+            click.option("--user", metavar="ID", help="The user: one more segment below --scope."),
+            click.option("--thread", metavar="ID", help="The thread to continue.  [default: new]"),
             click.option("--assistant", metavar="NAME", help="One of the assistants of --config."),
-            store_option("A file, made if it is not there, or memory:."),
+            store_option("A file, created if it does not exist, or memory:."),
             click.option(
                 "--scope",
                 metavar="A/B/C",
@@ -75,14 +75,14 @@ def _scope_options(command: Command) -> Command:
     return command
 
 
-@click.command(epilog=_EXAMPLE, short_help="Talk, and be remembered.")
+@click.command(epilog=_EXAMPLE, short_help="Chat with a model that remembers you.")
 @forming_options(delay=True)
 @_scope_options
 @click.option(
     "--budget",
     type=int,
     metavar="TOKENS",
-    help="How much of memory a prompt gets.  [default: 1000]",
+    help="Tokens of memory in a prompt.  [default: 1000]",
 )
 def chat(
     user: str | None,
@@ -146,9 +146,9 @@ def chat(
 
 class TerminalChat:
     """
-    Reads a talk line by line on the main thread; the memory lives on the portal's.
+    Reads a chat line by line on the main thread, while the memory runs on the portal's thread.
 
-    So Ctrl-C meets the line that is being typed, or the answer that is being streamed.
+    So Ctrl-C interrupts the line being typed, or the answer being streamed.
     """
 
     def __init__(self, portal: BlockingPortal, bot: Chatbot) -> None:
@@ -158,7 +158,7 @@ class TerminalChat:
         self._status = 0
 
     def run(self, commands: ChatCommands) -> int:
-        """Talk until it ends; return the exit status: that of the first error of a piped talk."""
+        """Run the chat; return the exit status, which is that of a piped chat's first error."""
         self._prepare()
         self._greet()
         while (line := self.read(PROMPT)) is not None:
@@ -202,7 +202,7 @@ class TerminalChat:
                 commands.known = answer.known
                 async for piece in answer.pieces:
                     click.echo(shown_piece(piece), nl=False)
-                    await checkpoint()  # so a model that never waits can be stopped, too
+                    await checkpoint()  # so that Ctrl-C can stop a model that never awaits
         finally:
             if answer is not None and answer.text:
                 click.echo()
@@ -212,7 +212,7 @@ class TerminalChat:
     def _prepare(self) -> None:
         if self._is_typed:
             with suppress(ImportError):
-                import readline  # noqa: F401 (lines can be edited once it is there)
+                import readline  # noqa: F401 (enables line editing)
         elif hasattr(sys.stdin, "reconfigure"):
             sys.stdin.reconfigure(errors="surrogateescape")
 
@@ -224,7 +224,7 @@ class TerminalChat:
             aside(NO_MODEL)
 
     def read(self, prompt: str) -> str | None:
-        """Return the next line, ``None`` at the end of the talk."""
+        """Return the next line, ``None`` at the end of the chat."""
         try:
             if self._is_typed:
                 return input(prompt)
@@ -235,21 +235,21 @@ class TerminalChat:
         return line.rstrip("\r\n") if line else None
 
     def confirmed(self, question: str) -> bool:
-        """Ask, and return True if the next line is a yes."""
+        """Ask a question, and return True if the answer is yes."""
         aside(question)
         answer = self.read("[y/N] ")
         return answer is not None and answer.strip().lower() in {"y", "yes"}
 
     def call(self, function: Callable[[], Awaitable[ResultT]]) -> ResultT:
-        """Run an async function on the portal's thread, and return what it returns."""
+        """Run an async function on the portal's thread, and return its result."""
         return self._portal.call(function)
 
     def interruptible(self, function: Callable[[], Awaitable[None]]) -> None:
         """
-        Run an async function; Ctrl-C cancels it, and waits until it has ended.
+        Run an async function; Ctrl-C cancels it and waits ``END_WAIT_S`` for its end.
 
         Raises:
-            KeyboardInterrupt: It was cancelled so.
+            KeyboardInterrupt: It was cancelled.
         """
         ended = threading.Event()
 
@@ -270,7 +270,7 @@ class TerminalChat:
 
 def shown_piece(piece: str) -> str:
     r"""
-    Return a piece of an answer with nothing in it that acts on a terminal; lines stay.
+    Return a piece of an answer without terminal control characters; line breaks stay.
 
     >>> shown_piece("one\n\x1b[31mtwo")
     'one\n\ufffd[31mtwo'

@@ -1,4 +1,4 @@
-"""`recollect consolidate`: like memories become one, and how to take that back."""
+"""`recollect consolidate`: merge similar memories, or undo a merge."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ Examples:
 """
 
 
-@click.command(epilog=_EXAMPLE, short_help="Merge memories that say the same, or undo that.")
+@click.command(epilog=_EXAMPLE, short_help="Merge similar memories, or undo a merge.")
 @memory_options()
 @forming_options()
-@click.option("--assistant", metavar="NAME", help="As this assistant of --config does it.")
-@click.option("--undo", "undone", metavar="ID", help="Take the consolidation with this id back.")
+@click.option("--assistant", metavar="NAME", help="Use the settings of this assistant of --config.")
+@click.option("--undo", "undone", metavar="ID", help="Undo the consolidation with this id.")
 def consolidate(
     target: Target, assistant: str | None, undone: str | None, *, forming: FormationOptions
 ) -> None:
     """
-    Have a model merge duplicate memories of a scope, and derive new ones from several.
+    Merge duplicate memories of a scope by a model, and derive new ones from several.
 
     The model is asked about each group of similar memories once. Merged memories end and stay as
     history; a derived memory is removed when one of its sources is erased, deleted or rejected.
@@ -94,14 +94,14 @@ def result_record(result: ConsolidationResult) -> dict[str, Json]:
 
 
 def print_result(result: ConsolidationResult) -> None:
-    """Print how a consolidation ended in words."""
+    """Print the result of a consolidation."""
     counts = Counter(each.action for each in result.changes)
     said = ", ".join(f"{count} {action}" for action, count in sorted(counts.items()))
     click.echo(visible(f"{result.end}: {said or 'nothing to do'}"))
     for each in result.changes:
         sources = ", ".join(f"{type_}/{key}" for type_, key, _ in each.sources)
-        told = each.reason or f"of {sources}"
-        click.echo(visible(f"    {each.action} {each.type}/{each.key}: {told}"))
+        why = each.reason or f"of {sources}"
+        click.echo(visible(f"    {each.action} {each.type}/{each.key}: {why}"))
     if result.id is not None:
         click.echo(f"id {result.id}")
     if result.reason:

@@ -1,4 +1,4 @@
-"""`recollect context`: what a prompt should be told before its next turn, and what it costs."""
+"""`recollect context`: build the context of a prompt, and show its cost in tokens."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ Examples:
 """
 
 
-@click.command(epilog=_EXAMPLE, short_help="Show what a prompt should be told.")
+@click.command(epilog=_EXAMPLE, short_help="Show the context of a prompt.")
 @click.argument("query")
 @memory_options()
-@click.option("--thread", help="The thread that the prompt is part of; it need not exist.")
+@click.option("--thread", help="The thread of the prompt; it need not exist.")
 @click.option(
     "--recent",
     type=int,
     default=RECENT_MESSAGES,
     show_default=True,
-    help="So many of its newest messages the prompt shows already.",
+    help="Number of its newest messages that the prompt already shows.",
 )
 @click.option(
     "--history",
     type=int,
     default=0,
     metavar="TOKENS",
-    help="Give its newest messages, within so many tokens.",
+    help="Add its newest messages, within this budget.",
 )
 @click.option(
     "--budget",
@@ -52,19 +52,19 @@ Examples:
     default=CONTEXT_TOKENS,
     show_default=True,
     metavar="TOKENS",
-    help="What all of it may cost.",
+    help="The budget of the whole context.",
 )
 @click.option(
-    "--min-score", type=float, help="Only entries of at least so much relevance, from 0 to 1."
+    "--min-score", type=float, help="Only entries of at least this relevance, from 0 to 1."
 )
-@click.option("--profile/--no-profile", default=True, help="With the documents in force, or not.")
+@click.option("--profile/--no-profile", default=True, help="With the active documents, or without.")
 @click.option("--below", is_flag=True, help="Search the scopes below as well.")
 @click.option(
     "--asked-at",
     type=MomentOption(),
     help="What 'now' means, for 'last week' and for what is true.  [default: now]",
 )
-@click.option("--render", is_flag=True, help="Print the text for the prompt, and nothing else.")
+@click.option("--render", is_flag=True, help="Print only the text for the prompt.")
 def context(
     target: Target,
     query: str,
@@ -79,10 +79,10 @@ def context(
     render: bool,  # noqa: FBT001
 ) -> None:
     """
-    Show what a model should be told before it answers QUERY.
+    Show the context that a model needs to answer QUERY.
 
-    That is the profile, and the memories and messages that bear on QUERY, as text with sources;
-    nothing that the thread shows already. No model is called.
+    It is the profile, and the memories and messages relevant to QUERY, as text with sources. What
+    the thread already shows is left out. No model is called.
     """
 
     def ask(memory: Recollect) -> Awaitable[Context]:
@@ -128,7 +128,7 @@ def _print(found: Context) -> None:
 
 
 def _below(found: Context) -> list[str]:
-    """Return what the context costs, and what was left out."""
+    """Return lines with the cost of the context and the entries left out."""
     parts = ", ".join(f"{part} {tokens:,}" for part, tokens in found.tokens_by_part.items())
     costs = f"{counted(found.tokens, 'token')} of {found.budget_tokens:,}"
     lines = [f"{costs}: {parts}" if parts else f"{costs}: nothing bears on it"]

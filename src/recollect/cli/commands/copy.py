@@ -1,4 +1,4 @@
-"""`recollect copy`: all of a store into another, verified, while the source is in use."""
+"""`recollect copy`: copy a store into another and verify it, while the source is in use."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Examples:
 @click.command("copy", epilog=_EXAMPLE, short_help="Copy a store into another, verified.")
 @click.option("--from", "source", metavar="URL", required=True, help="The store to read.")
 @click.option("--to", "destination", metavar="URL", required=True, help="The store to fill.")
-@click.option("--replace", is_flag=True, help="Replace what the destination holds otherwise.")
+@click.option("--replace", is_flag=True, help="Replace different records at the destination.")
 @click.option(
-    "--restore-erased", is_flag=True, help="Bring back what was erased at the destination."
+    "--restore-erased", is_flag=True, help="Also copy data that was erased at the destination."
 )
 @json_option()
 def copy(
@@ -55,7 +55,7 @@ def copy(
 
 
 def check_addresses(source: str, destination: str) -> None:
-    """Reject a source that is not there, and one that is the destination."""
+    """Reject a missing source, and a source that is the destination."""
     one, other = store_file(source), store_file(destination)
     if source == destination or (one and other and one.resolve() == other.resolve()):
         msg = f"{without_password(source)!r} is source and destination: name two stores"

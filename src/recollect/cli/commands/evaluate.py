@@ -1,4 +1,4 @@
-"""`recollect eval`: what a model remembers of talks, beside controls; cases from what happened."""
+"""`recollect eval`: measure what a model remembers of conversations, and add cases."""
 
 from __future__ import annotations
 
@@ -42,17 +42,15 @@ Examples:
 
 
 class _Evaluation(click.Group):
-    """A group whose command is `run` where no other is named."""
+    """A group whose default command is `run`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Pass all arguments to `run`, except for another command or a request for help."""
+        """Pass the arguments to `run`, unless they name another command or ask for help."""
         is_named = bool(args) and (args[0] in self.commands or args[0] in {"-h", "--help"})
         return super().parse_args(ctx, args if is_named else [_RUN, *args])
 
 
-@click.group(
-    "eval", cls=_Evaluation, epilog=_EXAMPLE, short_help="Measure what a model remembers of talks."
-)
+@click.group("eval", cls=_Evaluation, epilog=_EXAMPLE, short_help="Measure what a model remembers.")
 def evaluate() -> None:
     """
     Measure what a model remembers: `recollect eval [CASES.toml…]` is short for `run`.
@@ -65,12 +63,12 @@ def evaluate() -> None:
 @click.argument("files", metavar="[CASES.toml]...", nargs=-1)
 @forming_options()
 @click.option("--tag", "tags", multiple=True, help="Only cases with this tag or language.")
-@click.option("--record", metavar="FILE", help="Keep the model's answers there.")
-@click.option("--replay", metavar="FILE", help="Answer from a recording, and ask no model.")
+@click.option("--record", metavar="FILE", help="Record the model's answers in this file.")
+@click.option("--replay", metavar="FILE", help="Answer from a recording, without a model.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the report there.")
 @click.option("--against", metavar="FILE", help="Compare with a report of another run.")
 @click.option("--langsmith", metavar="DATASET", help="Send the cases to this dataset of yours.")
-@click.option("--strict", is_flag=True, help="Status 1 if anything is not as it should be.")
+@click.option("--strict", is_flag=True, help="Exit with status 1 if an expectation is not met.")
 @click.option(
     "--at-once", type=click.IntRange(1, 64), default=_AT_ONCE, show_default=True, help="Cases."
 )
@@ -89,7 +87,7 @@ def run_(
     """
     Run cases and print what was remembered, next to an oracle and an empty model.
 
-    The model 'oracle' answers as the cases expect. Of a --config only prompts and limits apply.
+    The model 'oracle' answers as the cases expect. From --config only prompts and limits apply.
     """
     from recollect.evaluation import RunPlan, chosen, load_cases, read_report, shipped_cases
 
@@ -100,7 +98,7 @@ def run_(
     then = read_report(Path(against)) if against else None
     model_of = _model_of(forming, record, replay)
     settings = forming.assistants.default
-    # Answers of a replay are in an order; an oracle is a model of its own for each case.
+    # A replay answers in its recorded order; an oracle is another model for each case.
     one_by_one = replay is not None or forming.model == ORACLE
     plan = RunPlan(settings=settings, at_once=1 if one_by_one else at_once)
     measured = _measured(cases, model_of, plan)
@@ -157,10 +155,10 @@ def _measured(cases: Sequence[EvaluationCase], model_of: ModelOf, plan: RunPlan)
     from recollect.evaluation import measured, run_cases
 
     with progress_bar("eval") as bar:
-        told = replace(
+        shown = replace(
             plan, notice=lambda done, total: bar.update(f"case {done} of {total}", done / total)
         )
-        runs = run(lambda: run_cases(cases, model_of, told))
+        runs = run(lambda: run_cases(cases, model_of, shown))
     return [measured(each) for each in runs]
 
 
@@ -190,7 +188,7 @@ def _print(report: EvalReport, then: EvalReport | None) -> None:
 
 
 def _echo(text: str) -> None:
-    """Print lines in which nothing acts on a terminal, their indentation kept."""
+    """Print lines without terminal control characters, keeping their indentation."""
     for line in text.splitlines():
         indent = len(line) - len(line.lstrip(" "))
         spaced = "".join(each if each == " " else visible(each) or " " for each in line[indent:])
@@ -214,12 +212,12 @@ def _send(measured: Sequence[Measured], dataset: str) -> None:
     note(f"{counted(count, 'row')} sent to the LangSmith dataset {dataset!r}")
 
 
-@evaluate.command(epilog=_ADD_EXAMPLE, short_help="Make a case of a receipt or a correction.")
+@evaluate.command(epilog=_ADD_EXAMPLE, short_help="Add a case from a receipt or a correction.")
 @click.argument("file", metavar="CASES.toml")
 @memory_options(embedder=False)
 @click.option("--formation", metavar="ID", help="Expect what this formation did.")
 @click.option("--memory", "address", metavar="TYPE/KEY", help="Expect this memory as it is now.")
-@click.option("--name", help="What the case is called.")
+@click.option("--name", help="Name of the case.")
 @click.option("--types", "types_file", metavar="FILE", help="Your memory types, .toml or .json.")
 def add(
     target: Target,

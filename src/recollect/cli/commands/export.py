@@ -1,4 +1,4 @@
-"""`recollect export`: everything that a scope holds, as JSON Lines that can be imported again."""
+"""`recollect export`: write a scope as JSON Lines that can be imported again."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ Examples:
 """
 
 
-@click.command(epilog=_EXAMPLE, short_help="Write all that a scope holds as JSON Lines.")
+@click.command(epilog=_EXAMPLE, short_help="Write a scope as JSON Lines.")
 @memory_options(embedder=False)
-@click.option("--below", is_flag=True, help="The scopes below as well.")
+@click.option("--below", is_flag=True, help="Include the scopes below.")
 @click.option(
     "--form",
     type=click.Choice(("records", "langgraph", "mcp")),
@@ -43,7 +43,7 @@ Examples:
     show_default=True,
     help="records: all, exactly; langgraph: items of a store; mcp: the memory server's file.",
 )
-@click.option("--output", "-o", metavar="FILE", default="-", help="Where to; - is standard output.")
+@click.option("--output", "-o", metavar="FILE", default="-", help="The file; - is standard output.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 def export(
     target: Target,
@@ -53,7 +53,7 @@ def export(
     force: bool,  # noqa: FBT001
 ) -> None:
     """
-    Write everything that a scope holds as JSON Lines: threads, messages, memories, history.
+    Write all records of a scope as JSON Lines: threads, messages, memories, history.
 
     --form writes the format of another program, and reports what that format cannot express.
 
@@ -73,11 +73,12 @@ def export(
 @contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
     """
-    Write a file that only its owner may read, and that is there whole or not at all.
+    Yield a file that only its owner can read, and that appears complete or not at all.
 
     Raises:
         UsageError: It cannot be written.
     """
+    # A temporary file in the same folder, so that `replace` is atomic.
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:
@@ -87,7 +88,7 @@ def whole_file(path: Path) -> Iterator[TextIO]:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            os.fsync(file.fileno())  # before the rename: a crash must not leave an empty file
         Path(name).replace(path)
     except OSError as error:
         msg = f"{str(path)!r} cannot be written: {error.strerror}; it was left as it was"
@@ -100,26 +101,26 @@ def whole_file(path: Path) -> Iterator[TextIO]:
 async def _export(target: Target, file: TextIO, form: Form, *, below: bool) -> None:
     from recollect.exporters import Exported
 
-    told = Exported()
+    report = Exported()
     async with opened(target) as memory:
         with progress_bar("exporting") as bar:
-            async for record in _lines(memory, target, form, told, below=below):
+            async for record in _lines(memory, target, form, report, below=below):
                 file.write(json.dumps(record, ensure_ascii=is_ascii_safer(file)) + "\n")
-                if told.taken % 1_000 == 0:
-                    bar.update(f"exporting: {counted(told.taken, 'record')}", None)
-    note(f"{counted(told.taken, 'record')} of {written_scope(target.scope)}")
-    for what, count in told.changed.items():
+                if report.taken % 1_000 == 0:
+                    bar.update(f"exporting: {counted(report.taken, 'record')}", None)
+    note(f"{counted(report.taken, 'record')} of {written_scope(target.scope)}")
+    for what, count in report.changed.items():
         note(f"changed: {what}: {count:,}")
-    for what, count in told.refused.items():
+    for what, count in report.refused.items():
         note(f"refused: {what}: {count:,}")
 
 
 def _lines(
-    memory: Recollect, target: Target, form: Form, told: Exported, *, below: bool
+    memory: Recollect, target: Target, form: Form, report: Exported, *, below: bool
 ) -> AsyncIterator[JsonObject]:
     from recollect.exporters import graph_of, items_of, lines_of
 
     records, now = memory.export(target.scope, below=below), memory.store.now()
     if form == "langgraph":
-        return items_of(records, target.scope, told, now=now)
-    return graph_of(records, told, now=now) if form == "mcp" else lines_of(records, told)
+        return items_of(records, target.scope, report, now=now)
+    return graph_of(records, report, now=now) if form == "mcp" else lines_of(records, report)

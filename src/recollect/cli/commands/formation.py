@@ -1,4 +1,4 @@
-"""`recollect formation`: what waits to be formed, what was formed, and its receipts."""
+"""`recollect formation` and `recollect form`: list, show, run, pause and retry formations."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ def formation() -> None:
     """Show and control how memories are formed."""
 
 
-@formation.command("list", epilog=_LIST_EXAMPLE, short_help="What waits, and what was formed.")
+@formation.command("list", epilog=_LIST_EXAMPLE, short_help="List pending threads and formations.")
 @memory_options(embedder=False)
-@click.option("--below", is_flag=True, help="The scopes below as well.")
+@click.option("--below", is_flag=True, help="Include the scopes below.")
 @click.option(
     "--status", type=click.Choice(get_args(FormationStatus)), help="Only formations of this status."
 )
-@click.option("--limit", type=int, default=20, show_default=True, help="At most so many of each.")
+@click.option("--limit", type=int, default=20, show_default=True, help="Maximum number of each.")
 def list_(
     target: Target,
     below: bool,  # noqa: FBT001
@@ -129,7 +129,7 @@ async def _list(target: Target, status: FormationStatus | None, limit: int, *, b
 
 
 def print_pending(threads: Sequence[Thread], now: datetime) -> None:
-    """Print what waits, and when it is formed."""
+    """Print pending threads, and when they are formed."""
     if threads:
         columns = ("scope", "thread", "waiting", "formed")
         rows = [
@@ -140,7 +140,7 @@ def print_pending(threads: Sequence[Thread], now: datetime) -> None:
 
 
 def _print_formations(formations: Sequence[Formation]) -> None:
-    """Print each with its id on one line, from which it can be copied."""
+    """Print each formation with its id on one line, so that it can be copied."""
     for each in formations:
         head = [
             (each.id, "cyan"),
@@ -152,7 +152,7 @@ def _print_formations(formations: Sequence[Formation]) -> None:
         print_entry(head, f"{cost}: {summed_counts(each) or '-'}", [])
 
 
-@formation.command(epilog=_SHOW_EXAMPLE, short_help="The receipt of one formation.")
+@formation.command(epilog=_SHOW_EXAMPLE, short_help="Show the receipt of one formation.")
 @click.argument("id_", metavar="ID")
 @memory_options(embedder=False)
 def show(target: Target, id_: str) -> None:
@@ -166,7 +166,7 @@ async def _show(target: Target, id_: str) -> None:
     if found is None:
         msg = (
             f"there is no formation {id_!r} in the scope {written_scope(target.scope)!r}: "
-            "`recollect formation list` lists those that there are"
+            "`recollect formation list` lists its formations"
         )
         raise NotFoundError(msg)
     if target.is_json:
@@ -175,7 +175,7 @@ async def _show(target: Target, id_: str) -> None:
         print_formation(found)
 
 
-@click.command("form", epilog=_FORM_EXAMPLE, short_help="Form now what waits.")
+@click.command("form", epilog=_FORM_EXAMPLE, short_help="Form pending messages now.")
 @click.argument("scope_", metavar="[SCOPE]", required=False)
 @memory_options()
 @forming_options()
@@ -203,7 +203,7 @@ def _record(result: FormationResult) -> dict[str, Json]:
 
 
 def _end_as(results: Sequence[FormationResult]) -> None:
-    """Raise the model's error, or end with the status of what was not formed."""
+    """Raise the model's error, or exit with the status of an unfinished formation."""
     for each in results:
         if each.outage is not None:
             raise each.outage
@@ -222,7 +222,7 @@ async def _form(
         return await memory.form(scope, thread)
 
 
-@formation.command(epilog=_PAUSE_EXAMPLE, short_help="Let a scope or thread wait.")
+@formation.command(epilog=_PAUSE_EXAMPLE, short_help="Pause a scope or thread.")
 @click.argument("scope_", metavar="[SCOPE]", required=False)
 @memory_options(embedder=False)
 @click.option("--thread", help="Only this thread.")
@@ -231,7 +231,7 @@ def pause(target: Target, scope_: str | None, thread: str | None) -> None:
     run(lambda: _steer(target, _scope(target, scope_), thread, "paused"))
 
 
-@formation.command(epilog=_RESUME_EXAMPLE, short_help="Let a scope or thread be formed again.")
+@formation.command(epilog=_RESUME_EXAMPLE, short_help="Resume a scope or thread.")
 @click.argument("scope_", metavar="[SCOPE]", required=False)
 @memory_options(embedder=False)
 @click.option("--thread", help="Only this thread.")
@@ -251,7 +251,7 @@ async def _steer(target: Target, scope: Scope, thread: str | None, done: str) ->
 
 
 @formation.command(
-    "migrate-type", epilog=_MIGRATE_EXAMPLE, short_help="Turn a type to another mode."
+    "migrate-type", epilog=_MIGRATE_EXAMPLE, short_help="Convert a type to another mode."
 )
 @click.argument("type_", metavar="TYPE")
 @click.argument("update_mode", metavar="MODE", type=click.Choice(["patch", "insert"]))
@@ -261,7 +261,7 @@ def migrate_type(target: Target, type_: str, update_mode: UpdateMode) -> None:
     Convert the memories of TYPE in a scope to the update_mode MODE.
 
     For a type whose update_mode was changed. The old memories end and stay as history; `recollect
-    consolidate --undo ID` takes it back.
+    consolidate --undo ID` reverts it.
     """
     run(lambda: _migrate(target, type_, update_mode))
 
@@ -279,13 +279,13 @@ async def _migrate(target: Target, type_: str, update_mode: UpdateMode) -> None:
         click.echo(f"id {found.id}")
 
 
-@formation.command(epilog=_RETRY_EXAMPLE, short_help="Form again what was given up.")
+@formation.command(epilog=_RETRY_EXAMPLE, short_help="Retry failed formation.")
 @click.argument("scope_", metavar="[SCOPE]", required=False)
 @memory_options(embedder=False)
 @click.option("--thread", help="Only this thread.")
-@click.option("--id", "id_", metavar="ID", help="Only what this dead formation gave up.")
+@click.option("--id", "id_", metavar="ID", help="Only the messages of this dead formation.")
 def retry(target: Target, scope_: str | None, thread: str | None, id_: str | None) -> None:
-    """Let messages that were given up wait to be formed again, due at once."""
+    """Queue messages whose formation was given up, due at once."""
     run(lambda: _retry(target, _scope(target, scope_), thread, id_))
 
 

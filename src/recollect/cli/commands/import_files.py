@@ -1,4 +1,4 @@
-"""`recollect import`: conversations from files and Redis into a memory; every row is reported."""
+"""`recollect import`: import conversations from files and Redis, and report every refused row."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ a file again changes nothing.
 """
 
 
-@click.command("import", epilog=_EXAMPLE, short_help="Keep conversations from files.")
+@click.command("import", epilog=_EXAMPLE, short_help="Import conversations from files.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @memory_options()
 @click.option(
@@ -65,33 +65,33 @@ a file again changes nothing.
     metavar="ZONE",
     default="UTC",
     show_default=True,
-    help="Where times without a zone are from: UTC, +08:00, Asia/Shanghai.",
+    help="The zone of times without one: UTC, +08:00, Asia/Shanghai.",
 )
 @click.option("--thread", help="The thread of a chat.  [default: the file's name]")
-@click.option("--match", metavar="PATTERN", help="Of Redis: only keys like this.  [default: *]")
+@click.option("--match", metavar="PATTERN", help="Redis: only keys like this.  [default: *]")
 @click.option(
     "--key-prefix",
     "prefixes",
     metavar="TEXT",
     multiple=True,
-    help="Of Redis: with what a program begins its keys, if not as by default; repeatable.",
+    help="Redis: the prefix of a program's keys, if not its default; repeatable.",
 )
 @click.option(
     "--sessions-as-scopes",
     "as_scopes",
     is_flag=True,
-    help="Of Redis: a scope below --scope for each session, and not only a thread.",
+    help="Redis: a scope below --scope for each session, instead of only a thread.",
 )
 @click.option(
     "--restore-erased",
     is_flag=True,
-    help="Keep also what was erased here, which is otherwise left out and counted.",
+    help="Also import data erased here, which is otherwise left out and counted.",
 )
-@click.option("--refused", "refused_file", metavar="FILE", help="Write every refused row there.")
+@click.option("--refused", "refused_file", metavar="FILE", help="Write refused rows to this file.")
 @click.option(
     "--no-wait",
     is_flag=True,
-    help="Do not wait for vectors: `recollect doctor --embed` makes them.",
+    help="Do not wait for vectors: `recollect doctor --embed` computes them.",
 )
 def import_(
     target: Target,
@@ -132,7 +132,7 @@ def import_(
 
 def _named_files(file: str) -> list[str]:
     """
-    Return the files that an argument names: itself, or Claude Code's sessions of this folder.
+    Return the files of an argument: itself, or Claude Code's sessions of this folder.
 
     Raises:
         NotFoundError: There are no sessions.
@@ -165,7 +165,7 @@ def selection_of(
     has_redis = any(map(is_redis, files))
     if (match or prefixes or as_scopes) and not has_redis:
         msg = (
-            "--match, --key-prefix and --sessions-as-scopes are of Redis: name redis://host:6379/0"
+            "--match, --key-prefix and --sessions-as-scopes are for Redis: name redis://host:6379/0"
         )
         raise UsageError(msg)
     if thread is not None and has_redis and not as_scopes:
@@ -179,13 +179,13 @@ def selection_of(
 
 
 def is_redis(file: str) -> bool:
-    """Return True if what was named is the address of a Redis server."""
+    """Return True if *file* is the address of a Redis server."""
     return file.lower().startswith(_REDIS)
 
 
 @contextmanager
 def private_file(path: str) -> Iterator[IO[str]]:
-    """Open a file for writing that only its owner may read."""
+    """Open a file for writing that only its owner can read."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     except OSError as error:
@@ -220,7 +220,7 @@ class ImportProgress:
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
-        """Return every scope that something was kept in."""
+        """Every scope that received records."""
         return tuple(dict.fromkeys(scope for each in self.files for scope in each.scopes))
 
 
@@ -237,7 +237,7 @@ async def _import(report: ImportProgress, files: Sequence[str], *, wait: bool) -
                     import_ = _import_redis if is_redis(file) else _import_file
                     await import_(report, memory, file, bar)
             finally:
-                _print(report)  # what is kept is kept, whatever stopped the rest
+                _print(report)  # also after an error: stored rows stay stored
         if wait and memory.embedder:
             await settle(memory, report.scopes)
 
@@ -282,7 +282,7 @@ async def _import_file(report: ImportProgress, memory: Recollect, file: str, bar
 
 
 async def settle(memory: Recollect, scopes: Sequence[Scope]) -> None:
-    """Wait until everything in *scopes* is embedded, and show how much is already."""
+    """Wait until everything in *scopes* is embedded, and show the progress."""
     import anyio
 
     failure: RecollectError | None = None
@@ -292,7 +292,7 @@ async def settle(memory: Recollect, scopes: Sequence[Scope]) -> None:
                 group.start_soon(_show_vectors, memory, scope, bar)
                 try:
                     await memory.settled(scope)
-                except RecollectError as error:  # raised in here, the group would wrap it
+                except RecollectError as error:  # the group would wrap it in an ExceptionGroup
                     failure = error
                 group.cancel_scope.cancel()
             if failure is not None:
@@ -307,11 +307,11 @@ async def _show_vectors(memory: Recollect, scope: Scope, bar: Bar) -> None:
     cursor = Cursor(scope=scope)
     embedded: dict[int, bool] = {}
     while True:
-        # Only what changed since the last look, and a vector that arrives is a change.
+        # Read only the changes since the last poll; a new vector is a change.
         try:
             feed = await memory.store.changes(cursor, embedder=memory.embedder)
         except RecollectError:
-            return  # whoever waits for the vectors learns of it
+            return  # `settled` raises the same error
         cursor = Cursor(scope=scope, seq=feed.seq, epoch=feed.epoch)
         embedded |= {entry.uid: entry.vector is not None for entry in feed.entries}
         done = sum(embedded.values())

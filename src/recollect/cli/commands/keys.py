@@ -1,4 +1,4 @@
-"""`recollect keys`: the keys of a service, looked after on the machine where its store is."""
+"""`recollect keys`: manage the API keys of a service, with access to its store."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def keys() -> None:
     """
     List, create, revoke and recover the keys of `recollect serve`.
 
-    They are read and written in the store itself, whether a service runs or not: whoever may open
-    the store may do everything. A key is printed once; the store has only its digest.
+    The command reads and writes the store itself, whether a service runs or not: access to the
+    store is access to everything. A key is printed once; the store has only its digest.
     """
 
 
 def _key_options(command: Any) -> Any:
     """Add the options that name the store and the scope of keys."""
-    scoped = click.option("--scope", "bound", metavar="A/B/C", help="The scope that is meant.")
+    scoped = click.option("--scope", "bound", metavar="A/B/C", help="The scope of the keys.")
     return memory_options(embedder=False, scope=False, store=service_store_option())(
         scoped(command)
     )
@@ -67,7 +67,7 @@ def _key_options(command: Any) -> Any:
 @keys.command("list", epilog=_LIST_EXAMPLE, short_help="List the keys, oldest first.")
 @_key_options
 def list_(target: Target, bound: str | None) -> None:
-    """List the keys that are bound to --scope or below it, or all; never the keys themselves."""
+    """List all keys, or those bound to --scope or below it; secrets are never shown."""
     run(lambda: _list(target, _scope_of(bound) or ()))
 
 
@@ -81,9 +81,9 @@ def list_(target: Target, bound: str | None) -> None:
     type=click.Choice(_PERMISSIONS),
     default=("read", "write"),
     show_default="read and write",
-    help="What it may do; repeatable.",
+    help="A permission; repeatable.",
 )
-@click.option("--expires", type=MomentOption(), help="When it ends.  [default: never]")
+@click.option("--expires", type=MomentOption(), help="Time of expiry.  [default: never]")
 def create(
     target: Target,
     name: str,
@@ -103,13 +103,13 @@ def revoke(target: Target, id_: str) -> None:
     run(lambda: _revoke(target, id_))
 
 
-@keys.command(epilog=_RECOVER_EXAMPLE, short_help="Make a new first key, if the first is lost.")
+@keys.command(epilog=_RECOVER_EXAMPLE, short_help="Create another first key, if it is lost.")
 @_key_options
 def recover(target: Target, bound: str | None) -> None:
     """
-    Make one more key with all permissions, for --scope or for the scope of the first key.
+    Create another key with all permissions, for --scope or for the scope of the first key.
 
-    The keys that there are stay valid; those that it could stand in for are named.
+    Existing keys stay valid; those with all permissions on the same scope are listed.
     """
     run(lambda: _recover(target, _scope_of(bound)))
 
@@ -120,7 +120,7 @@ def _scope_of(written: str | None) -> Scope | None:
 
 @asynccontextmanager
 async def _opened_keys(target: Target) -> AsyncIterator[tuple[Keys, Store]]:
-    """Open the keys of a store; each change is audited as made on this machine."""
+    """Open the keys of a store; changes are audited with the actor ``local``."""
     from recollect.server.api_keys import Keys
     from recollect.server.authorization import LOCAL
 
@@ -139,20 +139,20 @@ async def _list(target: Target, within: Scope) -> None:
         return
     for each in found:
         head = [(each.id, "bold cyan"), (each.name, "bold"), (written_scope(each.scope), "")]
-        print_entry(head, _story_of(each, now), [])
+        print_entry(head, _describe(each, now), [])
     note(counted(len(found), "key"))
 
 
-def _story_of(key: Key, now: datetime) -> str:
-    """Return what a key may do, and when it was made, used last and ends."""
+def _describe(key: Key, now: datetime) -> str:
+    """Return a key's permissions, and its times of creation, last use and expiry."""
     used = f"used {minute(key.last_used_at)}" if key.last_used_at else "never used"
     is_over = key.expires_at is not None and key.expires_at <= now
     ends = f"{'expired' if is_over else 'ends'} {minute(key.expires_at) or 'never'}"
-    return f"{_named(key)}; made {minute(key.created_at)}, {used}, {ends}"
+    return f"{_permissions_of(key)}; made {minute(key.created_at)}, {used}, {ends}"
 
 
-def _named(key: Key) -> str:
-    """Return the permissions of a key in the order in which they are documented."""
+def _permissions_of(key: Key) -> str:
+    """Return the permissions of a key in their documented order."""
     return ", ".join(each for each in _PERMISSIONS if each in key.permissions)
 
 
@@ -181,7 +181,8 @@ def _print_secret(target: Target, key: Key, secret: str) -> None:
     if target.is_json:
         print_json({**_record(key), "key": secret})
         return
-    note(f"the key {key.id}, for {written_scope(key.scope)} ({_named(key)}), shown this once:")
+    place = written_scope(key.scope)
+    note(f"the key {key.id}, for {place} ({_permissions_of(key)}), shown this once:")
     click.echo(secret)
 
 
@@ -198,7 +199,7 @@ async def _revoke(target: Target, id_: str) -> None:
     else:
         click.echo(f"revoked {key.id} ({key.name}), for {written_scope(key.scope)}")
     if not any(each.permissions >= frozenset(PERMISSIONS) for each in left):
-        note("no key with all permissions is left: `recollect keys recover` makes one")
+        note("no key with all permissions is left: `recollect keys recover` creates one")
 
 
 async def _recover(target: Target, chosen: Scope | None) -> None:

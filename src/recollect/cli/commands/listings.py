@@ -1,4 +1,4 @@
-"""`recollect threads` and `recollect memories`: what a scope holds."""
+"""`recollect threads` and `recollect memories`: list the contents of a scope."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ Examples:
 @click.command(epilog=_THREADS_EXAMPLE, short_help="List threads, or the messages of one.")
 @click.argument("thread", required=False)
 @memory_options(embedder=False)
-@click.option("--below", is_flag=True, help="The scopes below as well.")
-@click.option("--limit", type=int, default=100, show_default=True, help="At most so many rows.")
+@click.option("--below", is_flag=True, help="Include the scopes below.")
+@click.option("--limit", type=int, default=100, show_default=True, help="Maximum number of rows.")
 def threads(target: Target, thread: str | None, limit: int, below: bool) -> None:  # noqa: FBT001
     """List the threads of a scope; with THREAD, its newest messages."""
     if limit < 1:
@@ -112,7 +112,7 @@ async def _messages(target: Target, thread: str, limit: int) -> None:
         if found is None:
             msg = (
                 f"there is no thread {thread!r} in the scope {written_scope(target.scope)!r}: "
-                "`recollect threads` lists those that there are"
+                "`recollect threads` lists its threads"
             )
             raise NotFoundError(msg)
         shown = await memory.last_messages(target.scope, thread, limit=min(limit, PAGE_ROWS))
@@ -135,11 +135,13 @@ async def _messages(target: Target, thread: str, limit: int) -> None:
 @click.command(epilog=_MEMORIES_EXAMPLE, short_help="List memories, or the history of one.")
 @click.argument("address", required=False, metavar="[TYPE/KEY]")
 @memory_options(embedder=False)
-@click.option("--below", is_flag=True, help="The scopes below as well.")
+@click.option("--below", is_flag=True, help="Include the scopes below.")
 @click.option("--type", "type_", help="Only memories of this type.")
-@click.option("--where", "filter_", metavar="JSON", help="Only those whose value satisfies this.")
-@click.option("--valid-at", type=MomentOption(), help="Only those that were true then.")
-@click.option("--limit", type=int, default=100, show_default=True, help="At most so many rows.")
+@click.option(
+    "--where", "filter_", metavar="JSON", help="Only those whose value meets this filter."
+)
+@click.option("--valid-at", type=MomentOption(), help="Only those that were true at this time.")
+@click.option("--limit", type=int, default=100, show_default=True, help="Maximum number of rows.")
 def memories(
     target: Target,
     address: str | None,
@@ -161,7 +163,7 @@ def memories(
 
 
 def read_object(written: str, option: str) -> JsonObject:
-    """Return the JSON object that an option holds."""
+    """Parse the JSON object of an option."""
     try:
         value = json.loads(written)
     except ValueError as error:
@@ -208,7 +210,7 @@ async def _memories(
 
 
 def _validity(memory: Memory | Revision) -> str:
-    """Return when a memory is true in the world; nothing if that is open at both ends."""
+    """Return when a memory is valid, "" if the interval is open at both ends."""
     if memory.valid_from is None and memory.valid_until is None:
         return ""
     return f"true {minute(memory.valid_from) or '…'} – {minute(memory.valid_until) or '…'}"
@@ -220,7 +222,7 @@ async def _history(target: Target, type_: str, key: str) -> None:
     if not versions:
         msg = (
             f"there is no memory {type_}/{key} in the scope {written_scope(target.scope)!r}: "
-            "`recollect memories` lists those that there are"
+            "`recollect memories` lists its memories"
         )
         raise NotFoundError(msg)
     from recollect.wire.memories import revision_to_json

@@ -1,4 +1,4 @@
-"""`recollect mcp`: the memory for MCP clients, over stdio or streamable HTTP."""
+"""`recollect mcp`: serve the memory to MCP clients, over stdio or streamable HTTP."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ TOOL_SETS: Final = ("own", "openmemory", "memory")
     type=click.Choice(TOOL_SETS),
     default=TOOL_SETS[0],
     show_default=True,
-    help="The tools' names: ours, OpenMemory's, or those of the official memory server.",
+    help="Names of the tools: Recollect's, OpenMemory's, or the official memory server's.",
 )
-@click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp, and not stdio.")
+@click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp, instead of stdio.")
 @click.option("--host", help="With --http: the address to listen at.  [default: 127.0.0.1]")
 @click.option("--port", type=int, help="With --http: the port; 0 is any.  [default: 8300]")
-@click.option("--host-name", "hosts", multiple=True, help="With --http: a name it is asked under.")
-@click.option("--origin", "origins", multiple=True, help="With --http: a page that may ask it.")
-@click.option("--no-auth", is_flag=True, help="With --http: no key; only on this machine.")
+@click.option("--host-name", "hosts", multiple=True, help="With --http: an accepted Host name.")
+@click.option("--origin", "origins", multiple=True, help="With --http: an allowed origin of pages.")
+@click.option("--no-auth", is_flag=True, help="With --http: require no key; only on loopback.")
 def mcp(
     target: Target,
     config: Path | None,
@@ -102,12 +102,12 @@ def _opened(target: Target) -> AbstractAsyncContextManager[Recollect]:
 
 
 def _assistants(config: Path | None) -> Assistants:
-    """Return the assistants that a configuration file names, else the default one alone."""
+    """Return the assistants of a configuration file, by default only the default one."""
     return assistants_in(read_file(config) if config else {}, str(config))
 
 
 def _offered(tools: str) -> OfferedTools | None:
-    """Return the set of tools of a name, ``None`` for ours."""
+    """Return the named set of tools, ``None`` for Recollect's own."""
     if tools == "openmemory":
         from recollect.server.mcp.openmemory_tools import openmemory_tools
 

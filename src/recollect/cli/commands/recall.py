@@ -1,4 +1,4 @@
-"""`recollect recall`: what bears on a query, best first, and why."""
+"""`recollect recall`: search messages and memories, and show the signals of each score."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from recollect.recall.results import Recall, Recalled
 
 SHOWN_PART_MIN: Final = 0.005
-_NOTHING: Final = "there is nothing that satisfies these conditions"
+_NOTHING: Final = "nothing meets these conditions"
 _EXAMPLE: Final = """
 \b
 Examples:
@@ -32,18 +32,16 @@ Examples:
 """
 
 
-@click.command(epilog=_EXAMPLE, short_help="Find what bears on a query, and why.")
+@click.command(epilog=_EXAMPLE, short_help="Search messages and memories.")
 @click.argument("query")
 @memory_options()
-@click.option("--limit", type=int, default=10, show_default=True, help="At most so many entries.")
-@click.option(
-    "--budget", type=int, metavar="TOKENS", help="Pack whole entries into so many tokens."
-)
+@click.option("--limit", type=int, default=10, show_default=True, help="Maximum number of entries.")
+@click.option("--budget", type=int, metavar="TOKENS", help="Pack whole entries into this budget.")
 @click.option(
     "--min-score",
     type=float,
     default=0.0,
-    help="Only entries of at least so much relevance, from 0 to 1.",
+    help="Only entries of at least this relevance, from 0 to 1.",
 )
 @click.option("--below", is_flag=True, help="Search the scopes below as well.")
 @click.option("--type", "types", multiple=True, help="Only memories of this type; repeatable.")
@@ -62,10 +60,10 @@ Examples:
     type=MomentOption("now", "ever"),
     default="now",
     show_default=True,
-    help="Memories that were true then.",
+    help="Only memories that were true at this time.",
 )
-@click.option("--known-at", type=MomentOption(), help="What was kept and believed then.")
-@click.option("--render", is_flag=True, help="Print the block for a prompt, and nothing else.")
+@click.option("--known-at", type=MomentOption(), help="As stored and believed at this time.")
+@click.option("--render", is_flag=True, help="Print only the text for a prompt.")
 def recall(
     target: Target,
     query: str,
@@ -139,7 +137,7 @@ async def _timed(asked: Awaitable[Recall]) -> tuple[Recall, float]:
 
 
 def print_entries(found: Recall) -> None:
-    """Print what was recalled, by rank."""
+    """Print recalled entries by rank."""
     for rank, entry in enumerate(found.entries, start=1):
         head = [
             (f"{rank}.", "bold"),
@@ -158,7 +156,7 @@ def _print(found: Recall, first_ms: float, again_ms: float) -> None:
 
 
 def words_of(entry: Recalled) -> str:
-    """Return the text of an entry without its speaker, who is shown beside it."""
+    """Return the text of an entry without its speaker, which is shown beside it."""
     content = entry.content
     return (
         content.text
@@ -168,7 +166,7 @@ def words_of(entry: Recalled) -> str:
 
 
 def parts_of(entry: Recalled) -> str:
-    """Return each signal's part in the score, the largest first."""
+    """Return each signal's share of the score, largest first."""
     parts = sorted(entry.signals.items(), key=lambda part: -abs(part[1]))
     return ", ".join(f"{name} {part:+.2f}" for name, part in parts if abs(part) >= SHOWN_PART_MIN)
 

@@ -1,4 +1,4 @@
-"""`recollect serve`: the HTTP service with its page, the worker inside."""
+"""`recollect serve`: run the HTTP service with its page and a worker."""
 
 from __future__ import annotations
 
@@ -33,19 +33,17 @@ Examples:
     metavar="A/B/C",
     help="The scope of the first key.  [default: the only tenant of the store, or 'default']",
 )
-@click.option(
-    "--host-name", "hosts", multiple=True, help="A name it may be asked under; repeatable."
-)
-@click.option("--origin", "origins", multiple=True, help="A page's origin that may ask it.")
+@click.option("--host-name", "hosts", multiple=True, help="An accepted Host name; repeatable.")
+@click.option("--origin", "origins", multiple=True, help="An allowed origin of other pages.")
 @click.option("--open", "opens_page", is_flag=True, help="Open the page, already signed in.")
-@click.option("--no-auth", is_flag=True, help="Ask for no key; only on this machine.")
-@click.option("--no-worker", is_flag=True, help="Leave forming memories to `recollect worker`.")
+@click.option("--no-auth", is_flag=True, help="Require no key; only on loopback.")
+@click.option("--no-worker", is_flag=True, help="Leave formation to `recollect worker`.")
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
     default="info",
     show_default=True,
-    help="What is written to standard error, as JSON lines.",
+    help="The level of the log on standard error, in JSON lines.",
 )
 def serve(
     target: Target,

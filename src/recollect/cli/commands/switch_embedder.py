@@ -1,4 +1,4 @@
-"""`recollect reembed`: the vectors of another embedder, beside those of the one in use."""
+"""`recollect reembed`: compute the vectors of another embedder, beside those in use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EXAMPLE, short_help="Make the vectors of another embedder.")
+@click.command(epilog=_EXAMPLE, short_help="Compute the vectors of another embedder.")
 @memory_options(embedder=False, scope=False)
 @click.option("--to", "name", required=True, metavar="NAME", help="The embedder, as in --embedder.")
 def reembed(target: Target, name: str) -> None:
@@ -51,7 +51,7 @@ def embedder_named(name: str) -> Embedder:
     Return the embedder *name*, with the keys of ``.env``.
 
     Raises:
-        UsageError: There is none.
+        UsageError: *name* is not the name of an embedder.
         MissingExtraError: A package that it needs is not installed.
         EmbedderError: Its weights are not installed, or its key is missing.
     """
@@ -61,7 +61,7 @@ def embedder_named(name: str) -> Embedder:
     load_environment()
     opened = open_embedder(name)
     if opened is None:
-        msg = f"{name!r} is no embedder that is installed: name 'minilm', or another"
+        msg = f"{name!r} is not an installed embedder: name 'minilm', or another"
         raise UsageError(msg)
     return opened
 

@@ -1,4 +1,4 @@
-"""`recollect tune`: how much an embedder should weigh, from a labelled sample."""
+"""`recollect tune`: tune the weight of an embedder on a labelled sample."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ Examples:
 """
 
 
-@click.command(epilog=_EXAMPLE, short_help="Weigh the embedder by a labelled sample.")
+@click.command(epilog=_EXAMPLE, short_help="Tune the embedder's weight on a sample.")
 @memory_options()
 @click.option("--sample", "file", metavar="FILE", help="Questions as JSON Lines; - is stdin.")
-@click.option("--dry-run", is_flag=True, help="Measure only, and keep nothing.")
-@click.option("--forget", is_flag=True, help="Forget the strength that is kept.")
+@click.option("--dry-run", is_flag=True, help="Only measure, without storing the result.")
+@click.option("--forget", is_flag=True, help="Delete the stored strength.")
 def tune(
     target: Target,
     file: str | None,
@@ -37,11 +37,11 @@ def tune(
     forget: bool,  # noqa: FBT001
 ) -> None:
     """
-    Find how much the embedder should weigh in the ranking, and keep that with the store.
+    Find the best weight of the embedder in the ranking, and store it.
 
-    A line of FILE is {"query": …, "scope": …, "messages": [ids], "memories": ["TYPE/KEY"]}; --scope
-    is that of lines that name none. At least 20 questions; 100 and more say more. Nothing is kept
-    unless it helps on questions that it was not chosen by.
+    A line of FILE is {"query": …, "scope": …, "messages": [ids], "memories": ["TYPE/KEY"]}; lines
+    without a scope have that of --scope. At least 20 questions are needed; 100 or more are better.
+    The weight is stored only if it also helps on held-out questions.
     """
     if forget == (file is not None):
         msg = "name one of them: --sample FILE, or --forget"

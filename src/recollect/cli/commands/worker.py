@@ -1,4 +1,4 @@
-"""`recollect worker`: forms what is due in a store, beside any number of others."""
+"""`recollect worker`: form due threads of a store, alongside any number of other workers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from recollect.worker.formation_run import FormationResult
 
 GRACE_S: Final = 7.0
-"""How long a formation may go on after the worker was told to end; then it is given back."""
+"""Grace period for formations in progress at shutdown; then their leases are released."""
 _EXAMPLE: Final = """
 \b
 Examples:
@@ -43,10 +43,10 @@ Examples:
 @memory_options(scope=False)
 @forming_options()
 @click.option(
-    "--concurrency", type=int, default=4, show_default=True, help="At most so many at once."
+    "--concurrency", type=int, default=4, show_default=True, help="Maximum concurrent formations."
 )
-@click.option("--once", is_flag=True, help="Form what is due now, then end.")
-@click.option("--verbose", is_flag=True, help="Say also what became of each memory, and why.")
+@click.option("--once", is_flag=True, help="Form what is due now, then exit.")
+@click.option("--verbose", is_flag=True, help="Also print the outcome of each memory, and why.")
 def worker(
     target: Target,
     concurrency: int,
@@ -56,11 +56,11 @@ def worker(
     forming: FormationOptions,
 ) -> None:
     """
-    Form memories of what was said in a store, as soon as it is due, and print a line for each.
+    Form memories from due threads of a store, and print a line for each formation.
 
-    Any number of workers may share a store. SIGTERM and Ctrl-C let it finish what it is at,
-    or give it back, and end within ten seconds; a second one ends it at once, and loses
-    nothing either. Warnings are logged to standard error; they hold no words of users.
+    Any number of workers may share a store. SIGTERM and Ctrl-C let it finish or release its work,
+    and exit within ten seconds; a second one exits at once, and loses nothing either. Warnings are
+    logged to standard error, without user content.
     """
     from recollect.worker.worker_options import CONCURRENCY_MAX
 
@@ -75,7 +75,7 @@ def worker(
 
 
 class Printer:
-    """Prints a line for each formation that ended, and remembers the model's last outage."""
+    """Prints a line for each formation that ends, and keeps the model's last outage."""
 
     def __init__(self, *, is_json: bool, is_verbose: bool) -> None:
         self._is_json = is_json
@@ -84,18 +84,18 @@ class Printer:
         self.count = 0
 
     def __call__(self, scope: Scope, result: FormationResult) -> None:
-        """Print what *result* was; contents only if they were asked for."""
+        """Print *result*; memories and reasons only if the printer is verbose."""
         self.count += 1
         self.outage = result.outage
-        told = result.reason if self._is_verbose or result.end == "postponed" else ""
+        reason = result.reason if self._is_verbose or result.end == "postponed" else ""
         at = datetime.now(UTC)
         if self._is_json:
             record: dict[str, Json] = {"at": time_to_json(at), "scope": scope_to_json(scope)}
             record |= result_record(result, is_verbose=self._is_verbose)
-            click.echo(json.dumps({**record, "reason": told or None}))
+            click.echo(json.dumps({**record, "reason": reason or None}))
             return
         parts = (f"{at:%Y-%m-%d %H:%M:%S}", written_scope(scope), result.end, summed_up(result))
-        click.echo("  ".join(visible(part) for part in (*parts, told) if part))
+        click.echo("  ".join(visible(part) for part in (*parts, reason) if part))
         if self._is_verbose:
             for line in outcome_lines(result):
                 click.echo(f"    {line}")
@@ -135,7 +135,7 @@ async def _work(
 ) -> None:
     import anyio
 
-    from recollect.cli.graceful_shutdown import EndingWorker, ended_by
+    from recollect.cli.graceful_shutdown import GracefulWorker, shut_down_on
     from recollect.memory.formation_control import require_open
 
     model = opened_model(forming)
@@ -144,12 +144,12 @@ async def _work(
         target, forming, model, worker=False, concurrency=concurrency, notice=printer
     )
     async with opening as memory:
-        working = require_open(memory.worker).made_as(EndingWorker)
+        working = require_open(memory.worker).made_as(GracefulWorker)
         async with anyio.create_task_group() as group:
             scope = group.cancel_scope
-            if sys.platform != "win32":  # where no event loop hears signals
+            if sys.platform != "win32":  # event loops on Windows have no signal handlers
                 signals = (signal.SIGTERM, signal.SIGINT)
-                await group.start(ended_by, signals, working, scope, GRACE_S)
+                await group.start(shut_down_on, signals, working, scope, GRACE_S)
             if once:
                 await working.drain()
                 scope.cancel()

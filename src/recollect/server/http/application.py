@@ -46,7 +46,7 @@ names one below it, a segment each. Errors are `application/problem+json`.
 """
 
 
-def _ignore_key(_key: str) -> None:
+def ignore_key(_key: str) -> None:
     """Ignore the first key; the default callback."""
 
 
@@ -56,7 +56,7 @@ def create_app(
     *,
     assistants: Assistants | None = None,
     model: Model | None = None,
-    tell_key: KeyCallback = _ignore_key,
+    tell_key: KeyCallback = ignore_key,
     tell_page_key: KeyCallback | None = None,
     metrics: Metrics | None = None,
     static: Path = STATIC,

@@ -1,4 +1,4 @@
-"""LangGraph's routes: its client finds a store, threads, runs and assistants here."""
+"""Routes for LangGraph's clients: its store, threads, runs and assistants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assistants: configurations of one graph, which forms memories, by name and by id."""
+"""Assistants: the formation configurations, as assistants of one graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recollect.server.schemas.elements import JsonAnswer
 
 router: Final = APIRouter(prefix="/assistants", tags=["langgraph"])
 GRAPH: Final = "memory_graph"
-"""The one graph there is; by its name, the assistant with the default configuration."""
+"""The only graph; its name also means the assistant with the default configuration."""
 DEFAULT_NAMES: Final = (GRAPH, "default", "memory")
 _NAMESPACE: Final = UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8")
 _SINCE: Final = datetime(2026, 1, 1, tzinfo=UTC).isoformat()
@@ -25,7 +25,7 @@ _SINCE: Final = datetime(2026, 1, 1, tzinfo=UTC).isoformat()
 
 def assistant_uuid(name: str) -> str:
     """
-    Return the id of the assistant with a name, always the same, as LangGraph's server makes it.
+    Return the stable id of the assistant with a name, derived as LangGraph's server does.
 
     >>> assistant_uuid("memory_graph") == assistant_uuid("memory_graph")
     True
@@ -35,7 +35,7 @@ def assistant_uuid(name: str) -> str:
 
 def assistant_named(assistants: Assistants, asked: str) -> str | None:
     """
-    Return the name of the assistant that a name or an id means, ``None`` for the default one.
+    Return the name of the assistant with a name or id, ``None`` for the default one.
 
     Raises:
         HTTPException: There is none; 422.
@@ -53,7 +53,7 @@ _METADATA: Final = {"created_by": "system"}
 
 
 def shown_assistant(name: str | None) -> JsonAnswer:
-    """Return an assistant as LangGraph's clients know it."""
+    """Return an assistant in the form of LangGraph's server."""
     return {
         "assistant_id": assistant_uuid(name or GRAPH),
         "graph_id": GRAPH,
@@ -68,9 +68,9 @@ def shown_assistant(name: str | None) -> JsonAnswer:
     }
 
 
-@router.post("/search", summary="The assistants")
+@router.post("/search", summary="Search assistants")
 async def search(reach: Reading, asked: AssistantsRequest) -> list[JsonAnswer]:
-    """Return the assistants: the default one first, the others by name."""
+    """Return the assistants, the default one first, the others by name."""
     is_wanted = asked.graph_id in {None, GRAPH} and all(
         _METADATA.get(key) == value for key, value in (asked.metadata or {}).items()
     )
@@ -82,7 +82,7 @@ async def search(reach: Reading, asked: AssistantsRequest) -> list[JsonAnswer]:
     return fitting[asked.offset :][: asked.limit or LIMIT]
 
 
-@router.get("/{assistant_id}", summary="One assistant")
+@router.get("/{assistant_id}", summary="Get an assistant")
 async def get(reach: Reading, assistant_id: str) -> JsonAnswer:
     """Return an assistant by its name or id."""
     try:

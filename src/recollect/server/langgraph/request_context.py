@@ -1,8 +1,8 @@
-"""The first step of LangGraph's routes: the caller, its scope and permissions."""
+"""The first step of LangGraph's and mem0's routes: authorize the caller at its key's scope."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Final
 from uuid import UUID
 
@@ -16,10 +16,11 @@ UNPROCESSABLE: Final = 422
 BAD_REQUEST: Final = 400
 
 
-def asking(needs: Permission) -> Callable[[Request], Reach]:
+def reach_of_key(needs: Permission) -> Callable[[Request], Awaitable[Reach]]:
     """Return a dependency that provides a route's `Reach` at the key's scope."""
 
-    def reach(request: Request) -> Reach:
+    # A coroutine, because FastAPI runs a plain function in a thread.
+    async def reach(request: Request) -> Reach:
         principal: Principal = request.state.principal
         return Reach(
             service=request.app.state.service,
@@ -30,13 +31,13 @@ def asking(needs: Permission) -> Callable[[Request], Reach]:
     return reach
 
 
-Reading = Annotated[Reach, Depends(asking("read"))]
-Writing = Annotated[Reach, Depends(asking("write"))]
+Reading = Annotated[Reach, Depends(reach_of_key("read"))]
+Writing = Annotated[Reach, Depends(reach_of_key("write"))]
 
 
 def reach_below(reach: Reach, segments: Sequence[str], needs: Permission) -> Reach:
     """
-    Return a reach of the scope that *segments* name below the key's own.
+    Return the reach of the scope that *segments* name below the key's own.
 
     Raises:
         ForbiddenError: The key lacks the permission.
@@ -51,10 +52,10 @@ def reach_below(reach: Reach, segments: Sequence[str], needs: Permission) -> Rea
 
 def check_uuid(id_: str, what: str) -> str:
     """
-    Return an id in the one way in which it is written, as LangGraph's server does.
+    Return an id in the canonical form of a UUID, as LangGraph's server does.
 
     Raises:
-        HTTPException: It is no UUID; 422.
+        HTTPException: It is not a UUID; 422.
     """
     try:
         return str(UUID(id_))

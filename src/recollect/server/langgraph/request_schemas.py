@@ -17,13 +17,13 @@ LIMIT = 10
 
 
 class Passed(BaseModel):
-    """A body of a client that sends more than a memory needs."""
+    """A request body whose undeclared fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", str_max_length=1_000_000)
 
 
 class ItemRequest(Passed, title="LangGraphPutItemRequest"):
-    """An item to be put."""
+    """An item to put."""
 
     namespace: Labels
     key: str | None = None
@@ -33,14 +33,14 @@ class ItemRequest(Passed, title="LangGraphPutItemRequest"):
 
 
 class ItemAddressRequest(Passed, title="LangGraphItemAddress"):
-    """An item to be deleted."""
+    """An item to delete."""
 
     namespace: Labels = Field(default_factory=list)
     key: str | None = None
 
 
 class SearchRequest(Passed, title="LangGraphSearchItemsRequest"):
-    """A search among items."""
+    """A search of items."""
 
     namespace_prefix: Labels | None = None
     filter: Object | None = None
@@ -75,7 +75,7 @@ class ThreadChangeRequest(Passed, title="LangGraphUpdateThreadRequest"):
 
 
 class ThreadSearchRequest(Passed, title="LangGraphSearchThreadsRequest"):
-    """A search among threads."""
+    """A search of threads."""
 
     metadata: Object | None = None
     ids: list[str] | None = Field(default=None, max_length=ITEMS_MAX)
@@ -85,7 +85,7 @@ class ThreadSearchRequest(Passed, title="LangGraphSearchThreadsRequest"):
 
 
 class RunRequest(Passed, title="LangGraphRunRequest"):
-    """A run: messages that are kept now, and formed when talk has paused."""
+    """A run: messages that are stored now, and formed after a pause."""
 
     assistant_id: Id
     input: dict[str, Any] | list[Any] | None = None

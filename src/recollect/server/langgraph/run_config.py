@@ -1,4 +1,4 @@
-"""The configuration of a run: whose memory it is about, and how to form it."""
+"""The configuration of a run: the scope of its messages, and how they are formed."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from recollect.stores.json_pointers import is_object_list
 from recollect.stores.plans.due_times import Debounce
 
 SHOWN: Final = ("user_id", "namespace", "model")
-"""The configuration fields that a run keeps and shows later."""
+"""The configuration fields that a run stores and returns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Configured:
+class RunConfig:
     """How the messages of a run are stored and formed."""
 
     reach: Reach
@@ -39,7 +39,7 @@ class Configured:
     shown: JsonObject
 
 
-async def configured(reach: Reach, asked: RunRequest, thread: KeptThread | None) -> Configured:
+async def read_run_config(reach: Reach, asked: RunRequest, thread: KeptThread | None) -> RunConfig:
     """
     Return the validated configuration of a run.
 
@@ -50,7 +50,7 @@ async def configured(reach: Reach, asked: RunRequest, thread: KeptThread | None)
     """
     for name in ("command", "webhook"):
         if getattr(asked, name) is not None:
-            msg = f"{name} means nothing to a memory: leave it out"
+            msg = f"{name} is not supported by a memory: leave it out"
             raise HTTPException(UNPROCESSABLE, msg)
     given = _configurable(asked)
     segments = _segments(given, thread)
@@ -63,7 +63,7 @@ async def configured(reach: Reach, asked: RunRequest, thread: KeptThread | None)
     if (model := _model(reach, given.get("model"))) is not None:
         settings["model"] = model
     formation = reach.service.assistants.of(settings, inside.scope)
-    return Configured(
+    return RunConfig(
         reach=inside,
         segments=segments,
         assistant=assistant,
@@ -81,7 +81,7 @@ def _configurable(asked: RunRequest) -> dict[str, Json]:
 
 
 def _segments(given: Mapping[str, Json], thread: KeptThread | None) -> tuple[str, ...]:
-    """Return the scope below the key's that a run is about; a thread stays in one."""
+    """Return the scope of a run, below the key's; all runs of a thread have the same."""
     kept = thread.scope if thread else None
     namespace, user = given.get("namespace"), given.get("user_id")
     named: tuple[str, ...] | None = None
@@ -111,7 +111,7 @@ def _labels(namespace: Json) -> tuple[str, ...]:
 
 
 def _types(given: Json) -> list[JsonObject]:
-    """Return memory types as a client's configuration has them, in our own form."""
+    """Convert memory types from a client's configuration to our form."""
     if not given:
         return []
     if not is_object_list(given):
@@ -127,20 +127,21 @@ def _types(given: Json) -> list[JsonObject]:
 
 
 def _model(reach: Reach, given: Json) -> str | None:
-    """Return the model that a run asks for, if it is one of the service's own."""
+    """Return the model that a run asks for, if the service offers it."""
     if given is None or given == "":
         return None
     if not isinstance(given, str):
         msg = f"model is text, not {given!r}"
         raise UsageError(msg)
-    named = reach.service.assistants
-    offered = {each.model for each in (named.default, *named.named.values()) if each.model}
-    if reach.service.model is not None:
-        offered.add(reach.service.model.identity)
-    if given in offered:
-        is_configured = any(given == each.model for each in (named.default, *named.named.values()))
-        return given if is_configured else None
-    known = ", ".join(sorted(offered)) or "none"
+    assistants = reach.service.assistants
+    settings = (assistants.default, *assistants.named.values())
+    configured = {each.model for each in settings if each.model}
+    if given in configured:
+        return given
+    chat = reach.service.model
+    if chat is not None and given == chat.identity:
+        return None  # it is the default already
+    known = ", ".join(sorted(configured | ({chat.identity} if chat else set()))) or "none"
     msg = (
         f"the model {given!r} is not offered here; there are: {known}. Leave it out, or name "
         "an assistant that has it"
@@ -149,7 +150,7 @@ def _model(reach: Reach, given: Json) -> str | None:
 
 
 def _debounce(formation: FormationSettings, after_seconds: float | None) -> Debounce:
-    """Return how long to wait: from the run, otherwise from its assistant."""
+    """Return the debounce of a run: its own delay, otherwise that of its assistant."""
     debounce = formation.debounce
     if after_seconds is None:
         return debounce

@@ -1,4 +1,4 @@
-"""The messages of a run's input, and which of them its thread does not have yet."""
+"""Read the messages of a run's input, and find those that its thread does not have yet."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _REMOVAL: Final = "remove"
 
 def messages_of(given: Mapping[str, object] | Sequence[object] | None) -> list[NewMessage]:
     """
-    Return the messages of a run's input: a list of them, or an object that holds it.
+    Return the messages of a run's input: a list, or an object with the list as ``messages``.
 
     Raises:
-        UsageError: The input has no such list, or a message is none.
+        UsageError: There is no such list, or an element is not a message.
     """
     listed = given.get("messages", ()) if isinstance(given, Mapping) else given or ()
     if isinstance(listed, str | Mapping):
@@ -47,11 +47,11 @@ def new_messages(
     given: Sequence[NewMessage], last: Sequence[Message], held: int
 ) -> list[NewMessage]:
     """
-    Return the messages that a thread does not have yet, whose last ones of *held* are *last*.
+    Return the messages that a thread of *held* messages, ending with *last*, does not have yet.
 
-    Clients send the whole talk with every run, or only what is new. A message with an id is
-    known by it, and left to the store. Others are known where what was given begins as the
-    thread ends: with at least two messages that are alike, or with all that the thread has.
+    Clients send the whole conversation with every run, or only the new messages. The store
+    recognises a message with an id. Without ids, messages are known if the input begins as the
+    thread ends: by at least two equal messages, or by all that the thread has.
 
     >>> def said(*texts): return [NewMessage(role="user", text=text) for text in texts]
     >>> [each.text for each in new_messages(said("a", "b"), [], 0)]

@@ -1,4 +1,4 @@
-"""Threads and runs of LangGraph's clients as documents of the service's own, beside the memory."""
+"""Threads and runs of LangGraph's clients, stored as side records in the service's scopes."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ THREAD: Final = "LangGraphThread"
 RUN: Final = "LangGraphRun"
 TYPES: Final = "LangGraphType"
 RUN_KEPT_DAYS: Final = 30.0
-"""So long after it was due a run is known."""
+"""Days that a run is kept after it was due."""
 RunStatus: TypeAlias = Literal["pending", "running", "error", "success", "timeout", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptThread:
     """
-    A thread as a client made it.
+    A thread that a client created.
 
-    Its messages are those of our thread of the same id in *scope*, below the key's own;
-    ``None`` before its first run has said whose it is. *held* says that its formation was
-    cancelled, until another run comes.
+    Its messages are in our thread of the same id in *scope*, below the key's own; *scope* is
+    ``None`` before the first run, which names it. *held* is True if formation was cancelled, until
+    the next run.
     """
 
     id: str
@@ -52,10 +52,10 @@ class KeptThread:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptRun:
     """
-    A run as a client posted it: the messages of its thread after *since* up to *upto*.
+    A run that a client created: the messages of its thread after position *since*, up to *upto*.
 
-    *status* is what was decided about it; as long as it is ``pending``, how far the thread is
-    formed says how it stands.
+    A *status* other than ``pending`` is final. While it is ``pending``, the current status follows
+    from the thread's formation; see `current_status`.
     """
 
     id: str
@@ -73,12 +73,12 @@ class KeptRun:
 
 
 def place_of(root: Scope, thread: str) -> Scope:
-    """Return the scope in which the documents of a thread are kept."""
+    """Return the scope that stores the documents of a thread."""
     return (RESERVED, DOCUMENTS, *root, thread)
 
 
 def put_thread(thread: KeptThread) -> PutSideRecord:
-    """Return the write of a thread, at the version that was read."""
+    """Return the write of a thread, conditional on the version that was read."""
     value: JsonObject = {
         "scope": None if thread.scope is None else list(thread.scope),
         "metadata": thread.metadata,
@@ -113,28 +113,28 @@ def delete_run(run: KeptRun) -> DeleteSideRecord:
     return DeleteSideRecord(kind=RUN, key=run.id)
 
 
-async def kept_thread(memory: Recollect, root: Scope, thread: str) -> KeptThread | None:
-    """Return a thread that a client made below *root*, ``None`` if there is none."""
+async def read_thread(memory: Recollect, root: Scope, thread: str) -> KeptThread | None:
+    """Return a client's thread below *root*, ``None`` if there is none."""
     found = await memory.store.side_record(place_of(root, thread), THREAD, THREAD)
     return None if found is None else _thread_of(found, thread)
 
 
-async def existing(memory: Recollect, root: Scope, thread: str) -> KeptThread:
+async def require_thread(memory: Recollect, root: Scope, thread: str) -> KeptThread:
     """
-    Return a thread that a client made below *root*.
+    Return a client's thread below *root*.
 
     Raises:
         NotFoundError: The id is unknown.
     """
-    found = await kept_thread(memory, root, thread)
+    found = await read_thread(memory, root, thread)
     if found is None:
         msg = f"Thread with ID {thread} not found"
         raise NotFoundError(msg)
     return found
 
 
-async def kept_threads(memory: Recollect, root: Scope) -> list[KeptThread]:
-    """Return the threads that clients with this key's scope made, the last changed first."""
+async def list_threads(memory: Recollect, root: Scope) -> list[KeptThread]:
+    """Return the threads of clients whose key has the scope *root*, last changed first."""
     found = [each for each in await _all(memory, root) if each[0] == root]
     return sorted(
         (thread for _, thread in found),
@@ -144,7 +144,7 @@ async def kept_threads(memory: Recollect, root: Scope) -> list[KeptThread]:
 
 
 async def _all(memory: Recollect, root: Scope) -> list[tuple[Scope, KeptThread]]:
-    """Return the threads that clients made with keys of *root* or below, each with that scope."""
+    """Return the threads of clients with keys of *root* or below, each with its key's scope."""
     prefix = place_of(root, "")[:-1]
     found = each_row(
         lambda cursor: memory.store.side_records_below(
@@ -154,19 +154,19 @@ async def _all(memory: Recollect, root: Scope) -> list[tuple[Scope, KeptThread]]
     return [(each.scope[2:-1], _thread_of(each, each.scope[-1])) async for each in found]
 
 
-async def forget_erased(
+async def delete_erased(
     memory: Recollect, scope: Scope, *, below: bool = False, thread: str | None = None
 ) -> None:
-    """Remove the documents of the threads of an erased scope, or of one erased thread of it."""
+    """Delete the documents of an erased scope's threads, or of one erased thread."""
     for bound, each in await _all(memory, scope[:1]):
         whole = (*bound, *(each.scope or ()))
         is_erased = whole == scope or (below and whole[: len(scope)] == scope)
         if is_erased and thread in {None, each.id}:
-            await forget_thread(memory, bound, each.id)
+            await delete_thread(memory, bound, each.id)
 
 
-async def kept_runs(memory: Recollect, root: Scope, thread: str) -> list[KeptRun]:
-    """Return the runs of a thread, the newest first."""
+async def list_runs(memory: Recollect, root: Scope, thread: str) -> list[KeptRun]:
+    """Return the runs of a thread, newest first."""
     found = each_row(
         lambda cursor: memory.store.side_records(
             place_of(root, thread), RUN, cursor=cursor, limit=PAGE_ROWS_MAX
@@ -176,8 +176,8 @@ async def kept_runs(memory: Recollect, root: Scope, thread: str) -> list[KeptRun
     return sorted(runs, key=lambda each: (each.created_at, each.id), reverse=True)
 
 
-async def note_types(memory: Recollect, root: Scope, types: Sequence[JsonObject]) -> None:
-    """Remember the memory types that runs brought, so that the store shows what they form."""
+async def store_types(memory: Recollect, root: Scope, types: Sequence[JsonObject]) -> None:
+    """Store the memory types of a run, so that LangGraph's store shows what it forms."""
     place = place_of(root, "")[:-1]
     for each in types:
         name = str(each["name"])
@@ -186,16 +186,16 @@ async def note_types(memory: Recollect, root: Scope, types: Sequence[JsonObject]
             await memory.store.apply(place, [PutSideRecord(kind=TYPES, key=name, value=each)])
 
 
-async def noted_types(memory: Recollect, root: Scope) -> list[JsonObject]:
-    """Return the memory types that runs brought."""
+async def read_types(memory: Recollect, root: Scope) -> list[JsonObject]:
+    """Return the memory types of all runs."""
     place = place_of(root, "")[:-1]
     page = await memory.store.side_records(place, TYPES, limit=PAGE_ROWS_MAX)
     return [each.value for each in page.rows]
 
 
-async def forget_thread(memory: Recollect, root: Scope, thread: str) -> None:
-    """Remove the documents of a thread."""
-    runs = await kept_runs(memory, root, thread)
+async def delete_thread(memory: Recollect, root: Scope, thread: str) -> None:
+    """Delete the documents of a thread and its runs."""
+    runs = await list_runs(memory, root, thread)
     writes = [delete_run(each) for each in runs]
     writes.append(DeleteSideRecord(kind=THREAD, key=THREAD))
     for start in range(0, len(writes), PAGE_ROWS_MAX):

@@ -1,4 +1,4 @@
-"""LangGraph's runs: messages that are kept at once, and formed when talk has paused."""
+"""LangGraph's runs: messages that are stored at once, and formed after a pause."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from recollect.server.http.scope_access import Reach
 from recollect.server.langgraph.assistants import GRAPH, assistant_uuid
 from recollect.server.langgraph.request_context import Reading, RunId, ThreadId, Writing
 from recollect.server.langgraph.request_schemas import ITEMS_MAX, LIMIT, RunRequest
-from recollect.server.langgraph.run_config import Configured, configured
+from recollect.server.langgraph.run_config import RunConfig, read_run_config
 from recollect.server.langgraph.run_input import MESSAGES_MAX, messages_of, new_messages
 from recollect.server.langgraph.run_records import (
     KeptRun,
     KeptThread,
     delete_run,
-    existing,
-    kept_thread,
-    note_types,
     place_of,
     put_run,
     put_thread,
+    read_thread,
+    require_thread,
+    store_types,
 )
 from recollect.server.langgraph.run_status import IN_FLIGHT
-from recollect.server.langgraph.threads import made_thread, scope_of, standing_runs, values_of
+from recollect.server.langgraph.threads import create_thread, current_runs, scope_of, values_of
 from recollect.server.schemas.elements import JsonAnswer
 
 router: Final = APIRouter(tags=["langgraph"])
@@ -42,7 +42,7 @@ JOIN_EVERY_S: Final = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """The messages of a run: those of its thread after one position, up to another."""
+    """The messages of a run: positions of its thread after *since*, up to *upto*."""
 
     thread: str
     since: int
@@ -55,81 +55,82 @@ _BUSY: Final = (
 )
 
 
-@router.post("/runs", summary="Form messages of a thread of their own")
+@router.post("/runs", summary="Create a run in a new thread")
 async def create_alone(reach: Writing, asked: RunRequest, response: Response) -> JsonAnswer:
-    """Keep the messages of a run in a new thread, to be formed when the delay has passed."""
+    """Store the messages of a run in a new thread; they are formed after its delay."""
     asked = asked.model_copy(update={"if_not_exists": "create"})
-    return await _posted(reach, str(uuid4()), asked, response)
+    return await _create_run(reach, str(uuid4()), asked, response)
 
 
-@router.post("/threads/{thread_id}/runs", summary="Form messages of a thread")
+@router.post("/threads/{thread_id}/runs", summary="Create a run in a thread")
 async def create(
     reach: Writing, thread_id: ThreadId, asked: RunRequest, response: Response
 ) -> JsonAnswer:
     """
-    Keep the messages of a run in its thread, to be formed when the delay has passed.
+    Store the messages of a run in its thread; they are formed after its delay.
 
-    Another run of the thread within its delay moves the formation: both are formed together.
+    Another run of the thread within the delay postpones the formation: both are formed together.
     """
-    return await _posted(reach, thread_id, asked, response)
+    return await _create_run(reach, thread_id, asked, response)
 
 
-@router.post("/runs/wait", summary="Form messages of a thread of their own, and wait")
+@router.post("/runs/wait", summary="Create a run in a new thread, and wait for it")
 async def wait_alone(
     reach: Writing, request: Request, asked: RunRequest, response: Response
 ) -> JsonAnswer:
-    """Keep the messages of a run in a new thread, and return what it holds once it is formed."""
+    """Store the messages of a run in a new thread, and return its content once they are formed."""
     asked = asked.model_copy(update={"if_not_exists": "create"})
-    return await _waited(reach, request, str(uuid4()), asked, response)
+    return await _create_and_join(reach, request, str(uuid4()), asked, response)
 
 
-@router.post("/threads/{thread_id}/runs/wait", summary="Form messages of a thread, and wait")
+@router.post("/threads/{thread_id}/runs/wait", summary="Create a run in a thread, and wait for it")
 async def wait(
     reach: Writing, request: Request, thread_id: ThreadId, asked: RunRequest, response: Response
 ) -> JsonAnswer:
     """
     Store the messages of a run, and return the thread's content once they are formed.
 
-    Without a delay the run is due at once, as the caller waits for it.
+    Without a delay the run is due at once, since the caller waits for it.
     """
-    return await _waited(reach, request, thread_id, asked, response)
+    return await _create_and_join(reach, request, thread_id, asked, response)
 
 
-async def _waited(
+async def _create_and_join(
     reach: Reach, request: Request, thread_id: str, asked: RunRequest, response: Response
 ) -> JsonAnswer:
     reach.may("read")
     asked = asked.model_copy(update={"after_seconds": asked.after_seconds or 0.0})
-    run = await _posted(reach, thread_id, asked, response)
+    run = await _create_run(reach, thread_id, asked, response)
     return await join(reach, request, thread_id, str(run["run_id"]))
 
 
-async def _posted(
+async def _create_run(
     reach: Reach, thread_id: str, asked: RunRequest, response: Response
 ) -> JsonAnswer:
+    """Store the messages and the record of a run, and return the run."""
     memory = reach.memory
-    thread = await kept_thread(memory, reach.scope, thread_id)
+    thread = await read_thread(memory, reach.scope, thread_id)
     if thread is None and asked.if_not_exists == "reject":
         msg = "Thread or assistant not found."
         raise NotFoundError(msg)
-    how = await configured(reach, asked, thread)
+    how = await read_run_config(reach, asked, thread)
     given = messages_of(asked.input)
-    thread = thread or await made_thread(reach, thread_id, {})
+    thread = thread or await create_thread(reach, thread_id, {})
     if asked.multitask_strategy == "reject" and await _in_flight(reach, thread):
         raise ConflictError(_BUSY)
-    span = await _kept(how, thread, given)
-    await note_types(memory, reach.scope, how.types)
-    run = await _noted(reach, how, asked, span)
+    span = await _store_messages(how, thread, given)
+    await store_types(memory, reach.scope, how.types)
+    run = await _store_run(reach, how, asked, span)
     response.headers["content-location"] = f"/threads/{thread_id}/runs/{run.id}"
     return _shown(run)
 
 
 async def _in_flight(reach: Reach, thread: KeptThread) -> list[KeptRun]:
-    return [each for each in await standing_runs(reach, thread) if each.status in IN_FLIGHT]
+    return [each for each in await current_runs(reach, thread) if each.status in IN_FLIGHT]
 
 
-async def _kept(how: Configured, thread: KeptThread, given: Sequence[NewMessage]) -> Span:
-    """Keep the messages of a run that its thread does not have; return where they stand."""
+async def _store_messages(how: RunConfig, thread: KeptThread, given: Sequence[NewMessage]) -> Span:
+    """Append the messages of a run that its thread does not have; return their positions."""
     scope, memory = how.reach.scope, how.reach.memory
     before = await memory.thread(scope, thread.id)
     last = (
@@ -140,7 +141,7 @@ async def _kept(how: Configured, thread: KeptThread, given: Sequence[NewMessage]
     new = new_messages(given, last, before.count if before else 0)
     await _append(how, thread.id, new)
     after = await memory.thread(scope, thread.id)
-    await _due(how, thread, before, after)
+    await _schedule(how, thread, before, after)
     return Span(
         thread=thread.id,
         since=before.last if before else 0,
@@ -148,8 +149,8 @@ async def _kept(how: Configured, thread: KeptThread, given: Sequence[NewMessage]
     )
 
 
-async def _append(how: Configured, thread: str, new: Sequence[NewMessage]) -> None:
-    """Append messages; one whose id is there with another content takes its place."""
+async def _append(how: RunConfig, thread: str, new: Sequence[NewMessage]) -> None:
+    """Append messages; one whose id exists with another content replaces it."""
     memory, scope = how.reach.memory, how.reach.scope
     settings = how.settings or None
     try:
@@ -162,8 +163,8 @@ async def _append(how: Configured, thread: str, new: Sequence[NewMessage]) -> No
                 await memory.replace(scope, thread, each)
 
 
-async def _due(
-    how: Configured, thread: KeptThread, before: Thread | None, after: Thread | None
+async def _schedule(
+    how: RunConfig, thread: KeptThread, before: Thread | None, after: Thread | None
 ) -> None:
     """Resume a thread that a cancelled run paused, and make one due at once if requested."""
     memory, scope = how.reach.memory, how.reach.scope
@@ -176,12 +177,12 @@ async def _due(
         await memory.signal(scope, thread.id)
 
 
-async def _noted(reach: Reach, how: Configured, asked: RunRequest, span: Span) -> KeptRun:
-    """Keep a run, and settle with it those that its strategy ends."""
+async def _store_run(reach: Reach, how: RunConfig, asked: RunRequest, span: Span) -> KeptRun:
+    """Store a run, and in the same transaction end or delete those that its strategy replaces."""
     memory = reach.memory
     for _ in range(TRIES):
         now = reach.service.now()
-        thread = await existing(memory, reach.scope, span.thread)
+        thread = await require_thread(memory, reach.scope, span.thread)
         run = KeptRun(
             id=str(uuid4()),
             thread=span.thread,
@@ -208,14 +209,14 @@ async def _noted(reach: Reach, how: Configured, asked: RunRequest, span: Span) -
         except VersionConflictError:
             continue  # another run of the thread was posted meanwhile
         try:
-            return await _existing(reach, span.thread, run.id)
+            return await _require_run(reach, span.thread, run.id)
         except NotFoundError:
-            return run  # one that was posted meanwhile has taken its place
+            return run  # a run that was posted meanwhile has rolled it back
     msg = f"the thread {span.thread} was changed {TRIES} times meanwhile: post the run again"
     raise ConflictError(msg)
 
 
-@router.get("/threads/{thread_id}/runs", summary="The runs of a thread")
+@router.get("/threads/{thread_id}/runs", summary="List the runs of a thread")
 async def runs(
     reach: Reading,
     thread_id: ThreadId,
@@ -223,22 +224,22 @@ async def runs(
     offset: Annotated[int, Query(ge=0)] = 0,
     status: str | None = None,
 ) -> list[JsonAnswer]:
-    """Return the runs of a thread, the newest first."""
-    thread = await existing(reach.memory, reach.scope, thread_id)
-    found = [each for each in await standing_runs(reach, thread) if status in {None, each.status}]
+    """Return the runs of a thread, newest first."""
+    thread = await require_thread(reach.memory, reach.scope, thread_id)
+    found = [each for each in await current_runs(reach, thread) if status in {None, each.status}]
     return [_shown(each) for each in found[offset:][: limit or LIMIT]]
 
 
-@router.get("/threads/{thread_id}/runs/{run_id}", summary="One run")
+@router.get("/threads/{thread_id}/runs/{run_id}", summary="Get a run")
 async def get(reach: Reading, thread_id: ThreadId, run_id: RunId) -> JsonAnswer:
-    """Return a run as it stands now."""
-    return _shown(await _existing(reach, thread_id, run_id))
+    """Return a run with its current status."""
+    return _shown(await _require_run(reach, thread_id, run_id))
 
 
 @router.delete("/threads/{thread_id}/runs/{run_id}", summary="Delete a run", status_code=204)
 async def delete(reach: Writing, thread_id: ThreadId, run_id: RunId) -> Response:
-    """Delete a run that has ended; its messages and what was formed of them stay."""
-    found = await _existing(reach, thread_id, run_id)
+    """Delete a run that has ended; its messages and the memories formed from them stay."""
+    found = await _require_run(reach, thread_id, run_id)
     if found.status in IN_FLIGHT:
         msg = f"Run {run_id} is {found.status}: cancel it before it is deleted"
         raise ConflictError(msg)
@@ -254,17 +255,17 @@ async def cancel(
     action: Literal["interrupt", "rollback"] = "interrupt",
 ) -> Response:
     """
-    Keep the messages of a run from being formed until the thread's next run.
+    Cancel the formation of a run's messages until the thread's next run.
 
-    They stay stored. A formation in progress may still commit.
+    The messages stay stored. A formation in progress may still commit.
     """
     memory = reach.memory
-    found = await _existing(reach, thread_id, run_id)
+    found = await _require_run(reach, thread_id, run_id)
     if found.status not in IN_FLIGHT:
         msg = f"Run {run_id} has ended already: {found.status}"
         raise ConflictError(msg)
     for _ in range(TRIES):
-        thread = await existing(memory, reach.scope, thread_id)
+        thread = await require_thread(memory, reach.scope, thread_id)
         others = [each for each in await _in_flight(reach, thread) if each.id != run_id]
         now = reach.service.now()
         stopped = replace(found, status="interrupted", updated_at=now, reason="cancelled")
@@ -288,26 +289,26 @@ async def cancel(
 async def join(reach: Reading, request: Request, thread_id: ThreadId, run_id: RunId) -> JsonAnswer:
     """Return the thread's content once the run has ended, within the request's time limit."""
     while True:
-        found = await _existing(reach, thread_id, run_id)
+        found = await _require_run(reach, thread_id, run_id)
         if found.status not in IN_FLIGHT:
             break
         if reach.service.stopping.is_set() or await request.is_disconnected():
-            raise HTTPException(503, "the service stops: ask again how the run stands")
+            raise HTTPException(503, "the service is stopping: ask for the run again later")
         await anyio.sleep(JOIN_EVERY_S)
     if found.status == "error":
         return {"__error__": {"error": "FormationError", "message": found.reason}}
-    return await values_of(reach, await existing(reach.memory, reach.scope, thread_id))
+    return await values_of(reach, await require_thread(reach.memory, reach.scope, thread_id))
 
 
-async def _existing(reach: Reach, thread_id: str, run_id: str) -> KeptRun:
+async def _require_run(reach: Reach, thread_id: str, run_id: str) -> KeptRun:
     """
-    Return a run as it stands now.
+    Return a run with its current status.
 
     Raises:
         NotFoundError: The id is unknown in the thread.
     """
-    thread = await existing(reach.memory, reach.scope, thread_id)
-    for each in await standing_runs(reach, thread):
+    thread = await require_thread(reach.memory, reach.scope, thread_id)
+    for each in await current_runs(reach, thread):
         if each.id == run_id:
             return each
     msg = f"Run with ID {run_id} not found"

@@ -1,4 +1,4 @@
-"""LangGraph's store over HTTP: items below the key's scope, and what was formed beside them."""
+"""LangGraph's store over HTTP: items and formed memories below the key's scope."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from recollect.server.langgraph.request_schemas import (
     NamespacesRequest,
     SearchRequest,
 )
-from recollect.server.langgraph.run_records import noted_types
+from recollect.server.langgraph.run_records import read_types
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.filters import read_filter
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from recollect.integrations.langgraph import FormedStore
 
 router: Final = APIRouter(prefix="/store", tags=["langgraph"])
-Refresh = Annotated[bool | None, Query(description="Whether its time to live begins anew.")]
+Refresh = Annotated[bool | None, Query(description="Whether to restart its time to live.")]
 
 
 async def _store(reach: Reach, namespace: Sequence[str], *, below: bool = False) -> FormedStore:
@@ -52,7 +52,7 @@ async def _store(reach: Reach, namespace: Sequence[str], *, below: bool = False)
     except ModuleNotFoundError as error:
         raise MissingExtraError("langgraph", "langgraph") from error
     types = [*reach.service.assistants.all_types()]
-    noted = await noted_types(reach.memory, reach.scope)
+    noted = await read_types(reach.memory, reach.scope)
     types += load_types(noted) if noted else ()
     if below:
         types += await types_below(reach.memory.store, (*reach.scope, *namespace))
@@ -71,22 +71,22 @@ async def put_item(reach: Writing, asked: ItemRequest) -> Response:
         raise HTTPException(BAD_REQUEST, "Namespace cannot be empty.")
     store = await _store(reach, asked.namespace)
     lasting = {} if asked.ttl is None else {"ttl": asked.ttl}
-    with _told():
+    with _invalid_namespaces():
         await store.aput(tuple(asked.namespace), key, asked.value, asked.index, **lasting)
     return Response(status_code=204)
 
 
-@router.get("/items", summary="One item, or null")
+@router.get("/items", summary="Get an item")
 async def get_item(
     reach: Reading,
     namespace: Annotated[str, Query(max_length=20_000)] = "",
     key: str | None = None,
     refresh_ttl: Refresh = None,
 ) -> JsonAnswer | None:
-    """Return an item, null if there is none; its labels are joined by periods."""
+    """Return an item, null if there is none; the labels of *namespace* are joined by periods."""
     labels = namespace.split(".")
     key = _checked(labels, key)
-    with _told():
+    with _invalid_namespaces():
         found = await (await _store(reach, labels)).aget(
             tuple(labels), key, refresh_ttl=refresh_ttl
         )
@@ -97,19 +97,19 @@ async def get_item(
 async def delete_item(reach: Writing, asked: ItemAddressRequest) -> Response:
     """Delete an item, or erase the formed memory at its address."""
     key = _checked(asked.namespace, asked.key)
-    with _told():
+    with _invalid_namespaces():
         await (await _store(reach, asked.namespace)).adelete(tuple(asked.namespace), key)
     return Response(status_code=204)
 
 
-@router.post("/items/search", summary="Find items")
+@router.post("/items/search", summary="Search items")
 async def search_items(reach: Reading, asked: SearchRequest) -> JsonAnswer:
-    """Return items of a namespace and all below it, which needs the permission `below`."""
+    """Return items of a namespace and all below it; this needs the permission `below`."""
     reach.may("read", below=True)
     prefix = tuple(asked.namespace_prefix or ())
     _check_labels(prefix)
     _check_filter(asked.filter)
-    with _told():
+    with _invalid_namespaces():
         found = await (await _store(reach, prefix, below=True)).asearch(
             prefix,
             query=asked.query,
@@ -121,11 +121,11 @@ async def search_items(reach: Reading, asked: SearchRequest) -> JsonAnswer:
     return {"items": [_shown(each) | {"score": each.score} for each in found]}
 
 
-@router.post("/namespaces", summary="The namespaces that hold items")
+@router.post("/namespaces", summary="List namespaces")
 async def list_namespaces(reach: Reading, asked: NamespacesRequest) -> JsonAnswer:
-    """Return namespaces in order, which needs the permission `below`."""
+    """Return the namespaces with items, in order; this needs the permission `below`."""
     reach.may("read", below=True)
-    with _told():
+    with _invalid_namespaces():
         found = await (await _store(reach, (), below=True)).alist_namespaces(
             prefix=tuple(asked.prefix) if asked.prefix else None,
             suffix=tuple(asked.suffix) if asked.suffix else None,
@@ -159,7 +159,7 @@ def _check_filter(filter_: JsonObject | None) -> None:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _invalid_namespaces() -> Iterator[None]:
     """Respond with 400 to a namespace that LangGraph does not allow."""
     try:
         yield

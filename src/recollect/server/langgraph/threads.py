@@ -1,4 +1,4 @@
-"""LangGraph's threads: our threads under the id that a client gave, with their state."""
+"""LangGraph's threads: our threads under a client's ids, with their state."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from recollect.server.langgraph.request_schemas import (
 from recollect.server.langgraph.run_records import (
     KeptRun,
     KeptThread,
-    existing,
-    forget_thread,
-    kept_runs,
-    kept_thread,
-    kept_threads,
+    delete_thread,
+    list_runs,
+    list_threads,
     place_of,
     put_thread,
+    read_thread,
+    require_thread,
 )
-from recollect.server.langgraph.run_status import IN_FLIGHT, ground_of, standing
+from recollect.server.langgraph.run_status import IN_FLIGHT, current_status, read_progress
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.validation import PAGE_ROWS_MAX
 
@@ -39,25 +39,25 @@ _TYPE_OF_ROLE: Final = {"user": "human", "assistant": "ai", "system": "system", 
 
 
 def scope_of(reach: Reach, thread: KeptThread) -> Scope | None:
-    """Return the scope in which a thread's messages are, ``None`` before its first run."""
+    """Return the scope of a thread's messages, ``None`` before its first run."""
     return None if thread.scope is None else (*reach.principal.scope, *thread.scope)
 
 
-async def made_thread(reach: Reach, id_: str, metadata: JsonObject) -> KeptThread:
-    """Create a missing thread, and return it."""
+async def create_thread(reach: Reach, id_: str, metadata: JsonObject) -> KeptThread:
+    """Create and return a thread."""
     now = reach.service.now()
     made = KeptThread(id=id_, scope=None, metadata=metadata, created_at=now, updated_at=now)
     await reach.memory.store.apply(place_of(reach.scope, id_), [put_thread(made)])
-    return await existing(reach.memory, reach.scope, id_)
+    return await require_thread(reach.memory, reach.scope, id_)
 
 
-async def standing_runs(reach: Reach, thread: KeptThread) -> list[KeptRun]:
-    """Return the runs of a thread as they stand now, the newest first."""
+async def current_runs(reach: Reach, thread: KeptThread) -> list[KeptRun]:
+    """Return the runs of a thread with their current status, newest first."""
     memory = reach.memory
-    runs = await kept_runs(memory, reach.scope, thread.id)
+    runs = await list_runs(memory, reach.scope, thread.id)
     now = reach.service.now()
-    ground = await ground_of(memory, scope_of(reach, thread), thread.id, now)
-    return [standing(each, ground) for each in runs]
+    progress = await read_progress(memory, scope_of(reach, thread), thread.id, now)
+    return [current_status(each, progress) for each in runs]
 
 
 async def values_of(reach: Reach, thread: KeptThread) -> JsonAnswer:
@@ -72,7 +72,7 @@ async def values_of(reach: Reach, thread: KeptThread) -> JsonAnswer:
 
 
 async def _shown(reach: Reach, thread: KeptThread, *, whole: bool = True) -> JsonAnswer:
-    runs = await standing_runs(reach, thread)
+    runs = await current_runs(reach, thread)
     status = "idle"
     if any(each.status in IN_FLIGHT for each in runs):
         status = "busy"
@@ -92,24 +92,24 @@ async def _shown(reach: Reach, thread: KeptThread, *, whole: bool = True) -> Jso
     }
 
 
-@router.post("", summary="Make a thread")
+@router.post("", summary="Create a thread")
 async def create(reach: Writing, asked: ThreadMadeRequest) -> JsonAnswer:
-    """Create a thread; with `if_exists`, return an existing one unchanged."""
+    """Create a thread; with `if_exists`, return an require_thread one unchanged."""
     id_ = str(uuid4()) if asked.thread_id is None else check_uuid(asked.thread_id, "thread")
-    found = await kept_thread(reach.memory, reach.scope, id_)
+    found = await read_thread(reach.memory, reach.scope, id_)
     if found is not None and asked.if_exists == "raise":
         msg = f"Thread with ID {id_} already exists"
         raise ConflictError(msg)
-    return await _shown(reach, found or await made_thread(reach, id_, asked.metadata or {}))
+    return await _shown(reach, found or await create_thread(reach, id_, asked.metadata or {}))
 
 
-@router.post("/search", summary="Find threads")
+@router.post("/search", summary="Search threads")
 async def search(reach: Reading, asked: ThreadSearchRequest) -> list[JsonAnswer]:
-    """Return threads, the last changed first, without their messages."""
+    """Return threads, last changed first, without their messages."""
     wanted = asked.metadata or {}
     fitting = [
         each
-        for each in await kept_threads(reach.memory, reach.scope)
+        for each in await list_threads(reach.memory, reach.scope)
         if all(each.metadata.get(name) == value for name, value in wanted.items())
         and (asked.ids is None or each.id in asked.ids)
     ]
@@ -123,41 +123,41 @@ async def search(reach: Reading, asked: ThreadSearchRequest) -> list[JsonAnswer]
     return shown[asked.offset :]
 
 
-@router.get("/{thread_id}", summary="One thread")
+@router.get("/{thread_id}", summary="Get a thread")
 async def get(reach: Reading, thread_id: ThreadId) -> JsonAnswer:
     """Return a thread with its messages."""
-    return await _shown(reach, await existing(reach.memory, reach.scope, thread_id))
+    return await _shown(reach, await require_thread(reach.memory, reach.scope, thread_id))
 
 
-@router.patch("/{thread_id}", summary="Change a thread's metadata")
+@router.patch("/{thread_id}", summary="Update a thread's metadata")
 async def update(reach: Writing, thread_id: ThreadId, asked: ThreadChangeRequest) -> JsonAnswer:
     """Write fields into a thread's metadata; the others stay."""
     memory = reach.memory
-    found = await existing(memory, reach.scope, thread_id)
+    found = await require_thread(memory, reach.scope, thread_id)
     now = reach.service.now()
     put = put_thread(replace(found, updated_at=now, metadata={**found.metadata, **asked.metadata}))
     await memory.store.apply(place_of(reach.scope, thread_id), [put])
-    return await _shown(reach, await existing(memory, reach.scope, thread_id))
+    return await _shown(reach, await require_thread(memory, reach.scope, thread_id))
 
 
 @router.delete("/{thread_id}", summary="Delete a thread", status_code=204)
 async def delete(reach: Writing, thread_id: ThreadId) -> Response:
-    """Delete a thread, its runs and its messages; memories that were formed of them stay."""
+    """Delete a thread, its runs and its messages; memories formed from them stay."""
     memory = reach.memory
-    found = await existing(memory, reach.scope, thread_id)
+    found = await require_thread(memory, reach.scope, thread_id)
     scope = scope_of(reach, found)
     ours = await memory.thread(scope, thread_id) if scope is not None else None
     if scope is not None and ours is not None and ours.count:
         await memory.keep(scope, thread_id, ours.last + 1)
-    await forget_thread(memory, reach.scope, thread_id)
+    await delete_thread(memory, reach.scope, thread_id)
     return Response(status_code=204)
 
 
-@router.get("/{thread_id}/state", summary="What a thread holds")
+@router.get("/{thread_id}/state", summary="Get the state of a thread")
 async def state(reach: Reading, thread_id: ThreadId) -> JsonAnswer:
-    """Return the messages of a thread, and whether a formation of them is to come."""
-    found = await existing(reach.memory, reach.scope, thread_id)
-    runs = await standing_runs(reach, found)
+    """Return the messages of a thread, and whether formation is pending."""
+    found = await require_thread(reach.memory, reach.scope, thread_id)
+    runs = await current_runs(reach, found)
     is_busy = any(each.status in IN_FLIGHT for each in runs)
     return {
         "values": await values_of(reach, found),
@@ -172,7 +172,7 @@ async def state(reach: Reading, thread_id: ThreadId) -> JsonAnswer:
 
 
 def _shown_message(message: Message) -> JsonAnswer:
-    """Return a message as LangChain's clients read it."""
+    """Return a message in LangChain's form."""
     kept = message.metadata.get("message")
     fields: JsonAnswer = dict(kept) if isinstance(kept, Mapping) else {}
     blocks = message.content

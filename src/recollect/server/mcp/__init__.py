@@ -1,1 +1,1 @@
-"""The MCP server: the memory of a user as tools, resources and prompts for any MCP client."""
+"""The MCP server: a user's memory as tools, resources and prompts for any MCP client."""

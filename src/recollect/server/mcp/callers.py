@@ -1,4 +1,4 @@
-"""The caller and its scope: determined by the transport, never by arguments."""
+"""The caller and its scope: determined by the transport, never by a tool's arguments."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from recollect.stores.validation import check_scope, to_datetime
 
 
 class CountedWrites(Protocol):
-    """Counts what a caller used besides what it wrote."""
+    """Counts a caller's usage other than writes, such as recalls."""
 
     def __call__(self, scope: Scope, **counts: int) -> None:
-        """Count something of a scope."""
+        """Add *counts* to the usage of a scope."""
 
 
 def count_nothing(scope: Scope, **counts: int) -> None:
-    """Count nothing: there is no tenant."""
+    """Count nothing: the local user has no quota."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,15 +36,15 @@ class McpCaller:
     principal: Principal
     assistants: Assistants
     segments: tuple[str, ...] = ()
-    """The scope that is meant, below that of the key."""
+    """The requested scope, below that of the key."""
     use: CountedWrites = count_nothing
 
     async def types(self) -> tuple[MemoryType, ...]:
         """
-        Return the types that are kept in the scope that is meant, as they are set now.
+        Return the memory types of the requested scope, as they are set now.
 
         Raises:
-            UsageError: The transport named no scope that can be.
+            UsageError: The transport named an invalid scope.
         """
         bound = self.principal.scope
         scope = check_scope((*bound, *self.segments))
@@ -52,11 +52,11 @@ class McpCaller:
 
     def reach(self, needs: Permission) -> Scope:
         """
-        Return the scope of every call.
+        Return the requested scope, if the key has the permission.
 
         Raises:
             ForbiddenError: The key lacks the permission.
-            UsageError: The transport named no scope that can be.
+            UsageError: The transport named an invalid scope.
         """
         return granted(self.principal, needs, self.segments)
 
@@ -66,7 +66,7 @@ CallerOf = Callable[[Any], McpCaller]
 
 
 def local_caller(memory: Recollect, scope: Scope, assistants: Assistants) -> McpCaller:
-    """Return the user of this machine, who may do everything; types set above *scope* are his."""
+    """Return the local user, who has all permissions; types set above *scope* apply as well."""
     principal = Principal(
         key_id=LOCAL, name=LOCAL, scope=scope[:1], permissions=frozenset(PERMISSIONS)
     )
@@ -80,7 +80,7 @@ def caller_of(
     segments: tuple[str, ...] = (),
     use: CountedWrites = count_nothing,
 ) -> McpCaller:
-    """Return a caller whose changes are audited under the id of his key."""
+    """Return a caller whose changes are audited under the id of its key."""
 
     def now() -> datetime:
         return to_datetime(memory.store.now())

@@ -34,7 +34,7 @@ NEEDS: Final[Mapping[str, Permission]] = {
     UPDATE: "write",
     ERASE: "erase",
 }
-"""The permission that each tool needs; a key without it is told so when it calls."""
+"""The permission that each tool needs, checked when it is called."""
 
 _DESCRIPTIONS: Final = {
     SAVE: (
@@ -75,7 +75,7 @@ class ToolHints:
     """Whether calling it again changes nothing more."""
 
 
-MANNERS: Final[Mapping[str, ToolHints]] = {
+TOOL_HINTS: Final[Mapping[str, ToolHints]] = {
     SAVE: ToolHints(title="Save a memory", repeats=True),
     SEARCH: ToolHints(title="Search the memory", reads_only=True, repeats=True),
     CONTEXT: ToolHints(title="Show what bears on a question", reads_only=True, repeats=True),
@@ -122,9 +122,9 @@ _CONTEXT: Final = Tool(
 
 def tools_offered(types: Sequence[MemoryType]) -> tuple[Tool, ...]:
     """
-    Return the tools, always in the same order: *types* are kept, all that is there is found.
+    Return the tools, always in the same order, with the schemas of *types*.
 
-    None takes a scope.
+    No tool has a scope among its arguments.
     """
     save, search, *others = (_reworded(each) for each in tools_of(types, finds_all=True))
     profile = Tool(
@@ -136,6 +136,7 @@ def tools_offered(types: Sequence[MemoryType]) -> tuple[Tool, ...]:
 
 
 def _reworded(tool: Tool) -> Tool:
+    """Return one of the library's tools with the descriptions for MCP clients."""
     parameters = tool.parameters
     known = parameters["properties"]
     properties: dict[str, Json] = dict(known) if isinstance(known, Mapping) else {}

@@ -1,4 +1,4 @@
-"""The tools of the official MCP memory server, by their names, over our entities and facts."""
+"""The tools of the official MCP memory server, under its names, over our entities and facts."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ from recollect.server.mcp.tool_sets import (
     NamedTool,
     OfferedTools,
     ToolAnswer,
+    done,
     fixed_set,
     object_schema,
     refused,
     shown,
     texts_schema,
 )
+from recollect.stores.json_pointers import texts_in
 from recollect.stores.validation import to_datetime
 
 CAUSE: Final = "MCP"
 ROWS_MAX: Final = 200
-"""So many entities, relations or observations one call creates or deletes."""
+"""Maximum entities, relations or observations that one call creates or deletes."""
 
 _NAME: Final[JsonObject] = {"type": "string", "minLength": 1}
 _ENTITY: Final = object_schema(
@@ -108,7 +110,7 @@ def _about(texts: str) -> JsonObject:
 
 
 async def _view(caller: McpCaller, scope: Scope) -> GraphView:
-    """Return the graph of what is true now."""
+    """Return the graph of the facts that are valid now."""
     now = to_datetime(caller.memory.store.now())
     found = [
         each
@@ -169,9 +171,10 @@ async def _add_observations(caller: McpCaller, scope: Scope, arguments: JsonObje
 
 async def _delete_entities(caller: McpCaller, scope: Scope, arguments: JsonObject) -> ToolAnswer:
     view = await _view(caller, scope)
-    keys = [each for each in keys_of(_texts(arguments["entityNames"])) if each in view.entities]
+    names = texts_in(arguments["entityNames"])
+    keys = [each for each in keys_of(names) if each in view.entities]
     await _delete(caller, scope, view.said_of(keys))
-    return _deleted("Entities")
+    return done("Entities deleted successfully")
 
 
 async def _delete_observations(
@@ -188,7 +191,7 @@ async def _delete_observations(
                 raise UsageError(msg)
             gone += said
     await _delete(caller, scope, gone)
-    return _deleted("Observations")
+    return done("Observations deleted successfully")
 
 
 async def _delete_relations(caller: McpCaller, scope: Scope, arguments: JsonObject) -> ToolAnswer:
@@ -197,7 +200,7 @@ async def _delete_relations(caller: McpCaller, scope: Scope, arguments: JsonObje
         triple = triple_of(str(row["from"]), str(row["relationType"]), str(row["to"]))
         gone += view.relations[triple].memories if triple in view.relations else []
     await _delete(caller, scope, gone)
-    return _deleted("Relations")
+    return done("Relations deleted successfully")
 
 
 async def _read_graph(caller: McpCaller, scope: Scope, _: JsonObject) -> ToolAnswer:
@@ -212,7 +215,7 @@ async def _search_nodes(caller: McpCaller, scope: Scope, arguments: JsonObject) 
 
 
 async def _open_nodes(caller: McpCaller, scope: Scope, arguments: JsonObject) -> ToolAnswer:
-    keys = set(keys_of(_texts(arguments["names"])))
+    keys = set(keys_of(texts_in(arguments["names"])))
     view = await _view(caller, scope)
     return shown(view.record(lambda each: not keys.isdisjoint(keys_of([each.name]))))
 
@@ -223,12 +226,8 @@ def _objects(given: Json) -> list[Mapping[str, Any]]:
     return [each for each in rows if isinstance(each, Mapping)]
 
 
-def _texts(given: Json) -> list[str]:
-    return [str(each) for each in given] if isinstance(given, list | tuple) else []
-
-
 async def _put(caller: McpCaller, scope: Scope, made: Sequence[FileMemory]) -> None:
-    """Write what is new as findings, all or none: the client's model words it, no user."""
+    """Write new memories as findings, atomically: the client's model worded them, not the user."""
     by_key = {(each.type, each.key): each for each in made}
     if by_key:
         writes = [
@@ -248,8 +247,3 @@ async def _delete(caller: McpCaller, scope: Scope, gone: Sequence[MemoryAddress]
     writes = [DeleteMemory(type=type_, key=key) for type_, key in dict.fromkeys(gone)]
     if writes:
         await caller.memory.apply(scope, writes)
-
-
-def _deleted(what: str) -> ToolAnswer:
-    message = f"{what} deleted successfully"
-    return ToolAnswer(structured={"success": True, "message": message}, text=message)

@@ -1,4 +1,4 @@
-"""The entities and facts of a scope as the official MCP memory server shows its graph; pure."""
+"""Build the graph of the official MCP memory server from entities and facts; pure."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from recollect.records import Json, Memory, MemoryAddress
 
 NAMELESS_KIND: Final = "unknown"
 Triple = tuple[str, str, str]
-"""Names of the two entities of a relation, and its type, each as it is compared."""
+"""Source, type and target of a relation, normalised for comparison."""
 
 
 @dataclass(slots=True, kw_only=True)
 class ShownEntity:
-    """An entity: the memories that name it, and its observations, each with those that say it."""
+    """An entity: its memories, and its observations with the memories behind each."""
 
     name: str
     kind: str = NAMELESS_KIND
@@ -25,7 +25,7 @@ class ShownEntity:
     observations: dict[str, list[MemoryAddress]] = field(default_factory=dict)
 
     def record(self) -> dict[str, Json]:
-        """Return it as the server writes it."""
+        """Return the entity in the official server's form."""
         return {
             "name": self.name,
             "entityType": self.kind,
@@ -33,14 +33,14 @@ class ShownEntity:
         }
 
     def has(self, words: str) -> bool:
-        """Return True if *words* stand in its name, its type or one of its observations."""
-        told = (self.name, self.kind, *self.observations)
-        return any(words in each.casefold() for each in told)
+        """Return True if its name, type or an observation contains *words*."""
+        texts = (self.name, self.kind, *self.observations)
+        return any(words in each.casefold() for each in texts)
 
 
 @dataclass(slots=True, kw_only=True)
 class ShownRelation:
-    """A relation between two entities, and the memories that say it."""
+    """A relation between two entities, and the memories behind it."""
 
     source: str
     target: str
@@ -48,16 +48,16 @@ class ShownRelation:
     memories: list[MemoryAddress] = field(default_factory=list)
 
     def record(self) -> dict[str, Json]:
-        """Return it as the server writes it."""
+        """Return the relation in the official server's form."""
         return {"from": self.source, "to": self.target, "relationType": self.kind}
 
 
 class GraphView:
     """
-    The graph of *memories*: those of the types ``Entity`` and ``Fact``.
+    The graph of the *memories* with the types ``Entity`` and ``Fact``.
 
-    An entity that only a fact names is shown too, of the type ``unknown``; an attribute, such as
-    an age, is shown as an observation.
+    An entity that only a fact names has the type ``unknown``. An attribute, such as an age, is an
+    observation.
     """
 
     def __init__(self, memories: Iterable[Memory]) -> None:
@@ -74,7 +74,7 @@ class GraphView:
         return self.entities.get(name_key(name))
 
     def record(self, wanted: Callable[[ShownEntity], bool] = lambda _: True) -> dict[str, Json]:
-        """Return the entities that are *wanted*, and the relations that one of them has."""
+        """Return the *wanted* entities, and the relations of at least one of them."""
         kept = {key: each for key, each in self.entities.items() if wanted(each)}
         return {
             "entities": [each.record() for each in kept.values()],
@@ -126,10 +126,10 @@ class GraphView:
 
 
 def triple_of(source: str, kind: str, target: str) -> Triple:
-    """Return a relation as it is compared."""
+    """Return a relation, normalised for comparison."""
     return name_key(source), name_key(kind), name_key(target)
 
 
 def keys_of(names: Sequence[str]) -> list[str]:
-    """Return names as they are compared, each once."""
+    """Return the distinct names, normalised for comparison."""
     return list(dict.fromkeys(map(name_key, names)))

@@ -1,4 +1,4 @@
-"""The tools of OpenMemory's MCP server, by their names, over our memories."""
+"""The tools of OpenMemory's MCP server, under its names, over our memories."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ from recollect.server.mcp.tool_sets import (
     NamedTool,
     OfferedTools,
     ToolAnswer,
+    done,
     fixed_set,
     object_schema,
     refused,
     shown,
     texts_schema,
 )
+from recollect.stores.json_pointers import texts_in
 from recollect.stores.validation import WRITES_MAX
 
 FOUND_MAX: Final = 10
 LISTED_MAX: Final = 1_000
-"""So many memories a listing shows, the last changed first."""
+"""Maximum memories in a listing, last changed first."""
 
 
 def openmemory_tools() -> OfferedTools:
@@ -102,7 +104,7 @@ def openmemory_tools() -> OfferedTools:
 
 
 async def _add(caller: McpCaller, scope: Scope, arguments: JsonObject) -> ToolAnswer:
-    # The client's model words it: it is not what the user said.
+    # The client's model worded it, not the user.
     kept = await caller.memory.remember(scope, str(arguments["text"]), trust="agent", source=SOURCE)
     if kept.state != "active" or kept.valid_until is not None:
         return refused("It was kept before, and a person rejected or ended it: ask the user")
@@ -129,23 +131,15 @@ async def _list(caller: McpCaller, scope: Scope, _: JsonObject) -> ToolAnswer:
 
 
 async def _delete(caller: McpCaller, scope: Scope, arguments: JsonObject) -> ToolAnswer:
-    wanted = set(_texts(arguments["memory_ids"]))
+    wanted = set(texts_in(arguments["memory_ids"]))
     meant = [each for each in await _all(caller, scope) if _id_of(each) in wanted]
     await _remove(caller, scope, meant)
-    return _done(f"Successfully deleted {len(meant)} memories")
+    return done(f"Successfully deleted {len(meant)} memories")
 
 
 async def _delete_all(caller: McpCaller, scope: Scope, _: JsonObject) -> ToolAnswer:
     await _remove(caller, scope, await _all(caller, scope))
-    return _done("Successfully deleted all memories")
-
-
-def _texts(given: Json) -> list[str]:
-    return [str(each) for each in given] if isinstance(given, list | tuple) else []
-
-
-def _done(message: str) -> ToolAnswer:
-    return ToolAnswer(structured={"success": True, "message": message}, text=message)
+    return done("Successfully deleted all memories")
 
 
 async def _all(caller: McpCaller, scope: Scope) -> list[Memory]:

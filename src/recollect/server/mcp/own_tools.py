@@ -1,4 +1,4 @@
-"""Our own tools as a set that the server offers."""
+"""Recollect's own tools as a set that the MCP server offers."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from recollect.errors import RecollectError
 from recollect.recall.rendering import visible
 from recollect.records import JsonObject
 from recollect.server.mcp.callers import McpCaller
-from recollect.server.mcp.capabilities import CONTEXT, MANNERS, tools_offered
+from recollect.server.mcp.capabilities import CONTEXT, TOOL_HINTS, tools_offered
 from recollect.server.mcp.resources import NOTHING_BEARS
 from recollect.server.mcp.tool_calls import Tools
 from recollect.server.mcp.tool_sets import OfferedTools, ToolAnswer
 
 
 def own_tools(tools: Tools) -> OfferedTools:
-    """Return our tools, carried out by *tools*."""
+    """Return Recollect's tools, carried out by *tools*."""
 
     async def answer(caller: McpCaller, name: str, arguments: JsonObject) -> ToolAnswer:
         try:
             result = await tools.call(caller, name, arguments)
         except RecollectError as error:
-            # The model is told, so that it can do otherwise.
+            # The model gets the error as a result, so that it can react.
             result = {"status": "failed", "id": "", "reason": str(error), "code": error.code}
         return _answered(name, result)
 
-    return OfferedTools(hints=MANNERS, tools_of=tools_offered, answer=answer)
+    return OfferedTools(hints=TOOL_HINTS, tools_of=tools_offered, answer=answer)
 
 
 def _answered(name: str, result: JsonObject) -> ToolAnswer:
-    """Return a tool's answer; the text of a context as it is, since its budget is counted so."""
+    """Return a tool's answer. The text of a context stays as it is, since its budget counts it."""
     if name == CONTEXT and result["status"] == "found":
         text = str(result["text"]) or NOTHING_BEARS
     else:

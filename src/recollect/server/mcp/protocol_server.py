@@ -1,9 +1,8 @@
-"""The MCP server itself: the protocol's requests on one side, callers and tools on the other."""
+"""The MCP server: maps the protocol's requests to callers and tools."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, cast
 
 import mcp_types as types
 from mcp.server.lowlevel import Server
@@ -38,8 +37,6 @@ from recollect.server.mcp.tool_sets import OfferedTools
 JSON: Final = "application/json"
 _QUESTION: Final = "question"
 
-ResultT = TypeVar("ResultT")
-
 
 def mcp_server(
     tools: Tools, caller_of: CallerOf, offered: OfferedTools | None = None
@@ -47,26 +44,26 @@ def mcp_server(
     """
     Return a server that runs every request for the caller that *caller_of* returns.
 
-    It offers *tools* under our names, or those of *offered* in their place.
+    It offers *tools* under Recollect's names, or *offered* in their place.
     """
-    door = _Door(tools, caller_of, offered or own_tools(tools))
+    handlers = _Handlers(tools, caller_of, offered or own_tools(tools))
     return Server(
         "recollect",
         version=__version__,
         title="Recollect",
         instructions=INSTRUCTIONS,
-        on_list_tools=door.list_tools,
-        on_call_tool=door.call_tool,
-        on_list_resources=door.list_resources,
-        on_list_resource_templates=door.list_templates,
-        on_read_resource=door.read_resource,
-        on_list_prompts=door.list_prompts,
-        on_get_prompt=door.get_prompt,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read_resource,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
     )
 
 
-class _Door:
-    """The requests of the protocol."""
+class _Handlers:
+    """The handlers of the protocol's requests."""
 
     def __init__(self, tools: Tools, caller_of: CallerOf, offered: OfferedTools) -> None:
         self._tools = tools
@@ -101,7 +98,12 @@ class _Door:
     ) -> types.ListResourcesResult:
         cursor = params.cursor if params else None
         caller = self._caller_of(context.request)
-        page = await _told(caller.memory.threads, caller.reach, cursor=cursor, limit=THREADS_PAGE)
+        try:
+            page = await caller.memory.threads(
+                caller.reach("read"), cursor=cursor, limit=THREADS_PAGE
+            )
+        except RecollectError as error:
+            raise _protocol_error(error) from error
         threads = [
             types.Resource(uri=thread_uri(each.id), name=each.id, mime_type=JSON)
             for each in page.rows
@@ -169,18 +171,6 @@ class _Door:
             raise MCPError(types.INVALID_PARAMS, f"{RECALL} needs a {_QUESTION}") from error
         except RecollectError as error:
             raise _protocol_error(error) from error
-
-
-async def _told(
-    listing: Callable[..., Awaitable[ResultT]],
-    reach: Callable[[Any], Any],
-    **arguments: Any,
-) -> ResultT:
-    """Return a listing for the caller's scope; our errors become the protocol's."""
-    try:
-        return await listing(reach("read"), **arguments)
-    except RecollectError as error:
-        raise _protocol_error(error) from error
 
 
 def _protocol_error(error: RecollectError) -> MCPError:

@@ -1,4 +1,4 @@
-"""Resources and prompts: the profile, threads, memories, and what bears on a question."""
+"""Resources and prompts: the profile, threads, memories, and the context of a question."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MEMORY: Final = re.compile(r"recollect://memories/([^/?#]+)/([^/?#]+)")
 
 def thread_uri(thread: str) -> str:
     """
-    Return the address of a thread; what an address cannot hold is written in percent signs.
+    Return the URI of a thread, percent-encoded.
 
     >>> thread_uri("my/talk")
     'recollect://threads/my%2Ftalk'
@@ -43,15 +43,16 @@ async def read_resource(caller: McpCaller, tools: Tools, uri: str) -> str:
     Return a resource as JSON.
 
     Raises:
-        NotFoundError: There is none at this address.
-        ForbiddenError: The caller's key may not read.
+        NotFoundError: There is none at this URI.
+        ForbiddenError: The caller's key lacks the permission ``read``.
+        LimitError: The URI is too long.
     """
     scope = caller.reach("read")
     if len(uri) > URI_CHARACTERS_MAX:
         what = "characters of a resource's address"
         raise LimitError(what, len(uri), URI_CHARACTERS_MAX, "URI_CHARACTERS_MAX")
     if uri == PROFILE_URI:
-        return _written(await tools.profile(caller))
+        return _encode(await tools.profile(caller))
     if found := _THREAD.fullmatch(uri):
         thread = unquote(found[1])
         if await caller.memory.thread(scope, thread) is None:
@@ -59,7 +60,7 @@ async def read_resource(caller: McpCaller, tools: Tools, uri: str) -> str:
             raise NotFoundError(msg)
         newest = await caller.memory.last_messages(scope, thread, limit=MESSAGES_SHOWN)
         messages: list[Json] = [message_to_json(each) for each in newest]
-        return _written({"thread": thread, "messages": messages})
+        return _encode({"thread": thread, "messages": messages})
     if found := _MEMORY.fullmatch(uri):
         type_, key = unquote(found[1]), unquote(found[2])
         memory = await caller.memory.get(scope, type_, key)
@@ -69,13 +70,13 @@ async def read_resource(caller: McpCaller, tools: Tools, uri: str) -> str:
         revisions = await caller.memory.history(scope, type_, key)
         history: list[Json] = [revision_to_json(each) for each in reversed(revisions)]
         shown = {name: each for name, each in memory_to_json(memory).items() if name != "scope"}
-        return _written({"memory": shown, "history": history})
-    msg = f"there is nothing at {uri[:200]!r}: it is {PROFILE_URI}, or as the templates say"
+        return _encode({"memory": shown, "history": history})
+    msg = f"there is no resource {uri[:200]!r}: use {PROFILE_URI}, or one of the templates"
     raise NotFoundError(msg)
 
 
 async def prompt_of_recall(caller: McpCaller, question: str) -> str:
-    """Return a question behind what the memory holds that bears on it, as data."""
+    """Return a prompt with the remembered context of a question, as data, and the question."""
     scope = caller.reach("read")
     caller.use(scope, recalls=1)
     found = await caller.memory.context(scope, question)
@@ -89,5 +90,5 @@ PROMPT_OF_REMEMBERING: Final = (
 )
 
 
-def _written(document: Json) -> str:
+def _encode(document: Json) -> str:
     return visible(json.dumps(document, ensure_ascii=False))

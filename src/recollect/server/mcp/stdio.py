@@ -1,4 +1,4 @@
-"""The MCP server on standard input and output: one user, one scope, chosen where it is started."""
+"""The MCP server on standard input and output: one user and one scope, chosen at the start."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ async def serve_stdio(
     offered: OfferedTools | None = None,
 ) -> None:
     """
-    Serve until the input ends; several processes may do so over one store at a time.
+    Serve until the input ends. Several processes may serve one store at the same time.
 
-    *offered* are the tools, ours by default.
+    *offered* are the tools, Recollect's own by default.
     """
     caller = local_caller(memory, check_scope(scope), assistants)
     server = mcp_server(Tools(secrets.token_bytes(32)), lambda _: caller, offered)

@@ -1,4 +1,4 @@
-"""The MCP server over streamable HTTP: the keys, scopes, limits and origins of the service."""
+"""The MCP server over streamable HTTP, with the service's keys, scopes, limits and origins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from starlette.types import Scope as Connection
 
 from recollect.formation.config import Assistants
 from recollect.server.authorization import Principal
-from recollect.server.http.application import connection_limits
+from recollect.server.http.application import connection_limits, ignore_key
 from recollect.server.http.authentication import Authentication
 from recollect.server.http.mounts import Door, add_doors
 from recollect.server.http.origins import BrowserOrigins
@@ -40,22 +40,18 @@ from recollect.server.settings import Settings, checked
 
 PATH: Final = "/mcp"
 _CALLER: Final = "mcp_caller"
-# A stream of its own would have nothing to tell: there are no sessions. The protocol (streamable
-# HTTP, "Listening for Messages from the Server") has clients go on without one.
+# Without sessions there are no server messages, and so no GET stream. The protocol (streamable
+# HTTP, "Listening for Messages from the Server") lets clients continue without one.
 _NO_METHOD: Final = Problem(
     status=405,
     code="no_method",
-    detail="MCP is asked with POST here: there are no sessions, and no streams of them",
+    detail="MCP takes POST only: the server has no sessions, and no streams of server messages",
     headers={"allow": "POST"},
 )
 
 
-def _ignore_key(_key: str) -> None:
-    """Ignore the first key; the default callback."""
-
-
-class _Called:
-    """Authenticates the caller and reads the scope before a byte of the protocol is read."""
+class _CallerMiddleware:
+    """Determines the caller and the scope before the protocol's body is read."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -74,19 +70,19 @@ class _Called:
 
 
 def caller_of_request(request: Any) -> McpCaller:
-    """Return the caller of a request, as determined from its headers."""
+    """Return the caller of a request, which its headers determine."""
     caller: McpCaller = request.scope["state"][_CALLER]
     return caller
 
 
 def mcp_door(settings: Settings, offered: OfferedTools | None = None) -> Door:
     """
-    Return the MCP server mounted at ``/mcp``, with the tools *offered*, ours by default.
+    Return the MCP server mounted at ``/mcp``, with the tools *offered*, Recollect's by default.
 
     It is stateless: there is no session that another key could take over, and several processes may
     serve one client.
     """
-    # Tokens are good in every process of a service with a secret of its own.
+    # With a configured secret, the tokens of erase are valid in every process of the service.
     seed = (settings.secret or "").encode()
     secret = hashlib.sha256(b"mcp tokens\0" + seed).digest() if seed else None
     tools = Tools(secret or secrets.token_bytes(32))
@@ -95,10 +91,14 @@ def mcp_door(settings: Settings, offered: OfferedTools | None = None) -> Door:
         stateless_http=True,
         json_response=True,
         max_request_body_size=settings.body_bytes_max,
-        # Host and Origin are checked before, by the settings of the service.
+        # `BrowserOrigins` has already checked Host and Origin.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return Door(path=PATH, app=_Called(inner), running=lambda: inner.router.lifespan_context(inner))
+    return Door(
+        path=PATH,
+        app=_CallerMiddleware(inner),
+        running=lambda: inner.router.lifespan_context(inner),
+    )
 
 
 def create_mcp_app(
@@ -106,14 +106,14 @@ def create_mcp_app(
     open_memory: OpenMemory,
     *,
     assistants: Assistants | None = None,
-    tell_key: KeyCallback = _ignore_key,
+    tell_key: KeyCallback = ignore_key,
     offered: OfferedTools | None = None,
 ) -> FastAPI:
     """
-    Return an application with that door alone; for *offered* see `mcp_door`.
+    Return an application that serves MCP only; for *offered* see `mcp_door`.
 
     Raises:
-        UsageError: The settings do not go together.
+        UsageError: The settings are inconsistent.
     """
     checked(settings)
     stopping = anyio.Event()

@@ -1,4 +1,4 @@
-"""Carrying out the tools: the memory tools decide; what a client quotes is kept with the write."""
+"""Carry out the tools: store the quotes of a client together with the memories they support."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import Any, Final
 from recollect.agents.tools import MemoryTools
 from recollect.agents.tools.tool_definitions import ERASE, SEARCH, shape_of
 from recollect.formation.types import MemoryType
-from recollect.formation.types.schema import violations
 from recollect.memory.facade import Recollect
 from recollect.records import Json, JsonObject, NewMessage, Scope, Write
 from recollect.server.authorization import relative
 from recollect.server.mcp.callers import McpCaller
 from recollect.server.mcp.capabilities import CONTEXT, NEEDS, PROFILE, tools_offered
+from recollect.server.mcp.tool_sets import wrong_arguments
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.wire.contexts import context_to_json
 from recollect.worker.formation_input import read_documents
 
 THREAD: Final = "mcp"
-"""In this thread of a scope stand the words that clients quoted."""
+"""The thread of a scope that stores the words that clients quote."""
 SOURCE: Final = "mcp"
 
-# What is quoted is remembered by the very call that quotes it: no model need read it as well.
+# The call that quotes a message also writes the memory: formation need not read the message.
 _NEVER: Final = Debounce(quiet_s=math.inf)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Heard:
-    """Keeps what a client quotes as what the user said."""
+class _QuoteHearing:
+    """Stores the words that a client quotes as messages of the user."""
 
     answer: str
 
@@ -45,28 +45,28 @@ class _Heard:
         writes: Sequence[Write],
     ) -> None:
         """
-        Keep it with what rests on it, in one transaction.
+        Store the messages with the writes that rest on them, in one transaction.
 
         Raises:
-            QuotaError: It goes beyond what his tenant may keep in a day.
+            QuotaError: They exceed the tenant's daily quota.
         """
         sourced = [replace(each, source=SOURCE) for each in said]
         await memory.append(scope, thread, sourced, debounce=_NEVER, writes=writes)
 
 
 class Tools:
-    """The tools of every caller, for the types of his scope; tokens are made with *secret*."""
+    """The tools, for every caller and the types of its scope; *secret* signs the erase tokens."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
 
     async def call(self, caller: McpCaller, name: str, arguments: JsonObject) -> JsonObject:
         """
-        Carry out one call of a tool that is offered; what is wrong with it is told in the answer.
+        Carry out one call of an offered tool; invalid arguments are reported in the result.
 
         Raises:
             ForbiddenError: The caller's key lacks the permission.
-            QuotaError: What it writes goes beyond what his tenant may keep in a day.
+            QuotaError: The write exceeds the tenant's daily quota.
             RecollectError: The memory failed.
         """
         scope = caller.reach(NEEDS[name])
@@ -86,22 +86,23 @@ class Tools:
             types=types,
             others=caller.assistants.all_types(),
             secret=self._secret,
-            hearing=_Heard(answer=answer),
+            hearing=_QuoteHearing(answer=answer),
             source=SOURCE,
         )
         if name != ERASE:
             caller.use(scope, recalls=int(name == SEARCH))
             return await tools.acall(name, given)
+        # Read before the erase, which removes the history that names them.
         quoted = await _quoted_for(caller, scope, str(given["id"]))
         result = await tools.acall(name, given)
         if result["status"] == "erased" and quoted:
-            # They were kept for this memory, and would still be recalled without it.
+            # The quotes were stored for this memory, and would still be recalled without it.
             gone = EraseMessages(thread=THREAD, messages=quoted)
             await caller.memory.erase(scope, gone)
         return result
 
     async def profile(self, caller: McpCaller) -> dict[str, Json]:
-        """Return the single documents of a user, by type, and by name with several users."""
+        """Return the profile documents of a scope, by type, and by name if there are several."""
         scope = caller.reach("read")
         found: dict[str, Json] = {}
         for type_ in await caller.types():
@@ -113,7 +114,7 @@ class Tools:
 
 
 async def _context(caller: McpCaller, scope: Scope, arguments: JsonObject) -> JsonObject:
-    """Return what the caller's prompt should be told; `_wrong` has checked the arguments."""
+    """Return the context of a query; `_wrong` has checked the arguments."""
     caller.use(scope, recalls=1)
     given: Mapping[str, Any] = arguments
     found = await caller.memory.context(scope, **given)
@@ -122,20 +123,17 @@ async def _context(caller: McpCaller, scope: Scope, arguments: JsonObject) -> Js
 
 
 def _wrong(types: Sequence[MemoryType], name: str, arguments: JsonObject) -> str:
-    """Return what is wrong with the arguments of a call, given the allowed *types*."""
+    """Return what is wrong with the arguments of a call, "" if nothing is."""
     kinds = [shape_of(each) for each in types]
     tool = next(each for each in tools_offered(kinds) if each.name == name)
-    checker = MemoryType(
-        name=name, description="", update_mode="insert", parameters=tool.parameters
-    )
-    return "; ".join(violations(checker, arguments))
+    return wrong_arguments(tool, arguments)
 
 
 async def _quoted_for(caller: McpCaller, scope: Scope, id_: str) -> list[str]:
     """
-    Return the messages of our thread that any version of a memory rests on.
+    Return the messages of the quotes' thread that any version of a memory rests on.
 
-    A finding was kept with no quotes: the messages beside it are those of other memories.
+    A finding is stored without quotes: messages cited beside one belong to other memories.
     """
     type_, _, key = id_.partition("/")
     if not type_ or not key:

@@ -1,4 +1,4 @@
-"""Sets of tools for the server: definitions, hints, permissions, and answers."""
+"""Sets of MCP tools: definitions, hints, permissions and answers."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class ToolAnswer:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedTools:
     """
-    A set of tools under the names that some clients know.
+    A set of tools that the server offers.
 
-    *tools_of* gives their definitions for the types of a scope, always in the same order; *answer*
-    carries one call out, and raises no error of a caller's making.
+    *tools_of* returns their definitions for the types of a scope, always in the same order.
+    *answer* carries out one call, and reports a caller's errors in the answer.
     """
 
     hints: Mapping[str, ToolHints]
@@ -46,7 +46,7 @@ NamedCall: TypeAlias = Callable[[McpCaller, Scope, JsonObject], Awaitable[ToolAn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedTool:
-    """A tool of a fixed set: its definition, the permission that it needs, and its work."""
+    """A tool of a fixed set: its definition, the permission that it needs, and its function."""
 
     tool: Tool
     hints: ToolHints
@@ -65,7 +65,7 @@ def fixed_set(tools: Sequence[NamedTool]) -> OfferedTools:
             if wrong := wrong_arguments(called.tool, arguments):
                 return refused(f"MCP error -32602: Input validation error: {wrong}")
             return await called.call(caller, scope, arguments)
-        except RecollectError as error:  # the model is told, so that it can do otherwise
+        except RecollectError as error:  # the model gets the error, so that it can react
             return refused(str(error))
 
     return OfferedTools(
@@ -84,18 +84,23 @@ def wrong_arguments(tool: Tool, arguments: JsonObject) -> str:
 
 
 def refused(reason: str) -> ToolAnswer:
-    """Return the answer that tells a model why nothing was done."""
+    """Return an error answer with its reason, for the model."""
     return ToolAnswer(structured={"error": reason}, text=reason, is_error=True)
 
 
-def shown(structured: JsonObject, told: Json = None) -> ToolAnswer:
-    """Return an answer whose text is JSON: of *told*, or of all that is structured."""
-    text = json.dumps(structured if told is None else told, ensure_ascii=False)
+def done(message: str) -> ToolAnswer:
+    """Return an answer that reports success in words."""
+    return ToolAnswer(structured={"success": True, "message": message}, text=message)
+
+
+def shown(structured: JsonObject, document: Json = None) -> ToolAnswer:
+    """Return an answer whose text is JSON: of *document*, by default of all that is structured."""
+    text = json.dumps(structured if document is None else document, ensure_ascii=False)
     return ToolAnswer(structured=structured, text=visible(text))
 
 
 def object_schema(properties: Mapping[str, Json], *required: str) -> JsonObject:
-    """Return the schema of arguments that have these fields and no others."""
+    """Return the schema of an object with these fields and no others."""
     return {
         "type": "object",
         "properties": properties,

@@ -1,4 +1,4 @@
-"""mem0's routes: its client finds its memories, owners and events here, under another address."""
+"""Routes for mem0's clients: memories, owners and events, under ``/compat/mem0``."""
 
 from __future__ import annotations
 

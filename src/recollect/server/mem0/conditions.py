@@ -1,4 +1,4 @@
-"""mem0's filters: conditions on memories as its clients see them; pure."""
+"""mem0's filters: parse conditions and evaluate them on memories in mem0's form; pure."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ def _metadata(wanted: Json) -> list[FieldCondition]:
 def _conditions(path: tuple[str, ...], wanted: Json) -> list[FieldCondition]:
     if path[0] not in _FIELDS:
         msg = (
-            f"a filter knows no field {path[0]!r}; it knows {', '.join(_FIELDS)}, AND, OR and NOT; "
-            "a field of the metadata is written {'metadata': {'topic': 'food'}}"
+            f"unknown field {path[0]!r} in a filter: use {', '.join(_FIELDS)}, AND, OR or NOT; "
+            "write a field of the metadata as {'metadata': {'topic': 'food'}}"
         )
         raise UsageError(msg)
     is_operators = isinstance(wanted, Mapping) and bool(wanted)
@@ -132,7 +132,7 @@ def _checked(path: tuple[str, ...], operator: str, operand: Json) -> Json:
 
 
 def owner_named(part: FilterPart, field: str) -> str | None:
-    """Return the one owner of a kind that every match has, ``None`` if there may be several."""
+    """Return the owner of a kind that every match must have, ``None`` if several are possible."""
     if isinstance(part, FieldCondition):
         is_one = part.path == (field,) and part.operator == "eq" and part.operand != ANY
         return part.operand if is_one and isinstance(part.operand, str) else None
@@ -145,7 +145,7 @@ def owner_named(part: FilterPart, field: str) -> str | None:
 
 def holds(part: FilterPart, row: JsonObject) -> bool:
     """
-    Return True if a memory, as a client sees it, meets the conditions.
+    Return True if a memory in mem0's form meets the conditions.
 
     >>> row = {"user_id": "ada", "metadata": {"topic": "food", "n": 3}, "categories": ["diet"]}
     >>> wanted = {"AND": [{"user_id": "ada"}, {"NOT": [{"metadata": {"n": {"gt": 3}}}]}]}
@@ -178,7 +178,7 @@ def _holds(condition: FieldCondition, row: JsonObject) -> bool:
     if operator in {"eq", "ne"}:
         return (operator == "eq") == _equals(condition, field, operand)
     if operator in {"in", "nin"}:
-        options = operand if is_list(operand) else ()  # checked as it was read
+        options = operand if is_list(operand) else ()  # `_checked` requires a list
         is_in = any(_equals(condition, each, option) for each in values for option in options)
         return is_in == (operator == "in")
     if isinstance(field, str) and isinstance(operand, str):
@@ -202,7 +202,7 @@ _ORDERS: Final[Mapping[str, Callable[[float, float], bool]]] = {
 
 
 def _ordered(condition: FieldCondition, field: Json) -> bool:
-    """Return True if an order holds: between times, between numbers, or between texts."""
+    """Return True if the order holds between two times, numbers or texts."""
     in_order, operand = _ORDERS[condition.operator], condition.operand
     if condition.path[0] in _TIMES:
         return in_order(_moment(field, "it"), _moment(operand, "it"))
@@ -215,10 +215,10 @@ def _ordered(condition: FieldCondition, field: Json) -> bool:
 
 def _moment(given: Json, field: str) -> float:
     """
-    Return a time in seconds since 1970; a day is its beginning, and UTC where no zone is given.
+    Return a time in seconds since 1970; a date is its start, without a zone it is UTC.
 
     Raises:
-        UsageError: It is no time.
+        UsageError: It is not a time.
     """
     if is_number(given):
         return float(given)

@@ -1,4 +1,4 @@
-"""mem0's routes of owners and of what is under way: ping, entities, events."""
+"""mem0's routes of owners and pending work: ping, entities, events."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from recollect.memory.pagination import each_memory
 from recollect.records import Memory, Scope
 from recollect.server.http.path_names import NamedRoute
 from recollect.server.http.scope_access import Reach
-from recollect.server.langgraph.request_context import Reading, asking, reach_below
+from recollect.server.langgraph.request_context import Reading, reach_below, reach_of_key
 from recollect.server.langgraph.run_records import KeptRun
-from recollect.server.langgraph.run_status import ground_of, standing
+from recollect.server.langgraph.run_status import current_status, read_progress
 from recollect.server.mem0.memories import PREFIX
 from recollect.server.mem0.memory_rows import evidence_of, rows_of
 from recollect.server.mem0.memory_search import listed_rows, owned_scopes
@@ -22,15 +22,15 @@ from recollect.server.mem0.owners import OWNER_FIELDS, SEGMENT_OF, owners_of, pa
 from recollect.server.routes.erase import erase_target, note_receipt
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.plans.erase_targets import EraseScope
-from recollect.stores.validation import ID_CHARACTERS_MAX, POSITION_MAX, to_datetime
+from recollect.stores.validation import ID_CHARACTERS_MAX, POSITION_MAX
 
 router: Final = APIRouter(prefix=PREFIX, include_in_schema=False, route_class=NamedRoute)
-Erasing = Annotated[Reach, Depends(asking("erase"))]
+Erasing = Annotated[Reach, Depends(reach_of_key("erase"))]
 Kind = Literal["user", "agent", "app", "run"]
 Name = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX)]
 
 PLACE: Final = "recollect"
-"""The name of every client's organisation and project: a key's scope stands for both."""
+"""Organisation and project of every client; the key's scope takes their place."""
 _STATUS: Final = {
     "pending": "PENDING",
     "running": "RUNNING",
@@ -42,13 +42,13 @@ _STATUS: Final = {
 
 @router.get("/v1/ping/")
 async def ping() -> JsonAnswer:
-    """Answer a client whose key is good, with the organisation and project that it insists on."""
+    """Answer a client with a valid key; mem0's clients require an organisation and a project."""
     return {"status": "ok", "org_id": PLACE, "project_id": PLACE, "user_email": None}
 
 
 @router.get("/v1/entities/")
 async def entities(reach: Reading) -> JsonAnswer:
-    """Return the users, agents, apps and runs of which something is kept."""
+    """Return the users, agents, apps and runs with stored records."""
     rows: dict[tuple[str, str], list[JsonAnswer]] = {}
     reach.may("read", below=True)
     for scope in await owned_scopes(reach, reach.scope):
@@ -76,10 +76,10 @@ def _entity(field: str, name: str, rows: list[JsonAnswer]) -> JsonAnswer:
 @router.delete("/v2/entities/{kind}/{name}/")
 async def delete_entity(reach: Erasing, kind: Kind, name: Name) -> JsonAnswer:
     """
-    Erase an owner: memories, messages, and all that is kept below.
+    Erase an owner: its memories, messages, and all scopes below.
 
-    It is no error that there is none: a client that erases everybody comes to runs that went with
-    their users.
+    A missing owner is no error: a client that deletes every entity reaches runs that were erased
+    with their users.
     """
     reach.may("erase", below=True)
     pair = (SEGMENT_OF[f"{kind}_id"], name)
@@ -100,11 +100,11 @@ def _top(scope: Scope, depth: int, pair: tuple[str, str]) -> Scope | None:
 
 @router.get("/v1/event/{event_id}/")
 async def event(reach: Reading, event_id: str) -> JsonAnswer:
-    """Return how far the messages of an add are formed, and the memories that rest on them."""
+    """Return the formation status of an add's messages, and the memories that rest on them."""
     segments, thread, since, upto = _event_of(event_id)
     inner = reach_below(reach, segments, "read")
-    now = to_datetime(inner.memory.store.now())
-    ground = await ground_of(inner.memory, inner.scope, thread, now)
+    now = reach.service.now()
+    progress = await read_progress(inner.memory, inner.scope, thread, now)
     run = KeptRun(
         id=event_id,
         thread=thread,
@@ -115,7 +115,7 @@ async def event(reach: Reading, event_id: str) -> JsonAnswer:
         since=since,
         upto=upto,
     )
-    found = standing(run, ground)
+    found = current_status(run, progress)
     is_formed = found.status == "success" and upto > since
     formed = await _formed(inner, thread, since, upto) if is_formed else []
     rows = await rows_of(reach.memory, reach.scope, formed)
@@ -131,10 +131,10 @@ async def event(reach: Reading, event_id: str) -> JsonAnswer:
 
 def _event_of(id_: str) -> tuple[Scope, str, int, int]:
     """
-    Return the segments, the thread and the positions that an event's id names.
+    Decode an event's id into segments, thread and positions.
 
     Raises:
-        NotFoundError: It names none.
+        NotFoundError: It is not the id of an event.
     """
     match parts_of(id_):
         case [*names, str(thread), int(since), int(upto)] if (
@@ -143,12 +143,12 @@ def _event_of(id_: str) -> tuple[Scope, str, int, int]:
             and 0 <= since <= upto <= POSITION_MAX
         ):
             return tuple(map(str, names)), thread, since, upto
-    msg = f"there is no event {id_[:80]!r}: an add answers with its event_id"
+    msg = f"there is no event {id_[:80]!r}: use the event_id in the response of an add"
     raise NotFoundError(msg)
 
 
 async def _formed(reach: Reach, thread: str, since: int, upto: int) -> list[Memory]:
-    """Return the memories in force that rest on a message among some positions of a thread."""
+    """Return the active memories that rest on a message in a range of a thread."""
     page = await reach.memory.messages(reach.scope, thread, after=since, limit=upto - since)
     names = {(thread, each.id) for each in page.rows}
     return [

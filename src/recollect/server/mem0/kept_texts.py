@@ -1,4 +1,4 @@
-"""Texts that a client of mem0 keeps as they are, and its changes of memories."""
+"""Store texts verbatim for mem0's clients (``infer=False``), and update memories."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _TRUST: Final[dict[str, Trust]] = {"user": "user", "assistant": "assistant"}
 
 async def keep_texts(reach: Reach, segments: Scope, asked: AddMemoriesRequest) -> list[JsonAnswer]:
     """
-    Keep each message as a memory of its own; the same text is one memory of its owners.
+    Store each message as a memory; the same text of the same owners is stored once.
 
-    System prompts are left out, as mem0 does.
+    System prompts are skipped, as in mem0.
     """
     writes: dict[str, PutMemory] = {}
     for said in asked.new_messages():
@@ -46,75 +46,75 @@ async def keep_texts(reach: Reach, segments: Scope, asked: AddMemoriesRequest) -
             trust=_TRUST.get(said.role, "external"),
             cause=CAUSE,
         )
-    standing = await reach.memory.store.get_many(reach.scope, [(ITEM, key) for key in writes])
-    known = {each.key: each for each in standing if each is not None}
-    new = [each for each in writes.values() if not _says(known.get(each.key), each)]
+    stored = await reach.memory.store.get_many(reach.scope, [(ITEM, key) for key in writes])
+    known = {each.key: each for each in stored if each is not None}
+    new = [each for each in writes.values() if not _is_stored(known.get(each.key), each)]
     if new:
         with memory_span("upsert_memory"):
             await reach.memory.apply(reach.scope, new)
     return [
-        _told(segments, each, known.get(each.key), is_new=each in new) for each in writes.values()
+        _result(segments, each, known.get(each.key), is_new=each in new) for each in writes.values()
     ]
 
 
-def _says(standing: Memory | None, write: PutMemory) -> bool:
-    """Return True if a memory is in force and says what is to be written."""
+def _is_stored(stored: Memory | None, write: PutMemory) -> bool:
+    """Return True if the stored memory is active and already has the content of *write*."""
     return (
-        standing is not None
-        and standing.state == "active"
-        and standing.value == write.value
-        and standing.expires_at == write.expires_at
+        stored is not None
+        and stored.state == "active"
+        and stored.value == write.value
+        and stored.expires_at == write.expires_at
     )
 
 
-def _told(
-    segments: Scope, write: PutMemory, standing: Memory | None, *, is_new: bool
+def _result(
+    segments: Scope, write: PutMemory, stored: Memory | None, *, is_new: bool
 ) -> JsonAnswer:
-    event = ("ADD" if standing is None else "UPDATE") if is_new else "NONE"
+    event = ("ADD" if stored is None else "UPDATE") if is_new else "NONE"
     text = text_of_value(write.value, "")
     id_ = written_id(*segments, write.type, write.key)
     return {"id": id_, "memory": text, "data": {"memory": text}, "event": event}
 
 
-def rewritten(standing: Memory, asked: UpdateMemoryRequest) -> PutMemory:
+def updating_write(current: Memory, asked: UpdateMemoryRequest) -> PutMemory:
     """
     Return the write of a memory's next version.
 
-    A new text rests on no message any more.
+    A new text drops the evidence of the old one.
 
     Raises:
-        UsageError: Nothing is to be changed; or the memory has no one text, or no metadata of its
-            own, that could be.
+        UsageError: The request changes nothing, or the memory does not consist of one text, or has
+            no metadata of its own.
     """
     asked.check()
-    value: JsonObject = standing.value
+    value: JsonObject = current.value
     if asked.text is not None:
         if not isinstance(value.get(CONTENT), str):
             msg = (
-                f"a memory of the type {standing.type} is no one text: change its fields with "
-                f"PUT /v1/memories/{standing.type}/{standing.key}"
+                f"a memory of the type {current.type} has several fields: change them with "
+                f"PUT /v1/memories/{current.type}/{current.key}"
             )
             raise UsageError(msg)
         value = {**value, CONTENT: asked.text}
     if asked.metadata is not None:
-        if standing.type != ITEM:
+        if current.type != ITEM:
             msg = (
-                "this memory was formed: its metadata is that of the messages it was formed of, "
-                "and cannot be changed; only a memory kept with infer=False has its own"
+                "this memory was formed: its metadata comes from its messages, and cannot be "
+                "changed; only a memory that was added with infer=False has its own"
             )
             raise UsageError(msg)
         value = {**value, METADATA: dict(asked.metadata)}
     is_dated = "expiration_date" in asked.model_fields_set
     return PutMemory(
-        type=standing.type,
-        key=standing.key,
+        type=current.type,
+        key=current.key,
         value=value,
-        text=str(value[CONTENT]) if standing.type == ITEM and CONTENT in value else None,
-        expected=standing.version,
-        valid_from=standing.valid_from,
-        valid_until=standing.valid_until,
-        expires_at=end_of_day(asked.expiration_date) if is_dated else standing.expires_at,
-        evidence=standing.evidence if asked.text is None else {},
-        trust=standing.trust,
+        text=str(value[CONTENT]) if current.type == ITEM and CONTENT in value else None,
+        expected=current.version,
+        valid_from=current.valid_from,
+        valid_until=current.valid_until,
+        expires_at=end_of_day(asked.expiration_date) if is_dated else current.expires_at,
+        evidence=current.evidence if asked.text is None else {},
+        trust=current.trust,
         cause=CAUSE,
     )

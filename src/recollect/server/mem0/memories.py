@@ -14,14 +14,14 @@ from recollect.server.authorization import Permission
 from recollect.server.http.scope_access import Reach
 from recollect.server.http.type_registry import check_value, settings_of
 from recollect.server.langgraph.request_context import Reading, Writing, reach_below
-from recollect.server.mem0.kept_texts import keep_texts, rewritten
+from recollect.server.mem0.kept_texts import keep_texts, updating_write
 from recollect.server.mem0.memory_rows import history_of, rows_of
 from recollect.server.mem0.memory_search import listed_rows, page_of_rows, ranked_rows
 from recollect.server.mem0.owners import (
     OWNER_FIELDS,
     address_of,
-    no_memory,
     segments_of,
+    unknown_memory,
     written_id,
 )
 from recollect.server.mem0.request_schemas import (
@@ -39,30 +39,30 @@ from recollect.stores.validation import ID_CHARACTERS_MAX, WRITES_MAX
 
 PREFIX: Final = "/compat/mem0"
 THREAD: Final = "mem0"
-"""In this thread of its owners' scope the messages of an add are kept."""
+"""The thread of the owners' scope that stores the messages of an add."""
 router: Final = APIRouter(prefix=PREFIX, include_in_schema=False)
 
 Owner = Annotated[str | None, Query(min_length=1, max_length=ID_CHARACTERS_MAX)]
 Page = Annotated[int, Query(ge=1, le=1_000_000)]
 PageSize = Annotated[int, Query(ge=1, le=PAGE_SIZE_MAX)]
 
-_QUEUED: Final = "the messages are kept, and memories are formed of them in the background"
+_QUEUED: Final = "the messages are stored, and memories are formed from them in the background"
 
 
 @router.post("/v3/memories/add/")
 async def add(reach: Writing, asked: AddMemoriesRequest) -> JsonAnswer:
-    """Append messages to the thread of their owners; with ``infer=False`` keep them as memories."""
-    owners = asked.owners()
-    if not owners:
-        msg = f"nobody is named: give one of {', '.join(OWNER_FIELDS)}"
-        raise UsageError(msg)
-    segments = segments_of(owners)
+    """Append messages to their owners' thread; with ``infer=False`` store them as memories."""
+    segments = segments_of(_required(asked.owners()))
     inner = reach_below(reach, segments, "write")
     if not asked.infer:
         results = await keep_texts(inner, segments, asked)
         id_ = written_id(*segments, THREAD, 0, 0)
-        told = {"message": "the texts are kept as they are", "status": "SUCCEEDED"}
-        return {**told, "event_id": id_, "results": results}
+        return {
+            "message": "the texts are stored as they are",
+            "status": "SUCCEEDED",
+            "event_id": id_,
+            "results": results,
+        }
     settings = await settings_of(inner, None)
     with memory_span("upsert_memory") as span:
         kept = await inner.memory.append(
@@ -73,9 +73,22 @@ async def add(reach: Writing, asked: AddMemoriesRequest) -> JsonAnswer:
     return {"message": _QUEUED, "status": "PENDING", "event_id": id_}
 
 
+def _required(owners: dict[str, str]) -> dict[str, str]:
+    """
+    Return *owners* if there are any.
+
+    Raises:
+        UsageError: There are none.
+    """
+    if not owners:
+        msg = f"no owner is given: give at least one of {', '.join(OWNER_FIELDS)}"
+        raise UsageError(msg)
+    return owners
+
+
 @router.post("/v3/memories/search/")
 async def search(reach: Reading, asked: SearchMemoriesRequest) -> JsonAnswer:
-    """Return the memories that bear on a query, best first."""
+    """Return the memories relevant to a query, best first."""
     return {"results": await ranked_rows(reach, asked)}
 
 
@@ -86,7 +99,7 @@ async def get_all(
     page: Page = 1,
     page_size: PageSize = PAGE_SIZE,
 ) -> JsonAnswer:
-    """Return a page of memories, the last changed first."""
+    """Return a page of memories, last changed first."""
     rows = await listed_rows(reach, asked.conditions())
     return page_of_rows(rows, page, page_size, f"{PREFIX}/v3/memories/")
 
@@ -99,12 +112,9 @@ async def delete_all(
     app_id: Owner = None,
     run_id: Owner = None,
 ) -> JsonAnswer:
-    """Delete all memories of owners; the messages of which they were formed stay."""
+    """Delete all memories of owners; the messages that they were formed from stay."""
     given = zip(OWNER_FIELDS, (user_id, agent_id, app_id, run_id), strict=True)
-    owners = {name: owner for name, owner in given if owner is not None}
-    if not owners:
-        msg = f"nobody is named: give one of {', '.join(OWNER_FIELDS)}"
-        raise UsageError(msg)
+    owners = _required({name: owner for name, owner in given if owner is not None})
     rows = await listed_rows(reach, owners)
     await _delete(reach, [str(each["id"]) for each in rows])
     return {"message": "Memories deleted successfully!"}
@@ -112,11 +122,11 @@ async def delete_all(
 
 @router.put("/v1/batch/")
 async def batch_update(reach: Writing, asked: BatchUpdateRequest) -> JsonAnswer:
-    """Change memories together, all or none."""
+    """Update several memories, all or none."""
     writes: dict[Scope, list[Write]] = {}
     for each in asked.memories:
-        inner, standing = await _standing(reach, each.memory_id, "write")
-        write = rewritten(standing, each)
+        inner, current = await _active_memory(reach, each.memory_id, "write")
+        write = updating_write(current, each)
         await check_value(inner, write.type, write.value)
         writes.setdefault(inner.scope, []).append(write)
     with memory_span("upsert_memory"):
@@ -126,10 +136,10 @@ async def batch_update(reach: Writing, asked: BatchUpdateRequest) -> JsonAnswer:
 
 @router.delete("/v1/batch/")
 async def batch_delete(reach: Writing, asked: BatchDeletionRequest) -> JsonAnswer:
-    """Delete memories together, all or none."""
+    """Delete several memories, all or none."""
     ids = [each.memory_id for each in asked.memories]
     for each in ids:
-        _ = await _standing(reach, each, "write")
+        _ = await _active_memory(reach, each, "write")
     await _delete(reach, ids)
     return {"message": f"Successfully deleted {len(ids)} memories"}
 
@@ -137,25 +147,25 @@ async def batch_delete(reach: Writing, asked: BatchDeletionRequest) -> JsonAnswe
 @router.get("/v1/memories/{memory_id}/")
 async def get(reach: Reading, memory_id: str) -> JsonAnswer:
     """Return a memory."""
-    _, standing = await _standing(reach, memory_id, "read")
-    return await _shown(reach, standing)
+    _, found = await _active_memory(reach, memory_id, "read")
+    return await _shown(reach, found)
 
 
 @router.put("/v1/memories/{memory_id}/")
 async def update(reach: Writing, memory_id: str, asked: UpdateMemoryRequest) -> JsonAnswer:
     """Write a memory's next version."""
-    inner, standing = await _standing(reach, memory_id, "write")
-    write = rewritten(standing, asked)
+    inner, current = await _active_memory(reach, memory_id, "write")
+    write = updating_write(current, asked)
     await check_value(inner, write.type, write.value)
     with memory_span("upsert_memory"):
         (changed,) = await inner.memory.apply(inner.scope, [write])
-    return await _shown(reach, changed or standing)
+    return await _shown(reach, changed or current)
 
 
 @router.delete("/v1/memories/{memory_id}/")
 async def delete(reach: Writing, memory_id: str) -> JsonAnswer:
     """Delete a memory with its history."""
-    _ = await _standing(reach, memory_id, "write")
+    _ = await _active_memory(reach, memory_id, "write")
     await _delete(reach, [memory_id])
     return {"message": "Memory deleted successfully!"}
 
@@ -163,23 +173,23 @@ async def delete(reach: Writing, memory_id: str) -> JsonAnswer:
 @router.get("/v1/memories/{memory_id}/history/")
 async def history(reach: Reading, memory_id: str) -> list[JsonAnswer]:
     """Return the versions of a memory, oldest first."""
-    inner, standing = await _standing(reach, memory_id, "read")
-    revisions = await inner.memory.history(inner.scope, standing.type, standing.key)
-    return history_of(memory_id, revisions, is_document=standing.is_document)
+    inner, found = await _active_memory(reach, memory_id, "read")
+    revisions = await inner.memory.history(inner.scope, found.type, found.key)
+    return history_of(memory_id, revisions, is_document=found.is_document)
 
 
-async def _standing(reach: Reach, id_: str, needs: Permission) -> tuple[Reach, Memory]:
+async def _active_memory(reach: Reach, id_: str, needs: Permission) -> tuple[Reach, Memory]:
     """
-    Return a memory by its id, and the reach of its scope.
+    Return an active memory by its id, and the reach of its scope.
 
     Raises:
-        NotFoundError: There is none, or it is not in force.
+        NotFoundError: There is none, or it is not active.
     """
     segments, type_, key = address_of(id_)
     inner = reach_below(reach, segments, needs)
     found = await inner.memory.get(inner.scope, type_, key)
     if found is None or found.state != "active":
-        raise NotFoundError(no_memory(id_))
+        raise NotFoundError(unknown_memory(id_))
     return inner, found
 
 

@@ -1,4 +1,4 @@
-"""Our memories as mem0's clients see them: texts with owners, metadata, categories and times."""
+"""Convert memories to mem0's form: texts with owners, metadata, categories and times."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ CONTENT: Final = "content"
 METADATA: Final = "metadata"
 CATEGORIES: Final = "categories"
 ITEM: Final = "Item"
-"""The type of what a client has kept as it is; memories that are formed have types of their own."""
+"""The type of texts that a client stored verbatim; formed memories have their own types."""
 
 Names = tuple[str, str]
 """Thread and id of a message."""
 
 
 def text_of_value(value: JsonObject, text: str, *, is_document: bool = False) -> str:
-    """Return the content of a memory, else what it says; a document's fields by their names."""
+    """Return a memory's content, else its sentence; a document's fields by their names."""
     if is_document:
         return memory_text(value)
     content = value.get(CONTENT)
@@ -31,9 +31,10 @@ def text_of_value(value: JsonObject, text: str, *, is_document: bool = False) ->
 
 def row_of(memory: Memory, segments: Scope, messages: Mapping[Names, Message]) -> dict[str, Json]:
     """
-    Return a memory as a client sees it.
+    Return a memory in mem0's form.
 
-    Its metadata is its own, or that of the messages that it was formed of: *messages* has them.
+    Its metadata is its own, merged over that of the messages that it was formed from, which are
+    looked up in *messages*.
     """
     owners = owners_of(segments) or {}
     expires_at = memory.expires_at
@@ -68,13 +69,13 @@ def _categories(value: JsonObject) -> list[Json]:
 
 
 def evidence_of(memory: Memory) -> list[Names]:
-    """Return the messages that a memory rests on, by thread and id."""
+    """Return thread and id of the messages that a memory rests on."""
     cited = [each for found in memory.evidence.values() for each in found]
     return list(dict.fromkeys((each.thread, each.message) for each in cited))
 
 
 async def rows_of(memory: Recollect, root: Scope, found: Sequence[Memory]) -> list[dict[str, Json]]:
-    """Return memories as a client sees them, in order, without those of scopes of other kinds."""
+    """Return memories in mem0's form, in order, without those outside of owners' scopes."""
     by_scope: dict[Scope, dict[Names, None]] = {}
     for each in found:
         by_scope.setdefault(each.scope, {}).update(dict.fromkeys(evidence_of(each)))
@@ -93,7 +94,7 @@ async def _named(memory: Recollect, scope: Scope, names: Mapping[Names, None]) -
 def history_of(
     id_: str, revisions: Sequence[Revision], *, is_document: bool
 ) -> list[dict[str, Json]]:
-    """Return the versions of a memory as the events by which each came about, oldest first."""
+    """Return the versions of a memory as mem0's events, oldest first."""
     rows: list[dict[str, Json]] = []
     before: str | None = None
     created_at = revisions[0].believed_from.isoformat()

@@ -1,4 +1,4 @@
-"""The memories that mem0's filters mean: listed, or ranked for a query."""
+"""Find memories by mem0's filters: list them, or rank them for a query."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ from recollect.server.routes.recall import note
 from recollect.server.schemas.elements import JsonAnswer
 
 SCANNED_MAX: Final = 50_000
-"""So many memories are looked through for one listing."""
+"""Maximum memories that one listing reads."""
 _FACTOR: Final = 8
-"""Where conditions leave out what was found, so many times as much is asked for."""
+"""If conditions leave too few results, search again with this many times the limit."""
 
 FoundRow = dict[str, Json]
 
 
 def prefix_of(root: Scope, conditions: JoinedConditions) -> Scope:
-    """Return the deepest scope at or below which all memories are that can meet *conditions*."""
+    """Return the deepest scope that contains all memories that can meet *conditions*."""
     found = root
     for field in OWNER_FIELDS:
         owner = owner_named(conditions, field)
         if owner is None:
-            break  # an owner of the next kind may stand below any of this kind
+            break  # an owner of the next kind may be below any owner of this kind
         found = (*found, SEGMENT_OF[field], owner)
     return found
 
 
 async def owned_scopes(reach: Reach, prefix: Scope) -> list[Scope]:
-    """Return the scopes of owners at and below *prefix* that hold something."""
+    """Return the owners' scopes with records at and below *prefix*."""
     found = await scopes_of(reach.memory, prefix, below=True)
     return [each for each in found if owners_of(each[len(reach.scope) :])]
 
 
 async def listed_rows(reach: Reach, filters: JsonObject) -> list[FoundRow]:
     """
-    Return the memories in force that meet *filters*, the last changed first.
+    Return the active memories that meet *filters*, last changed first.
 
     Raises:
-        UsageError: The filters cannot be read.
-        LimitError: More than ``SCANNED_MAX`` would have to be looked through.
+        UsageError: The filters are invalid.
+        LimitError: More than ``SCANNED_MAX`` memories would have to be read.
     """
     reach.may("read", below=True)
     conditions = read_conditions(filters)
@@ -61,7 +61,7 @@ async def listed_rows(reach: Reach, filters: JsonObject) -> list[FoundRow]:
             if each.state == "active":
                 found.append(each)
             if len(found) > SCANNED_MAX:
-                raise LimitError("memories to look through", len(found), SCANNED_MAX, "SCANNED_MAX")
+                raise LimitError("memories to read", len(found), SCANNED_MAX, "SCANNED_MAX")
     found.sort(key=lambda each: (each.updated_at, each.key), reverse=True)
     rows = await rows_of(reach.memory, reach.scope, found)
     return [each for each in rows if holds(conditions, each)]
@@ -69,10 +69,10 @@ async def listed_rows(reach: Reach, filters: JsonObject) -> list[FoundRow]:
 
 async def ranked_rows(reach: Reach, asked: SearchMemoriesRequest) -> list[FoundRow]:
     """
-    Return the memories that bear on a query and meet its filters, best first.
+    Return the memories relevant to a query that meet its filters, best first.
 
     Raises:
-        UsageError: The filters cannot be read.
+        UsageError: The filters are invalid.
     """
     reach.may("read", below=True)
     conditions = read_conditions(asked.conditions())
@@ -122,7 +122,7 @@ async def _scored(reach: Reach, found: Recall) -> list[FoundRow]:
 
 
 def page_of_rows(rows: Sequence[FoundRow], page: int, size: int, address: str) -> JsonAnswer:
-    """Return one page of rows, from page 1, with the addresses of those beside it."""
+    """Return one page of rows, counted from 1, with the addresses of the next and previous."""
     end = page * size
 
     def at(number: int) -> str:

@@ -1,4 +1,4 @@
-"""mem0's owners of a memory as scopes below a key's own, and its ids as addresses; pure."""
+"""Map mem0's owners to scopes below a key's own, and its ids to addresses; pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recollect.records import Memory, Scope
 
 OWNER_FIELDS: Final = ("user_id", "agent_id", "app_id", "run_id")
 SEGMENT_OF: Final[Mapping[str, str]] = {name: dict(OWNERS)[name] for name in OWNER_FIELDS}
-"""Segment under which the owners of each kind stand, in the order in which they do."""
+"""The segment before the owners of each kind, in the order of the scope."""
 _FIELD_OF: Final = {segment: name for name, segment in SEGMENT_OF.items()}
 
 Address = tuple[Scope, str, str]
@@ -23,7 +23,7 @@ Address = tuple[Scope, str, str]
 
 def segments_of(owners: Mapping[str, str | None]) -> Scope:
     """
-    Return the segments of the scope of owners, below the key's own.
+    Return the scope of owners, as segments below the key's own.
 
     >>> segments_of({"run_id": "7", "user_id": "ada"})
     ('users', 'ada', 'runs', '7')
@@ -37,7 +37,7 @@ def segments_of(owners: Mapping[str, str | None]) -> Scope:
 
 def owners_of(segments: Scope) -> dict[str, str] | None:
     """
-    Return the owners that segments name, ``None`` if they are no such scope.
+    Return the owners that segments name, ``None`` if they are not an owners' scope.
 
     >>> owners_of(("users", "ada", "runs", "7"))
     {'user_id': 'ada', 'run_id': '7'}
@@ -52,18 +52,18 @@ def owners_of(segments: Scope) -> dict[str, str] | None:
 
 
 def id_of(memory: Memory, segments: Scope) -> str:
-    """Return the id by which mem0's clients name a memory: its address, in letters of a path."""
+    """Return the id of a memory for mem0's clients: its address, encoded for a path."""
     return written_id(*segments, memory.type, memory.key)
 
 
 def written_id(*parts: str | int) -> str:
-    """Return parts as one id."""
+    """Encode parts as one id."""
     written = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
     return base64.urlsafe_b64encode(written.encode()).decode().rstrip("=")
 
 
 def parts_of(id_: str) -> list[object]:
-    """Return the parts of an id, none if it is no id of ours."""
+    """Decode the parts of an id, none if it is not one of ours."""
     try:
         padded = id_ + "=" * (-len(id_) % 4)
         found = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
@@ -74,17 +74,17 @@ def parts_of(id_: str) -> list[object]:
 
 def address_of(id_: str) -> Address:
     """
-    Return the address that an id names.
+    Decode the address of a memory from its id.
 
     Raises:
-        NotFoundError: It names none; nothing has such an id.
+        NotFoundError: It is not the id of a memory.
     """
     parts = [each for each in parts_of(id_) if isinstance(each, str)]
     if len(parts) < 4 or parts != parts_of(id_) or owners_of(tuple(parts[:-2])) is None:
-        raise NotFoundError(no_memory(id_))
+        raise NotFoundError(unknown_memory(id_))
     return tuple(parts[:-2]), parts[-2], parts[-1]
 
 
-def no_memory(id_: str) -> str:
-    """Return what is said of an id that nothing has."""
-    return f"there is no memory with the id {id_[:80]!r}: search or get_all give the ids there are"
+def unknown_memory(id_: str) -> str:
+    """Return the error text of an unknown id."""
+    return f"there is no memory with the id {id_[:80]!r}: search or get_all return valid ids"

@@ -27,7 +27,7 @@ WholeText = Annotated[str, Field(min_length=1)]
 
 
 def _as_text(given: object) -> object:
-    """Return an owner that a client wrote as a whole number as its text."""
+    """Convert an owner that a client wrote as a whole number to text."""
     return str(given) if type(given) is int else given
 
 
@@ -43,7 +43,7 @@ class OwnedBody(Passed):
     run_id: OwnerId | None = None
 
     def owners(self) -> dict[str, str]:
-        """Return the owners that are named, by their fields."""
+        """Return the given owners by field."""
         named = {name: getattr(self, name) for name in OWNER_FIELDS}
         return {name: owner for name, owner in named.items() if owner is not None}
 
@@ -59,10 +59,10 @@ class AddMemoriesRequest(OwnedBody):
 
     def new_messages(self) -> list[NewMessage]:
         """
-        Return the messages as they are kept, each with the metadata of the request.
+        Return the messages to store, each with the metadata of the request.
 
         Raises:
-            UsageError: One is no message.
+            UsageError: An element is not a message.
         """
         given = self.messages if isinstance(self.messages, list) else [self.messages]
         said = [
@@ -89,7 +89,7 @@ class FilteredBody(OwnedBody):
     metadata: Object | None = None
 
     def conditions(self) -> JsonObject:
-        """Return the filters, with what is named beside them."""
+        """Return the filters, combined with the owners and metadata beside them."""
         beside: list[Json] = [{name: owner} for name, owner in self.owners().items()]
         if self.metadata:
             beside.append({"metadata": self.metadata})
@@ -97,7 +97,7 @@ class FilteredBody(OwnedBody):
 
 
 class SearchMemoriesRequest(FilteredBody):
-    """A search among memories."""
+    """A search of memories."""
 
     query: str = Field(min_length=1, max_length=QUERY_CHARACTERS_MAX)
     top_k: int = Field(default=TOP_K, ge=1, le=TOP_K_MAX)
@@ -105,7 +105,7 @@ class SearchMemoriesRequest(FilteredBody):
     categories: list[str] | None = Field(default=None, max_length=100)
 
     def conditions(self) -> JsonObject:
-        """Return the filters, with what is named beside them."""
+        """Return the filters, combined with the owners, metadata and categories beside them."""
         found = super().conditions()
         if self.categories is None:
             return found
@@ -113,7 +113,7 @@ class SearchMemoriesRequest(FilteredBody):
 
 
 class UpdateMemoryRequest(Passed):
-    """A memory's new text, metadata, or end; what is absent stays."""
+    """A memory's new text, metadata or expiry; absent fields stay unchanged."""
 
     text: WholeText | None = None
     metadata: Object | None = None
@@ -121,10 +121,10 @@ class UpdateMemoryRequest(Passed):
 
     def check(self) -> None:
         """
-        Reject a change of nothing.
+        Check that the request changes something.
 
         Raises:
-            UsageError: It has neither field.
+            UsageError: It has none of the fields.
         """
         if not self.model_fields_set & {"text", "metadata", "expiration_date"}:
             raise UsageError("there is nothing to change: give text, metadata or expiration_date")
@@ -137,29 +137,29 @@ class BatchUpdate(UpdateMemoryRequest):
 
 
 class BatchUpdateRequest(Passed):
-    """Memories to be changed together."""
+    """Memories to update together."""
 
     memories: list[BatchUpdate] = Field(min_length=1, max_length=BATCH_MAX)
 
 
 class BatchDeletion(Passed):
-    """One memory of a batch that is to be deleted."""
+    """One memory of a batch to delete."""
 
     memory_id: str = Field(max_length=10_000)
 
 
 class BatchDeletionRequest(Passed):
-    """Memories to be deleted together."""
+    """Memories to delete together."""
 
     memories: list[BatchDeletion] = Field(min_length=1, max_length=BATCH_MAX)
 
 
 def end_of_day(written: str | None) -> datetime | None:
     """
-    Return when a day ends that a memory is to live to, in UTC; or the moment that is written.
+    Return the end of a date in UTC, or the moment if *written* has a time.
 
     Raises:
-        UsageError: It is no day.
+        UsageError: It is neither a date nor a time.
 
     >>> end_of_day("2026-05-01").isoformat()
     '2026-05-02T00:00:00+00:00'

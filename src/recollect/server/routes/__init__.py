@@ -31,7 +31,7 @@ from recollect.server.routes import (
 )
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
-    # What is asked most comes first: a path is looked for in this order.
+    # The busiest routes first: a path is matched in this order.
     threads.router,
     recall.router,
     contexts.router,

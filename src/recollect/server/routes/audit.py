@@ -1,4 +1,4 @@
-"""The audit: who changed what in a scope, and whether that record is whole."""
+"""The audit: read the changes of a scope, and verify their hash chain."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _AUDIT: Final = "audit"
 _HASH: Final = r"^[0-9a-f]{64}$"
 
 
-@router.get("", summary="Who changed what")
+@router.get("", summary="List audited changes")
 async def audit(
     reach: Administering, cursor: CursorParameter = None, limit: Limit = LIMIT
 ) -> JsonAnswer:
     """
-    Return the audited changes of exactly this scope, the newest first; each is a row of a chain.
+    Return the audited changes of exactly this scope, newest first; each is a row of a hash chain.
 
-    Of what was erased no name is left. *description* says in words what *subject* and *names* list.
+    The names of erased records are removed. *description* puts *subject* and *names* in words.
     """
     inner = reach.after(_AUDIT, cursor)
     page = await reach.memory.audit(
@@ -35,22 +35,22 @@ async def audit(
     }
 
 
-@router.get("/verify", summary="Whether the audit is whole")
+@router.get("/verify", summary="Verify the audit")
 async def verify(
     reach: Administering,
     n: Annotated[
-        int | None, Query(ge=1, le=2**53, description="The number of a row that was noted before.")
+        int | None, Query(ge=1, le=2**53, description="The number of a row recorded earlier.")
     ] = None,
     hash: Annotated[str | None, Query(pattern=_HASH, description="The hash of that row.")] = None,
 ) -> JsonAnswer:
     """
-    Follow the scope's chain, and say where it first is not as it was written.
+    Verify the scope's hash chain, and return the first row that was altered.
 
-    Keep *rows* and *head* elsewhere: given back as *n* and *hash*, they show as well whether the
-    chain was rewritten as a whole.
+    Store *rows* and *head* elsewhere, and pass them back as *n* and *hash*: they also reveal a
+    chain that was rewritten as a whole.
     """
     if (n is None) != (hash is None):
-        msg = "a row that was noted is told by both n and hash: give both, or neither"
+        msg = "a recorded row has both n and hash: give both, or neither"
         raise UsageError(msg)
     noted = None if n is None or hash is None else (n, hash)
     return verdict_to_json(await reach.memory.verify_audit(reach.scope, noted=noted))

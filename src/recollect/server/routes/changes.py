@@ -1,4 +1,4 @@
-"""Changes: what became different in a scope, as it happens."""
+"""Stream the changes of a scope."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ LAST_EVENT_ID_CHARACTERS_MAX: Final = 64
 _PLACE: Final = re.compile(r"([0-9]{1,18}):([0-9]{1,18})")
 
 
-@router.get("/changes", summary="What changes in a scope", response_model=None)
+@router.get("/changes", summary="Stream the changes of a scope", response_model=None)
 async def changes(
     reach: Reading,
     last_event_id: Annotated[str | None, Header(max_length=LAST_EVENT_ID_CHARACTERS_MAX)] = None,
 ) -> FollowingResponse:
     """
-    Stream what changes in the scope from now on, or from where a reader stopped.
+    Stream the changes of the scope from now on, or from the Last-Event-ID.
 
-    After ``reset`` a reader reads anew what it shows: something was erased.
+    After the event ``reset``, reload everything: something was erased.
     """
     return FollowingResponse(reach, _Reader(reach, read_place(reach.scope, last_event_id)))
 
@@ -46,13 +46,13 @@ def read_place(scope: Scope, last_event_id: str | None) -> Cursor | None:
         return None
     found = _PLACE.fullmatch(last_event_id)
     if found is None:
-        msg = f"{last_event_id!r} is no Last-Event-ID of this stream: leave it out to begin anew"
+        msg = f"{last_event_id!r} is not a Last-Event-ID of this stream: omit it to start anew"
         raise UsageError(msg)
     return Cursor(scope=scope, epoch=int(found[1]), seq=int(found[2]))
 
 
 class _Reader:
-    """The reader of a stream: where it stands, and what it is told next."""
+    """The reader of a stream, with its cursor."""
 
     __slots__ = ("_given", "_reach", "place")
 
@@ -71,10 +71,10 @@ class _Reader:
     async def look(self) -> list[Event]:
         """Return the events since the last call; without any, the current place."""
         feed, entries = await _read(self._reach, self.place)
-        told = _told(feed, entries, self.place) or [Event()]
+        events = _events_of(feed, entries, self.place) or [Event()]
         self.place = Cursor(scope=self._reach.scope, seq=feed.seq, epoch=feed.epoch)
-        # Only the last has an id, so that a reader that stops between goes on before them.
-        return [*told[:-1], replace(told[-1], id=_id_of(self.place))]
+        # Only the last event has an id, so that a reader that stops halfway gets all of them again.
+        return [*events[:-1], replace(events[-1], id=_id_of(self.place))]
 
 
 async def _read(reach: Reach, place: Cursor) -> tuple[Feed, Sequence[Entry]]:
@@ -82,17 +82,17 @@ async def _read(reach: Reach, place: Cursor) -> tuple[Feed, Sequence[Entry]]:
 
     def read(snapshot: StoreSnapshot) -> tuple[Feed, Sequence[Entry]]:
         (feed,) = snapshot.feeds([place])
-        is_told = not feed.reset or place.epoch == 0
-        told = feed.entries if is_told else ()
-        return feed, snapshot.entries([(reach.scope, each.uid) for each in told])
+        # A reset is sent without entries: the reader reloads.
+        changed = feed.entries if not feed.reset or place.epoch == 0 else ()
+        return feed, snapshot.entries([(reach.scope, each.uid) for each in changed])
 
     return await reach.service.memory.store.read(read)
 
 
-def _told(feed: Feed, entries: Sequence[Entry], place: Cursor) -> list[Event]:
+def _events_of(feed: Feed, entries: Sequence[Entry], place: Cursor) -> list[Event]:
     """Return the events of a feed: a reset, or each change once."""
-    is_begun = place.epoch == 0  # nothing was there before, so that nothing is to be reset
-    if feed.reset and not is_begun and (feed.epoch, feed.seq) != (place.epoch, place.seq):
+    is_first = place.epoch == 0  # the scope was empty before: there is nothing to reset
+    if feed.reset and not is_first and (feed.epoch, feed.seq) != (place.epoch, place.seq):
         return [Event(name="reset", content={"seq": feed.seq})]
     changed = [Event(name="change", content={**_named(each), "seq": feed.seq}) for each in entries]
     if feed.removed:

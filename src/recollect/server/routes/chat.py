@@ -1,4 +1,4 @@
-"""Chat: a message is kept, answered with what is remembered, and the answer is kept, too."""
+"""Chat: store a message, answer it with the remembered context, and store the answer."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ NO_MODEL: Final = (
 )
 
 
-@router.post("/chat", summary="Say something, and be answered", response_model=None)
+@router.post("/chat", summary="Send a message and stream the answer", response_model=None)
 async def chat(
     reach: Writing, asked: ChatRequest, idempotency_key: IdempotencyKey = None
 ) -> StreamingResponse:
     """
-    Keep what the user says, and stream the answer, which is kept as well.
+    Store the user's message, and stream the answer, which is stored as well.
 
-    The first event, `kept`, tells that the message is on disk. Leaving early keeps what was
-    streamed by then. Said again under the same `Idempotency-Key` it is kept once, and answered
-    with the answer that was kept; while that is being given, it is waited for.
+    The first event, `kept`, means that the message is on disk. If you disconnect early, the answer
+    up to then is stored. Repeated under the same `Idempotency-Key`, the message is stored once and
+    the stored answer is returned; a repetition during the answer waits for it.
     """
     reach.may("read")
     service = reach.service
@@ -59,39 +59,38 @@ async def chat(
         settings=settings or None,
     )
     said = await bot.hear(asked.text, idempotency_key=idempotency_key)
-    turn = _turn(
-        reach, bot, said, may_be_again=idempotency_key is not None, tells_prompt=asked.prompt
-    )
+    turn = _turn(reach, bot, said, may_repeat=idempotency_key is not None, with_prompt=asked.prompt)
     return event_stream(reach, turn)
 
 
 async def _turn(
-    reach: Reach, bot: Chatbot, said: Message, *, may_be_again: bool, tells_prompt: bool
+    reach: Reach, bot: Chatbot, said: Message, *, may_repeat: bool, with_prompt: bool
 ) -> AsyncGenerator[Event, None]:
-    """Report that a message is stored, and answer it, unless it was answered before."""
+    """Report that a message is stored, and answer it, or repeat its stored answer."""
     yield Event(name="kept", content={"user": message_to_json(said)})
     async with reach.service.answers.alone((reach.scope, said.thread, said.id)):
-        given = await bot.answer_to(said) if may_be_again else None
-        if given is None:
-            answers = _answer(reach, bot, said, tells_prompt=tells_prompt)
+        stored = await bot.answer_to(said) if may_repeat else None
+        if stored is None:
+            answers = _answer(reach, bot, said, with_prompt=with_prompt)
         else:
-            answers = _told(reach, bot, said, given)
+            answers = _repeat_answer(reach, bot, said, stored)
         async with aclosing(answers):
             async for event in answers:
                 yield event
 
 
-async def _told(
+async def _repeat_answer(
     reach: Reach, bot: Chatbot, said: Message, kept: Message
 ) -> AsyncGenerator[Event, None]:
-    """Repeat an answer that was given before."""
+    """Yield the events of an answer that was stored before."""
     yield Event(name="token", content={"text": kept.text})
     yield Event(name="done", content=await _done(reach, said, kept, await bot.known(said), None))
 
 
 async def _answer(
-    reach: Reach, bot: Chatbot, said: Message, *, tells_prompt: bool
+    reach: Reach, bot: Chatbot, said: Message, *, with_prompt: bool
 ) -> AsyncGenerator[Event, None]:
+    """Yield the answer's tokens, then what it used; or one error."""
     if bot.model is None:
         known = await bot.known(said)
         yield Event(name="done", content=await _done(reach, said, None, known, NO_MODEL))
@@ -102,7 +101,7 @@ async def _answer(
                 yield Event(name="token", content={"text": piece})
         note(reach, said.text, [each.entry for each in answer.known.entries])
         done = await _done(reach, said, answer.kept, answer.known, None)
-        if tells_prompt:
+        if with_prompt:
             done = {**done, "prompt": prompt_to_json(answer.request)}
         yield Event(name="done", content=done)
     except RecollectError as error:
@@ -128,7 +127,7 @@ async def _done(
 
 
 def prompt_to_json(request: ModelRequest) -> JsonObject:
-    """Return a prompt as the model got it, with an estimate of its tokens."""
+    """Return a prompt as it was sent to the model, with an estimate of its tokens."""
     turns: list[Json] = [{"role": each.role, "text": each.text} for each in request.turns]
     texts = (request.system, *(each.text for each in request.turns))
     return {

@@ -1,4 +1,4 @@
-"""The context of a prompt: what a model should be told before its next turn."""
+"""The context of a prompt: what a model should know before its next turn."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from recollect.wire.contexts import context_to_json
 router: Final = APIRouter(prefix="/v1", tags=["recall"])
 
 
-@router.post("/context", summary="What a prompt should be told")
+@router.post("/context", summary="Build the context of a prompt")
 async def context(reach: Reading, asked: ContextRequest) -> JsonAnswer:
     """
-    Return the profile, and the memories and messages that bear on a query, as text with sources.
+    Return the profile, and the memories and messages relevant to a query, as text with sources.
 
-    No model is called. The text costs no more than the budget, as it is rendered, and holds
-    nothing that the prompt shows already. A query that asks for nothing gets the profile alone.
+    No model is called. The rendered text stays within the budget, and leaves out what the prompt
+    already shows. A query that asks for nothing gets only the profile.
     """
     if asked.below:
         reach.may("read", below=True)

@@ -1,4 +1,4 @@
-"""Erasing: first what would go, then, confirmed, everywhere, with a receipt."""
+"""Erasure in two steps: a preview with a token, and its confirmation, which leaves a receipt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recollect.records import JsonObject, PutSideRecord, Scope
 from recollect.server.authorization import RESERVED
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import Below, Erasing, IdempotencyKey, Reach
-from recollect.server.langgraph.run_records import forget_erased
+from recollect.server.langgraph.run_records import delete_erased
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.erase_requests import ConfirmationRequest, EraseRequest, TargetInput
 from recollect.stores.json_pointers import texts_in
@@ -31,7 +31,7 @@ from recollect.wire.erasures import ErasePreview, preview_to_json, receipt_to_js
 
 
 class _Counts(BaseModel):
-    """How much an erase would take."""
+    """Number of records that an erase would remove."""
 
     messages: int
     memories: int
@@ -39,7 +39,7 @@ class _Counts(BaseModel):
 
 
 class _ShownErase(BaseModel):
-    """The erase that a token confirms: its target, the counts that were shown, and until when."""
+    """The content of a token: the erase target, the counts of the preview, and the expiry."""
 
     target: TargetInput
     counts: _Counts
@@ -48,16 +48,16 @@ class _ShownErase(BaseModel):
 
 router: Final = APIRouter(prefix="/v1/erase", tags=["erase"])
 CONFIRM_S: Final = 600.0
-"""So long what was previewed can be confirmed."""
+"""Lifetime of a confirmation token."""
 ERASURE: Final = "ServiceErasure"
-"""The kind of the side records that hold the id of a receipt, and marks of the erased scope."""
+"""Kind of the side records with the id of a receipt and opaque marks of the erased scope."""
 _CONFIRMATION: Final = "confirmation"
 _PAGE: Final = 500
 
 
-@router.post("/preview", summary="What an erase would take")
+@router.post("/preview", summary="Preview an erase")
 async def preview(reach: Erasing, asked: EraseRequest) -> JsonAnswer:
-    """Count what would go, and give a token that confirms exactly this for ten minutes."""
+    """Count what would be erased, and return a token that confirms exactly this for 10 minutes."""
     target = asked.target.target()
     if isinstance(target, EraseScope) and target.below:
         reach.may("erase", below=True)
@@ -69,22 +69,22 @@ async def preview(reach: Erasing, asked: EraseRequest) -> JsonAnswer:
     return preview_to_json(ErasePreview(**dict(counts), confirm=token, expires_at=expires_at))
 
 
-@router.post("", summary="Erase what was previewed")
+@router.post("", summary="Erase a previewed target")
 async def erase(
     reach: Erasing, asked: ConfirmationRequest, idempotency_key: IdempotencyKey = None
 ) -> JsonAnswer:
     """
-    Erase what the token confirms, with what rests on it alone, from values, history and files.
+    Erase the token's target, and what rests on it alone, from values, history and files.
 
-    It is refused if it would take anything else than was shown: preview it again.
+    It is refused (409) if the counts have changed since the preview: preview again.
     """
     store, noted_in = reach.memory.store, receipts_scope(reach.principal.tenant)
-    # Unique: the confirmation expires long before its key is forgotten and may be used again.
+    # Unique: a confirmation expires long before its idempotency key may be reused.
     name = idempotency_key and await store.keyed("erase", idempotency_key, asked.confirm)
 
     async def act(memory: Recollect) -> JsonAnswer:
         receipt = await _erase(reach, asked.confirm)
-        # Noting the receipt is what has the key: the scope may be gone with all that it held.
+        # The receipt holds the idempotency key, since the erased scope may no longer exist.
         await note_receipt(reach, receipt, name or receipt.id, memory)
         return receipt_to_json(receipt)
 
@@ -100,16 +100,16 @@ async def erase(
 
 async def _erase(reach: Reach, confirmation: str) -> EraseReceipt:
     """
-    Erase what a token confirms.
+    Erase the target of a token.
 
     Raises:
-        ConflictError: It would take anything else than was shown.
+        ConflictError: The counts have changed since the preview.
     """
     target, shown = _confirmed(reach, confirmation)
     if isinstance(target, EraseScope) and target.below:
         reach.may("erase", below=True)
     if await _counted(reach, target) != shown:
-        msg = "what would be erased has changed since the preview: preview it again"
+        msg = "the records to erase have changed since the preview: preview it again"
         raise ConflictError(msg)
     return await erase_target(reach, target)
 
@@ -120,7 +120,7 @@ async def _counted(reach: Reach, target: EraseTarget) -> _Counts:
 
 
 async def erase_target(reach: Reach, target: EraseTarget) -> EraseReceipt:
-    """Erase *target* from the scope of *reach*, and from what the service keeps of it."""
+    """Erase *target* from the scope of *reach*, and from the service's caches and counts."""
     memory = reach.memory
     with memory_span("delete_memory"):
         receipt = await memory.erase(reach.scope, target)
@@ -128,22 +128,22 @@ async def erase_target(reach: Reach, target: EraseTarget) -> EraseReceipt:
     reach.service.columns.forget(reach.scope)
     if isinstance(target, EraseScope):
         await reach.service.usage.forget(reach.scope, below=target.below)
-        await forget_erased(memory, reach.scope, below=target.below)
+        await delete_erased(memory, reach.scope, below=target.below)
     elif isinstance(target, EraseThread):
-        await forget_erased(memory, reach.scope, thread=target.thread)
+        await delete_erased(memory, reach.scope, thread=target.thread)
     return receipt
 
 
 def _confirmed(reach: Reach, token: str) -> tuple[EraseTarget, _Counts]:
     """
-    Return what a token confirms, and the preview shown for it.
+    Return the target and the previewed counts of a token.
 
     Raises:
         UsageError: The token belongs to another key or scope, or has expired.
     """
     service = reach.service
-    told = service.signer.value(token, _CONFIRMATION, reach.principal.key_id, reach.scope)
-    held = _ShownErase.model_validate(told)
+    content = service.signer.value(token, _CONFIRMATION, reach.principal.key_id, reach.scope)
+    held = _ShownErase.model_validate(content)
     if held.until <= service.now():
         msg = f"the confirmation is older than {CONFIRM_S:g} s (CONFIRM_S): preview it again"
         raise UsageError(msg)
@@ -164,22 +164,22 @@ def _marks(reach: Reach, scope: Scope) -> list[str]:
 async def note_receipt(
     reach: Reach, receipt: EraseReceipt, key: str, memory: Recollect | None = None
 ) -> None:
-    """Note at *key*, through a view of the memory, that a receipt is of the scope of *reach*."""
-    # The name of an erased scope may be a person's: only marks of it are kept.
+    """Record at *key* that a receipt belongs to the scope of *reach*."""
+    # The name of an erased scope may be a person's: store only opaque marks of it.
     value: JsonObject = {"receipt": receipt.id, "marks": _marks(reach, reach.scope)}
     note = PutSideRecord(kind=ERASURE, key=key, value=value)
     await (memory or reach.memory).store.apply(receipts_scope(reach.principal.tenant), [note])
 
 
-@router.get("/receipts", summary="What was erased")
+@router.get("/receipts", summary="List the receipts of erases")
 async def receipts(
     reach: Erasing,
     below: Below = False,
     unclean: Annotated[
-        bool, Query(description="Only those whose bytes are not gone from the files yet.")
+        bool, Query(description="Only those whose bytes are not removed from the files yet.")
     ] = False,
 ) -> JsonAnswer:
-    """Return the receipts of what was erased through this service, the newest first."""
+    """Return the receipts of erases made through this service, newest first."""
     if below:
         reach.may("erase", below=True)
     mark = _marks(reach, reach.scope)[-1]

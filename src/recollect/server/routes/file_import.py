@@ -1,4 +1,4 @@
-"""Import of files as other programs write them: what the command line reads, sent by a browser."""
+"""Import of files of other programs, uploaded in any form that `recollect import` reads."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from recollect.stores.validation import ID_CHARACTERS_MAX
 
 router: Final = APIRouter(prefix="/v1", tags=["transfer"])
 REFUSED_MAX: Final = 200
-"""So many refused rows are told; the count is of all."""
+"""Maximum refused rows in a report; the count covers all."""
 _EXPORTED: Final = (
-    "it is a record of an export, which goes back to its own scopes: POST /v1/import takes it"
+    "it is a record of an export, which belongs to its own scopes: send it to POST /v1/import"
 )
-_BELOW: Final = "it belongs to a scope below, for which the key lacks the permission below"
+_BELOW: Final = "it belongs to a scope below, and the key lacks the permission 'below'"
 
 
 @router.post(
@@ -63,24 +63,24 @@ async def import_file(
         Query(
             min_length=1,
             max_length=ID_CHARACTERS_MAX,
-            description="The name of the file, which names a chat that has none.",
+            description="The name of the file, used for a chat without a name.",
             examples=["chats.jsonl"],
         ),
     ],
     timezone: Annotated[
-        str, Query(max_length=100, description="Where times without a zone are from.")
+        str, Query(max_length=100, description="The time zone of times without one.")
     ] = "UTC",
     thread: Name | None = None,
     restore_erased: Annotated[
         bool,
-        Query(description="What was erased here as well, which needs the permission `admin`."),
+        Query(description="Also import data erased here; this needs the permission `admin`."),
     ] = False,
 ) -> StreamingResponse:
     """
-    Import a file, plain or packed, in any form that `recollect import` knows; idempotent.
+    Import a file, plain or compressed, in any form that `recollect import` reads; idempotent.
 
-    The answer is a stream of events: `progress` with the rows so far, then `done` with the report,
-    or `error`. What was kept before an error stays. Exports are taken by `/v1/import`.
+    The response is a stream of events: `progress` with the rows so far, then `done` with the
+    report, or `error`. Rows stored before an error stay. Send exports to `/v1/import`.
     """
     if restore_erased:
         reach.may("admin")
@@ -94,7 +94,7 @@ async def import_file(
 
 
 async def _received(request: Request, name: str, stack: ExitStack) -> InputFile:
-    """Receive a body into a file without a name, so that nothing is left of it afterwards."""
+    """Receive a body into an unnamed temporary file, which vanishes when it is closed."""
     held = await to_thread.run_sync(lambda: tempfile.TemporaryFile(buffering=0))  # noqa: SIM115
     stack.enter_context(held)
     size = 0
@@ -107,20 +107,20 @@ async def _received(request: Request, name: str, stack: ExitStack) -> InputFile:
 
 @dataclass(slots=True)
 class _Refusals:
-    """The refused rows of an import that are told."""
+    """The first refused rows of an import."""
 
-    told: list[Json] = field(default_factory=list)
+    rows: list[Json] = field(default_factory=list)
 
     def add(self, refused: Refused) -> None:
-        """Note a refused row."""
-        if len(self.told) < REFUSED_MAX:
-            self.told.append({"place": refused.place, "reason": refused.reason})
+        """Add a refused row, unless ``REFUSED_MAX`` are listed."""
+        if len(self.rows) < REFUSED_MAX:
+            self.rows.append({"place": refused.place, "reason": refused.reason})
 
 
 async def _imported(
     reach: Reach, source: InputFile, rows: Iterator[Row], *, restore_erased: bool
 ) -> AsyncGenerator[Event, None]:
-    """Keep the rows batch by batch, and tell how far that is."""
+    """Store the rows in batches, and yield the progress."""
     refusals = _Refusals()
     intake = open_intake(reach.memory, restore_erased=restore_erased)
     tally = ImportCounts(refusals.add, intake)
@@ -149,7 +149,7 @@ def _may_below(reach: Reach) -> bool:
 
 
 def _admitted(rows: Iterator[Row], *, may_below: bool) -> Iterator[Row]:
-    """Yield the rows that the key may write; refuse records that name scopes of their own."""
+    """Yield the rows that the key may write, and refusals in place of the others."""
     for row in rows:
         if isinstance(row, Archived):
             yield Refused(place=row.place, reason=_EXPORTED)
@@ -168,7 +168,7 @@ def _report(
         "rows": found.rows,
         "taken": found.taken,
         "present": found.present,
-        "refused": refusals.told,
+        "refused": refusals.rows,
         "refused_count": found.refused,
         "changed": dict(found.changed),
         "erased_count": found.erased,

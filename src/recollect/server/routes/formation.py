@@ -1,4 +1,4 @@
-"""Formation: what waits for it, doing it now, holding it up, and what it did."""
+"""Formation: list pending threads, form now, pause, resume and retry, and list receipts."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _FORMATIONS: Final = "formations"
 _PAGE: Final = 200
 
 
-@router.get("/formation/pending", summary="What waits to be formed")
+@router.get("/formation/pending", summary="List pending formation")
 async def pending(
     reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
 ) -> JsonAnswer:
-    """Return the threads with pending formation, with countdowns, and the model's state."""
+    """Return the threads with pending formation, their countdowns, and the model's state."""
     memory = reach.memory
 
     async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Thread]:
@@ -71,13 +71,13 @@ def _breaker(reach: Reach) -> JsonAnswer | None:
     }
 
 
-@router.post("/form", summary="Form now what waits")
+@router.post("/form", summary="Form now")
 async def form(reach: Writing, asked: ThreadRequest | None = None) -> JsonAnswer:
     """
-    Form what waits in a thread, or in the scope; the answer comes when it has ended.
+    Form what is pending in a thread or in the scope, and respond when it has ended.
 
-    It says how each formation ended: one whose model cannot be used leaves no receipt. What is
-    stored is audited under the key that asked.
+    The response has the result of each formation; one whose model cannot be used leaves no receipt.
+    Changes are audited under the caller's key.
     """
     thread = asked.thread if asked else None
     if thread is not None:
@@ -94,9 +94,9 @@ async def form(reach: Writing, asked: ThreadRequest | None = None) -> JsonAnswer
 
 
 def _result(reach: Reach, result: FormationResult) -> JsonAnswer:
-    """Return how a formation ended; the words of a provider only to who administers the service."""
-    is_told = result.outage is None or _is_admin(reach)
-    return {"end": result.end, "reason": result.reason if is_told else ""}
+    """Return how a formation ended; a provider's error text only for administrators."""
+    is_shown = result.outage is None or _is_admin(reach)
+    return {"end": result.end, "reason": result.reason if is_shown else ""}
 
 
 def _is_admin(reach: Reach) -> bool:
@@ -107,19 +107,19 @@ def _is_admin(reach: Reach) -> bool:
 async def pause(
     reach: Writing, asked: ThreadRequest | None = None, idempotency_key: IdempotencyKey = None
 ) -> JsonAnswer:
-    """Pause formation of a thread, or of all threads that the scope has now; return how many."""
-    return await _steered(reach, asked, idempotency_key, "pause", Recollect.pause)
+    """Pause formation of a thread, or of all present threads of the scope; return the number."""
+    return await _steer(reach, asked, idempotency_key, "pause", Recollect.pause)
 
 
 @router.post("/formation/resume", summary="Resume formation")
 async def resume(
     reach: Writing, asked: ThreadRequest | None = None, idempotency_key: IdempotencyKey = None
 ) -> JsonAnswer:
-    """Resume formation of a thread, or of all threads of the scope; return how many."""
-    return await _steered(reach, asked, idempotency_key, "resume", Recollect.resume)
+    """Resume formation of a thread, or of all threads of the scope; return the number."""
+    return await _steer(reach, asked, idempotency_key, "resume", Recollect.resume)
 
 
-async def _steered(
+async def _steer(
     reach: Reach,
     asked: ThreadRequest | None,
     key: str | None,
@@ -136,14 +136,14 @@ async def _count_of(repeated: RepeatedRequestError) -> int:
     return repeated.count
 
 
-@router.post("/formation/retry", summary="Retry what was given up")
+@router.post("/formation/retry", summary="Retry failed formation")
 async def retry(
     reach: Writing, asked: RetryRequest | None = None, idempotency_key: IdempotencyKey = None
 ) -> JsonAnswer:
     """
-    Let messages that were given up wait again, due at once; say how many.
+    Queue messages whose formation was given up, due at once; return their number.
 
-    Those of a thread, of all threads of the scope, or of one dead formation.
+    They are those of a thread, of all threads of the scope, or of one dead formation.
     """
     asked = asked or RetryRequest()
     thread, formation_id = asked.thread, asked.formation
@@ -154,7 +154,7 @@ async def retry(
         if formation_id is not None:
             return await memory.retry(reach.scope, thread, formation_id=formation_id)
         count = await reach.memory.retry(reach.scope, thread)
-        # The last change has the key: a retry that was cut off before it is made again whole.
+        # Record the key last: a retry that is cut off before is repeated as a whole.
         await request.note_count(count)
         return count
 
@@ -162,7 +162,7 @@ async def retry(
     return {"messages": await request.answer(act, _count_of)}
 
 
-@router.get("/formations", summary="What formation did")
+@router.get("/formations", summary="List formation receipts")
 async def formations(
     reach: Reading,
     status: FormationStatus | None = None,
@@ -170,7 +170,7 @@ async def formations(
     cursor: CursorParameter = None,
     limit: Limit = LIMIT,
 ) -> JsonAnswer:
-    """Return the receipts of formations, the newest of each scope first."""
+    """Return the receipts of formations, newest of each scope first."""
     memory = reach.memory
 
     async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Formation]:
@@ -183,9 +183,9 @@ async def formations(
     }
 
 
-@router.get("/formations/{formation}", summary="What one formation did")
+@router.get("/formations/{formation}", summary="Get a formation receipt")
 async def formation(reach: Reading, formation: str) -> JsonAnswer:
-    """Return the whole receipt of a formation: what became of each message, why, and its cost."""
+    """Return the full receipt of a formation: the outcome of each message, and the cost."""
     found = await reach.memory.formation(reach.scope, formation)
     if found is None:
         msg = f"there is no formation {formation!r} in this scope: GET /v1/formations lists them"

@@ -1,4 +1,4 @@
-"""The graph of a scope's facts: what stands around an entity, or the best connected ones."""
+"""The graph of a scope's facts: the neighbourhood of an entity, or the most connected ones."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ async def graph(
     known_at: Annotated[Time | None, Query(description="As it was believed at this time.")] = None,
 ) -> JsonAnswer:
     """
-    Return the entities within *depth* steps of one, nearest first, or those with most facts.
+    Return the entities within *depth* steps of one, nearest first, or those with the most facts.
 
-    *more* says that there are others than the *limit* admits.
+    *more* is true if the *limit* left some out.
     """
     if known_at is None:
         view = await read_once(reach.memory, reach.scope)
@@ -58,7 +58,7 @@ async def graph(
 
 
 def _by_degree(view: GraphSnapshot, facts: list[KnownFact]) -> list[str]:
-    """Return the entities that facts name, those with most of them first."""
+    """Return the entities that facts name, by number of facts."""
     degrees: dict[str, int] = {}
     for fact in facts:
         for key in _ends(view, fact):
@@ -67,7 +67,7 @@ def _by_degree(view: GraphSnapshot, facts: list[KnownFact]) -> list[str]:
 
 
 def _ends(view: GraphSnapshot, fact: KnownFact) -> list[str]:
-    """Return the keys of the entities that a fact is about."""
+    """Return the keys of a fact's subject and object."""
     named = [fact.subject_key] if fact.object_key is None else [fact.subject_key, fact.object_key]
     return [view.aliases.key_of(each) for each in named]
 

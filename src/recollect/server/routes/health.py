@@ -1,4 +1,4 @@
-"""Whether it lives and is ready, its figures, and what load balancers and Studio ask for."""
+"""Liveness, readiness, health and metrics, for load balancers, Prometheus and LangGraph Studio."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from recollect.wire.health import health_to_json
 router: Final = APIRouter(tags=["operations"])
 guarded: Final = APIRouter(prefix="/v1/health", tags=["operations"])
 WAITING_MAX: Final = 1_000
-"""So many threads that wait are counted at most."""
+"""Pending threads are counted up to this number."""
 
 
 def service_of(request: Request) -> Service:
-    """Return the service that was asked."""
+    """Return the service that handles the request."""
     service: Service = request.app.state.service
     return service
 
 
-@router.get("/health/live", summary="Whether the process answers")
+@router.get("/health/live", summary="Liveness")
 async def live() -> JsonAnswer:
     """Report that the process responds."""
     return {"status": "ok"}
 
 
-@router.get("/health/ready", summary="Whether it can keep and recall", response_model=None)
+@router.get("/health/ready", summary="Readiness", response_model=None)
 async def ready(request: Request) -> Response | JsonAnswer:
     """
     Report whether the store responds, and whether background work fails (``degraded``).
@@ -73,50 +73,50 @@ async def _may_see_details(service: Service, request: Request) -> bool:
 
 async def answer_health(service: Service) -> JsonAnswer:
     """Return the health of the memory, with the backlog of each background task."""
-    told = health_to_json(await service.memory.health())
+    health = health_to_json(await service.memory.health())
     embedder, model = _embedder_of(service), service.memory.worker is not None
-    return {**told, "embedder": embedder, "model": model}
+    return {**health, "embedder": embedder, "model": model}
 
 
 def _embedder_of(service: Service) -> str:
     try:
         return service.memory.embedder or "none"
-    except EmbedderError:  # it could not say its name yet
+    except EmbedderError:  # its name is not known yet
         return "unknown"
 
 
-@guarded.get("", summary="How the memory and its background work are")
+@guarded.get("", summary="Health of the memory and its background tasks")
 async def health(reach: Administering) -> JsonAnswer:
     """
-    Return status, latency of the store, and of each background task its last success and error.
+    Return the status, the latency of the store, and each background task's last success and error.
 
-    The status is ``down`` if the store does not answer, ``degraded`` if any task is failing. The
-    tasks are those of the process that answers.
+    The status is ``down`` if the store does not respond, ``degraded`` if any task is failing. The
+    tasks are those of the responding process.
     """
     return await answer_health(reach.service)
 
 
-@router.get("/metrics", summary="Figures for Prometheus", response_class=Response)
+@router.get("/metrics", summary="Prometheus metrics", response_class=Response)
 async def metrics(request: Request) -> Response:
-    """Return the figures; without the setting open_metrics this needs a key that may ``admin``."""
+    """Return the metrics; without the setting open_metrics this needs the permission ``admin``."""
     service = service_of(request)
     if not service.settings.open_metrics:
         granted(await authenticated(service, Headers(scope=request.scope)), "admin")
     try:
         page = await service.memory.pending(limit=WAITING_MAX)
         service.metrics.waiting.set(len(page.rows))
-    except RecollectError as error:  # a store that is away leaves the last count
-        LOG.warning("what waits was not counted: %s", summary_of(error))
+    except RecollectError as error:  # the gauge keeps its last value
+        LOG.warning("pending threads were not counted: %s", summary_of(error))
     return Response(service.metrics.exposition(), media_type=service.metrics.media_type)
 
 
-@router.get("/ok", summary="Whether the process answers")
+@router.get("/ok", summary="Liveness, as LangGraph's clients ask")
 async def ok() -> JsonAnswer:
     """Report that the process responds."""
     return {"ok": True}
 
 
-@router.get("/info", summary="What this is")
+@router.get("/info", summary="Version")
 async def info() -> JsonAnswer:
     """Return the version."""
     return {"version": __version__, "name": "recollect", "flags": {"store": True}}

@@ -1,4 +1,4 @@
-"""Keys: who administers a scope gives keys to it and below it, and takes them back."""
+"""API keys: administrators of a scope create, rotate and revoke keys to it and below it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from recollect.wire.administration import key_to_json
 
 
 async def caller_key(request: Request) -> str:
-    """Return the API key that a request came with, empty where none is asked for."""
+    """Return the API key of a request, empty when authentication is off."""
     return "" if request.app.state.service.everybody else key_in(request.headers)
 
 
@@ -28,14 +28,14 @@ CallerKey = Annotated[str, Depends(caller_key)]
 router: Final = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=NamedRoute)
 
 
-@router.get("", summary="The keys of a scope and below it")
+@router.get("", summary="List the keys of a scope and below it")
 async def keys(reach: Administering) -> JsonAnswer:
     """Return the keys that are bound to the scope or below it, oldest first."""
     found = await reach.service.keys.all(reach.scope)
     return {"keys": [key_to_json(each, reach.relative) for each in found], "cursor": None}
 
 
-@router.post("", summary="Make a key", status_code=201)
+@router.post("", summary="Create a key", status_code=201)
 async def create(
     reach: Administering,
     asked: KeyRequest,
@@ -54,7 +54,7 @@ async def create(
         return key_to_json(key, reach.relative) | {"key": secret}
 
     async def again(_: object) -> JsonAnswer:
-        return await _shown_again(reach, source("id", "", 0).hex()[:ID_CHARACTERS], source)
+        return await _repeat_secret(reach, source("id", "", 0).hex()[:ID_CHARACTERS], source)
 
     keyed = RepeatableRequest(reach, idempotency_key, "create", asked.model_dump(mode="json"))
     return await keyed.answer(act, again, scope=KEYS_SCOPE)
@@ -62,11 +62,11 @@ async def create(
 
 def _source(reach: Reach, caller: str, idempotency_key: str | None, operation: str) -> SecretSource:
     """
-    Return where the secret of a new key comes from.
+    Return the source of a new key's secret.
 
-    Under an idempotency key it can be told again, though the store keeps a digest alone: it is
-    derived from what the service signs with and from the caller's own key, so that neither the
-    store nor the caller can make it without the other.
+    Under an idempotency key the response must be repeatable, although the store keeps only a
+    digest. The secret is then derived from the service's signing secret and the caller's own key,
+    so that neither of the two is enough to recreate it.
     """
     if idempotency_key is None:
         return random_secret
@@ -78,17 +78,17 @@ def _source(reach: Reach, caller: str, idempotency_key: str | None, operation: s
     return derived
 
 
-async def _shown_again(reach: Reach, id_: str, source: SecretSource) -> JsonAnswer:
+async def _repeat_secret(reach: Reach, id_: str, source: SecretSource) -> JsonAnswer:
     """
-    Return a key that was made, or rotated, with secrets of a source.
+    Return a key that was created or rotated before, with its secret.
 
     Raises:
-        GoneError: It was revoked, or has another secret by now.
+        GoneError: The key was revoked, or has another secret by now.
     """
     try:
         key = await _administered(reach, id_)
     except NotFoundError as error:
-        msg = f"the key {id_!r} was revoked since: make another one under a new idempotency key"
+        msg = f"the key {id_!r} was revoked since: create another under a new idempotency key"
         raise GoneError(msg) from error
     secret = reach.keys_in(reach.memory, source).recreate_secret(key)
     return key_to_json(key, reach.relative) | {"key": secret}
@@ -105,7 +105,7 @@ async def _administered(reach: Reach, id_: str) -> Key:
     """
     found = await reach.service.keys.key(id_)
     if found.scope[: len(reach.scope)] != reach.scope:
-        msg = f"there is no key {id_!r}: GET /v1/keys lists those that there are"
+        msg = f"there is no key {id_!r}: GET /v1/keys lists the existing keys"
         raise NotFoundError(msg)
     check_giving(reach.principal, found.permissions)
     return found
@@ -127,7 +127,7 @@ async def revoke(reach: Administering, id: str, idempotency_key: IdempotencyKey 
     return await keyed.answer(act, again, scope=KEYS_SCOPE)
 
 
-@router.post("/{id}/rotate", summary="Give a key another secret")
+@router.post("/{id}/rotate", summary="Rotate a key")
 async def rotate(
     reach: Administering,
     id: str,
@@ -145,7 +145,7 @@ async def rotate(
         return key_to_json(key, reach.relative) | {"key": secret}
 
     async def again(_: object) -> JsonAnswer:
-        return await _shown_again(reach, id, source)
+        return await _repeat_secret(reach, id, source)
 
     keyed = RepeatableRequest(reach, idempotency_key, "rotate", id, overlap_s)
     return await keyed.answer(act, again, scope=KEYS_SCOPE)

@@ -26,7 +26,7 @@ router: Final = APIRouter(prefix="/v1", tags=["service"])
 _SCOPES: Final = "scopes"
 
 
-@router.get("/me", summary="Who the key is, and what the service can do")
+@router.get("/me", summary="The caller's key, and the service's features")
 async def me(reach: Reading) -> JsonAnswer:
     """Return the key's permissions and scope, and the service's configuration."""
     service = reach.service
@@ -52,7 +52,7 @@ async def me(reach: Reading) -> JsonAnswer:
 
 
 def _limits(settings: Settings) -> JsonObject:
-    """Return what requests are held to."""
+    """Return the limits on requests."""
     return {
         "body_bytes_max": settings.body_bytes_max,
         "import_bytes_max": settings.import_bytes_max,
@@ -70,7 +70,7 @@ def _limits(settings: Settings) -> JsonObject:
 async def scopes(
     reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
 ) -> JsonAnswer:
-    """Return the scope that is meant, or it and all below it that hold something, in order."""
+    """Return the requested scope; with *below* it and those below that hold something, in order."""
     if not below:
         return {"scopes": [reach.relative(reach.scope)], "cursor": None}
     reach.may("read", below=True)

@@ -1,4 +1,4 @@
-"""Memories: listed, read, written, deleted, and their history."""
+"""Memories: list, read, write and delete them, and read their history."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ State = Literal["active", "quarantined", "rejected"]
 _MEMORIES: Final = "memories"
 OFFSET_MAX: Final = 2**31
 ORDER: Final = (
-    "Sorted, and with `counts` of the whole: by time, by type, or by how often recalls returned "
-    "each since the service started."
+    "Sort the listing, with `counts` of the whole: by time, by type, or by the number of recalls "
+    "that returned each memory since the service started."
 )
-OFFSET: Final = "With `order`: after so many."
+OFFSET: Final = "With `order`: the number of memories to skip."
 ADDRESS: Final = "/memories/{type}/{key}"
 
 
@@ -78,9 +78,9 @@ async def memories(
     limit: Limit = LIMIT,
 ) -> JsonAnswer:
     """
-    Return memories by scope, type and key; or with *q* those that bear on it, best first.
+    Return memories by scope, type and key; or with *q* those relevant to it, best first.
 
-    With *order* they are sorted, and counted; any part of them can be asked for by its *offset*.
+    With *order* they are sorted and counted, and any page can be requested by its *offset*.
     """
     conditions = read_filter_json(filter)
     _check_listing(order, offset, key=key, q=q, cursor=cursor, known_at=known_at, below=below)
@@ -137,7 +137,7 @@ def _check_listing(
     below: bool,
 ) -> None:
     """
-    Refuse parameters that mean nothing together.
+    Reject parameters that exclude each other.
 
     Raises:
         UsageError: An order with a query, a key or a cursor; an offset or a past without an order.
@@ -151,7 +151,7 @@ def _check_listing(
         msg = "an order goes with offset and limit: leave out q, key and cursor"
         raise UsageError(msg)
     if order == "recalled" and (below or known_at is not None):
-        msg = "recalls are counted of one scope as it is now: leave out below and known_at"
+        msg = "recalls are counted for one scope at present: leave out below and known_at"
         raise UsageError(msg)
 
 
@@ -164,7 +164,7 @@ def _listing_filter(
 
 
 async def _listed(reach: Reach, asked: ListingRequest) -> JsonAnswer:
-    """Return a part of a listing in an order, with the counts of the whole."""
+    """Return a page of a sorted listing, with the counts of the whole."""
     if asked.below:
         reach.may("read", below=True)
     found = await read_listing(reach, asked)
@@ -174,26 +174,26 @@ async def _listed(reach: Reach, asked: ListingRequest) -> JsonAnswer:
         "states": dict(found.listing.states),
         "recalls": found.recalls,
     }
-    told = [memory_to_json(each, reach.relative) for each in found.memories]
-    return {"memories": told, "cursor": None, "counts": counts}
+    page = [memory_to_json(each, reach.relative) for each in found.memories]
+    return {"memories": page, "cursor": None, "counts": counts}
 
 
 def read_filter_json(written: str | None) -> JsonObject | None:
     """
-    Return the conditions that a query parameter holds.
+    Parse the conditions in a query parameter.
 
     Raises:
-        UsageError: It is no JSON object.
+        UsageError: It is not a JSON object.
     """
     if written is None:
         return None
     try:
         found = read_json(written)
     except NotJsonError as error:
-        msg = f"filter is no JSON: {error}"
+        msg = f"filter is not JSON: {error}"
         raise UsageError(msg) from error
     if not isinstance(found, dict):
-        msg = 'filter is a JSON object of conditions, such as {"subject": "Ada"}'
+        msg = 'filter must be a JSON object of conditions, such as {"subject": "Ada"}'
         raise UsageError(msg)
     return found
 
@@ -201,20 +201,20 @@ def read_filter_json(written: str | None) -> JsonObject | None:
 async def _ranked(
     reach: Reach, query: str, where: Where, state: State | None, *, below: bool, limit: int
 ) -> JsonAnswer:
-    """Return the active memories that bear on a query, as recall ranks them."""
+    """Return the active memories relevant to a query, as recall ranks them."""
     if below:
         reach.may("read", below=True)
     found = await reach.memory.recall(reach.scope, query, limit=limit, below=below, where=where)
     memories = [each.content for each in found.entries if isinstance(each.content, Memory)]
-    told = [
+    page = [
         memory_to_json(each, reach.relative) for each in memories if state in {None, each.state}
     ]
-    return {"memories": told, "cursor": None}
+    return {"memories": page, "cursor": None}
 
 
 async def existing_memory(reach: Reach, type_: str, key: str) -> Memory:
     """
-    Return the memory at an address of the scope that is meant.
+    Return the memory at an address of the requested scope.
 
     Raises:
         NotFoundError: There is none.
@@ -227,14 +227,14 @@ async def existing_memory(reach: Reach, type_: str, key: str) -> Memory:
 
 
 def answered(reach: Reach, memory: Memory, response: Response) -> dict[str, Json]:
-    """Return a memory, and its version as the ETag."""
+    """Return a memory, and set its version as the ETag."""
     response.headers["etag"] = etag_of(memory.version)
     return memory_to_json(memory, reach.relative)
 
 
-@router.get(ADDRESS, summary="One memory")
+@router.get(ADDRESS, summary="Get a memory")
 async def memory(reach: Reading, type: TypeName, key: Key, response: Response) -> JsonAnswer:
-    """Return a memory in its present version, which is its ETag."""
+    """Return the current version of a memory; its number is the ETag."""
     return answered(reach, await existing_memory(reach, type, key), response)
 
 
@@ -251,10 +251,10 @@ async def put(
     undo: WantsUndo = False,
 ) -> JsonAnswer:
     """
-    Create a memory (201), or write its next version (200); every field becomes the new one's.
+    Create a memory (201), or write its next version (200), which replaces every field.
 
-    Asked again under the same `Idempotency-Key` nothing is written, and the memory is answered as
-    it is by then.
+    Repeated under the same `Idempotency-Key`, nothing is written, and the response is the current
+    memory.
     """
     write = asked.put(type, key, expected_version(if_match, if_none_match))
     await check_value(reach, type, write.value)
@@ -266,10 +266,10 @@ async def put(
     if written is None and idempotency_key:
         written = await existing_memory(reach, type, key)
     if written is None:
-        msg = f"{type}/{key} was written, and has expired already: give a later expires_at"
+        msg = f"{type}/{key} was written and has already expired: give a later expires_at"
         raise UsageError(msg)
     response.status_code = 201 if written.version == 1 else 200
-    return change.told(answered(reach, written, response))
+    return change.with_token(answered(reach, written, response))
 
 
 @router.delete(ADDRESS, summary="Delete a memory", status_code=204)
@@ -282,11 +282,11 @@ async def delete(
     undo: WantsUndo = False,
 ) -> Response:
     """
-    Remove a memory with its history; its bytes go with the next erase, or with that of it.
+    Delete a memory with its history; its bytes are removed by the next erase.
 
-    With `?undo=true` the answer is 200, and has the token with which it can be taken back; it
-    is refused if that would be too large. With an `Idempotency-Key` it is no error that there is
-    none: it may have been removed before.
+    With `?undo=true` the response is 200 with an undo token, and the request is refused if the
+    token would be too large. With an `Idempotency-Key` a missing memory is no error: the first
+    request may have deleted it.
     """
     if idempotency_key is None:
         await existing_memory(reach, type, key)
@@ -294,18 +294,18 @@ async def delete(
     change = Undoable(reach, undo)
     with memory_span("delete_memory"):
         await change.memory.apply(reach.scope, [write], idempotency_key=idempotency_key)
-    return JSONResponse(change.told({})) if undo else Response(status_code=204)
+    return JSONResponse(change.with_token({})) if undo else Response(status_code=204)
 
 
-@router.get(f"{ADDRESS}/history", summary="All versions of a memory")
+@router.get(f"{ADDRESS}/history", summary="List all versions of a memory")
 async def history(reach: Reading, type: TypeName, key: Key) -> JsonAnswer:
-    """Return every version of a memory with what it rested on, newest first."""
+    """Return every version of a memory with its evidence, newest first."""
     await existing_memory(reach, type, key)
     found = await reach.memory.history(reach.scope, type, key)
     return {"revisions": [revision_to_json(each) for each in reversed(found)]}
 
 
-@router.post("/remember", summary="Keep a sentence as a memory")
+@router.post("/remember", summary="Remember a sentence")
 async def remember(
     reach: Writing,
     asked: RememberRequest,
@@ -313,9 +313,9 @@ async def remember(
     idempotency_key: IdempotencyKey = None,
 ) -> JsonAnswer:
     """
-    Keep a sentence as a memory of the type `Note`; the same sentence is one memory.
+    Store a sentence as a memory of the type `Note`; the same sentence is stored once.
 
-    It rests on no message. What a user said is cited where it is formed: append it to a thread.
+    The memory has no message as evidence. To have a user's words cited, append them to a thread.
     """
 
     async def act(memory: Recollect) -> JsonAnswer:
@@ -331,7 +331,7 @@ async def remember(
 
     async def again(repeated: RepeatedRequestError) -> JsonAnswer:
         if not repeated.memories:
-            raise NotFoundError("what was remembered under this key was deleted since")
+            raise NotFoundError("the memory of this idempotency key was deleted since")
         return answered(reach, await existing_memory(reach, *repeated.memories[0]), response)
 
     found_by = () if asked.source is None else (asked.source,)

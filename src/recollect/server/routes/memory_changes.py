@@ -1,4 +1,4 @@
-"""One change to several memories: all of them or none, taken back with one token."""
+"""Change several memories at once, atomically, with one undo token."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ async def change_memories(
     undo: WantsUndo = False,
 ) -> JsonAnswer:
     """
-    Delete, end, approve or reject several memories, each at the version that was seen.
+    Delete, end, approve or reject several memories, each at the given version.
 
-    If one of them was changed since, or is gone, nothing is done (412, 404).
+    If one of them has changed (412) or is missing (404), nothing is changed.
     """
     change = Undoable(reach, undo)
 
@@ -39,7 +39,7 @@ async def change_memories(
         return await again()
 
     async def again(_: RepeatedRequestError | None = None) -> JsonAnswer:
-        return change.told({"changed": len(asked.memories)})
+        return change.with_token({"changed": len(asked.memories)})
 
     request = RepeatableRequest(reach, idempotency_key, "change", asked.model_dump_json())
     return await request.answer(act, again)
@@ -56,7 +56,7 @@ async def _writes_of(reach: Reach, asked: ChangeMemoriesRequest) -> list[Write]:
     if len(set(addresses)) < len(addresses):
         raise UsageError("a memory is named twice: name each once")
     if asked.at is not None and asked.act != "end":
-        raise UsageError(f"at says since when memories end: leave it out with {asked.act}")
+        raise UsageError(f"at is the time at which memories end: leave it out with {asked.act}")
     return [write for each in asked.memories for write in await _writes_to(reach, asked, each)]
 
 

@@ -1,4 +1,4 @@
-"""Decisions of people about one memory: approved, rejected, restored, ended; its last recalls."""
+"""Review of one memory: approve, reject, restore or end it, and list its recalls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from recollect.wire.elements import time_to_json
 router: Final = APIRouter(prefix="/v1", tags=["memories"], route_class=NamedRoute)
 
 
-@router.post(f"{ADDRESS}/approve", summary="Approve a memory in quarantine")
+@router.post(f"{ADDRESS}/approve", summary="Approve a quarantined memory")
 async def approve(
     reach: Writing,
     type: TypeName,
@@ -41,9 +41,9 @@ async def approve(
     undo: WantsUndo = False,
 ) -> JsonAnswer:
     """
-    Put in force what waits in quarantine, exactly as it waits; name in `If-Match` what was seen.
+    Activate a quarantined memory as it is; send the reviewed version in `If-Match`.
 
-    The answer is the memory that is in force then, which may have been there before.
+    The response is the memory that is active afterwards, which may have existed before.
     """
     expected = expected_version(if_match)
     change = Undoable(reach, undo)
@@ -51,17 +51,17 @@ async def approve(
     async def act(memory: Recollect) -> JsonAnswer:
         await existing_memory(reach, type, key)
         found = await change.noting(memory).approve(reach.scope, type, key, expected=expected)
-        return change.told(answered(reach, found, response))
+        return change.with_token(answered(reach, found, response))
 
     async def again(repeated: RepeatedRequestError) -> JsonAnswer:
         address = repeated.memories[0] if repeated.memories else (type, key)
-        return change.told(answered(reach, await existing_memory(reach, *address), response))
+        return change.with_token(answered(reach, await existing_memory(reach, *address), response))
 
     request = RepeatableRequest(reach, idempotency_key, "approve", type, key, expected)
     return await request.answer(act, again)
 
 
-@router.post(f"{ADDRESS}/reject", summary="Refuse a memory for good")
+@router.post(f"{ADDRESS}/reject", summary="Reject a memory")
 async def reject(
     reach: Writing,
     type: TypeName,
@@ -72,7 +72,7 @@ async def reject(
     idempotency_key: IdempotencyKey = None,
     undo: WantsUndo = False,
 ) -> JsonAnswer:
-    """Reject a memory, or a part of it: it stays visible, and is not formed again."""
+    """Reject a memory, or a part of it: it stays visible and is not formed again."""
     expected, pointer = expected_version(if_match), asked.pointer if asked else ""
     change = Undoable(reach, undo)
 
@@ -83,13 +83,13 @@ async def reject(
         return await again()
 
     async def again(_: object = None) -> JsonAnswer:
-        return change.told(answered(reach, await existing_memory(reach, type, key), response))
+        return change.with_token(answered(reach, await existing_memory(reach, type, key), response))
 
     request = RepeatableRequest(reach, idempotency_key, "reject", type, key, pointer, expected)
     return await request.answer(act, again)
 
 
-@router.post(f"{ADDRESS}/restore", summary="Put an earlier version in force again")
+@router.post(f"{ADDRESS}/restore", summary="Restore an earlier version")
 async def restore(
     reach: Writing,
     type: TypeName,
@@ -100,17 +100,17 @@ async def restore(
     idempotency_key: IdempotencyKey = None,
     undo: WantsUndo = False,
 ) -> JsonAnswer:
-    """Write an earlier version again as the newest; nothing of the history is lost."""
+    """Write an earlier version again as the newest; the history is kept."""
     expected = expected_version(if_match)
     change = Undoable(reach, undo)
 
     async def act(memory: Recollect) -> JsonAnswer:
-        write = await _restoring(reach, type, key, asked.version, expected)
+        write = await _restoring_write(reach, type, key, asked.version, expected)
         await change.noting(memory).apply(reach.scope, [write])
         return await again()
 
     async def again(_: object = None) -> JsonAnswer:
-        return change.told(answered(reach, await existing_memory(reach, type, key), response))
+        return change.with_token(answered(reach, await existing_memory(reach, type, key), response))
 
     request = RepeatableRequest(
         reach, idempotency_key, "restore", type, key, asked.version, expected
@@ -118,30 +118,30 @@ async def restore(
     return await request.answer(act, again)
 
 
-async def _restoring(
+async def _restoring_write(
     reach: Reach, type_: str, key: str, version: int, expected: int | None
 ) -> PutMemory:
     """
-    Return what writes an earlier version of a memory again.
+    Return the write that restores an earlier version of a memory.
 
     Raises:
-        NotFoundError: There is no such memory, or no such version of it.
+        NotFoundError: The memory, or that version of it, does not exist.
     """
-    standing = await existing_memory(reach, type_, key)
+    current = await existing_memory(reach, type_, key)
     revisions = await reach.memory.history(reach.scope, type_, key)
     found = next((each for each in revisions if each.version == version), None)
     if found is None:
-        msg = f"{type_}/{key} has no version {version}; it has 1 to {standing.version}"
+        msg = f"{type_}/{key} has no version {version}; it has 1 to {current.version}"
         raise NotFoundError(msg)
     return PutMemory(
         type=type_,
         key=key,
         value=found.value,
         text=found.text,
-        expected=expected or standing.version,
+        expected=expected or current.version,
         valid_from=found.valid_from,
         valid_until=found.valid_until,
-        expires_at=standing.expires_at,
+        expires_at=current.expires_at,
         evidence=found.evidence,
         trust=found.trust,
         state=found.state,
@@ -149,7 +149,7 @@ async def _restoring(
     )
 
 
-@router.post(f"{ADDRESS}/end", summary="Say since when it is no longer true")
+@router.post(f"{ADDRESS}/end", summary="End a memory")
 async def end(
     reach: Writing,
     type: TypeName,
@@ -160,16 +160,16 @@ async def end(
     idempotency_key: IdempotencyKey = None,
     undo: WantsUndo = False,
 ) -> JsonAnswer:
-    """End a memory: it stays readable and searchable as history."""
+    """End the validity of a memory: it stays readable, and searchable as history."""
     if idempotency_key is None:
         await existing_memory(reach, type, key)
     write = EndMemory(type=type, key=key, at=asked.at, expected=expected_version(if_match))
     change = Undoable(reach, undo)
     await change.memory.apply(reach.scope, [write], idempotency_key=idempotency_key)
-    return change.told(answered(reach, await existing_memory(reach, type, key), response))
+    return change.with_token(answered(reach, await existing_memory(reach, type, key), response))
 
 
-@router.get(f"{ADDRESS}/recalls", summary="The last recalls that returned a memory")
+@router.get(f"{ADDRESS}/recalls", summary="List the last recalls of a memory")
 async def recalls(reach: Reading, type: TypeName, key: Key) -> JsonAnswer:
     """Return the last recalls of this process that returned a memory, newest first."""
     await existing_memory(reach, type, key)

@@ -1,4 +1,4 @@
-"""The overview: what a person wants to see first of a scope."""
+"""The overview of a scope: profiles, newest memories, reviews and most recalled memories."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ RECALLED: Final = 5
 PROFILES: Final = 10
 BELOW: Final = 12
 _REVISED: Final = 8
-"""For so many of the newest memories the value before is told."""
+"""Newest memories that are returned with their previous value."""
 
 
 @router.get("/overview", summary="A scope at a glance")
 async def overview(
     reach: Reading,
     valid_at: Annotated[
-        Time | None, Query(description="What had become true by then, as far as is known now.")
+        Time | None, Query(description="As true at this time, by what is known now.")
     ] = None,
     known_at: Annotated[Time | None, Query(description="As it was believed at this time.")] = None,
 ) -> JsonAnswer:
     """
-    Return the profiles of a scope, its newest memories, and those to review and recalled most.
+    Return the profiles of a scope, its newest memories, those to review, and the most recalled.
 
-    Recalls are counted by the process that answers, since it started: with *valid_at* or
-    *known_at* there are none. Where nothing is remembered, `below` names scopes that hold
-    something, if the key may read them.
+    Recalls are counted by the responding process since it started; with *valid_at* or *known_at*
+    there are none. If the scope is empty, `below` lists scopes that hold something, if the key may
+    read them.
     """
     if valid_at is not None or known_at is not None:
         return await _overview_of(reach, valid_at, known_at)
@@ -53,9 +53,9 @@ async def overview(
     waiting = await reach.memory.memories(reach.scope, state="quarantined", limit=WAITING + 1)
     profiles = await _profiles(reach)
     return {
-        "profiles": _written(reach, profiles),
+        "profiles": _to_json(reach, profiles),
         "newest": [await _with_former(reach, each, place) for place, each in enumerate(newest)],
-        "waiting": _written(reach, waiting.rows[:WAITING]),
+        "waiting": _to_json(reach, waiting.rows[:WAITING]),
         "more_waiting": len(waiting.rows) > WAITING,
         "recalled": await _recalled(reach),
         "below": [] if newest or profiles else await _below(reach),
@@ -65,7 +65,7 @@ async def overview(
 async def _overview_of(
     reach: Reach, valid_at: datetime | None, known_at: datetime | None
 ) -> JsonAnswer:
-    """Return the overview of another day: what was known, had changed and waited then."""
+    """Return the overview of a past moment."""
     at = None if valid_at is None else check_time(valid_at, "valid_at")
     now = reach.memory.store.now()
 
@@ -83,21 +83,21 @@ async def _overview_of(
     for name in revised:
         profiles += await part(PROFILES, type=name, state="active", valid_at=at)
     return {
-        "profiles": _written(reach, profiles[:PROFILES]),
+        "profiles": _to_json(reach, profiles[:PROFILES]),
         "newest": [await _with_former(reach, each, place) for place, each in enumerate(newest)],
-        "waiting": _written(reach, waiting[:WAITING]),
+        "waiting": _to_json(reach, waiting[:WAITING]),
         "more_waiting": len(waiting) > WAITING,
         "recalled": [],
         "below": [],
     }
 
 
-def _written(reach: Reach, memories: Sequence[Memory]) -> list[Json]:
+def _to_json(reach: Reach, memories: Sequence[Memory]) -> list[Json]:
     return [memory_to_json(each, reach.relative) for each in memories]
 
 
 async def _profiles(reach: Reach) -> list[Memory]:
-    """Return the active documents of the types that are revised, by type and key."""
+    """Return the active documents of types with the update mode ``patch``, by type and key."""
     found: list[Memory] = []
     for each in await types_of(reach):
         if each.update_mode == "patch" and len(found) < PROFILES:
@@ -109,7 +109,7 @@ async def _profiles(reach: Reach) -> list[Memory]:
 
 
 async def _with_former(reach: Reach, memory: Memory, place: int) -> JsonObject:
-    """Return a memory, with the value that its version before had."""
+    """Return a memory with the value of its previous version."""
     former: Json = None
     if memory.version > 1 and place < _REVISED:
         revisions = await reach.memory.history(reach.scope, memory.type, memory.key)
@@ -119,12 +119,12 @@ async def _with_former(reach: Reach, memory: Memory, place: int) -> JsonObject:
 
 
 async def _recalled(reach: Reach) -> list[Json]:
-    """Return the memories that were recalled most and still exist, with the last query of each."""
-    told: list[Json] = []
+    """Return the most recalled memories that still exist, with the last query of each."""
+    found: list[Json] = []
     for each in reach.service.recalled.most(reach.scope, RECALLED):
         memory = await reach.memory.get(reach.scope, each.type, each.key)
         if memory is not None:
-            told.append(
+            found.append(
                 {
                     "memory": memory_to_json(memory, reach.relative),
                     "count": each.count,
@@ -132,11 +132,11 @@ async def _recalled(reach: Reach) -> list[Json]:
                     "at": time_to_json(each.last.at),
                 }
             )
-    return told
+    return found
 
 
 async def _below(reach: Reach) -> list[Json]:
-    """Return scopes below that hold something; none if the key may not look there."""
+    """Return scopes below that hold something, if the key may read them."""
     try:
         reach.may("read", below=True)
     except ForbiddenError:

@@ -1,4 +1,4 @@
-"""Recall: what bears on the next turn, with the reason for each."""
+"""Recall: search messages and memories, with the signals behind each score."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from recollect.wire.recalls import recall_to_json
 
 router: Final = APIRouter(prefix="/v1", tags=["recall"])
 _MORE: Final = 4
-"""Where entries are left out afterwards, so many times as many are looked at."""
+"""Search this many times the limit if entries are filtered out afterwards."""
 _LIMIT_MAX: Final = 1_000
 
 
-@router.post("/recall", summary="What bears on a query")
+@router.post("/recall", summary="Search memories and messages")
 async def recall(reach: Reading, asked: RecallRequest) -> JsonAnswer:
     """
-    Return the messages and memories that bear on a query, best first, with their reasons.
+    Return the messages and memories relevant to a query, best first, with their signals.
 
-    No model is called. Everything acknowledged before is searched.
+    No model is called. Everything acknowledged before the request is searched.
     """
     if asked.below:
         reach.may("read", below=True)
@@ -63,7 +63,7 @@ async def recall(reach: Reading, asked: RecallRequest) -> JsonAnswer:
 
 
 def narrowed(reach: Reach, found: Recall, asked: RecallRequest) -> Recall:
-    """Return the answer without what is said in the thread of the talk, or in other roles."""
+    """Return the results without messages of the caller's own thread, or of other roles."""
 
     def is_wanted(each: Recalled) -> bool:
         content = each.content
@@ -77,9 +77,9 @@ def narrowed(reach: Reach, found: Recall, asked: RecallRequest) -> Recall:
 
 
 def note(reach: Reach, query: str, entries: Sequence[Recalled]) -> None:
-    """Record for each memory of *entries* that a recall by *query* returned it."""
+    """Record that a recall by *query* returned the memories among *entries*."""
     now = reach.service.now()
     for rank, each in enumerate(entries, start=1):
         if isinstance(each.content, Memory):
-            told = RecallNote(at=now, query=query, rank=rank, score=round(float(each.score), 4))
-            reach.service.recalled.add(each.scope, each.content.type, each.content.key, told)
+            noted = RecallNote(at=now, query=query, rank=rank, score=round(float(each.score), 4))
+            reach.service.recalled.add(each.scope, each.content.type, each.content.key, noted)

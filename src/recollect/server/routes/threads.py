@@ -1,4 +1,4 @@
-"""Threads and their messages: kept at once, read by position, replaced, removed."""
+"""Threads and their messages: append, list, replace and remove."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ MessageId = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, exam
 _THREADS: Final = "threads"
 
 
-@router.get("/threads", summary="The threads of a scope")
+@router.get("/threads", summary="List the threads of a scope")
 async def threads(
     reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
 ) -> JsonAnswer:
-    """Return threads by scope and id."""
+    """Return threads, in the order of scope and id."""
     memory = reach.memory
 
     async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Thread]:
@@ -55,47 +55,47 @@ async def threads(
     }
 
 
-@router.get("/threads/{thread}", summary="One thread")
+@router.get("/threads/{thread}", summary="Get a thread")
 async def thread(reach: Reading, thread: ThreadId) -> JsonAnswer:
-    """Return a thread, and how far it has been formed."""
+    """Return a thread, with its formation progress."""
     found = await existing_thread(reach, thread)
     return thread_to_json(found, reach.service.now(), reach.relative)
 
 
 async def existing_thread(reach: Reach, thread: str) -> Thread:
     """
-    Return a thread of the scope that is meant.
+    Return a thread of the requested scope.
 
     Raises:
         NotFoundError: The id is unknown.
     """
     found = await reach.memory.thread(reach.scope, thread)
     if found is None:
-        msg = f"there is no thread {thread!r} in this scope: GET /v1/threads lists those there are"
+        msg = f"there is no thread {thread!r} in this scope: GET /v1/threads lists its threads"
         raise NotFoundError(msg)
     return found
 
 
-@router.get("/threads/{thread}/messages", summary="The messages of a thread")
+@router.get("/threads/{thread}/messages", summary="List the messages of a thread")
 async def messages(
     reach: Reading,
     thread: ThreadId,
     after: Annotated[int, Query(ge=0, le=POSITION_MAX)] = 0,
     last: Annotated[int | None, Query(ge=1, le=200)] = None,
     before: Annotated[int | None, Query(ge=1, le=POSITION_MAX)] = None,
-    until: Annotated[Time | None, Query(description="With `last`: said no later.")] = None,
+    until: Annotated[Time | None, Query(description="With `last`: up to this time.")] = None,
     cursor: CursorParameter = None,
     limit: Limit = LIMIT,
 ) -> JsonAnswer:
     """
-    Return messages by position, after a position; or the *last* so many, oldest first.
+    Return messages after a position, in order; or the *last* ones, oldest first.
 
     With *before* they are the last before that position.
     """
     memory = reach.memory
     await existing_thread(reach, thread)
     if last is None and until is not None:
-        msg = "until goes with last: ask for the last so many messages until then"
+        msg = "until needs last: give the number of messages up to that time"
         raise UsageError(msg)
     if last is not None:
         newest = await memory.last_messages(
@@ -113,7 +113,7 @@ async def messages(
     }
 
 
-@router.post("/threads/{thread}/messages", summary="Keep messages", status_code=201)
+@router.post("/threads/{thread}/messages", summary="Append messages", status_code=201)
 async def append(
     reach: Writing,
     thread: ThreadId,
@@ -121,9 +121,9 @@ async def append(
     idempotency_key: IdempotencyKey = None,
 ) -> JsonAnswer:
     """
-    Append messages to a thread, which begins to exist with them.
+    Append messages to a thread, which is created if it does not exist.
 
-    When this is answered they are on disk, and found by their words.
+    When the response arrives, they are on disk and can be found by their words.
     """
     settings = await settings_of(reach, asked.assistant)
     with memory_span("upsert_memory") as span:
@@ -140,7 +140,7 @@ async def append(
 
 
 def debounce_of(reach: Reach, settings: JsonObject, quiet_s: float | None) -> Debounce | None:
-    """Return the debounce given in the request, if any."""
+    """Return the thread's debounce with the pause given in the request, if any."""
     if quiet_s is None:
         return None
     chosen = reach.service.assistants.of(settings, reach.scope).debounce
@@ -169,7 +169,7 @@ async def put_message(
 async def delete_message(
     reach: Writing, thread: ThreadId, message: MessageId, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    """Remove a message from its thread; to remove what rests on it as well, erase it."""
+    """Remove a message from its thread; to remove memories that rest on it as well, erase it."""
 
     def answered(count: int) -> Response:
         if not count:

@@ -1,4 +1,4 @@
-"""Export and import: everything of a scope as JSON Lines, and back below the key's own scope."""
+"""Export a scope as JSON Lines, and import such lines below the scope of the request."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ router: Final = APIRouter(prefix="/v1", tags=["transfer"])
 MEDIA_TYPE: Final = "application/x-ndjson"
 LINE_BYTES_MAX: Final = 1_000_000
 REFUSED_MAX: Final = 1_000
-"""So many lines that were refused, or changed, are told; the counts are of all."""
+"""Maximum refused or changed lines in a report; the counts cover all."""
 THREAD_SETTINGS: Final = frozenset({"assistant", "types", "memory_types", "after_seconds"})
-"""Of a thread's settings these are taken over; models, prompts and limits are the service's."""
+"""Thread settings that are imported; models, prompts and limits are those of the service."""
 
 
-@router.get("/export", summary="Everything of a scope", response_model=None)
+@router.get("/export", summary="Export a scope", response_model=None)
 async def export(reach: Reading, below: Below = False) -> StreamingResponse:
-    """Stream everything that a scope holds as JSON Lines, which can be imported again."""
+    """Stream all records of a scope as JSON Lines, which can be imported again."""
     if below:
         reach.may("read", below=True)
     return StreamingResponse(_lines(reach, below=below), media_type=MEDIA_TYPE)
@@ -52,20 +52,20 @@ async def _relative(reach: Reach, *, below: bool) -> AsyncIterator[JsonObject]:
 
 @dataclass(slots=True)
 class _Lines:
-    """Lines with the same report: the first of them, and their number."""
+    """Lines with the same outcome: the first ones, and the number of all."""
 
     count: int = 0
-    told: list[dict[str, Json]] = field(default_factory=list)
+    first: list[dict[str, Json]] = field(default_factory=list)
 
     def note(self, line: int, reason: str) -> None:
-        """Add a line."""
+        """Count a line, and list it unless ``REFUSED_MAX`` are listed."""
         self.count += 1
-        if len(self.told) < REFUSED_MAX:
-            self.told.append({"line": line, "reason": reason})
+        if len(self.first) < REFUSED_MAX:
+            self.first.append({"line": line, "reason": reason})
 
 
 class _Import:
-    """Takes records in batches, each in one transaction; a bad one is refused alone."""
+    """An import: stores records in batches, each in one transaction, and refuses bad ones alone."""
 
     def __init__(self, reach: Reach, *, restore_erased: bool) -> None:
         self.taken = 0
@@ -81,9 +81,9 @@ class _Import:
         refused, changed = self.noted["refused"], self.noted["changed"]
         return {
             "taken": self.taken,
-            "refused": refused.told,
+            "refused": refused.first,
             "refused_count": refused.count,
-            "changed": changed.told,
+            "changed": changed.first,
             "changed_count": changed.count,
             "erased_count": self.noted["erased"].count,
         }
@@ -104,7 +104,7 @@ class _Import:
             await self.flush()
 
     def _record(self, line: int, written: bytes) -> JsonObject | None:
-        """Return a record with its scope below that of the request; ``None`` for a last line."""
+        """Parse a line, with its scope below that of the request; ``None`` for the end line."""
         if len(written) > LINE_BYTES_MAX:
             msg = f"the line has {len(written)} bytes; the limit LINE_BYTES_MAX is {LINE_BYTES_MAX}"
             raise UsageError(msg)
@@ -117,7 +117,7 @@ class _Import:
             return None
         below = record.get("scope") if isinstance(record, Mapping) else None
         if not isinstance(record, Mapping) or not isinstance(below, list):
-            msg = "a line is a record of an export: an object with kind and scope"
+            msg = "a line must be a record of an export: an object with kind and scope"
             raise UsageError(msg)
         if below:
             self._reach.may("write", below=True)
@@ -129,7 +129,7 @@ class _Import:
         return taken
 
     def _settings(self, line: int, settings: JsonObject, scope: Scope) -> JsonObject:
-        """Return the thread settings to take over: those that an append could set."""
+        """Return the thread settings to import: those that an append could set."""
         kept = {name: each for name, each in settings.items() if name in THREAD_SETTINGS}
         try:
             self._reach.service.assistants.of(kept, scope)
@@ -139,23 +139,23 @@ class _Import:
         return kept
 
     async def finish(self) -> None:
-        """Store what was taken, and what waited for evidence that did not come."""
+        """Store the last batch, and the records whose evidence did not arrive."""
         await self.flush()
         waiting, self._waiting = self._waiting, []
         for start in range(0, len(waiting), RESTORE_RECORDS):
             await self._restore(waiting[start : start + RESTORE_RECORDS], last=True)
 
     async def flush(self) -> None:
-        """Store what was taken."""
+        """Store the current batch."""
         batch, self._batch = self._batch, []
         await self._restore(batch, last=False)
 
     def _came_from(self, scope: Scope) -> Scope:
-        """Return the scope that the key's holder would have exported such a record from."""
+        """Return the scope from which the caller's key would have exported such a record."""
         return (*self._reach.principal.scope, *scope[len(self._reach.scope) :])
 
     async def _restore(self, batch: list[tuple[int, JsonObject]], *, last: bool) -> None:
-        """Store a batch, scope by scope; what is not accepted is refused alone."""
+        """Store a batch, scope by scope; refuse single records that are not accepted."""
         for _, group in groupby(batch, lambda each: each[1]["scope"]):
             rows = list(group)
             records = [record for _, record in rows]
@@ -169,7 +169,7 @@ class _Import:
 
 @router.post(
     "/import",
-    summary="Put an export back",
+    summary="Import an export",
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -182,15 +182,15 @@ async def import_(
     request: Request,
     restore_erased: Annotated[
         bool,
-        Query(description="What was erased here as well, which needs the permission `admin`."),
+        Query(description="Also import data erased here; this needs the permission `admin`."),
     ] = False,
 ) -> JsonAnswer:
     """
-    Restore the records of an export, below the scope of the request; idempotent.
+    Restore the records of an export below the scope of the request; idempotent.
 
-    Batches are stored as they arrive; those before a failure stay. A record that no direct write
-    could have made is refused alone. Data erased here is left out and counted, and so is evidence
-    in messages that are neither here nor in the import; `changed` reports both.
+    Batches are stored as they arrive, and those before a failure stay. A record that no direct
+    write could have made is refused alone. Data erased here is left out and counted, and so is
+    evidence in messages that are neither here nor in the import; `changed` reports both.
     """
     if restore_erased:
         reach.may("admin")

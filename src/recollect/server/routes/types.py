@@ -1,4 +1,4 @@
-"""Memory types: those of a scope, and whether new ones would do."""
+"""Memory types of a scope: list, validate and replace them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from recollect.server.undo import Undoable, WantsUndo
 router: Final = APIRouter(prefix="/v1", tags=["types"])
 
 
-@router.get("/types", summary="The memory types of a scope")
+@router.get("/types", summary="List the memory types of a scope")
 async def types(reach: Reading) -> JsonAnswer:
     """Return the scope's own types, else those of the nearest scope above, else the service's."""
     found = await types_of(reach)
@@ -63,14 +63,16 @@ async def put_types(
     async def again(_: object = None) -> JsonAnswer:
         found = await types_of(reach)
         own = bool(await own_settings(reach))
-        return change.told({"types": [_shown(each) for each in found], "own": own, "problem": None})
+        return change.with_token(
+            {"types": [_shown(each) for each in found], "own": own, "problem": None}
+        )
 
     return await RepeatableRequest(reach, idempotency_key, "types", asked.types).answer(act, again)
 
 
-@router.post("/types/check", summary="Whether memory types would do")
+@router.post("/types/check", summary="Validate memory types")
 async def check_types(reach: Reading, asked: TypesRequest) -> JsonAnswer:
-    """Validate types without changing anything; return the faults of each."""
+    """Validate types without changing anything, and return the errors of each."""
     complaints: list[dict[str, Json]] = []
     good: list[MemoryType] = []
     for place, each in enumerate(asked.types):
@@ -88,7 +90,7 @@ async def check_types(reach: Reading, asked: TypesRequest) -> JsonAnswer:
 
 
 def _complaint(sentence: str, place: int) -> dict[str, Json]:
-    """Return an error of a type as its path and what is wrong there."""
+    """Split the error of a type into its path and its message."""
     path, colon, message = sentence.partition(": ")
     if not colon or " " in path:
         return {"path": f"types[{place}]", "message": sentence}

@@ -1,4 +1,4 @@
-"""Taking back a change that was just made."""
+"""Undo a recent change by its token."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from recollect.server.undo import read_undo
 router: Final = APIRouter(prefix="/v1", tags=["memories"])
 
 
-@router.post("/undo", summary="Take a change back", status_code=204)
+@router.post("/undo", summary="Undo a change", status_code=204)
 async def undo(
     reach: Writing, asked: UndoRequest, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """
     Revert a change made with `?undo=true`, completely or not at all.
 
-    Refused if what the change wrote has changed since (412), or anything was erased in the scope
-    (409).
+    It is refused if the changed memories have changed since (412), or if anything was erased in
+    the scope (409).
     """
 
     async def act(memory: Recollect) -> Response:

@@ -1,4 +1,4 @@
-"""Usage: what a scope used by day."""
+"""Usage of a scope by day."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ DAYS: Final = 30
 _PAGE: Final = 500
 
 
-@router.get("/usage", summary="What was used by day")
+@router.get("/usage", summary="Usage by day")
 async def usage(
     reach: Reading, below: Below = False, days: Annotated[int, Query(ge=1, le=400)] = DAYS
 ) -> JsonAnswer:
     """
-    Return requests, messages, memories, bytes, recalls, and what formation asked, by day (UTC).
+    Return requests, messages, memories, bytes, recalls, and the calls of formation, by day (UTC).
 
-    All that is below needs the permissions ``below`` and ``admin``.
+    With *below* this needs the permissions ``below`` and ``admin``.
     """
     if below:
         reach.may("admin", below=True)

@@ -1,4 +1,4 @@
-"""Answers about the service itself: keys, use, audit, scopes; and the graph."""
+"""Responses about the service: keys, usage, audit, scopes and health; and about the graph."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class KeysResponse(ResponseModel, title="KeyPage"):
 
 
 class NewKeyResponse(KeyResponse, title="NewKey"):
-    """A key with its secret, which is shown in this answer alone."""
+    """A key with its secret, which only this response contains."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={})
 
@@ -99,8 +99,8 @@ class UsageDayResponse(ResponseModel, title="UsageDay"):
     memories: Count = Field(description="Versions of memories, items and documents of threads.")
     bytes: Count
     recalls: Count
-    calls: Count = Field(description="Of the model, by formation.")
-    tokens: Count = Field(description="Of the model, by formation.")
+    calls: Count = Field(description="Model calls of formation.")
+    tokens: Count = Field(description="Model tokens of formation.")
 
 
 class UsageResponse(ResponseModel, title="Usage"):
@@ -110,7 +110,7 @@ class UsageResponse(ResponseModel, title="Usage"):
 
 
 class AuditEntryResponse(ResponseModel, title="AuditEntry"):
-    """An audited change: a row of a chain."""
+    """An audited change: a row of a hash chain."""
 
     n: int = Field(ge=1)
     at: Time
@@ -119,21 +119,21 @@ class AuditEntryResponse(ResponseModel, title="AuditEntry"):
     action: str
     subject: Object
     names: list[str]
-    description: str = Field(description="What `subject` and `names` list, in words.")
+    description: str = Field(description="`subject` and `names` in words.")
     digest: str
     previous: str
     hash: str
 
 
 class AuditResponse(ResponseModel, title="AuditPage"):
-    """A page of audited changes, the newest first."""
+    """A page of audited changes, newest first."""
 
     audit: list[AuditEntryResponse]
     cursor: Cursor
 
 
 class VerdictResponse(ResponseModel, title="AuditVerdict"):
-    """Whether a chain is whole; where not, at which row, and in which way."""
+    """Whether a hash chain is intact; if not, the row where it breaks, and the reason."""
 
     ok: bool
     rows: Count
@@ -164,7 +164,7 @@ class GraphEdge(ResponseModel):
 
 
 class GraphResponse(ResponseModel, title="Graph"):
-    """Entities, and the facts between them; *more* says that the limit left some out."""
+    """Entities and the facts between them; *more* is true if the limit left some out."""
 
     nodes: list[GraphNode]
     edges: list[GraphEdge]
@@ -172,7 +172,7 @@ class GraphResponse(ResponseModel, title="Graph"):
 
 
 class TaskFailure(ResponseModel, title="TaskError"):
-    """The last error of a background task: its class, what that means, when."""
+    """The last error of a background task: its class, an explanation, and the time."""
 
     type: str
     text: str = Field(description="Never the error's own text, which may quote a user.")
@@ -186,15 +186,15 @@ class TaskResponse(ResponseModel, title="TaskHealth"):
     state: Literal["running", "failing", "stopped"]
     last_success: Time | None
     last_error: TaskFailure | None
-    failures: Count = Field(description="In a row, up to now.")
+    failures: Count = Field(description="Consecutive failures up to now.")
     retry_at: Time | None
     backlog: Count | None = Field(
-        description="What waits for it: threads, entries or erases; null where none is counted."
+        description="Pending threads, entries or erases; null if the task has no count."
     )
 
 
 class StoreResponse(ResponseModel, title="StoreHealth"):
-    """Whether the store answers, and how long one small read took."""
+    """Whether the store responds, and the latency of one small read."""
 
     state: str
     latency_ms: float | None
@@ -212,7 +212,7 @@ class HealthResponse(ResponseModel, title="Health"):
 
 
 class ReadyResponse(ResponseModel, title="Readiness"):
-    """It can keep and recall; the rest is for a key that may ``admin``."""
+    """The service can store and recall; the details need a key with the permission ``admin``."""
 
     status: Literal["ok", "degraded"]
     at: Time | None = None

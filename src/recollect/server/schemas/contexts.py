@@ -1,4 +1,4 @@
-"""The context of a prompt, as the service answers it."""
+"""Responses with the context of a prompt."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from recollect.server.schemas.memories import MemoryResponse
 from recollect.server.schemas.recall import RecalledMemory, RecalledMessage
 from recollect.server.schemas.threads import MessageResponse
 
-Handle = Annotated[str, Field(description="What names it in the text, in brackets.")]
-Excerpt = Annotated[bool, Field(description="Whether words of it are left out.")]
+Handle = Annotated[str, Field(description="Its name in the text, in brackets.")]
+Excerpt = Annotated[bool, Field(description="Whether the text is shortened.")]
 AnyRecalled = Annotated[RecalledMessage | RecalledMemory, Field(discriminator="kind")]
 
 
 class ProfileDocumentResponse(ResponseModel, title="ProfileDocument"):
-    """A document in force, and the lines of it that are shown."""
+    """An active document, and the fields of it that are shown."""
 
     handle: Handle
     scope: Segments
@@ -32,7 +32,7 @@ class ProfileDocumentResponse(ResponseModel, title="ProfileDocument"):
 
 
 class ContextEntryResponse(ResponseModel, title="ContextEntry"):
-    """A memory or message that bears on the query, and what is shown of it."""
+    """A memory or message relevant to the query, and the text that is shown."""
 
     handle: Handle
     text: str
@@ -42,7 +42,7 @@ class ContextEntryResponse(ResponseModel, title="ContextEntry"):
 
 
 class LeftOutResponse(ResponseModel, title="LeftOut"):
-    """An entry that was considered and is not shown, and why."""
+    """An entry that was considered and left out, and the reason."""
 
     reason: LeftOutReason
     scope: Segments
@@ -115,20 +115,20 @@ class ContextResponse(ResponseModel, title="Context"):
     )
 
     query: str
-    text: str = Field(description="For the prompt, empty where nothing bears on the query.")
+    text: str = Field(description="The text for the prompt, empty if nothing is relevant.")
     profile: list[ProfileDocumentResponse]
     entries: list[ContextEntryResponse]
-    summary: str = Field(description="Of the thread, where the history leaves some of it out.")
+    summary: str = Field(description="Summary of the thread, if the history is incomplete.")
     history: list[MessageResponse]
     instructions: str
     examples: list[str]
     left_out: list[LeftOutResponse]
     tokens: Count = Field(
-        description="Of the text, the summary, the history, the instructions and examples."
+        description="Tokens of the text, summary, history, instructions and examples."
     )
     tokens_by_part: dict[str, int]
     budget_tokens: int = Field(ge=1)
     awaits_vectors: bool = Field(
-        description="Whether something just written was searched by its words alone."
+        description="Whether new entries without a vector yet were searched by words only."
     )
     ms: float

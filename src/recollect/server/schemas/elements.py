@@ -11,7 +11,7 @@ from recollect.records import Json
 if TYPE_CHECKING:
     JsonAnswer: TypeAlias = dict[str, Json]
 else:
-    # FastAPI would check every answer against `Json`, at each level: `recollect.wire` made it.
+    # FastAPI would validate each level against `Json`; `recollect.wire` has built valid JSON.
     JsonAnswer: TypeAlias = dict[str, Any]
 
 Time = AwareDatetime
@@ -19,15 +19,13 @@ Object = dict[str, JsonValue]
 Segments = Annotated[
     list[str], Field(description="Below the key's own scope.", examples=[["users", "ada"]])
 ]
-Cursor = Annotated[
-    str | None, Field(description="Goes on after this page; null where there is no more.")
-]
+Cursor = Annotated[str | None, Field(description="Continues after this page; null at the end.")]
 Count = Annotated[int, Field(ge=0)]
 
 
 class ResponseModel(BaseModel):
     """
-    An answer, or a part of one: every field is named, and none stands beside them.
+    A response, or a part of one, without undeclared fields.
 
     The *title* of a class is its name in ``/openapi.json``.
     """
@@ -36,7 +34,7 @@ class ResponseModel(BaseModel):
 
 
 class FieldProblem(ResponseModel):
-    """One thing that is wrong with a request."""
+    """One validation error of a request."""
 
     path: str
     message: str
@@ -54,8 +52,8 @@ class ProblemResponse(ResponseModel, title="Problem"):
                     "title": "Not Found",
                     "status": 404,
                     "code": "not_found",
-                    "detail": "there is no thread 'x' in this scope: GET /v1/threads lists those "
-                    "there are",
+                    "detail": "there is no thread 'x' in this scope: GET /v1/threads lists its "
+                    "threads",
                 }
             ]
         },
@@ -64,20 +62,20 @@ class ProblemResponse(ResponseModel, title="Problem"):
     type: str
     title: str
     status: int
-    code: str = Field(description="Stable, for programs.")
-    detail: str = Field(description="What happened, and what to do, for people.")
+    code: str = Field(description="A stable code, for programs.")
+    detail: str = Field(description="For people: the error, and how to fix it.")
     errors: list[FieldProblem] = []
     facts: Object = {}
 
 
 class StatusResponse(ResponseModel, title="Status"):
-    """The process answers."""
+    """The process responds."""
 
     status: str
 
 
 class OkResponse(ResponseModel, title="Ok"):
-    """The process answers, as LangGraph's server says it."""
+    """The process responds, in the form of LangGraph's server."""
 
     ok: bool
 

@@ -1,4 +1,4 @@
-"""Request bodies of erasing: what is to go, and the confirmation."""
+"""Request bodies of erasure: the target, and the confirmation."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class TargetInput(RequestModel, title="EraseTarget"):
 
     def target(self) -> EraseTarget:
         """
-        Return it as the library takes it.
+        Return the library's erase target.
 
         Raises:
-            UsageError: It is none of them, or several.
+            UsageError: No target is given, or several are.
         """
         found: list[EraseTarget] = []
         if self.scope:

@@ -1,4 +1,4 @@
-"""Answers about formation, and about what was erased or put back."""
+"""Responses about formation, erasure and import."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class WaitingResponse(ThreadResponse, title="PendingThread"):
     """A thread with pending formation."""
 
     thread: str
-    messages: Count = Field(description="So many wait.")
+    messages: Count = Field(description="Number of pending messages.")
     reason: Literal["paused", "failed", "talk"]
 
 
@@ -32,7 +32,7 @@ class BreakerResponse(ResponseModel, title="CircuitBreaker"):
 
 
 class PendingResponse(ResponseModel, title="PendingPage"):
-    """A page of what waits to be formed."""
+    """A page of threads with pending formation."""
 
     pending: list[WaitingResponse]
     paused: bool
@@ -71,7 +71,7 @@ class FormationResponse(ResponseModel, title="Formation"):
     calls: Count
     tokens: Count
     watermarks: dict[str, int]
-    failed: dict[str, list[int]] = Field(description="Positions that were given up, by thread.")
+    failed: dict[str, list[int]] = Field(description="Positions given up, by thread.")
     receipt: Object
 
 
@@ -87,31 +87,31 @@ class FormationResultResponse(ResponseModel, title="FormationResult"):
 
     end: FormationEnding
     reason: str = Field(
-        description="Why it was not formed. A model that refuses is told to administrators alone."
+        description="Why it was not formed. Only administrators see a provider's error text."
     )
 
 
 class FormResponse(ResponseModel, title="FormationResults"):
-    """The formations that a request brought about, and how each of them ended."""
+    """The formations that a request started, and how each ended."""
 
     formations: list[FormationResponse]
     results: list[FormationResultResponse]
 
 
 class SteeredResponse(ResponseModel, title="SteeredThreads"):
-    """So many threads are paused, or resumed, that were not before."""
+    """The number of threads that were paused or resumed."""
 
     threads: Count
 
 
 class RetriedResponse(ResponseModel, title="RetriedMessages"):
-    """So many messages that were given up wait again."""
+    """The number of messages that are pending again."""
 
     messages: Count
 
 
 class PreviewResponse(ResponseModel, title="ErasePreview"):
-    """How much an erase would take, and the token that confirms it."""
+    """Counts of what an erase would remove, and the token that confirms it."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -154,18 +154,18 @@ class ReceiptsResponse(ResponseModel, title="EraseReceiptPage"):
 
 
 class RefusedLine(ResponseModel, title="ImportNote"):
-    """A line that was not taken."""
+    """A line that was refused or changed, and the reason."""
 
     line: int = Field(ge=1)
     reason: str
 
 
 class ImportResponse(ResponseModel, title="ImportResult"):
-    """How many records were stored, and which lines were left out or changed."""
+    """The number of stored records, and the lines that were refused or changed."""
 
     taken: Count
     refused: list[RefusedLine]
     refused_count: Count
     changed: list[RefusedLine]
     changed_count: Count
-    erased_count: Count = Field(description="Lines of what was erased here, which were left out.")
+    erased_count: Count = Field(description="Lines left out because their data was erased here.")

@@ -1,4 +1,4 @@
-"""Answers to LangGraph's clients, as its own server gives them."""
+"""Responses to LangGraph's clients, in the form of its own server."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class NamespacesResponse(ResponseModel, title="LangGraphNamespaces"):
 
 
 class AssistantResponse(ResponseModel, title="LangGraphAssistant"):
-    """How memories are formed, as an assistant."""
+    """A formation configuration, presented as an assistant."""
 
     assistant_id: str
     graph_id: str
@@ -78,7 +78,7 @@ class GraphThreadResponse(ResponseModel, title="LangGraphThread"):
 
 
 class ThreadStateResponse(ResponseModel, title="LangGraphThreadState"):
-    """The messages of a thread, and whether they are to be formed."""
+    """The messages of a thread, and whether formation is pending."""
 
     values: ThreadValues
     next: list[str]
@@ -91,7 +91,7 @@ class ThreadStateResponse(ResponseModel, title="LangGraphThreadState"):
 
 
 class GraphRunResponse(ResponseModel, title="LangGraphRun"):
-    """A run: messages that are kept, and formed when its delay has passed."""
+    """A run: stored messages, which are formed when its delay has passed."""
 
     run_id: str
     thread_id: str

@@ -1,4 +1,4 @@
-"""Answers about memories, their history and their types."""
+"""Responses about memories, their history and their types."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from recollect.server.schemas.elements import (
     Time,
 )
 
-SENTENCE = "What it says, for people: a fact in its words, a note, else the fields by name."
-UNDO = "With `?undo=true`: a token with which POST /v1/undo takes the change back."
+SENTENCE = "The memory in words, for people: a fact, a note, or its fields by name."
+UNDO = "With `?undo=true`: a token with which POST /v1/undo reverts the change."
 
 
 class FileLinesResponse(ResponseModel, title="FileLines"):
-    """Lines of a file, as an agent read them; the service never opens it."""
+    """Lines of a file, as an agent read them; the service never opens the file."""
 
     path: str
     line: int = Field(ge=1)
@@ -30,9 +30,9 @@ class FileLinesResponse(ResponseModel, title="FileLines"):
 
 class EvidenceResponse(ResponseModel, title="Evidence"):
     """
-    The support of a field: a message and the words in it, or a finding of an agent.
+    The evidence of a field: a message and a quote from it, or a finding of an agent.
 
-    A finding has an id of its own as `message`, and goes with the `thread` it was made in.
+    A finding has its own id in `message`, and is erased with its `thread`.
     """
 
     thread: str
@@ -41,12 +41,12 @@ class EvidenceResponse(ResponseModel, title="Evidence"):
     group: int = Field(
         default=0,
         ge=0,
-        description="0: enough by itself; evidence of the same other number only together.",
+        description="0: sufficient alone; evidence of another group counts only together.",
     )
     kind: EvidenceKind = "message"
-    file: FileLinesResponse | None = Field(default=None, description="Of the kind `file` only.")
+    file: FileLinesResponse | None = Field(default=None, description="For the kind `file` only.")
     source: str | None = Field(
-        default=None, description="The program that a finding came from, to erase it by."
+        default=None, description="The program that made a finding, to erase it by."
     )
 
 
@@ -54,7 +54,7 @@ EvidenceByPointer = dict[str, list[EvidenceResponse]]
 
 
 class MemoryResponse(ResponseModel, title="Memory"):
-    """A memory in its present version."""
+    """The current version of a memory."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -90,7 +90,7 @@ class MemoryResponse(ResponseModel, title="Memory"):
     type: str
     key: str
     value: Object
-    text: str = Field(description="The text by which it is found.")
+    text: str = Field(description="The text that search indexes.")
     sentence: str = Field(description=SENTENCE)
     version: int = Field(ge=1)
     created_at: Time
@@ -102,7 +102,7 @@ class MemoryResponse(ResponseModel, title="Memory"):
     trust: Trust
     state: MemoryState
     said_at: Time | None = Field(
-        description="When the newest message was said that it rests on; null if it rests on none."
+        description="Time of the newest message in its evidence; null without one."
     )
 
 
@@ -119,13 +119,13 @@ class UndoResponse(ResponseModel, title="UndoToken"):
 
 
 class MemoryCountsResponse(ResponseModel, title="MemoryCounts"):
-    """How many memories a listing in an order has in all."""
+    """Counts of a whole sorted listing."""
 
     total: Count
-    types: dict[str, int] = Field(description="Of each type, whatever type was asked for.")
-    states: dict[str, int] = Field(description="In each state, whatever state was asked for.")
+    types: dict[str, int] = Field(description="Memories of each type, without the type filter.")
+    states: dict[str, int] = Field(description="Memories in each state, without the state filter.")
     recalls: list[int] | None = Field(
-        description="With `order=recalled`: how often each of `memories` was recalled."
+        description="With `order=recalled`: the number of recalls of each of `memories`."
     )
 
 
@@ -145,7 +145,7 @@ class ChangedMemoriesResponse(ResponseModel, title="ChangedMemories"):
 
 
 class RevisionResponse(ResponseModel, title="Revision"):
-    """One version of a memory, and in which time it was the current one."""
+    """One version of a memory, and the time in which it was current."""
 
     version: int = Field(ge=1)
     value: Object
@@ -183,16 +183,16 @@ class MemoryUsesResponse(ResponseModel, title="MemoryUses"):
 
 
 class NewestMemoryResponse(ResponseModel, title="NewestMemory"):
-    """A memory that was written lately."""
+    """A recently written memory."""
 
     memory: MemoryResponse
     former: Object | None = Field(
-        description="The value of the version before; null of a first one, and of older memories."
+        description="The value of the previous version; null for a first version or older memories."
     )
 
 
 class RecalledOftenResponse(ResponseModel, title="RecallCount"):
-    """How often recalls returned a memory since the process started, and the last query."""
+    """The number of recalls of a memory since the process started, and the last query."""
 
     memory: MemoryResponse
     count: int = Field(ge=1)
@@ -203,29 +203,31 @@ class RecalledOftenResponse(ResponseModel, title="RecallCount"):
 class OverviewResponse(ResponseModel, title="Overview"):
     """A scope at a glance."""
 
-    profiles: list[MemoryResponse] = Field(description="Documents that are revised.")
-    newest: list[NewestMemoryResponse] = Field(description="What was written last, newest first.")
-    waiting: list[MemoryResponse] = Field(description="Some of what waits for a review.")
+    profiles: list[MemoryResponse] = Field(
+        description="Documents of types with the update mode `patch`."
+    )
+    newest: list[NewestMemoryResponse] = Field(description="The last written, newest first.")
+    waiting: list[MemoryResponse] = Field(description="Some of those that wait for review.")
     more_waiting: bool
-    recalled: list[RecalledOftenResponse] = Field(description="Recalled most, most first.")
+    recalled: list[RecalledOftenResponse] = Field(description="The most recalled, in order.")
     below: list[Segments] = Field(
-        description="Of a scope that holds nothing: some below it that hold something."
+        description="If the scope is empty: scopes below it that hold something."
     )
 
 
 class TypesResponse(ResponseModel, title="MemoryTypes"):
-    """Memory types, each as the configuration file has it."""
+    """Memory types, each in the form of the configuration file."""
 
     types: list[Object]
     own: bool = Field(description="Whether they were set for this scope or one above it.")
     problem: str | None = Field(
-        description="Why what was set for the scope cannot be used, and others hold in its place."
+        description="Why the types set for the scope cannot be used, so that others apply."
     )
     undo: str | None = Field(default=None, description=UNDO)
 
 
 class CheckResponse(ResponseModel, title="MemoryTypesCheck"):
-    """Whether memory types would do, and what is wrong with them."""
+    """Whether memory types are valid, and their errors."""
 
     ok: bool
     complaints: list[FieldProblem]

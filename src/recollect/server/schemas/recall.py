@@ -1,4 +1,4 @@
-"""The answer to a query."""
+"""Responses of recall."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from recollect.server.schemas.elements import Count, Object, ResponseModel, Segm
 from recollect.server.schemas.memories import SENTENCE, MemoryResponse
 from recollect.server.schemas.threads import MessageResponse
 
-_WHOLE = "All that is kept of it, with `whole`."
+_WHOLE = "The complete record, with `whole`."
 
 
 class SignalResponse(ResponseModel, title="Signal"):
-    """A signal's part in a score: its weight times its standardised value z."""
+    """A signal's share of a score: its weight times its standardised value z."""
 
     name: str
     z: float
@@ -30,7 +30,7 @@ class _Entry(ResponseModel):
     time: Time
     score: float
     relevance: float = Field(
-        ge=0, le=1, description="How likely it bears on the query, on one scale for all queries."
+        ge=0, le=1, description="Probability of relevance, on one scale for all queries."
     )
     signals: list[SignalResponse]
     tokens: Count
@@ -56,21 +56,21 @@ class _MemoryEntry(_Entry):
 
 
 class RecalledMessage(_MessageEntry):
-    """A message that was recalled, with its reasons."""
+    """A recalled message, with its signals."""
 
 
 class RecalledMemory(_MemoryEntry):
-    """A memory that was recalled, with its reasons."""
+    """A recalled memory, with its signals."""
 
 
 class DroppedMessage(_MessageEntry):
-    """A message that was left out, and why."""
+    """A message that was left out, and the reason."""
 
     reason: DropReason
 
 
 class DroppedMemory(_MemoryEntry):
-    """A memory that was left out, and why."""
+    """A memory that was left out, and the reason."""
 
     reason: DropReason
 
@@ -126,4 +126,4 @@ class RecallResponse(ResponseModel, title="Recall"):
     outside: str | None
     reranker: str | None
     ms: float
-    rendered: str | None = Field(description="The block for a prompt: data, no instructions.")
+    rendered: str | None = Field(description="The text for a prompt, marked as data.")

@@ -17,13 +17,13 @@ RECENT_MAX: Final = PAGE_ROWS_MAX
 
 
 class EntryFilters(RequestModel):
-    """Which entries a search may find."""
+    """Filters of the entries that a search may return."""
 
     valid_at: Time | Literal["now", "ever"] = "now"
     known_at: Time | None = None
     asked_at: Time | None = Field(
         default=None,
-        description='The moment meant by "now": for "last week", and for which memories are true.',
+        description='The present moment of the query, for "last week" and for validity.',
     )
     since: Time | None = None
     until: Time | None = None
@@ -32,17 +32,17 @@ class EntryFilters(RequestModel):
     )
     types: list[Id] | None = Field(default=None, max_length=100)
     roles: list[Role] | None = Field(
-        default=None, description="Only messages of these roles; [] for no messages at all."
+        default=None, description="Only messages of these roles; [] for no messages."
     )
     filter: Object | None = None
     below: bool = False
     whole: bool = Field(
         default=False,
-        description="Whether each entry comes with all that is kept of it, and exact figures.",
+        description="Return each entry with its complete record, and exact numbers.",
     )
 
     def where(self) -> Where:
-        """Return which entries may be found."""
+        """Return the library's filters."""
         return Where(
             messages=self.roles != [],
             types=self.types,
@@ -56,7 +56,7 @@ class EntryFilters(RequestModel):
 
 
 class RecallRequest(EntryFilters):
-    """A query, and what shapes its answer."""
+    """A query, with its limits and filters."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -69,10 +69,10 @@ class RecallRequest(EntryFilters):
     limit: int = Field(default=10, ge=1, le=200)
     budget_tokens: int | None = Field(default=None, ge=1, le=BUDGET_TOKENS_MAX)
     min_score: float = Field(
-        default=0, ge=0, le=1, description="Only entries of at least so much relevance."
+        default=0, ge=0, le=1, description="Only entries of at least this relevance."
     )
     thread: Id | None = Field(
-        default=None, description="The thread of the talk: what is said in it is left out."
+        default=None, description="The current thread, whose messages are left out."
     )
     render: bool = True
 
@@ -90,39 +90,37 @@ class ContextRequest(EntryFilters):
     )
 
     query: str = Field(
-        description=f"In its own words; only its first {QUERY_CHARACTERS_MAX:,} characters count. "
-        "One that is empty gets the profile."
+        description=f"The next turn's text; only its first {QUERY_CHARACTERS_MAX:,} characters "
+        "count. An empty one gets the profile."
     )
     thread: Id | None = Field(
-        default=None, description="The thread that the prompt is part of; it need not exist."
+        default=None, description="The thread of the prompt; it need not exist."
     )
     recent: (
         Annotated[int, Field(ge=0, le=RECENT_MAX)]
         | Annotated[list[str], Field(max_length=RECENT_MAX)]
     ) = Field(
         default=RECENT_MESSAGES,
-        description="What the prompt shows already: so many of the newest messages of `thread`, "
+        description="What the prompt already shows: a number of the newest messages of `thread`, "
         "or the texts themselves.",
     )
     history_tokens: int = Field(
         default=0,
         ge=0,
         le=BUDGET_TOKENS_MAX,
-        description="Give the newest messages of `thread` that cost no more, as `history`.",
+        description="Return the newest messages of `thread`, within this budget, as `history`.",
     )
     budget_tokens: int = Field(default=CONTEXT_TOKENS, ge=1, le=BUDGET_TOKENS_MAX)
     min_score: float | None = Field(
         default=None,
         ge=0,
         le=1,
-        description="Only entries of at least so much relevance; without it, nothing where no "
-        "entry is likelier to bear on the query than on idle talk.",
+        description="Only entries of at least this relevance. By default none are returned if no "
+        "entry is more relevant to the query than to small talk.",
     )
     profile: bool | Annotated[list[Id], Field(max_length=100)] = Field(
-        default=True, description="Whether the documents in force are shown, or which types'."
+        default=True, description="Whether to show the active documents, or of which types."
     )
     instructions: str = Field(default="", description="A text that counts towards the budget.")
     examples: list[str] = Field(default_factory=list, max_length=1_000)
-    roles: list[Role] | None = Field(
-        default=None, max_length=0, description="[] for no messages at all."
-    )
+    roles: list[Role] | None = Field(default=None, max_length=0, description="[] for no messages.")

@@ -18,19 +18,19 @@ Id = Annotated[str, Field(min_length=1, max_length=ID_CHARACTERS_MAX)]
 Time = AwareDatetime
 Object = dict[str, JsonValue]
 CHANGED_MAX: Final = 200
-"""So many memories are changed at once."""
+"""Maximum memories in one bulk change."""
 
-GROUP = "0: enough by itself; evidence of the same other number is enough only together."
+GROUP = "0: sufficient alone; evidence of another group is sufficient only together."
 
 
 class RequestModel(BaseModel):
-    """A body, or a part of one; a field that is not known is refused."""
+    """A request body, or a part of one; undeclared fields are rejected."""
 
     model_config = ConfigDict(extra="forbid", str_max_length=1_000_000)
 
 
 class MessageInput(RequestModel, title="NewMessage"):
-    """A message as a caller gives it."""
+    """A message to store."""
 
     role: Role
     text: str = ""
@@ -40,16 +40,16 @@ class MessageInput(RequestModel, title="NewMessage"):
     session: Id | None = None
     source: Id | None = None
     content: list[JsonValue] | str | None = Field(
-        default=None, description="Content blocks; or, in place of `text`, the text."
+        default=None, description="Content blocks; or the text, in place of `text`."
     )
     metadata: Object = Field(default_factory=dict)
 
     def new_message(self, id_: str | None = None) -> NewMessage:
-        """Return it as the library takes it; *id_* goes before its own id."""
+        """Return the library's message; *id_* overrides its own id."""
         text, content = self.text, self.content
         if isinstance(content, str):
             if text:
-                raise UsageError("a message has text and content: give its words once")
+                raise UsageError("a message has both text and content: give its words once")
             text, content = content, None
         return NewMessage(
             role=self.role,
@@ -65,7 +65,7 @@ class MessageInput(RequestModel, title="NewMessage"):
 
 
 class AppendRequest(RequestModel):
-    """Messages to be appended to a thread."""
+    """Messages to append to a thread."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -78,13 +78,13 @@ class AppendRequest(RequestModel):
 
     messages: list[MessageInput] = Field(min_length=1, max_length=1_000)
     quiet_s: float | None = Field(
-        default=None, ge=0, le=86_400, description="How long a pause is, after which it is formed."
+        default=None, ge=0, le=86_400, description="Seconds without a message before formation."
     )
-    assistant: Id | None = Field(default=None, description="For which assistant it is formed.")
+    assistant: Id | None = Field(default=None, description="The assistant that forms the thread.")
 
 
 class FileLinesInput(RequestModel, title="NewFileLines"):
-    """Lines of a file as an agent read them, `line` to `last_line`; the service never opens it."""
+    """Lines of a file as an agent read them, `line` to `last_line`; it is never opened here."""
 
     path: str = Field(max_length=PATH_CHARACTERS_MAX, description="Relative to the project.")
     line: int = Field(ge=1, le=2**53)
@@ -96,10 +96,10 @@ class FileLinesInput(RequestModel, title="NewFileLines"):
 
 class EvidenceInput(RequestModel, title="NewEvidence"):
     """
-    The support of a field: a message and the words in it, or a finding of an agent.
+    The evidence of a field: a message and a quote from it, or a finding of an agent.
 
-    A finding has an id of its own as `message`, and goes with the `thread` it was made in. A memory
-    that rests on one has the trust `agent`.
+    A finding has its own id in `message`, and is erased with its `thread`. A memory that rests on
+    one has the trust `agent`.
     """
 
     thread: Id
@@ -107,14 +107,14 @@ class EvidenceInput(RequestModel, title="NewEvidence"):
     quote: str | None = None
     group: int = Field(default=0, ge=0, le=2**53, description=GROUP)
     kind: EvidenceKind = "message"
-    file: FileLinesInput | None = Field(default=None, description="Of the kind `file` only.")
+    file: FileLinesInput | None = Field(default=None, description="For the kind `file` only.")
     source: Id | None = Field(
-        default=None, description="The program that a finding came from, to erase it by."
+        default=None, description="The program that made a finding, to erase it by."
     )
 
 
 class MemoryRequest(RequestModel, title="PutMemoryRequest"):
-    """A memory as a caller writes it."""
+    """A memory to write."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -136,7 +136,7 @@ class MemoryRequest(RequestModel, title="PutMemoryRequest"):
     evidence: dict[str, list[EvidenceInput]] = Field(default_factory=dict)
 
     def put(self, type_: str, key: str, expected: int | None) -> PutMemory:
-        """Return the write at an address, over the *expected* version."""
+        """Return the write at an address, conditional on the *expected* version."""
         return PutMemory(
             type=type_,
             key=key,
@@ -163,13 +163,13 @@ class UndoRequest(RequestModel):
 
 
 class EndRequest(RequestModel, title="EndMemoryRequest"):
-    """Since when a memory is no longer true."""
+    """The time from which a memory is no longer true."""
 
     at: Time
 
 
 class MemoryVersionInput(RequestModel, title="MemoryVersion"):
-    """A memory at the version that was seen."""
+    """A memory at the version that the caller has read."""
 
     type: Id
     key: Id
@@ -191,7 +191,7 @@ class ChangeMemoriesRequest(RequestModel, title="ChangeMemoriesRequest"):
     act: Literal["delete", "end", "approve", "reject"]
     memories: list[MemoryVersionInput] = Field(min_length=1, max_length=CHANGED_MAX)
     at: Time | None = Field(
-        default=None, description="With `end`: since when they are no longer true; now without it."
+        default=None, description="With `end`: when they ceased to be true; by default now."
     )
 
 
@@ -199,11 +199,11 @@ class RememberRequest(RequestModel, title="RememberRequest"):
     """A sentence to remember, readable on its own."""
 
     text: str = Field(min_length=1)
-    context: str = Field(default="", description="When it matters, and its limits.")
+    context: str = Field(default="", description="When it applies, and its limits.")
     trust: Trust = "user"
     source: Id | None = Field(
         default=None,
-        description="Of what an agent found (`trust` is `agent`): its program, to erase it by.",
+        description="With the `trust` `agent`: the program that found it, to erase it by.",
     )
 
 
@@ -214,19 +214,19 @@ class RejectRequest(RequestModel, title="RejectMemoryRequest"):
 
 
 class TypesRequest(RequestModel, title="MemoryTypesRequest"):
-    """Memory types, each as the configuration file has it."""
+    """Memory types, each in the form of the configuration file."""
 
     types: list[Object] = Field(max_length=100)
 
 
 class ThreadRequest(RequestModel, title="FormationRequest"):
-    """The thread that is meant; all of the scope by default."""
+    """The thread; by default all of the scope."""
 
     thread: Id | None = None
 
 
 class RetryRequest(RequestModel, title="RetryFormationRequest"):
-    """The thread or the dead formation that is meant; all of the scope by default."""
+    """The thread or the dead formation; by default all of the scope."""
 
     thread: Id | None = None
     formation: Id | None = None
@@ -268,5 +268,5 @@ class ChatRequest(RequestModel):
     text: str = Field(min_length=1)
     assistant: Id | None = None
     prompt: bool = Field(
-        default=False, description="Tell in `done` the prompt that the model was given."
+        default=False, description="Return the model's prompt in the event `done`."
     )

@@ -1,4 +1,4 @@
-"""Answers about threads and their messages."""
+"""Responses about threads and their messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class LaneResponse(ResponseModel, title="Lane"):
 
 
 class ThreadResponse(ResponseModel, title="Thread"):
-    """A thread, and how far it has been formed."""
+    """A thread, with its formation progress."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -50,16 +50,16 @@ class ThreadResponse(ResponseModel, title="Thread"):
     id: str
     created_at: Time
     last: Count = Field(description="The newest position; 0 if it never had a message.")
-    count: Count = Field(description="The messages that it holds now.")
-    formed: Count = Field(description="Everything up to this position has been formed.")
+    count: Count = Field(description="The number of messages that it holds now.")
+    formed: Count = Field(description="Messages up to this position have been formed.")
     due: Time | None
     due_in_s: float | None
     attempts: Count
     state: Literal["active", "paused"]
-    again: list[int] = Field(description="Positions that wait to be formed once more.")
+    again: list[int] = Field(description="Positions to be formed once more.")
     settings: Object
     lanes: dict[str, LaneResponse]
-    waiting: Count = Field(description="The messages that wait to be formed.")
+    waiting: Count = Field(description="The number of messages with pending formation.")
 
 
 class ThreadsResponse(ResponseModel, title="ThreadPage"):
@@ -70,7 +70,7 @@ class ThreadsResponse(ResponseModel, title="ThreadPage"):
 
 
 class MessageResponse(ResponseModel, title="Message"):
-    """A message with everything that is kept of it."""
+    """A stored message."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -114,6 +114,6 @@ class MessagesResponse(ResponseModel, title="MessagePage"):
 
 
 class KeptResponse(ResponseModel, title="AppendedMessages"):
-    """The messages that were kept, in the order in which they were given."""
+    """The stored messages, in the order of the request."""
 
     messages: list[MessageResponse]
