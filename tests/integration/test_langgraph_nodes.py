@@ -171,7 +171,7 @@ def test_a_node_waits_until_there_is_enough_to_summarise() -> None:
 
 
 def test_without_a_model_nothing_is_summarised() -> None:
-    with pytest.raises(UsageError, match="give it one as 'model'"):
+    with pytest.raises(UsageError, match="give one as 'model'"):
         left(summarise_node(None))
 
 
