@@ -427,7 +427,7 @@ async def test_a_huge_finding_is_refused(tools: MemoryTools) -> None:
 
     done = await tools.asave_memory("Note", value, found_by_agent=True)
 
-    assert ("refused", True) == (done["status"], "say less" in str(done["reason"]))
+    assert ("refused", True) == (done["status"], "save less" in str(done["reason"]))
 
 
 @pytest.mark.parametrize(

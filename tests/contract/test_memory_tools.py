@@ -535,7 +535,7 @@ async def test_the_schemas_are_those_of_the_types_and_name_no_scope(memory: Reco
     assert names == [each.name for each in (save, search, update, forget)]
     assert NOTE.parameters == save.parameters["properties"]["memory"]["properties"]["value"]  # type: ignore[index, call-overload]
     assert "scope" not in str(tools.schemas)
-    with pytest.raises(UsageError, match="no memory type"):
+    with pytest.raises(UsageError, match="types is empty"):
         MemoryTools(memory, ADA, "talk", types=[])
 
 

@@ -156,9 +156,9 @@ def scenario_what_cannot_be_kept_leaves_nothing() -> None:
     with opened("memory:") as memory:
         storage = RecollectStorage(memory, ADA)
         good = record("a")
-        assert "scope of their own" in refusal(storage.save, [good, record("b", private=True)])
+        assert "scope of its owner" in refusal(storage.save, [good, record("b", private=True)])
         odd = record("b", metadata={"odd": object()})
-        assert "no JSON" in refusal(storage.save, [good, odd])
+        assert "not JSON" in refusal(storage.save, [good, odd])
         assert "NUL" in refusal(storage.save, [good, record("b\0")])
         assert storage.count() == 0
         storage.save([good])

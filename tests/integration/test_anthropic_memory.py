@@ -368,15 +368,15 @@ WRONG: list[tuple[object, str]] = [
     ({"path": CAT}, "not None"),
     ({"command": "format"}, "not 'format'"),
     ({"command": ["view"]}, r"not \['view'\]"),
-    ({"command": "create", "path": CAT}, "create needs another file_text"),
-    ({"command": "create", "path": CAT, "file_text": {"a": 1}}, "create needs another file_text"),
-    (view(7), "view needs another path"),  # type: ignore[arg-type]
-    (insert(CAT, "first", "a"), "insert needs another insert_line"),  # type: ignore[arg-type]
+    ({"command": "create", "path": CAT}, "create has an invalid file_text"),
+    ({"command": "create", "path": CAT, "file_text": {"a": 1}}, "create has an invalid file_text"),
+    (view(7), "view has an invalid path"),  # type: ignore[arg-type]
+    (insert(CAT, "first", "a"), "insert has an invalid insert_line"),  # type: ignore[arg-type]
     (create(CAT, "a\0b"), "NUL"),
     (create(CAT, "a\ud800b"), "surrogate"),
     (create(CAT, "a" * (FILE_CHARACTERS_MAX + 1)), "FILE_CHARACTERS_MAX"),
     (create("/memories/" + "a" * 201), "PATH_CHARACTERS_MAX"),
-    (create("/memories/kept.md/below"), "is a file, and no directory"),
+    (create("/memories/kept.md/below"), "is a file, not a directory"),
     (replace("/memories/kept.md", "", "a"), "old_str is empty"),
     (replace("/memories/kept.md", "Tom", "\0"), "NUL"),
     (replace("/memories/kept.md", "Tom", "a" * (FILE_CHARACTERS_MAX + 1)), "FILE_CHARACTERS_MAX"),

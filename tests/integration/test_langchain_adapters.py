@@ -216,7 +216,7 @@ def test_documents_are_found_within_a_filter(memory: SyncRecollect) -> None:
     assert [Document(id="b", page_content="red hen", metadata={"page": 2})] == found
     assert {"red fox", "red hen"} == {d.page_content for d in store.similarity_search("red", k=9)}
     assert [] == store.similarity_search(" ")
-    with pytest.raises(UsageError, match="2 texts come with 1 metadatas"):
+    with pytest.raises(UsageError, match="2 texts have 1 metadatas"):
         store.add_texts(["a", "b"], [{}])
     with pytest.raises(UsageError, match="memory=… and scope=…"):
         RecollectVectorStore.from_texts(["a"], embedding=None)  # type: ignore[arg-type]

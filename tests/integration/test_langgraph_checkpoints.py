@@ -354,7 +354,7 @@ def test_a_step_that_is_not_whole_would_be_noticed(
     step: Callable[[CompleteSaver], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant: LangGraph's own cursor commits also what failed half-way."""
-    monkeypatch.setattr(SQLiteCheckpoints, "_whole", SqliteSaver.cursor)
+    monkeypatch.setattr(SQLiteCheckpoints, "_transaction", SqliteSaver.cursor)
 
     assert [["2", "1"], []] != broken_off(step)
 
@@ -483,7 +483,7 @@ def test_an_open_memory_says_where(tmp_path: Path) -> None:
         put(saver, config("t"), "1")
 
     assert tmp_path.joinpath("store.db-checkpoints").exists()
-    with pytest.raises(UsageError, match="mirrored"):
+    with pytest.raises(UsageError, match="mirror=True"):
         checkpointer(f"{tmp_path}/store.db", mirror=True)
     with pytest.raises(UsageError, match="memory is"):
         checkpointer(3)  # type: ignore[arg-type]

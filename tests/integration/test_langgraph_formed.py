@@ -271,7 +271,7 @@ def test_a_memory_is_revised_only_by_what_its_type_allows(memory: SyncRecollect)
     store = FormedStore(memory, ROOT)
 
     store.put(("ada", "User"), "User", {"home": "Rome"})
-    with pytest.raises(UsageError, match="no User"):
+    with pytest.raises(UsageError, match="not a valid User"):
         store.put(("ada", "User"), "User", {"age": "old"})
 
     history = memory.history(ADA, "User", "User")

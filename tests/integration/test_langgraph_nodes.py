@@ -171,7 +171,7 @@ def test_a_node_waits_until_there_is_enough_to_summarise() -> None:
 
 
 def test_without_a_model_nothing_is_summarised() -> None:
-    with pytest.raises(UsageError, match="give it one as 'model'"):
+    with pytest.raises(UsageError, match="give one as 'model'"):
         left(summarise_node(None))
 
 
@@ -265,7 +265,7 @@ def test_feedback_that_is_no_text_is_told() -> None:
     with recollect.open_sync("memory:", embedder="none", worker=False) as memory:
         graph = graph_of(*steps(improving(memory)))
 
-        with pytest.raises(UsageError, match=r"feedback.* is text"):
+        with pytest.raises(UsageError, match=r"feedback.*: give text"):
             graph.invoke({"messages": [("user", "Hello")], "feedback": {"score": 1}})
 
 

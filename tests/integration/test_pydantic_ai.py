@@ -176,7 +176,7 @@ async def test_a_message_that_is_no_json_leaves_nothing() -> None:
     async with recollect.open("memory:", embedder="none") as memory:
         capability = RecollectCapability(memory, ADA, "one")
         made = Agent(FunctionModel(answer), capabilities=[capability])
-        with pytest.raises(UsageError, match="no JSON"):
+        with pytest.raises(UsageError, match="not JSON"):
             await made.run("Look.")
         left = await capability.history()
         await made.run("Again.")

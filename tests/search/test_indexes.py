@@ -185,7 +185,7 @@ def test_a_lancedb_table_made_elsewhere_is_left_alone(tmp_path: Path) -> None:
     rows = [{"doc": SECRET, "vector": [0.1] * ENCODER.dimensions}]
     lancedb.connect(str(tmp_path)).create_table("table", rows)
 
-    with pytest.raises(UsageError, match="made elsewhere"):
+    with pytest.raises(UsageError, match="another program made it"):
         LanceDBSearch([LanceDBDoc(SECRET)], uri=tmp_path, encoder=ENCODER)
     assert lancedb.connect(str(tmp_path)).open_table("table").count_rows() == 1
 
@@ -238,7 +238,7 @@ def test_autochains_encoders_are_taken(tmp_path: Path) -> None:
 def test_a_text_that_the_encoder_does_not_understand_is_told(tmp_path: Path) -> None:
     search = ChromaDBSearch(path=str(tmp_path), encoder=ENCODER)
 
-    with pytest.raises(EmbedderError, match="does not understand"):
+    with pytest.raises(EmbedderError, match="does not support the text"):
         search.add_docs([ChromaDoc(SECRET), ChromaDoc("…", {}, "dots")])
     assert search.search(QUERY) == []
     with pytest.raises(EmbedderError, match="recollect embedder install"):

@@ -246,7 +246,7 @@ class Unmeasured(InMemoryVectorStore):
 
 @pytest.mark.parametrize(
     ("kind", "said"),
-    [(Unfiltered, "no search with filter"), (Unmeasured, "tells no similarities")],
+    [(Unfiltered, "no search with filter"), (Unmeasured, "returns no similarities")],
 )
 async def test_a_store_that_is_not_fit_is_refused(
     kind: type[InMemoryVectorStore], said: str

@@ -1,1 +1,1 @@
-"""Tools, improvable instructions and selected examples for agents."""
+"""Memory tools, versioned instructions, and selected examples for agents."""

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, TypedDict, cast
+from typing import TypedDict
 
 from recollect.conversation import prompts
 from recollect.conversation.entity_names import clean_names, known_lines, listed_names, read_lines
 from recollect.conversation.entity_store import KnownEntities
 from recollect.conversation.model_prompt import MemoryModel, PromptChoice, checked
-
-_VARIABLES: Final = {
-    "entity_extraction_prompt": ("history", "input"),
-    "entity_summarization_prompt": ("entity", "summary", "history", "input"),
-    "entity_summaries_prompt": ("entities", "history", "input"),
-}
 
 
 class EntityPrompts(TypedDict, total=False):
@@ -42,16 +36,17 @@ class EntityReader:
         Raises:
             UsageError: A prompt uses an unknown variable.
         """
-        given: dict[str, PromptChoice] = {
-            "entity_extraction_prompt": prompts.ENTITIES,
-            "entity_summarization_prompt": prompts.ENTITY_SUMMARY,
-            "entity_summaries_prompt": prompts.ENTITY_SUMMARIES,
-        }
-        given |= cast("dict[str, PromptChoice]", chosen)
-        read = {name: checked(given[name], known) for name, known in _VARIABLES.items()}
-        self.extraction = read["entity_extraction_prompt"]
-        self.summarization = read["entity_summarization_prompt"]
-        self.summaries = read["entity_summaries_prompt"]
+        self.extraction = checked(
+            chosen.get("entity_extraction_prompt", prompts.ENTITIES), ("history", "input")
+        )
+        self.summarization = checked(
+            chosen.get("entity_summarization_prompt", prompts.ENTITY_SUMMARY),
+            ("entity", "summary", "history", "input"),
+        )
+        self.summaries = checked(
+            chosen.get("entity_summaries_prompt", prompts.ENTITY_SUMMARIES),
+            ("entities", "history", "input"),
+        )
         self.one_call = one_call
         self.normalised = normalised
         self.model = MemoryModel(llm)

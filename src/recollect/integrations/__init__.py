@@ -1,1 +1,1 @@
-"""Adapters to what people already use; each needs the package that it is named after."""
+"""Adapters to other frameworks; each subpackage needs the package that it is named after."""

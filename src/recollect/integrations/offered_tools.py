@@ -1,4 +1,4 @@
-"""The memory tools as frameworks take them: definitions, and calls that answer in text."""
+"""The interface of memory tools that the frameworks' adapters wrap, and their answers as text."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from recollect.records import JsonObject
 
 
 class Offered(Protocol):
-    """The object that tools call: `MemoryTools`, or one that finds them by the caller."""
+    """The memory tools that an adapter offers: `MemoryTools`, or `CallersMemoryTools`."""
 
     @property
     def schemas(self) -> tuple[Tool, ...]:
-        """The tools as a model is offered them."""
+        """The tool definitions for a model."""
         ...
 
     def call(self, name: str, arguments: JsonObject) -> JsonObject:
-        """Carry out a call."""
+        """Run a tool call."""
         ...
 
     async def acall(self, name: str, arguments: JsonObject) -> JsonObject:
@@ -28,5 +28,5 @@ class Offered(Protocol):
 
 
 def answer_text(answer: JsonObject) -> str:
-    """Return *answer* as JSON in which nothing hides from people that a model would read."""
+    """Return *answer* as JSON, with invisible characters escaped, which a model would read."""
     return visible(json.dumps(answer, ensure_ascii=False))

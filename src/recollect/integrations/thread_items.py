@@ -1,4 +1,4 @@
-"""A thread as the history of another framework: its items, kept as they are, in our messages."""
+"""A thread as the message history of another framework, with its items stored unchanged."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from recollect.records import Json, Message, NewMessage, Role, Scope
 from recollect.stores.validation import PAGE_ROWS_MAX
 
 PAGE: Final = 100
-"""As many messages as one read of a thread returns."""
+"""Messages per read of a thread."""
 
 
 class ThreadItems:
     """
-    The items of a framework in one thread of a memory.
+    The items (messages) of a framework in one thread of a memory.
 
-    An item is kept as it came, as JSON, beside the text by which its message is found and formed. A
-    message that somebody else added to the thread has no item.
+    An item is stored unchanged, as JSON, beside the text by which its message is recalled and
+    formed. A message that another program added to the thread has no item.
     """
 
     def __init__(self, memory: Recollect, scope: Scope, thread: str, *, kind: str) -> None:
-        """Make a view of *thread*; *kind* names the framework, and so the form of the items."""
+        """Create a view of *thread*; *kind* names the framework, and so the items' format."""
         self._memory = memory
         self._scope = scope
         self._thread = thread
@@ -31,10 +31,10 @@ class ThreadItems:
 
     async def append(self, items: Sequence[tuple[Role, str, Json]]) -> None:
         """
-        Append items with the role and text of each; all of them, or none.
+        Append items with the role and text of each, atomically.
 
         Raises:
-            UsageError: An item is no JSON.
+            UsageError: An item is not JSON.
         """
         messages = [
             NewMessage(role=role, text=text, metadata={self._kind: item})
@@ -47,7 +47,7 @@ class ThreadItems:
         """
         Return the newest *limit* messages, all by default, oldest first, each with its item.
 
-        Without a limit they may be those after a position only.
+        Without a limit, *after* selects the messages after a position.
         """
         if limit is not None and limit <= 0:
             return []
@@ -67,13 +67,13 @@ class ThreadItems:
         return newest[0]
 
     async def clear(self) -> None:
-        """Remove all messages; memories that were formed of them stay."""
+        """Remove all messages; memories formed from them stay."""
         while page := await self.read(PAGE):
             ids = [message.id for message, _ in page]
             await self._memory.remove(self._scope, self._thread, ids)
 
     async def context(self, query: str, budget_tokens: int) -> str:
-        """Return what of the memory bears on *query*, for a prompt; ``""`` for nothing."""
+        """Return the context of *query* for a prompt, with a guide; ``""`` if there is none."""
         found = await self._memory.context(
             self._scope, query, thread=self._thread, budget_tokens=budget_tokens
         )

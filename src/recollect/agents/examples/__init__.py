@@ -1,5 +1,5 @@
 """
-Examples: the ``Example`` memories of a scope; the most relevant go into a prompt.
+Examples of solved tasks: the ``Example`` memories of a scope, selected for a prompt.
 
 `Examples` stores and selects them; a `Selection` renders the selected ones.
 """

@@ -59,7 +59,7 @@ from recollect.sync.object_home import AnyRecollect, Home
 from recollect.text.token_estimate import estimated_tokens
 
 TRIES_MAX: Final = 8
-"""So often a change is decided anew because somebody else wrote meanwhile."""
+"""Attempts to store an example when concurrent writers come first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +76,8 @@ class Examples:
     The ``Example`` memories of a scope: past tasks, shown to a model in its prompt.
 
     Every method exists twice: ``add`` blocks, ``aadd`` is awaited (see `Home`). Examples are found
-    by their input. Input, reason and output identify an example; a new score or other tags make its
-    next version.
+    by their input. Input, reason and output identify an example; a new score or new tags make a new
+    version of it.
 
     Args:
         count_tokens: Counts the tokens of a text; an estimate by default.
@@ -98,7 +98,7 @@ class Examples:
     async def _add(
         self,
         memory: Recollect,
-        input: str,  # noqa: A002 (the word for it)
+        input: str,  # noqa: A002 (the public name)
         output: str,
         *,
         reason: str | None = None,
@@ -114,7 +114,7 @@ class Examples:
         change a stored example.
 
         Args:
-            evidence: The messages it was taken from; erasing them erases the example.
+            evidence: The messages of which the example was made; erasing them erases it.
 
         Raises:
             UsageError: Input or output is blank, *score* is not from 0 to 1, or *tags* is a text.
@@ -130,18 +130,18 @@ class Examples:
                 tags=tuple(check_texts(tags, "tag")),
             )
         )
-        return await self._kept(memory, new, {"": tuple(evidence)} if evidence else {}, trust)
+        return await self._store(memory, new, {"": tuple(evidence)} if evidence else {}, trust)
 
     add, aadd = method_pair(_add)
 
-    async def _kept(
+    async def _store(
         self, memory: Recollect, new: Example, evidence: EvidenceMap, trust: Trust = "user"
     ) -> Example:
         """Store a validated example, retrying on concurrent writes."""
-        standing: Memory | None = None
+        stored: Memory | None = None
         for attempt in range(1, TRIES_MAX + 1):
-            standing = await memory.get(self.scope, EXAMPLE_TYPE, new.identity)
-            write = write_of(new, standing, evidence, trust)
+            stored = await memory.get(self.scope, EXAMPLE_TYPE, new.identity)
+            write = write_of(new, stored, evidence, trust)
             if write is None:
                 break
             try:
@@ -150,14 +150,14 @@ class Examples:
                 if attempt == TRIES_MAX:
                     raise
                 continue
-            standing = kept
+            stored = kept
             break
-        return (example_of(standing) if standing else None) or new
+        return (example_of(stored) if stored else None) or new
 
     async def _add_feedback(
         self,
         memory: Recollect,
-        input: str,  # noqa: A002 (the word for it)
+        input: str,  # noqa: A002 (the public name)
         output: str,
         *,
         score: float,
@@ -198,7 +198,7 @@ class Examples:
             await self._add(
                 memory, each.input, each.output, reason=each.reason, score=score, trust=trust
             )
-        return await self._kept(memory, better, {"": tuple(evidence)} if evidence else {}, trust)
+        return await self._store(memory, better, {"": tuple(evidence)} if evidence else {}, trust)
 
     add_feedback, aadd_feedback = method_pair(_add_feedback)
 
@@ -228,12 +228,12 @@ class Examples:
             NotFoundError: The conversation does not exist.
             UsageError: *score* is not from 0 to 1, *last* is below 1, or *tags* is a text.
             ConflictError: An example was rejected; those before it are stored.
-            StaleReadError: Something was erased there meanwhile; earlier examples are stored if
-                they do not depend on it.
+            StaleReadError: Something in the conversation was erased meanwhile; earlier examples
+                are stored if they do not depend on it.
         """
         check_score(score)
         if last is not None and check_position(last, "last") < 1:
-            msg = f"last {last} gathers nothing: give at least 1, or None for all"
+            msg = f"last={last} gathers nothing: give at least 1, or None for all"
             raise UsageError(msg)
         where = self.scope if of is None else check_scope(of)
         if where == self.scope:
@@ -250,14 +250,14 @@ class Examples:
             for each in found
         ]
         return [
-            await self._kept(memory, new, each.evidence if where == self.scope else {})
+            await self._store(memory, new, each.evidence if where == self.scope else {})
             for new, each in zip(examples, found, strict=True)
         ]
 
     gather, agather = method_pair(_gather)
 
     async def _with_answer(self, memory: Recollect, given: Example) -> list[Example]:
-        """Return the examples with this input and output, whatever their reasons."""
+        """Return the examples with this input and output, with any reason."""
         found: list[Example] = []
         same: JsonObject = {"input": given.input, "output": given.output}
         async for page in each_page(
@@ -271,7 +271,7 @@ class Examples:
     async def _select(
         self,
         memory: Recollect,
-        input: str,  # noqa: A002 (the word for it)
+        input: str,  # noqa: A002 (the public name)
         *,
         count: int = 4,
         budget_tokens: int | None = None,
@@ -283,13 +283,13 @@ class Examples:
         """
         Return the examples most relevant to *input*, best first; no model is called.
 
-        If more than relevance decides, candidates are the best ``CONSIDERED_MIN`` or
-        ``CONSIDERED_TIMES * count`` of recall; with several tags, up to ``MATCHES_MAX``.
+        If relevance alone does not decide, the candidates are the best ``CONSIDERED_TIMES * count``
+        results of recall, at least ``CONSIDERED_MIN``; with several tags, up to ``MATCHES_MAX``.
 
         Args:
-            count: Most examples to return, up to ``CHOSEN_MAX``.
-            budget_tokens: Most tokens of the whole block of `Selection.render`; examples that do
-                not fit are skipped.
+            count: The most examples to return, up to ``CHOSEN_MAX``.
+            budget_tokens: The most tokens of the block that `Selection.render` returns; examples
+                that do not fit are skipped.
             by: ``"words"``, ``"meaning"`` (which needs an embedder), or ``"both"``, as recall.
             diversity: From 0 (most relevant) to 1 (most diverse).
             min_score: Only examples with at least this score; unscored ones are excluded.
@@ -299,7 +299,7 @@ class Examples:
             UsageError: *input* is blank, an argument is outside its range, or there is no
                 embedder to select by meaning.
         """
-        manner = SelectionOptions(
+        options = SelectionOptions(
             count=count,
             budget_tokens=budget_tokens,
             by=by,
@@ -310,8 +310,8 @@ class Examples:
         if by == "meaning" and memory.embedder is None:
             msg = "by='meaning' needs an embedder: open the memory with one, or select by='words'"
             raise UsageError(msg)
-        where = Where(messages=False, types=(EXAMPLE_TYPE,), filter=filter_of(manner) or None)
-        limit = considered(manner)
+        where = Where(messages=False, types=(EXAMPLE_TYPE,), filter=filter_of(options) or None)
+        limit = considered(options)
         recall = await memory.recall(self.scope, input, limit=limit, where=where)
         ranked = [
             Chosen(example=example, relevance=relevance_of(each.signals, each.score, by))
@@ -319,7 +319,7 @@ class Examples:
             if isinstance(each.content, Memory)
             and (example := example_of(each.content)) is not None
         ]
-        chosen, tokens = chosen_of(ranked, manner, self._count_tokens, self._secret)
+        chosen, tokens = chosen_of(ranked, options, self._count_tokens, self._secret)
         return Selection(input=input, chosen=chosen, tokens=tokens, secret=self._secret)
 
     select, aselect = method_pair(_select)
@@ -327,7 +327,7 @@ class Examples:
     async def _page(
         self, memory: Recollect, *, cursor: str | None = None, limit: int = 100
     ) -> Page[Example]:
-        """Return examples in force by key; a page may hold fewer than *limit*."""
+        """Return a page of the valid examples, by key; it may hold fewer than *limit*."""
         page = await memory.memories(self.scope, type_=EXAMPLE_TYPE, cursor=cursor, limit=limit)
         now = to_datetime(memory.store.now())
         return Page(rows=tuple(examples_in_force(page.rows, now)), cursor=page.cursor)
@@ -339,7 +339,7 @@ class Examples:
         Erase an example with its history.
 
         Raises:
-            NotFoundError: There is none with this key.
+            NotFoundError: There is no example with this key.
         """
         if await memory.get(self.scope, EXAMPLE_TYPE, key) is None:
             msg = f"there is no example {key!r} in {self.scope!r}"
@@ -349,7 +349,7 @@ class Examples:
     erase, aerase = method_pair(_erase)
 
     async def _export_lines(self, memory: Recollect) -> list[str]:
-        """Return the examples in force as JSON Lines, by key, without their evidence."""
+        """Return the valid examples as JSON Lines, by key, without their evidence."""
         found: list[str] = []
         async for page in each_page(
             lambda cursor: self._page(memory, cursor=cursor, limit=WRITES_MAX)
@@ -363,15 +363,16 @@ class Examples:
         self, memory: Recollect, lines: Iterable[str], *, trust: Trust = "user"
     ) -> ImportedExamples:
         """
-        Keep the examples of JSON Lines; blank lines are skipped, repeating it is harmless.
+        Store the examples in JSON Lines; skip blank lines. Repeating an import changes nothing.
 
         Raises:
-            UsageError: A line is no example, or *lines* is one text; nothing was written.
-            ConflictError: One was rejected; the batches (of ``WRITES_MAX``) before it are kept.
-            VersionConflictError: Somebody wrote one meanwhile: import them again.
+            UsageError: A line is not an example, or *lines* is one text; nothing was written.
+            ConflictError: An example was rejected before; earlier batches (of ``WRITES_MAX``) are
+                stored.
+            VersionConflictError: Another writer changed an example meanwhile: import again.
         """
         if isinstance(lines, str | bytes):
-            msg = "the lines are one text: give each as an element, as text.splitlines() does"
+            msg = "lines is one text: give a list of lines, as text.splitlines() returns"
             raise UsageError(msg)
         read = [read_line(line, at) for at, line in enumerate(lines, 1)]
         examples = list({each.identity: each for each in read if each}.values())

@@ -1,4 +1,4 @@
-"""Conversions of an example: value, memory, line of JSON, and the write that stores it."""
+"""Convert an example to and from a memory's value and a line of JSON, and plan its write."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from recollect.stores.validation import check_text, encode_json
 EXAMPLE_TYPE: Final = "Example"
 TAGS_MAX: Final = 32
 _DIGEST_BYTES: Final = 10
-# At these a reader of lines that knows them ends a line; in a text of JSON they may be escaped.
+# `str.splitlines` also splits at these characters, so escape them within a line of JSON.
 _LINE_ENDS: Final = {ord(each): f"\\u{ord(each):04x}" for each in "\x85\u2028\u2029"}
 _BYTE_ORDER_MARK: Final = "\ufeff"
-"""Some editors begin a file with it."""
+"""Written by some editors at the start of a file."""
 _FIELDS: Final = ("input", "output", "reason", "score", "tags")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
     """
-    A solved task: *input*, reasoning (*reason*) and *output*.
+    A solved task: its *input*, the reasoning (*reason*), and the *output*.
 
-    *score* is its quality from 0 to 1, if rated. *key* and *version* are those of its memory; empty
+    *score* is its quality from 0 to 1, if rated. *key* and *version* are those of its memory, empty
     and 0 if it is not stored.
     """
 
@@ -55,7 +55,7 @@ class Example:
         return hashlib.blake2b(said.encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
     def as_value(self) -> JsonObject:
-        """Return it as the value of its memory; what it does not have is left out."""
+        """Return the value of its memory, without the fields that it does not have."""
         value: dict[str, Json] = {"input": self.input, "output": self.output}
         if self.reason is not None:
             value["reason"] = self.reason
@@ -68,16 +68,16 @@ class Example:
 
 def checked(example: Example) -> Example:
     """
-    Return *example*, its tags each once, if it can be kept.
+    Return *example* without repeated tags, if it can be stored.
 
     Raises:
         UsageError: Its input or output is blank, or its score is not from 0 to 1.
-        LimitError: It has more than ``TAGS_MAX`` tags, or is larger than any memory may be.
+        LimitError: It has more than ``TAGS_MAX`` tags, or is larger than a memory may be.
     """
     for name, text in (("input", example.input), ("output", example.output)):
         check_text(text, f"an example's {name}")
         if not text.strip():
-            msg = f"an example's {name} is blank: say what was asked, and what the answer was"
+            msg = f"an example's {name} is blank: give the question as input, the answer as output"
             raise UsageError(msg)
     if example.reason is not None:
         check_text(example.reason, "an example's reason")
@@ -96,16 +96,16 @@ def checked(example: Example) -> Example:
 
 
 def check_score(score: object, name: str = "score") -> None:
-    """Reject a score that is not from 0 to 1."""
+    """Raise `UsageError` if *score* is neither ``None`` nor from 0 to 1."""
     if score is None:
         return
     if not (is_number(score) and 0 <= score <= 1):
-        msg = f"{name} {score!r} is outside 0 to 1: 1 is as good as can be"
+        msg = f"{name} {score!r} is outside 0 to 1: 1 is the best"
         raise UsageError(msg)
 
 
 def example_of(memory: Memory) -> Example | None:
-    """Return the example that a memory keeps, ``None`` if it is none."""
+    """Return the example in a memory; ``None`` if its value is not a valid example."""
     found = example_in(memory.value)
     try:
         return replace(checked(found), key=memory.key, version=memory.version)
@@ -114,7 +114,7 @@ def example_of(memory: Memory) -> Example | None:
 
 
 def example_in(value: JsonObject) -> Example:
-    """Return the example of a value, not checked; fields of another form are left out."""
+    """Return the example in a value, unchecked; fields of a wrong type are left out."""
     return Example(
         input=_text_in(value, "input") or "",
         output=_text_in(value, "output") or "",
@@ -131,13 +131,13 @@ def line_of(example: Example) -> str:
 
 def read_line(line: str, number: int) -> Example | None:
     """
-    Return the example of one line, ``None`` of a blank one.
+    Return the example in a line of JSON; ``None`` if the line is blank.
 
     Raises:
-        UsageError: It is no example; says which line and why.
+        UsageError: The line is not an example; the error names its number and the reason.
     """
     if not isinstance(line, str):
-        msg = f"line {number} is no example: it is {type(line).__name__}, and no text"
+        msg = f"line {number} is no example: it is {type(line).__name__}, not text"
         raise UsageError(msg)
     if number == 1:
         line = line.removeprefix(_BYTE_ORDER_MARK)
@@ -152,7 +152,7 @@ def read_line(line: str, number: int) -> Example | None:
 
 def _read(value: Json) -> Example:
     if not isinstance(value, Mapping):
-        msg = "it is no JSON object"
+        msg = "it is not a JSON object"
         raise UsageError(msg)
     unknown = sorted(set(value) - set(_FIELDS))
     if unknown:
@@ -160,7 +160,7 @@ def _read(value: Json) -> Example:
         raise UsageError(msg)
     for name in ("input", "output", "reason"):
         if value.get(name) is not None and not isinstance(value[name], str):
-            msg = f"{name!r} is no text: {value[name]!r}"
+            msg = f"{name!r} is not text: {value[name]!r}"
             raise UsageError(msg)
     for name in ("input", "output"):
         if value.get(name) is None:
@@ -168,11 +168,11 @@ def _read(value: Json) -> Example:
             raise UsageError(msg)
     tags = value.get("tags")
     if tags is not None and len(_texts_in(value, "tags")) != _length(tags):
-        msg = f"'tags' is no list of texts: {tags!r}"
+        msg = f"'tags' is not a list of texts: {tags!r}"
         raise UsageError(msg)
     score = value.get("score")
     if score is not None and _number_in(value, "score") is None:
-        msg = f"'score' is no number: {score!r}"
+        msg = f"'score' is not a number: {score!r}"
         raise UsageError(msg)
     return checked(example_in(value))
 
@@ -199,10 +199,10 @@ def _texts_in(value: JsonObject, name: str) -> tuple[str, ...]:
 
 
 def write_of(
-    new: Example, standing: Memory | None, evidence: EvidenceMap, trust: Trust
+    new: Example, stored: Memory | None, evidence: EvidenceMap, trust: Trust
 ) -> PutMemory | None:
     """
-    Return the write that stores *new* over *standing*, ``None`` if it changes nothing.
+    Return the write that stores *new* over *stored*, ``None`` if it changes nothing.
 
     Raises:
         ConflictError: The stored example was rejected.
@@ -217,37 +217,38 @@ def write_of(
         trust=trust,
         cause="example",
     )
-    if standing is None:
+    if stored is None:
         return write
-    if standing.state == "rejected":
-        msg = f"the example {standing.key} was rejected: erase it first to have it again"
+    if stored.state == "rejected":
+        msg = f"the example {stored.key} was rejected: erase it before you add it again"
         raise ConflictError(msg)
-    if least([standing.trust, trust]) != standing.trust:
+    # A less trusted writer must not change what a more trusted one stored.
+    if least([stored.trust, trust]) != stored.trust:
         return None
-    was = example_of(standing) or new
+    was = example_of(stored) or new
     score = was.score if new.score is None else new.score
     value = replace(was, score=score, tags=new.tags or was.tags).as_value()
-    joined = merged_evidence(value, standing.evidence, evidence)
-    is_same = value == standing.value and joined == merged_evidence(value, standing.evidence, {})
-    if is_same and standing.state == "active" and standing.valid_until is None:
+    joined = merged_evidence(value, stored.evidence, evidence)
+    is_same = value == stored.value and joined == merged_evidence(value, stored.evidence, {})
+    if is_same and stored.state == "active" and stored.valid_until is None:
         return None
     return replace(
         write,
         value=value,
-        expected=standing.version,
+        expected=stored.version,
         evidence=joined,
-        expires_at=standing.expires_at,
-        trust=standing.trust if standing.state == "active" else trust,
+        expires_at=stored.expires_at,
+        trust=stored.trust if stored.state == "active" else trust,
     )
 
 
 def examples_in_force(memories: Sequence[Memory], now: datetime) -> list[Example]:
-    """Return the examples in force among memories of their type; what is none is skipped."""
-    found = [example_of(each) for each in memories if _is_in_force(each, now)]
+    """Return the valid examples in *memories* as of *now*; other memories are skipped."""
+    found = [example_of(each) for each in memories if _is_valid(each, now)]
     return [each for each in found if each is not None]
 
 
-def _is_in_force(memory: Memory, now: datetime) -> bool:
+def _is_valid(memory: Memory, now: datetime) -> bool:
     begun = memory.valid_from is None or memory.valid_from <= now
     is_open = memory.valid_until is None or memory.valid_until > now
     return memory.state == "active" and begun and is_open

@@ -1,4 +1,4 @@
-"""Extract the question-answer exchanges of a conversation; pure."""
+"""Extract questions with their answers from a conversation; pure functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recollect.records import Evidence, EvidenceMap, Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TalkExchange:
-    """A question with its answer, and the messages they are from, by field of an example."""
+    """A question and its answer, with their messages as evidence, by field of an example."""
 
     asked: str
     answered: str
@@ -35,14 +35,14 @@ def exchanges_in(messages: Iterable[Message]) -> Iterator[TalkExchange]:
         if role == "user":
             asked = last
         elif asked is not None:
-            evidence = {"/input": (_named(asked),), "/output": (_named(last),)}
+            evidence = {"/input": (_evidence_of(asked),), "/output": (_evidence_of(last),)}
             yield TalkExchange(asked=_words(asked), answered=_words(last), evidence=evidence)
 
 
 def _words(message: Message) -> str:
-    """Return the text of a message without blocks that recall inserted."""
+    """Return the text of a message without the context blocks that recall inserted."""
     return without_recalled(message.text).strip()
 
 
-def _named(message: Message) -> Evidence:
+def _evidence_of(message: Message) -> Evidence:
     return Evidence(thread=message.thread, message=message.id)

@@ -1,4 +1,4 @@
-"""Choose which recalled examples go into a prompt, and render them; pure."""
+"""Choose which recalled examples go into a prompt, and render them; pure functions."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from recollect.stores.validation import check_position, check_texts
 from recollect.text.analysis import terms_of
 
 CONSIDERED_MIN: Final = 50
+"""Candidates taken from recall, at least, when more than relevance decides."""
 CONSIDERED_TIMES: Final = 5
-"""Of recall's results at least so many are considered, and so many for each example wanted."""
+"""Candidates taken from recall per example wanted, when more than relevance decides."""
 
 Basis: TypeAlias = Literal["words", "meaning", "both"]
-"""How examples are matched with an input: by words (BM25), by meaning (vectors), or by both."""
+"""How examples are matched with an input: by words (BM25), by meaning (vectors), or both."""
 
 CHOSEN_MAX: Final = 100
 BASES: Final = ("words", "meaning", "both")
@@ -31,13 +32,13 @@ _SIGNALS: Final = {"words": ("entry", "window", "session"), "meaning": ("dense",
 
 
 def new_secret() -> bytes:
-    """Return an unpredictable secret for block markers."""
+    """Return a random secret for the markers of rendered blocks."""
     return secrets.token_bytes(32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """A selected example, and its relevance to the input (no fixed range)."""
+    """A selected example, and its relevance to the input (a score without fixed range)."""
 
     example: Example
     relevance: float
@@ -46,7 +47,7 @@ class Chosen:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionOptions:
     """
-    Options of a selection: see `Examples.select` for each field.
+    Options of a selection; see `Examples.select` for each field.
 
     Raises:
         UsageError: A field is outside its range.
@@ -67,7 +68,7 @@ class SelectionOptions:
         if self.count > CHOSEN_MAX:
             raise LimitError("examples to select", self.count, CHOSEN_MAX, "CHOSEN_MAX")
         if self.by not in BASES:
-            msg = f"by={self.by!r}: examples are selected by {', '.join(BASES)}"
+            msg = f"by={self.by!r}: select by one of {', '.join(BASES)}"
             raise UsageError(msg)
         if (
             self.budget_tokens is not None
@@ -76,7 +77,7 @@ class SelectionOptions:
             msg = f"a budget of {self.budget_tokens} tokens holds nothing: give at least 1, or None"
             raise UsageError(msg)
         if self.diversity is None:
-            msg = "diversity None: give 0 for the most relevant, up to 1 for those least alike"
+            msg = "diversity is None: give 0 (most relevant) to 1 (most diverse)"
             raise UsageError(msg)
         check_score(self.diversity, "diversity")
         check_score(self.min_score, "min_score")
@@ -87,8 +88,8 @@ class Selection:
     """
     The examples selected for an input, best first.
 
-    In a prompt the best comes last, next to the input. *tokens* is the cost of the block of
-    `render`; as turns they cost less. The block's marker is made with *secret*.
+    In a prompt the best comes last, next to the input. *tokens* is the size of the block that
+    `render` returns; as `messages` they take fewer. *secret* keys the block's marker.
     """
 
     input: str
@@ -98,18 +99,18 @@ class Selection:
 
     @property
     def examples(self) -> tuple[Example, ...]:
-        """The examples alone, the best first."""
+        """The examples without their relevance, best first."""
         return tuple(each.example for each in self.chosen)
 
     def render(self) -> str:
-        """Return them as one block of data, which says that it holds no instructions."""
+        """Return the examples as one block marked as data, not as instructions."""
         return _block_of(self.examples, self.secret)
 
     def messages(self, *, reasons: bool = True) -> list[AnyMessage]:
         """
-        Return them as turns: the input as the person's, the output as the assistant's.
+        Return the examples as turns: inputs as user messages, outputs as the assistant's.
 
-        With *reasons* an output stands after its reason and an empty line.
+        With *reasons*, the reason and an empty line precede an output.
         """
         classes = message_classes()
         found: list[AnyMessage] = []
@@ -133,7 +134,7 @@ def _records_of(examples: Sequence[Example]) -> list[Record]:
 
 
 def _block_of(examples: Sequence[Example], secret: bytes) -> str:
-    """Return the block of *examples*, the same each time: its marker costs what was counted."""
+    """Return the block of *examples*; a keyed marker makes it, and its size, reproducible."""
     records = _records_of(examples)
     return render_block(records, random_marker=keyed_marker(secret, records))
 
@@ -151,30 +152,30 @@ def relevance_of(signals: Mapping[str, float], score: float, by: Basis) -> float
 
 
 def chosen_of(
-    ranked: Sequence[Chosen], manner: SelectionOptions, count_tokens: TokenCounter, secret: bytes
+    ranked: Sequence[Chosen], options: SelectionOptions, count_tokens: TokenCounter, secret: bytes
 ) -> tuple[tuple[Chosen, ...], int]:
     """
     Return the examples to show, best first, and the tokens of their block.
 
-    Each is the one with the greatest ``(1 - d) * relevance - d * likeness``, with *d* the
-    diversity, relevance scaled to 0…1 over all candidates, and likeness the greatest share of terms
-    (Jaccard) with the input of one chosen before: maximal marginal relevance (Carbonell and
-    Goldstein 1998). One that does not fit the budget is skipped, for a smaller one; the last ones
-    go where the tokens of the whole are more than those of its parts.
+    Examples are chosen by maximal marginal relevance (Carbonell and Goldstein 1998): each time the
+    one with the greatest ``(1 - d) * relevance - d * likeness``, with *d* the diversity, relevance
+    scaled to 0…1 over all candidates, and likeness the greatest Jaccard similarity of its input's
+    terms to those of an example chosen before. An example that does not fit the budget is skipped.
+    If the block as a whole exceeds the budget, the last examples are dropped.
     """
-    budget = math.inf if manner.budget_tokens is None else manner.budget_tokens
-    left = _distinct([each for each in ranked if _fits(each.example, manner)])
+    budget = math.inf if options.budget_tokens is None else options.budget_tokens
+    left = _distinct([each for each in ranked if _fits(each.example, options)])
     scaled = _scaled([each.relevance for each in left])
     terms = [frozenset(terms_of(each.example.input)) for each in left]
     alike = [0.0] * len(left)
     places = sorted(range(len(left)), key=lambda at: -left[at].relevance)
     kept: list[Chosen] = []
     frame = tokens = cost_of([], count_tokens, secret)
-    while places and len(kept) < manner.count:
-        weight = manner.diversity
+    while places and len(kept) < options.count:
+        weight = options.diversity
         best = max(places, key=lambda at: (1 - weight) * scaled[at] - weight * alike[at])
         places.remove(best)
-        # The frame ends a line more where it has something inside.
+        # A block with records has one line break more than the empty block.
         cost = cost_of([left[best].example], count_tokens, secret) - frame + 1
         if tokens + cost > budget:
             continue
@@ -190,15 +191,15 @@ def chosen_of(
     return (), 0
 
 
-def _fits(example: Example, manner: SelectionOptions) -> bool:
-    has_score = manner.min_score is None or (
-        example.score is not None and example.score >= manner.min_score
+def _fits(example: Example, options: SelectionOptions) -> bool:
+    has_score = options.min_score is None or (
+        example.score is not None and example.score >= options.min_score
     )
-    return has_score and set(manner.tags) <= set(example.tags)
+    return has_score and set(options.tags) <= set(example.tags)
 
 
 def _distinct(ranked: Sequence[Chosen]) -> list[Chosen]:
-    """Return each example once: of those with one input and output the best."""
+    """Return the most relevant of the examples with equal input and output."""
     found: dict[tuple[str, ...], Chosen] = {}
     for each in sorted(ranked, key=lambda each: -each.relevance):
         said = (each.example.input, each.example.output)
@@ -215,20 +216,22 @@ def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one or other else 0.0
 
 
-def considered(manner: SelectionOptions) -> int:
-    """Return how many of recall's results to choose from."""
-    if len(manner.tags) > 1:
+def considered(options: SelectionOptions) -> int:
+    """Return how many results of recall to choose from."""
+    # The store filters by one tag only, and a recalled memory may be a near duplicate: ask for
+    # more candidates than are wanted.
+    if len(options.tags) > 1:
         return MATCHES_MAX
-    if manner.by == "both" and not manner.diversity and manner.budget_tokens is None:
-        return min(MATCHES_MAX, 2 * manner.count)
-    return min(MATCHES_MAX, max(CONSIDERED_MIN, CONSIDERED_TIMES * manner.count))
+    if options.by == "both" and not options.diversity and options.budget_tokens is None:
+        return min(MATCHES_MAX, 2 * options.count)
+    return min(MATCHES_MAX, max(CONSIDERED_MIN, CONSIDERED_TIMES * options.count))
 
 
-def filter_of(manner: SelectionOptions) -> JsonObject:
-    """Return the filter that the store can check: the score and one tag; `chosen_of` checks all."""
+def filter_of(options: SelectionOptions) -> JsonObject:
+    """Return the store's filter: the score and one tag; `chosen_of` checks the other tags."""
     conditions: dict[str, Json] = {}
-    if manner.min_score is not None:
-        conditions["score"] = {"$gte": manner.min_score}
-    if manner.tags:
-        conditions["tags"] = {"$contains": next(iter(manner.tags))}
+    if options.min_score is not None:
+        conditions["score"] = {"$gte": options.min_score}
+    if options.tags:
+        conditions["tags"] = {"$contains": next(iter(options.tags))}
     return conditions

@@ -1,8 +1,8 @@
 """
-Instructions: the rules that an agent works by, improved from how its talks went.
+Instructions: an agent's rules, versioned, and improved from the outcomes of conversations.
 
-`Instructions` keeps them with their versions, for an agent and for each user; a model may
-propose changes, which are checked, compared on cases, and accepted or refused.
+`Instructions` stores them for an agent and for each user. A model can propose changes, which are
+checked, compared on cases, and accepted or refused.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ __all__ = [
 
 class Instructions(Outcomes):
     """
-    The instructions of one agent, and an overlay of them for each user.
+    The instructions of one agent, with an overlay for each user.
 
-    They are ``Instructions`` memories, one per agent: at *scope* the agent's own, at a *user*'s
-    scope what is added for that user. They are read whole, and recall never finds them. Every
-    method is there twice: ``read`` waits, ``aread`` is awaited.
+    They are stored as ``Instructions`` memories: the agent's own in *scope*, the overlay of a user
+    in the user's scope. They are read whole, and recall never finds them. Every method exists
+    twice: ``read`` blocks, ``aread`` is awaited.
 
     Args:
-        agent: Whose instructions: the key of the document. With the default, the rules that
-            formation takes from what a user asks for are that user's overlay.
-        model: What proposes changes: as for `recollect.open`.
-        automatic: Whether a proposal that breaks no rule (and, by `improve`, is the better one)
-            is put in force at once; without, it waits for `accept`.
-        fixed: Rules that come before all others. They are kept by the program, not by the
-            memory, so that nothing which writes to a memory can change them.
-        characters_max: Most characters of a document's rules, up to
+        agent: The name of the agent, the key of its documents. With the default, rules that
+            formation takes from a user's requests form that user's overlay.
+        model: The model that proposes changes, as for `recollect.open`.
+        automatic: Apply a proposal at once if it breaks no rule (and, for `improve`, scores
+            better); otherwise it waits for `accept`.
+        fixed: Rules that come before all others. They are part of the program and not stored, so
+            that no writer of the memory can change them.
+        characters_max: The most characters of a document's rules, up to
             ``INSTRUCTIONS_CHARACTERS_MAX``.
     """

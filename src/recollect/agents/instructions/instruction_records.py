@@ -15,7 +15,7 @@ from recollect.stores.json_pointers import is_list
 from recollect.stores.validation import check_text
 
 ProposalStatus: TypeAlias = Literal["waiting", "accepted", "refused", "unchanged"]
-"""Unchanged is one in which the model kept the rules as they are."""
+"""The state of a proposal; ``unchanged`` if the model kept the rules as they are."""
 Success: TypeAlias = Literal["success", "failure"]
 
 NAME_CHARACTERS_MAX: Final = 200
@@ -27,10 +27,10 @@ _ACCEPTED: Final = "accepted by "
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
     """
-    Instructions as they are in force: the fixed rules, the agent's, and those for one user.
+    The current instructions: the fixed rules, the agent's, and those for one user.
 
-    *version* is that of the agent's document, *user_version* that of the user's; 0 if there is
-    none.
+    *version* and *user_version* are the versions of the agent's and the user's document, 0 if
+    there is none.
     """
 
     fixed: tuple[str, ...]
@@ -41,15 +41,15 @@ class Prompt:
 
     @property
     def text(self) -> str:
-        """The prompt: one rule a line, the fixed ones first."""
+        """The prompt: one rule per line, the fixed ones first."""
         return "\n".join(f"- {each}" for each in (*self.fixed, *self.rules, *self.user_rules))
 
     def render(self) -> str:
-        """Return `text`: what a system message says."""
+        """Return `text`, for a system message."""
         return self.text
 
     def messages(self) -> list[AnyMessage]:
-        """Return it as a system message; none where there is no rule."""
+        """Return the prompt as a system message; an empty list if there is no rule."""
         return [message_classes().system(self.text)] if self.text else []
 
 
@@ -89,8 +89,8 @@ class ScoringCase:
     """
     An input on which prompts are compared; *expected* is for the scorer.
 
-    A new prompt that scores lower than the old one on a *required* case is refused, whatever
-    the others say.
+    A new prompt that scores lower than the old one on a *required* case is refused, regardless of
+    the other cases.
     """
 
     name: str
@@ -101,7 +101,7 @@ class ScoringCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
-    """The mean scores of the old prompt and the new one (``None``: not run), and of each case."""
+    """The mean scores of the old and the new prompt, and both by case; ``None`` if not run."""
 
     old: float
     new: float | None
@@ -111,10 +111,10 @@ class Scores:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstructionsProposal:
     """
-    A proposed change of a document, and what became of it.
+    A proposed change of a document, and its state.
 
-    *base* is the version that it changes, *rules* what they would be (as they were for one that
-    breaks a rule). *reason* says why it was refused.
+    *base* is the version that it changes. *rules* are the rules after the change, or the unchanged
+    rules if the change breaks a limit. *reason* says why it was refused.
     """
 
     id: str
@@ -129,13 +129,13 @@ class InstructionsProposal:
 
     @property
     def why(self) -> str:
-        """The reasons of its changes."""
+        """The reasons of its changes, joined."""
         return "; ".join(each.reason for each in self.changes)[:WHY_CHARACTERS_MAX]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeCounts:
-    """Outcomes of the prompts of one pair of versions: counts and mean score."""
+    """The outcomes of one pair of versions: counts and mean score."""
 
     version: int
     user_version: int
@@ -146,7 +146,7 @@ class OutcomeCounts:
 
 def cause_of(by: str, why: str) -> str:
     """
-    Return author and reason encoded as a version's cause.
+    Return the cause of a version, which encodes its author and reason.
 
     Raises:
         UsageError: *by* is blank or holds a colon, or *why* is blank.
@@ -155,13 +155,13 @@ def cause_of(by: str, why: str) -> str:
     check_text(why, "why")
     if not by.strip() or ":" in by or len(by) > NAME_CHARACTERS_MAX:
         msg = (
-            f"by={by[:80]!r}: name who changes the instructions, without a colon, in at most "
+            f"by={by[:80]!r}: name the author of the change, without a colon, in at most "
             f"{NAME_CHARACTERS_MAX} characters (NAME_CHARACTERS_MAX)"
         )
         raise UsageError(msg)
     if not why.strip() or len(why) > WHY_CHARACTERS_MAX:
         msg = (
-            f"why={why[:80]!r}: say why the instructions change, in at most "
+            f"why={why[:80]!r}: give the reason of the change, in at most "
             f"{WHY_CHARACTERS_MAX} characters (WHY_CHARACTERS_MAX)"
         )
         raise UsageError(msg)
@@ -170,15 +170,16 @@ def cause_of(by: str, why: str) -> str:
 
 def cause_of_proposal(by: str, proposal: str) -> str:
     """
-    Return the cause of a version that a proposal became.
+    Return the cause of a version made by accepting *proposal*.
 
-    The reasons are in the proposal only, which is erased with its evidence.
+    It names the proposal instead of quoting its reasons, as these must vanish with the evidence,
+    and a version's cause is not erased with it.
     """
     return f"{_ACCEPTED}{cause_of(by, proposal).removeprefix(_BY)}"
 
 
 def edit_of(revision: Revision) -> Edit:
-    """Return a version with who and why; of one that others wrote the cause is who."""
+    """Return a version with its author and reason; other writers' causes count as author."""
     cause = revision.cause
     is_accepted = cause.startswith(_ACCEPTED)
     by, found, why = cause.removeprefix(_ACCEPTED if is_accepted else _BY).partition(": ")
@@ -195,7 +196,7 @@ def edit_of(revision: Revision) -> Edit:
 
 def key_of_case(agent: str, name: str) -> str:
     """
-    Return the key of a case; no two agents share one, whatever their names.
+    Return the key of a case, escaped so that cases of two agents never share a key.
 
     >>> key_of_case("a", "b/c"), key_of_case("a/b", "c")
     ('a/b/c', 'a%2Fb/c')
@@ -204,7 +205,7 @@ def key_of_case(agent: str, name: str) -> str:
 
 
 def case_of(memory: Memory) -> ScoringCase | None:
-    """Return the case that a memory keeps, ``None`` if it is none."""
+    """Return the case in a memory; ``None`` if its value is not a case."""
     value = memory.value
     name, given, expected = (value.get(each) for each in ("name", "input", "expected"))
     if not isinstance(name, str) or not isinstance(given, str):
@@ -218,7 +219,7 @@ def case_of(memory: Memory) -> ScoringCase | None:
 
 
 def proposal_value(agent: str, proposal: InstructionsProposal) -> JsonObject:
-    """Return a proposal as the value of its memory."""
+    """Return the value of a proposal's memory."""
     scores = proposal.scores
     return {
         "agent": agent,
@@ -242,7 +243,7 @@ def proposal_value(agent: str, proposal: InstructionsProposal) -> JsonObject:
 
 
 def proposal_of(memory: Memory) -> InstructionsProposal:
-    """Return the proposal that a memory keeps."""
+    """Return the proposal in a memory."""
     value = memory.value
     return InstructionsProposal(
         id=memory.key,

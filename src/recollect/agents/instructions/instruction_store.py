@@ -1,4 +1,4 @@
-"""Store instructions: read, write, compare and roll back versions."""
+"""Read, write, compare and roll back versions of an agent's instructions."""
 
 from __future__ import annotations
 
@@ -32,30 +32,30 @@ from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect, Home
 
 TRIES_MAX: Final = 8
-"""So often rules are written anew because somebody else wrote meanwhile."""
+"""Attempts to write rules when concurrent writers come first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentInstructions:
-    """The prompt in force, and the document that a change of it would be the next version of."""
+    """The current prompt, and the stored document that a change would update."""
 
     prompt: Prompt
-    standing: Memory | None
+    stored: Memory | None
 
 
-def in_force(standing: Memory | None) -> tuple[tuple[str, ...], int]:
-    """Return the rules of a document and their version; none and 0 if it was rejected."""
-    is_active = standing is not None and standing.state == "active"
-    return (rules_of(standing), version_of(standing)) if is_active else ((), 0)
+def in_force(stored: Memory | None) -> tuple[tuple[str, ...], int]:
+    """Return the rules and version of a document; none and 0 if there is none or not active."""
+    is_active = stored is not None and stored.state == "active"
+    return (rules_of(stored), version_of(stored)) if is_active else ((), 0)
 
 
-def version_of(standing: Memory | None) -> int:
-    """Return the version that a document is at; 0 if there is none."""
-    return standing.version if standing else 0
+def version_of(stored: Memory | None) -> int:
+    """Return the version of a document; 0 if there is none."""
+    return stored.version if stored else 0
 
 
-class Keeping:
-    """The documents of one agent: its own, and one for each user whose scope is named."""
+class InstructionDocuments:
+    """The documents of one agent: its own, and an overlay for each user's scope."""
 
     def __init__(
         self,
@@ -82,12 +82,12 @@ class Keeping:
 
     async def _read(self, memory: Recollect, user: Scope | None = None) -> Prompt:
         """
-        Return the instructions in force: the fixed rules, the agent's, and those of *user*.
+        Return the current instructions: the fixed rules, the agent's, and those of *user*.
 
         Raises:
-            UsageError: What is kept breaks a limit of rules; something else than this wrote it.
+            UsageError: The stored rules break a limit, so another program wrote them.
         """
-        return (await self._reading(memory, user)).prompt
+        return (await self._read_current(memory, user)).prompt
 
     read, aread = method_pair(_read)
 
@@ -120,11 +120,11 @@ class Keeping:
         tries = 0
         while True:
             tries += 1
-            standing = await self._standing(memory, user)
-            old = rules_in(standing.value) if standing else ()
-            evidence = carried(rules, old, standing.evidence) if standing else {}
-            at = version_of(standing) if expected is None else expected
-            write = await self._checked(memory, rules, evidence, at, cause, user)
+            stored = await self._read_stored(memory, user)
+            old = rules_in(stored.value) if stored else ()
+            evidence = carried(rules, old, stored.evidence) if stored else {}
+            at = version_of(stored) if expected is None else expected
+            write = await self._checked_write(memory, rules, evidence, at, cause, user)
             try:
                 return await self._put(memory, write, user)
             except VersionConflictError:
@@ -134,7 +134,7 @@ class Keeping:
     write, awrite = method_pair(_write)
 
     async def _history(self, memory: Recollect, user: Scope | None = None) -> tuple[Edit, ...]:
-        """Return all versions, oldest first, with who wrote them and why."""
+        """Return all versions, oldest first, with their authors and reasons."""
         where = self._where(user)
         revisions = await memory.history(where, INSTRUCTIONS, self.agent)
         edits = [edit_of(each) for each in revisions]
@@ -180,7 +180,7 @@ class Keeping:
 
         Raises:
             NotFoundError: The version does not exist.
-            ProposalRefusedError: They break a current limit or fixed rule.
+            ProposalRefusedError: The old rules break a current limit or fixed rule.
             VersionConflictError: The instructions were changed concurrently.
         """
         where = self._where(user)
@@ -189,7 +189,9 @@ class Keeping:
         self._edit({number: edit_of(each) for number, each in past.items()}, version)
         rules, cause = rules_in(past[version].value), cause_of(by, why)
         newest = max(past)
-        write = await self._checked(memory, rules, past[version].evidence, newest, cause, user)
+        write = await self._checked_write(
+            memory, rules, past[version].evidence, newest, cause, user
+        )
         return await self._put(memory, write, user)
 
     roll_back, aroll_back = method_pair(_roll_back)
@@ -197,17 +199,17 @@ class Keeping:
     def _edit(self, edits: dict[int, Edit], version: int) -> Edit:
         if version not in edits:
             there = ", ".join(map(str, edits)) or "none"
-            msg = f"{self.agent!r} has no version {version}; it has {there}"
+            msg = f"the instructions of {self.agent!r} have no version {version}; they have {there}"
             raise NotFoundError(msg)
         return edits[version]
 
-    async def _above(self, memory: Recollect, user: Scope | None) -> tuple[str, ...]:
-        """Return the rules that may not be changed where *user*'s, or the agent's, are."""
+    async def _rules_above(self, memory: Recollect, user: Scope | None) -> tuple[str, ...]:
+        """Return the rules that a change may not touch: the fixed, and for a *user* the agent's."""
         if user is None:
             return self.fixed
-        return (*self.fixed, *in_force(await self._standing(memory, None))[0])
+        return (*self.fixed, *in_force(await self._read_stored(memory, None))[0])
 
-    async def _checked(  # noqa: PLR0917 (what a version is made of)
+    async def _checked_write(  # noqa: PLR0917 (the parts of a version)
         self,
         memory: Recollect,
         rules: Sequence[str],
@@ -216,11 +218,11 @@ class Keeping:
         cause: str,
         user: Scope | None,
         *,
-        standing: Sequence[str] = (),
+        stored: Sequence[str] = (),
     ) -> PutMemory:
-        """Return the write of a version whose rules break no limit."""
-        above = await self._above(memory, user)
-        check_rules(rules, above, characters_max=self.characters_max, standing=standing)
+        """Check *rules* against the limits, and return the write of their version."""
+        above = await self._rules_above(memory, user)
+        check_rules(rules, above, characters_max=self.characters_max, stored=stored)
         return PutMemory(
             type=INSTRUCTIONS,
             key=self.agent,
@@ -231,15 +233,15 @@ class Keeping:
         )
 
     async def _put(self, memory: Recollect, write: PutMemory, user: Scope | None) -> Edit:
-        """Write a version; return it, and not what others wrote after it."""
+        """Write a version and return it, even if another writer has added a later one."""
         where = self._where(user)
         (kept,) = await memory.apply(where, [write])
         edits = await self._history(memory, user)
         return next(each for each in edits if each.version == version_of(kept))
 
-    async def _reading(self, memory: Recollect, user: Scope | None) -> CurrentInstructions:
-        own = await self._standing(memory, None)
-        theirs = await self._standing(memory, user) if user is not None else None
+    async def _read_current(self, memory: Recollect, user: Scope | None) -> CurrentInstructions:
+        own = await self._read_stored(memory, None)
+        theirs = await self._read_stored(memory, user) if user is not None else None
         (rules, version), (user_rules, user_version) = in_force(own), in_force(theirs)
         prompt = Prompt(
             fixed=self.fixed,
@@ -248,10 +250,10 @@ class Keeping:
             version=version,
             user_version=user_version,
         )
-        return CurrentInstructions(prompt=prompt, standing=own if user is None else theirs)
+        return CurrentInstructions(prompt=prompt, stored=own if user is None else theirs)
 
-    async def _standing(self, memory: Recollect, user: Scope | None) -> Memory | None:
-        """Return a document in whatever state it is: the next version follows this one."""
+    async def _read_stored(self, memory: Recollect, user: Scope | None) -> Memory | None:
+        """Return a document in any state, as the next version must follow it."""
         return await memory.get(self._where(user), INSTRUCTIONS, self.agent)
 
     def _where(self, user: Scope | None) -> Scope:
@@ -259,6 +261,6 @@ class Keeping:
             return self.scope
         checked = check_scope(user)
         if checked == self.scope:
-            msg = f"{user!r} is the agent's own scope: leave user out, or name another scope"
+            msg = f"user={user!r} is the agent's own scope: omit it, or name the user's scope"
             raise UsageError(msg)
         return checked

@@ -1,4 +1,4 @@
-"""Outcomes of prompts: successes, failures and scores, by the versions in use."""
+"""Record the outcomes of prompts, and count them by the versions in use."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections import defaultdict
 
 from recollect.agents.examples.example_values import check_score
 from recollect.agents.instructions.instruction_records import OutcomeCounts, Prompt, Success
-from recollect.agents.instructions.proposals import Proposing
+from recollect.agents.instructions.proposals import InstructionProposals
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
 from recollect.records import INSTRUCTIONS_OUTCOME, JsonObject, Memory, PutMemory, Scope
 from recollect.sync.method_pairs import method_pair
 
 
-class Outcomes(Proposing):
+class Outcomes(InstructionProposals):
     """The recorded outcomes of one agent's prompts."""
 
     async def _record(
@@ -27,14 +27,14 @@ class Outcomes(Proposing):
         user: Scope | None = None,
     ) -> None:
         """
-        Record how a talk went in which *prompt*, as it was read, was in use.
+        Record the outcome of a conversation that used *prompt*, as `read` returned it.
 
         Raises:
             UsageError: *outcome* is neither ``"success"`` nor ``"failure"``, or *score* is not
                 from 0 to 1.
         """
         if outcome not in {"success", "failure"}:
-            msg = f"outcome {outcome!r} is neither 'success' nor 'failure'"
+            msg = f"outcome is {outcome!r}: give 'success' or 'failure'"
             raise UsageError(msg)
         check_score(score)
         value: JsonObject = {
@@ -56,7 +56,7 @@ class Outcomes(Proposing):
     ) -> tuple[OutcomeCounts, ...]:
         """Return the outcomes by pair of versions, in order."""
         wanted: JsonObject = {"agent": self.agent}
-        found = await self._all(memory, self._where(user), INSTRUCTIONS_OUTCOME, wanted)
+        found = await self._read_all(memory, self._where(user), INSTRUCTIONS_OUTCOME, wanted)
         by_version: dict[tuple[int, int], list[Memory]] = defaultdict(list)
         for each in found:
             version, theirs = each.value.get("version"), each.value.get("user_version")

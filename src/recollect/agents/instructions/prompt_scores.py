@@ -1,4 +1,4 @@
-"""Whether a new prompt is better than the old: both over the same cases, one scorer."""
+"""Compare a new prompt with the old one: both on the same cases, by one scorer."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from recollect.errors import UsageError
 
 Scorer: TypeAlias = Callable[[str, ScoringCase], "float | Awaitable[float]"]
 """
-Runs a prompt's text on a case, and says how good the answer is, from 0 to 1.
+Runs a prompt's text on a case, and scores the answer from 0 to 1.
 
-A plain function is called on a thread: it may take its time, and use the memory.
+A synchronous scorer runs in a worker thread, so it may block and use the memory.
 """
 
-# Means of the same scores differ by so much, as sums of floats depend on their order.
+# Means of equal scores can differ by rounding, as float sums depend on the order.
 _TIE: Final = 1e-9
 
 
 async def scores_of(text: str, cases: Sequence[ScoringCase], scorer: Scorer) -> dict[str, float]:
     """
-    Return the score of a prompt on each case, by name, asked one after the other.
+    Return the score of a prompt on each case, by name; cases run one after the other.
 
     Raises:
-        UsageError: The scorer returned something that is not from 0 to 1.
+        UsageError: The scorer returned something other than a number from 0 to 1.
     """
     found: dict[str, float] = {}
     for case in cases:
         score = await _scored(scorer, text, case)
         if not (isinstance(score, Real) and 0 <= score <= 1):
-            msg = f"the scorer gave {score!r} for the case {case.name!r}: a score is from 0 to 1"
+            msg = f"the scorer returned {score!r} for the case {case.name!r}: return 0 to 1"
             raise UsageError(msg)
         found[case.name] = float(score)
     return found
@@ -47,7 +47,7 @@ async def _scored(scorer: Scorer, text: str, case: ScoringCase) -> float:
 
 
 def compared(old: dict[str, float], new: dict[str, float] | None) -> Scores:
-    """Return both prompts' scores; *new* is ``None`` for one that was not run."""
+    """Return both prompts' scores; *new* is ``None`` if the new prompt was not run."""
     return Scores(
         old=sum(old.values()) / len(old),
         new=None if new is None else sum(new.values()) / len(new),
@@ -57,7 +57,7 @@ def compared(old: dict[str, float], new: dict[str, float] | None) -> Scores:
 
 def verdict(scores: Scores, cases: Sequence[ScoringCase]) -> str:
     """
-    Return why the new prompt is not to be kept, ``""`` if it is.
+    Return why the new prompt is refused; ``""`` if it is better.
 
     >>> verdict(Scores(old=0.5, new=0.5, by_case={}), [])
     'it is no better than the old prompt: .500 against .500 over 0 cases'

@@ -1,4 +1,4 @@
-"""Proposed changes of instructions: requested from a model, judged, accepted or refused."""
+"""Proposed changes of instructions: request them from a model, compare, accept or refuse."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ from recollect.agents.instructions.instruction_records import (
     proposal_of,
     proposal_value,
 )
-from recollect.agents.instructions.instruction_store import CurrentInstructions, Keeping, version_of
+from recollect.agents.instructions.instruction_store import (
+    CurrentInstructions,
+    InstructionDocuments,
+    version_of,
+)
 from recollect.agents.instructions.prompt_scores import Scorer, compared, scores_of, verdict
 from recollect.agents.instructions.reflection import changes_in, check_trajectories, request_of
 from recollect.agents.instructions.rule_changes import (
@@ -65,7 +69,7 @@ from recollect.sync.object_home import AnyRecollect
 LOG: Final = package_logger("recollect.agents.instructions")
 CASES_MAX: Final = 1_000
 REFLECTION: Final = "reflection"
-_PASSED: Final = "the rules that it changes were changed meanwhile"
+_OUTDATED: Final = "the rules that it changes were changed meanwhile"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +81,7 @@ class _Draft:
     grounds: tuple[Evidence, ...]
 
 
-class Proposing(Keeping):
+class InstructionProposals(InstructionDocuments):
     """The proposals for the documents of one agent, and their life cycle."""
 
     def __init__(
@@ -103,27 +107,27 @@ class Proposing(Keeping):
         user: Scope | None = None,
     ) -> InstructionsProposal:
         """
-        Ask the model for changes, in one call; store the proposal, or apply it.
+        Ask the model for changes, by one call, and store them as a proposal.
 
-        It waits for `accept`, unless this object is *automatic*.
+        The proposal waits for `accept`, unless this object is *automatic*: then it is applied.
 
         Raises:
             UsageError: *trajectories* is not a list of trajectories.
             ProposalRefusedError: The proposal touches a fixed rule, leaves no rule, or exceeds a
-                limit: it is recorded as refused, and nothing was changed.
+                limit; it is recorded as refused, and nothing was changed.
             ModelError: The model failed, or its answer cannot be parsed.
-            VersionConflictError: The instructions were changed before it was applied: it is
-                recorded as refused.
-            StaleReadError: Evidence of a trajectory was erased in the scope meanwhile; nothing is
-                stored.
+            VersionConflictError: The instructions were changed before the proposal was applied; it
+                is recorded as refused.
+            StaleReadError: Evidence of a trajectory was erased meanwhile; nothing is stored.
         """
+        # From here on, a write fails if something in the scope is erased.
         before = await guarded(memory, self._where(user))
-        reading = await self._reading(memory, user)
-        draft = await self._drafted(memory, trajectories, reading, user)
-        kept = await self._kept(before if draft.grounds else memory, draft, user)
+        reading = await self._read_current(memory, user)
+        draft = await self._request_draft(memory, trajectories, reading, user)
+        kept = await self._store_draft(before if draft.grounds else memory, draft, user)
         if kept.status == "refused":
             raise ProposalRefusedError(kept.reason, kept.id)
-        return await self._decided(memory, kept, user)
+        return await self._apply_if_automatic(memory, kept, user)
 
     propose, apropose = method_pair(_propose)
 
@@ -139,9 +143,9 @@ class Proposing(Keeping):
         """
         Ask the model for changes, score the old and the new prompt, and keep the better.
 
-        A proposal that is not better, or worse on a required case, or that breaks a rule, is
-        refused and recorded with both scores (a prompt that breaks a rule is not run). A better one
-        is applied if this object is *automatic*; otherwise it waits, with its scores.
+        A proposal that is not better, is worse on a required case, or breaks a rule is recorded as
+        refused, with both scores (a prompt that breaks a rule is not run). A better one is applied
+        if this object is *automatic*; otherwise it waits, with its scores.
 
         Args:
             scorer: Runs a prompt on a case, and scores the answer from 0 to 1.
@@ -151,17 +155,17 @@ class Proposing(Keeping):
             UsageError: There are no cases, the scorer's result is not a score, or *trajectories* is
                 not a list of trajectories.
             ModelError: The model failed, or its answer cannot be parsed.
-            VersionConflictError: The instructions were changed before it was applied: it is
-                recorded as refused.
-            StaleReadError: Something was erased meanwhile, as for `propose`.
+            VersionConflictError: The instructions were changed before the proposal was applied; it
+                is recorded as refused.
+            StaleReadError: Evidence was erased meanwhile, as for `propose`.
         """
         check_trajectories(trajectories)
         before = await guarded(memory, self._where(user))
         used = list(await self._cases(memory) if cases is None else cases)
         _check_cases(used)
-        reading = await self._reading(memory, user)
+        reading = await self._read_current(memory, user)
         old = await scores_of(reading.prompt.text, used, scorer)
-        draft = await self._drafted(memory, trajectories, reading, user)
+        draft = await self._request_draft(memory, trajectories, reading, user)
         proposal = draft.proposal
         new = None
         if proposal.status == "waiting":
@@ -171,8 +175,8 @@ class Proposing(Keeping):
         if proposal.status == "waiting" and (reason := verdict(scores, used)):
             proposal = replace(proposal, status="refused", reason=reason)
         scored = replace(draft, proposal=replace(proposal, scores=scores))
-        kept = await self._kept(before if draft.grounds else memory, scored, user)
-        return await self._decided(memory, kept, user)
+        kept = await self._store_draft(before if draft.grounds else memory, scored, user)
+        return await self._apply_if_automatic(memory, kept, user)
 
     improve, aimprove = method_pair(_improve)
 
@@ -188,19 +192,19 @@ class Proposing(Keeping):
             ProposalRefusedError: It breaks a current limit or fixed rule; it stays pending.
             VersionConflictError: The instructions have changed since it was made.
         """
-        waiting, found = await self._waiting(memory, proposal, user)
+        waiting, found = await self._read_pending(memory, proposal, user)
         if not found.changes:
-            msg = f"what the proposal {proposal!r} was made of has been erased: refuse it"
+            msg = f"the evidence of the proposal {proposal!r} has been erased: refuse it"
             raise UsageError(msg)
         cause = cause_of_proposal(by, found.id)
         place = {at: rests for at, rests in waiting.evidence.items() if at.startswith("/rules")}
-        standing = await self._standing(memory, user)
-        kept = rules_in(standing.value) if standing else ()
-        write = await self._checked(
-            memory, found.rules, place, found.base, cause, user, standing=kept
+        stored = await self._read_stored(memory, user)
+        kept = rules_in(stored.value) if stored else ()
+        write = await self._checked_write(
+            memory, found.rules, place, found.base, cause, user, stored=kept
         )
         accepted = replace(found, status="accepted", reason=f"accepted by {by}")
-        await memory.apply(self._where(user), [write, self._again(waiting, accepted)])
+        await memory.apply(self._where(user), [write, self._rewrite(waiting, accepted)])
         return accepted
 
     accept, aaccept = method_pair(_accept)
@@ -209,16 +213,16 @@ class Proposing(Keeping):
         self, memory: Recollect, proposal: str, *, by: str, why: str, user: Scope | None = None
     ) -> InstructionsProposal:
         """
-        Reject a waiting proposal, and keep it on record.
+        Refuse a pending proposal, which stays on record.
 
         Raises:
             NotFoundError: The id is unknown.
-            UsageError: It does not wait, or *by* or *why* says nothing.
+            UsageError: The proposal is not pending, or *by* or *why* is blank.
         """
-        waiting, found = await self._waiting(memory, proposal, user)
+        waiting, found = await self._read_pending(memory, proposal, user)
         cause_of(by, why)
         refused = replace(found, status="refused", reason=f"refused by {by}: {why}")
-        await memory.apply(self._where(user), [self._again(waiting, refused)])
+        await memory.apply(self._where(user), [self._rewrite(waiting, refused)])
         return refused
 
     refuse, arefuse = method_pair(_refuse)
@@ -230,19 +234,19 @@ class Proposing(Keeping):
         status: ProposalStatus | None = None,
         user: Scope | None = None,
     ) -> tuple[InstructionsProposal, ...]:
-        """Return the proposals for one document, oldest first; only those of a *status*."""
+        """Return the proposals for one document, oldest first, or only those of a *status*."""
         wanted: JsonObject = {"agent": self.agent, **({"status": status} if status else {})}
-        found = await self._all(memory, self._where(user), INSTRUCTIONS_PROPOSAL, wanted)
+        found = await self._read_all(memory, self._where(user), INSTRUCTIONS_PROPOSAL, wanted)
         return tuple(map(proposal_of, found))
 
     proposals, aproposals = method_pair(_proposals)
 
     async def _keep_cases(self, memory: Recollect, cases: Sequence[ScoringCase]) -> None:
         """
-        Keep cases to compare prompts on, by name; one with the same name is replaced.
+        Store cases to compare prompts on; each replaces a stored case of the same name.
 
         Raises:
-            UsageError: There are none, two have one name, or one is no case.
+            UsageError: There are none, two have the same name, or one is not a `ScoringCase`.
         """
         for each in cases:
             _check_case(each)
@@ -267,47 +271,48 @@ class Proposing(Keeping):
     keep_cases, akeep_cases = method_pair(_keep_cases)
 
     async def _cases(self, memory: Recollect) -> tuple[ScoringCase, ...]:
-        """Return the cases that are kept, by name."""
+        """Return the stored cases, by name."""
         wanted: JsonObject = {"agent": self.agent}
-        found = await self._all(memory, self.scope, INSTRUCTIONS_CASE, wanted)
+        found = await self._read_all(memory, self.scope, INSTRUCTIONS_CASE, wanted)
         return tuple(case for each in found if (case := case_of(each)) is not None)
 
     cases, acases = method_pair(_cases)
 
-    async def _decided(
+    async def _apply_if_automatic(
         self, memory: Recollect, kept: InstructionsProposal, user: Scope | None
     ) -> InstructionsProposal:
-        """Apply a proposal if automatic; refuse one whose base version is outdated."""
+        """Apply a pending proposal if automatic; refuse it if its base version is outdated."""
         if not (self.automatic and kept.status == "waiting"):
             return kept
         try:
             return await self._accept(memory, kept.id, by=REFLECTION, user=user)
         except VersionConflictError:
-            # Unless it was decided concurrently, which may be the conflicting write.
+            # The conflicting write may be somebody's decision on this very proposal: then
+            # refusing it fails, and their decision stays.
             try:
-                await self._refuse(memory, kept.id, by=REFLECTION, why=_PASSED, user=user)
+                await self._refuse(memory, kept.id, by=REFLECTION, why=_OUTDATED, user=user)
             except (UsageError, VersionConflictError) as error:
-                LOG.debug("proposal %s was decided on meanwhile: %s", kept.id, kind_of(error))
+                LOG.debug("proposal %s was decided concurrently: %s", kept.id, kind_of(error))
             raise
 
-    async def _drafted(
+    async def _request_draft(
         self,
         memory: Recollect,
         trajectories: Sequence[Trajectory],
         reading: CurrentInstructions,
         user: Scope | None,
     ) -> _Draft:
-        """Ask the model, and apply its changes; changes that break a rule are refused."""
-        prompt, standing = reading.prompt, reading.standing
+        """Ask the model for changes, and apply them to a draft; refuse those that break a rule."""
+        prompt, stored = reading.prompt, reading.stored
         rules = prompt.rules if user is None else prompt.user_rules
         above = self.fixed if user is None else (*self.fixed, *prompt.rules)
-        evidence = standing.evidence if standing and rules else {}
+        evidence = stored.evidence if stored and rules else {}
         answer = await answer_of(self._asking.model, request_of(above, rules, trajectories))
         changes = changes_in(answer)
         grounds = grouped([each for some in trajectories for each in some.evidence])
         proposal = InstructionsProposal(
             id=memory.store.new_name(),
-            base=version_of(standing),
+            base=version_of(stored),
             rules=rules,
             changes=recordable(changes),
             status="waiting" if changes else "unchanged",
@@ -318,7 +323,7 @@ class Proposing(Keeping):
             return _Draft(proposal=proposal, evidence=evidence, grounds=grounds)
         try:
             after, evidence = await to_thread.run_sync(
-                self._patched, rules, evidence, changes, above, trajectories
+                self._apply_changes, rules, evidence, changes, above, trajectories
             )
         except ProposalRefusedError as error:
             proposal = replace(proposal, status="refused", reason=error.reason)
@@ -327,7 +332,7 @@ class Proposing(Keeping):
             proposal = replace(proposal, rules=after, status=status)
         return _Draft(proposal=proposal, evidence=evidence, grounds=grounds)
 
-    def _patched(
+    def _apply_changes(
         self,
         rules: Sequence[str],
         evidence: EvidenceMap,
@@ -338,13 +343,13 @@ class Proposing(Keeping):
         check_changes(changes)
         grounds = [Source(_words_of(each), each.evidence) for each in trajectories]
         after, rests = applied(rules, evidence, changes, fixed=above, grounds=grounds)
-        check_rules(after, above, characters_max=self.characters_max, standing=rules)
+        check_rules(after, above, characters_max=self.characters_max, stored=rules)
         return after, rests
 
-    async def _kept(
+    async def _store_draft(
         self, memory: Recollect, draft: _Draft, user: Scope | None
     ) -> InstructionsProposal:
-        """Keep a proposal with the evidence of its rules, and of the reasons of its changes."""
+        """Store a proposal with the evidence of its rules, and of its changes' reasons."""
         proposal = draft.proposal
         rests = dict(draft.evidence)
         if draft.grounds:
@@ -360,7 +365,7 @@ class Proposing(Keeping):
         (kept,) = await memory.apply(self._where(user), [write])
         return proposal if kept is None else proposal_of(kept)
 
-    async def _waiting(
+    async def _read_pending(
         self, memory: Recollect, proposal: str, user: Scope | None
     ) -> tuple[Memory, InstructionsProposal]:
         where = self._where(user)
@@ -370,11 +375,13 @@ class Proposing(Keeping):
             raise NotFoundError(msg)
         read = proposal_of(found)
         if read.status != "waiting":
-            msg = f"the proposal {proposal!r} is {read.status}: only one that waits is decided on"
+            msg = (
+                f"the proposal {proposal!r} is {read.status} already: only a waiting one is decided"
+            )
             raise UsageError(msg)
         return found, read
 
-    def _again(self, memory: Memory, proposal: InstructionsProposal) -> PutMemory:
+    def _rewrite(self, memory: Memory, proposal: InstructionsProposal) -> PutMemory:
         return PutMemory(
             type=INSTRUCTIONS_PROPOSAL,
             key=memory.key,
@@ -384,7 +391,7 @@ class Proposing(Keeping):
             cause=proposal.status,
         )
 
-    async def _all(
+    async def _read_all(
         self, memory: Recollect, where: Scope, type_: str, wanted: JsonObject
     ) -> list[Memory]:
         return [
@@ -399,19 +406,19 @@ class Proposing(Keeping):
 
 def _check_cases(cases: Sequence[ScoringCase]) -> None:
     if not 1 <= len(cases) <= CASES_MAX:
-        msg = f"{len(cases)} cases: prompts are compared on 1 to {CASES_MAX} (CASES_MAX)"
+        msg = f"{len(cases)} cases: give 1 to {CASES_MAX} (CASES_MAX) to compare prompts on"
         raise UsageError(msg)
     names = [case.name for case in cases]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        msg = f"two cases are named {twice[0]!r}: give each its own name"
+        msg = f"two cases are named {twice[0]!r}: give each a name of its own"
         raise UsageError(msg)
 
 
 def _check_case(case: object) -> None:
-    """Reject what could be kept, and would not be read as a case."""
+    """Raise `UsageError` for a value that could be stored but not read back as a case."""
     if not isinstance(case, ScoringCase) or not isinstance(case.required, bool):
-        msg = f"{str(case)[:80]!r} is no Case, or its 'required' is neither True nor False"
+        msg = f"{str(case)[:80]!r} is no ScoringCase, or its 'required' is neither True nor False"
         raise UsageError(msg)
     for name in ("name", "input", "expected"):
         check_text(getattr(case, name), f"the {name} of a case")

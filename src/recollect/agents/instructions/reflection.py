@@ -1,4 +1,4 @@
-"""Asking a model how instructions should change: what it is told, and what it may answer."""
+"""Ask a model how instructions should change: build the request, and parse the answer."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from recollect.records import Json, JsonObject
 
 TRAJECTORIES_MAX: Final = 100
 TALKS_CHARACTERS_MAX: Final = 200_000
-"""Of all talks together a model is shown so many: the end of each."""
+"""Characters of all conversations in a request; each is cut to an equal share, at its end."""
 KEEP: Final = "keep_rules"
+"""The tool that the model calls to leave the rules unchanged."""
 _KINDS: Final[Mapping[str, ChangeKind]] = {
     "add_rule": "add",
     "replace_rule": "replace",
@@ -67,11 +68,11 @@ TOOLS: Final = (
 def request_of(
     fixed: Sequence[str], rules: Sequence[str], trajectories: Sequence[Trajectory]
 ) -> ModelRequest:
-    """Return the request to the model: the current rules, and the conversations as data."""
+    """Return the model request with the current rules, and the conversations as data."""
     check_trajectories(trajectories)
     numbered = [f"{number}. {rule}" for number, rule in enumerate((*fixed, *rules), 1)]
     above, own = numbered[: len(fixed)], numbered[len(fixed) :]
-    # A heading, where a mark on each could be the beginning of a rule as well.
+    # Mark fixed rules by a heading: a mark on each line could be part of a rule's text.
     shown = "\n".join(own) or "(none)"
     if above:
         shown = "\n".join(["Fixed:", *above, "The others:", shown])
@@ -89,25 +90,25 @@ def request_of(
 
 def check_trajectories(trajectories: object) -> None:
     """
-    Reject what is no list of talks that a model can be shown.
+    Check that *trajectories* is a list of `Trajectory` that a model can be shown.
 
     Raises:
-        UsageError: It is none, or there are too many; or a line is not (who, text), or a score
-            no number.
+        UsageError: It is not such a list, or empty or too long; a line is not (who, text); or a
+            score is not a number.
     """
     if not isinstance(trajectories, Sequence):
         msg = f"{str(trajectories)[:80]} is not a list of trajectories: give each as an element"
         raise UsageError(msg)
     if not 1 <= len(trajectories) <= TRAJECTORIES_MAX:
-        msg = f"{len(trajectories)} trajectories: 1 to {TRAJECTORIES_MAX} (TRAJECTORIES_MAX)"
+        msg = f"{len(trajectories)} trajectories: give 1 to {TRAJECTORIES_MAX} (TRAJECTORIES_MAX)"
         raise UsageError(msg)
     for each in trajectories:
         if not isinstance(each, Trajectory):
-            msg = f"{str(each)[:80]!r} is no Trajectory of a talk"
+            msg = f"{str(each)[:80]!r} is no Trajectory"
             raise UsageError(msg)
         for line in each.lines:
             _check_line(line)
-        _check_said(each.feedback, each.score)
+        _check_feedback(each.feedback, each.score)
 
 
 def _check_line(line: object) -> None:
@@ -117,7 +118,7 @@ def _check_line(line: object) -> None:
         raise UsageError(msg)
 
 
-def _check_said(feedback: object, score: object) -> None:
+def _check_feedback(feedback: object, score: object) -> None:
     if not isinstance(feedback, str):
         msg = f"the feedback {str(feedback)[:80]!r} of a trajectory is not a text"
         raise UsageError(msg)
@@ -127,7 +128,7 @@ def _check_said(feedback: object, score: object) -> None:
 
 
 def _records_of(name: str, trajectory: Trajectory, characters_max: int) -> list[Record]:
-    """Return the records shown of a conversation: as much of its end as fits, and its score."""
+    """Return a conversation as records: as much of its end as fits, its feedback and score."""
     shown = _end_of(trajectory.lines, characters_max)
     found = [Record(source=name, date="", who=who, text=text) for who, text in shown]
     if left_out := len(trajectory.lines) - len(shown):
@@ -141,7 +142,7 @@ def _records_of(name: str, trajectory: Trajectory, characters_max: int) -> list[
 
 
 def _end_of(lines: Sequence[tuple[str, str]], characters_max: int) -> list[tuple[str, str]]:
-    """Return the last of *lines* that fit; of the very last at least its end."""
+    """Return the last *lines* that fit; the end of the very last one always does."""
     shown: list[tuple[str, str]] = []
     left = characters_max
     for who, text in reversed(lines):
@@ -154,10 +155,10 @@ def _end_of(lines: Sequence[tuple[str, str]], characters_max: int) -> list[tuple
 
 def changes_in(answer: ModelAnswer) -> tuple[RuleChange, ...]:
     """
-    Return the changes that an answer asks for; none if it keeps the rules.
+    Return the changes in a model's answer; none if it keeps the rules.
 
     Raises:
-        ModelError: It ended early, calls nothing, or a call cannot be read: nothing of it counts.
+        ModelError: The answer was cut off or refused, has no call, or has an invalid call.
     """
     if answer.stopped != "end":
         why = "refused" if answer.stopped == "refusal" else "was cut off at its length"
@@ -172,12 +173,13 @@ def changes_in(answer: ModelAnswer) -> tuple[RuleChange, ...]:
 def _change_in(call: ToolCall) -> RuleChange | None:
     tool = next((each for each in TOOLS if each.name == call.name), None)
     if tool is None:
-        raise ModelError(f"the model called {call.name[:80]!r}, which is no tool of these")
+        raise ModelError(f"the model called an unknown tool {call.name[:80]!r}; ask it again")
     arguments = _arguments(call)
     wanted = tool.parameters["required"]
     if not isinstance(wanted, Sequence) or set(arguments) != set(map(str, wanted)):
         raise ModelError(f"{call.name} needs {wanted}, and was given {sorted(arguments)}")
     for name, given in arguments.items():
+        # Not `isinstance`: True is an int in Python, and no number in JSON.
         is_right = type(given) is (int if name == "number" else str)
         if not is_right:
             raise ModelError(f"{call.name}: {name!r} cannot be {json.dumps(given)[:80]}")
@@ -200,5 +202,5 @@ def _arguments(call: ToolCall) -> Mapping[str, Json]:
         except NotJsonError as error:
             raise ModelError(f"the arguments of {call.name} cannot be read: {error}") from None
     if not isinstance(given, Mapping):
-        raise ModelError(f"the arguments of {call.name} are no JSON object")
+        raise ModelError(f"the arguments of {call.name} are not a JSON object")
     return given

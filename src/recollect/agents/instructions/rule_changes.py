@@ -1,4 +1,4 @@
-"""The rules of instructions: what a change makes of them, and which changes are refused. Pure."""
+"""Apply changes to an agent's rules, and refuse invalid ones; pure functions."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from recollect.stores.provenance import (
 from recollect.stores.validation import POSITION_MAX
 
 CHANGES_MAX: Final = 2 * RULES_MAX
-"""Most changes of one proposal: to put another rule in the place of each, and as many more."""
+"""Changes in one proposal, at most: every rule replaced, and as many added."""
 REASONS_CHARACTERS_MAX: Final = 20_000
-"""Most characters of the reasons of one proposal together."""
+"""Characters of the reasons in one proposal together, at most."""
 
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 
@@ -42,10 +42,10 @@ ChangeKind: TypeAlias = Literal["add", "replace", "remove"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleChange:
     """
-    One change of the rules, and why.
+    One change of the rules, and its reason.
 
-    *number* counts all rules that a model was shown, from 1: the fixed ones first. An added
-    rule has none.
+    *number* counts the rules as shown to the model, from 1, the fixed ones first. An added rule
+    has none.
     """
 
     kind: ChangeKind
@@ -59,22 +59,22 @@ def check_rules(
     fixed: Sequence[str] = (),
     *,
     characters_max: int,
-    standing: Sequence[str] = (),
+    stored: Sequence[str] = (),
 ) -> None:
     """
-    Reject rules that break one of the limits.
+    Check *rules* against the limits.
 
-    One of those *standing* may be among the fixed ones: these were changed after it was written.
+    A *stored* rule may repeat a fixed one, as the program may have fixed it after it was stored.
 
     Raises:
-        ProposalRefusedError: There is none, one is blank, is more than one line or there twice
-            (or among the *fixed* ones), or they are too many or too long.
+        ProposalRefusedError: There is no rule; one is blank, has more than one line, or is
+            repeated (also among the *fixed* ones); or they are too many or too long.
     """
     if not rules:
-        refuse("no rule is left: empty instructions are not kept")
+        refuse("no rule is left: instructions need at least one")
     if wrong := wrong_rules(rules, characters_max=characters_max):
         refuse(wrong)
-    above = {normalised(each) for each in fixed} - {normalised(each) for each in standing}
+    above = {normalised(each) for each in fixed} - {normalised(each) for each in stored}
     seen: set[str] = set()
     for each in rules:
         words = normalised(each)
@@ -90,7 +90,7 @@ def refuse(reason: str) -> None:
 
 def check_changes(changes: Sequence[RuleChange]) -> None:
     """
-    Raise if a change lacks a reason, or the changes exceed a limit.
+    Check that each change has a reason, and that the changes are within the limits.
 
     Raises:
         ProposalRefusedError: A reason is blank; or the changes, reasons or rules are too many or
@@ -99,7 +99,7 @@ def check_changes(changes: Sequence[RuleChange]) -> None:
     if len(changes) > CHANGES_MAX:
         refuse(f"it has {len(changes)} changes; the limit CHANGES_MAX is {CHANGES_MAX}")
     if any(not each.reason.strip() for each in changes):
-        refuse("a change has no reason: say what went wrong, and why it helps")
+        refuse("a change has no reason: give what went wrong, and why it helps")
     length = sum(len(each.reason) for each in changes)
     if length > REASONS_CHARACTERS_MAX:
         limit = f"the limit REASONS_CHARACTERS_MAX is {REASONS_CHARACTERS_MAX}"
@@ -110,7 +110,7 @@ def check_changes(changes: Sequence[RuleChange]) -> None:
 
 def recordable(changes: Sequence[RuleChange]) -> tuple[RuleChange, ...]:
     """
-    Return *changes* in storable form, whatever the model wrote.
+    Return *changes* in a form that can be stored, for any text that a model wrote.
 
     Content beyond the limits of `check_changes` is cut, characters that cannot be stored are
     replaced, and numbers that cannot be stored are omitted.
@@ -138,23 +138,24 @@ def applied(
     grounds: Sequence[Source] = (),
 ) -> tuple[tuple[str, ...], EvidenceMap]:
     """
-    Return the rules as *changes* leave them, and what each of them rests on.
+    Return the rules after *changes*, and the evidence of each.
 
-    Numbers are those before any change. What is set rests on those of the *grounds*, the
-    talks that a model was shown, which have a word of it, and on all if none has.
+    Numbers are those before any change. A new rule's evidence is the *grounds* (the conversations
+    that the model was shown) that share a word with it, or all of them if none does.
 
     Raises:
-        ProposalRefusedError: A change touches a fixed rule, names a rule that there is not, or
-            one rule twice.
+        ProposalRefusedError: A change touches a fixed rule or an unknown one, or two changes touch
+            the same rule.
     """
     named = [each.number for each in changes if each.number is not None]
     for number in named:
         if 1 <= number <= len(fixed):
-            refuse(f"rule {number} is fixed: {fixed[number - 1][:80]!r} may never change")
+            refuse(f"rule {number} is fixed and cannot change: {fixed[number - 1][:80]!r}")
         if not len(fixed) < number <= len(fixed) + len(rules):
             refuse(f"there is no rule {shown(number)}; there are {len(fixed) + len(rules)}")
     if len(set(named)) < len(named):
-        refuse("two changes name the same rule: make one of them")
+        refuse("two changes name the same rule: make them one")
+    # From the last rule to the first, so that a removal does not shift the numbers still to come.
     last_first = sorted(changes, key=lambda each: -(each.number or 0))
     steps = [_step(each, len(fixed), grounds) for each in last_first if each.kind != "add"]
     steps += [_step(each, len(fixed), grounds) for each in changes if each.kind == "add"]
@@ -166,7 +167,7 @@ def applied(
 
 
 def _words_by_message(grounds: Sequence[Source]) -> dict[Evidence, Words]:
-    """Return the possible words of each message: all words of its conversation."""
+    """Return the words that each message may have: all words of its conversation."""
     found: dict[Evidence, Words] = {}
     for each in grounds:
         for message in each.evidence:
@@ -175,7 +176,7 @@ def _words_by_message(grounds: Sequence[Source]) -> dict[Evidence, Words]:
 
 
 def _grounds(rule: str, grounds: Sequence[Source]) -> Found:
-    """Return the evidence of a rule; which message said it is not known."""
+    """Return the evidence of a rule: whole conversations, as its exact message is unknown."""
     words = words_of(rule)
     telling = [each for each in grounds if unusual(each).words & words]
     return grouped([each for some in telling or grounds for each in some.evidence])
@@ -192,31 +193,31 @@ def _step(change: RuleChange, before: int, talks: Sequence[Source]) -> TracedOpe
 
 
 def rules_in(value: JsonObject) -> tuple[str, ...]:
-    """Return the rules of a document's value; what is no text is left out."""
+    """Return the rules in a document's value, without elements that are not text."""
     rules = value.get("rules")
     if isinstance(rules, str) or not isinstance(rules, Sequence):
         return ()
     return tuple(each for each in rules if isinstance(each, str))
 
 
-def rules_of(standing: Memory | None) -> tuple[str, ...]:
+def rules_of(stored: Memory | None) -> tuple[str, ...]:
     """
-    Return the rules of a document as it is in force; none where there is none.
+    Return the rules of a stored document; none if there is no document.
 
     Raises:
-        UsageError: They break a limit: something wrote them past `check_rules`.
+        UsageError: They break a limit: another program wrote them without `check_rules`.
     """
-    if standing is None:
+    if stored is None:
         return ()
-    rules = standing.value.get("rules", ())
+    rules = stored.value.get("rules", ())
     wrong = wrong_rules(rules) if is_list(rules) else f"{shown(rules)} is not a list of rules"
     if wrong:
         msg = (
-            f"the instructions {standing.key!r} of {standing.scope!r} cannot be used as they are "
-            f"in version {standing.version}: {wrong}. Write them anew, or roll them back"
+            f"version {stored.version} of the instructions {stored.key!r} of {stored.scope!r} "
+            f"cannot be used: {wrong}. Write new rules, or roll back"
         )
         raise UsageError(msg)
-    return rules_in(standing.value)
+    return rules_in(stored.value)
 
 
 def carried(

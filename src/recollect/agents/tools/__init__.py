@@ -1,7 +1,7 @@
 """
 Memory tools for agents: save, search, update and erase, as functions with JSON Schemas.
 
-A tool names what to remember, never whose memory it is: scope and thread are the program's.
+The model chooses what to remember. The program chooses the scope and the thread.
 """
 
 from recollect.agents.tools.memory_tools import MemoryTools

@@ -1,4 +1,4 @@
-"""Tokens with which a user's agreement to erase something is known: bound to what it is."""
+"""Tokens that confirm an erasure, bound to the memory as it was shown to the user."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ _MAC_BYTES = 16
 
 
 def token_for(secret: bytes, thread: str, memory: Memory, position: int) -> str:
-    """Return the token to erase *memory* as it is, asked for when *position* was the newest."""
-    # One that was forgotten and kept anew has the same key and version: time and words tell.
+    """Return the token to erase *memory* as it is; *position* is that of the newest message."""
+    # A memory that was erased and stored again has the same key and version: bind the token to
+    # its time and text as well.
     kept = [memory.version, memory.created_at.isoformat(), memory.text]
     about = [list(memory.scope), thread, memory.type, memory.key, *kept, position]
     said = json.dumps(about, ensure_ascii=False).encode()
@@ -21,7 +22,7 @@ def token_for(secret: bytes, thread: str, memory: Memory, position: int) -> str:
 
 
 def position_of(secret: bytes, thread: str, memory: Memory, token: str) -> int | None:
-    """Return the position that a token was asked for at; ``None`` if it is not for *memory*."""
+    """Return the position in a *token*; ``None`` if it is invalid for *memory* as it is."""
     given = token.partition(".")[0]
     if not (given.isascii() and given.isdecimal() and len(given) < len("9" * 17)):
         return None

@@ -1,4 +1,4 @@
-"""`MemoryTools`: what an agent does with the memory of one user, in the middle of a talk."""
+"""`MemoryTools`: the functions by which an agent saves, finds, changes and erases memories."""
 
 from __future__ import annotations
 
@@ -86,61 +86,62 @@ from recollect.text.token_estimate import estimated_tokens
 from recollect.worker.formation_input import read_offer, read_present, read_speakers
 
 MESSAGES_SEEN: Final = 40
-"""A tool may quote so many of the newest messages of its thread."""
+"""The newest messages of the thread that a tool call may quote."""
 FOUND_TOKENS_MAX: Final = 8_000
-"""Most tokens of the values that a search returns together; the best one always fits."""
+"""Tokens of all values in a search result, at most; the best result is always shown."""
 TRIES_MAX: Final = 5
+"""Attempts of a call when concurrent writers come first."""
 DEFAULT_RESULTS: Final = 5
 SEEN_MAX: Final = 20
-"""So many memories that have words of a value count as what the agent may have taken them from."""
+"""Memories sharing words with a call that may be its source, as an earlier search showed them."""
 _CALL: Final = "call"
 
 P = ParamSpec("P")
 
 
-def _told(
+def _answer_refusals(
     work: Callable[P, Awaitable[JsonObject]],
 ) -> Callable[P, Coroutine[Any, Any, JsonObject]]:
-    """Return refusals to the agent as an answer, instead of ending its run with an error."""
+    """Return a `UsageError` to the agent as an answer, so that it does not end the agent's run."""
 
     @wraps(work)
-    async def told(*args: P.args, **kwargs: P.kwargs) -> JsonObject:
+    async def answered(*args: P.args, **kwargs: P.kwargs) -> JsonObject:
         try:
             return await work(*args, **kwargs)
         except UsageError as error:
             return refused(str(error))
 
-    return told
+    return answered
 
 
 class MemoryTools:
     """
-    Four memory tools for an agent that talks in one thread of a scope.
+    Four memory tools for an agent in one thread of a scope.
 
     Every function exists twice: ``save_memory`` blocks, ``asave_memory`` is awaited. `schemas` are
     the tool definitions for a model, and `call` runs a tool call. Each returns an object for the
     model with ``status``, result and reason. Invalid calls are reported there and change nothing;
     only failures of the memory raise.
 
-    A memory quotes messages of the thread, and is grounded and reconciled like one formed in the
-    background: duplicates are merged, rejected values stay rejected, and doubtful ones are
-    quarantined. So store a message before the agent answers it.
+    A memory must quote messages of the thread, so store a message before the agent answers it. It
+    is grounded and reconciled like one formed in the background: duplicates are merged, rejected
+    values stay rejected, and doubtful ones are quarantined.
 
-    What the agent found out itself needs no quote: *found_in* names the lines of a file, as in
-    ``{"path": "Makefile", "line": 12, "text": "test:"}``, which nothing here opens;
-    *found_by_agent* says that it stands in none. It has the trust ``agent``, is never taken for a
-    user's words, and changes or ends nothing that rests on them: such a change waits for a person.
+    A finding of the agent itself needs no quote. *found_in* names the lines of a file, as in
+    ``{"path": "Makefile", "line": 12, "text": "test:"}``; the file is not opened. *found_by_agent*
+    marks a finding that is in no file. A finding has the trust ``agent``, never counts as a user's
+    words, and cannot change or end a memory that rests on them: such a change waits for review.
 
     Args:
-        types: What may be remembered; *parameters* of a type are part of the tool's schema.
-        others: Where memories of every recallable type are to be found and forgotten, not of
-            *types* alone: the further types that are known, whose memories may be changed too.
-        secret: With what the tokens for erasing are made; give one where the calls of a
-            talk may come to different processes.
-        hearing: Where nobody keeps the talk in the thread: keeps what is quoted as what the user
-            said, in the transaction of what rests on it. A call that is refused, or changes
-            nothing, leaves no word.
-        source: Names the program in its findings, so that `EraseSource` takes all of them.
+        types: The memory types that may be saved; their *parameters* are part of the tool's schema.
+        others: More types whose memories may be changed. If given, memories of every recallable
+            type, not of *types* alone, can be found and erased.
+        secret: The key of erasure tokens; give one if the calls of a conversation may reach
+            different processes.
+        hearing: Stores quotes as user messages if nothing else stores the conversation in the
+            thread, in the transaction of the memory that cites them. A call that is refused, or
+            changes nothing, stores no message.
+        source: The program's name in its findings, so that `EraseSource` can erase all of them.
     """
 
     def __init__(
@@ -160,7 +161,7 @@ class MemoryTools:
         self.thread = check_id(thread, "a thread")
         self.types = {each.name: each for each in types}
         if not self.types:
-            msg = "no memory type is given: name at least one that may be remembered"
+            msg = "types is empty: give at least one memory type that may be saved"
             raise UsageError(msg)
         self._finds_all = others is not None
         self._known = {each.name: each for each in (*(others or ()), *types)}
@@ -170,10 +171,10 @@ class MemoryTools:
 
     @property
     def schemas(self) -> tuple[Tool, ...]:
-        """The tools as a model is offered them."""
+        """The tool definitions for a model."""
         return tools_of(tuple(self.types.values()), finds_all=self._finds_all)
 
-    @_told
+    @_answer_refusals
     async def _save_memory(
         self,
         memory: Recollect,
@@ -184,15 +185,15 @@ class MemoryTools:
         found_in: Mapping[str, Json] | None = None,
         found_by_agent: bool = False,
     ) -> JsonObject:
-        """Keep a memory of *type*, which rests on *quotes* of the thread, or was found."""
+        """Save a memory of *type*, with *quotes* of the thread or a finding as its evidence."""
         if check_text(type, "a type") not in self.types:
             return refused(f"there is no type {type[:80]!r}; there are {', '.join(self.types)}")
         source = source_of(quotes, found_in, found_by_agent=found_by_agent)
-        return await self._done(memory, type, {"value": value}, source)
+        return await self._run(memory, type, {"value": value}, source)
 
     save_memory, asave_memory = method_pair(_save_memory)
 
-    @_told
+    @_answer_refusals
     async def _update_memory(
         self,
         memory: Recollect,
@@ -206,26 +207,26 @@ class MemoryTools:
         found_by_agent: bool = False,
     ) -> JsonObject:
         """
-        Change the memory with this *id*: to the whole new *value*, or by JSON Patch.
+        Change the memory with this *id* to the whole new *value*, or by a JSON Patch.
 
-        It rests on *quotes* of the thread, or was found. With *version*, as shown by a search, the
-        change applies to that version only. Changes to list elements require it, as positions may
-        have shifted.
+        The evidence is *quotes* of the thread, or a finding. With *version*, as shown by a search,
+        the change applies to that version only. Changes of list elements require it, as positions
+        may have shifted.
         """
         if (changes is None) == (value is None):
             return refused("give 'value', the whole new value, or 'changes', a JSON Patch: one")
         source = source_of(quotes, found_in, found_by_agent=found_by_agent)
-        found = await self._found(memory, id)
+        found = await self._find(memory, id)
         if found is None:
             return refused(unknown(id))
         if found.type not in self._known:
             return refused(f"no type {found.type!r} says what {id!r} may become")
         change: JsonObject = {"changes": changes, "value": value, "version": version}
-        return await self._done(memory, PATCH, change, source, found)
+        return await self._run(memory, PATCH, change, source, found)
 
     update_memory, aupdate_memory = method_pair(_update_memory)
 
-    @_told
+    @_answer_refusals
     async def _search_memory(
         self,
         memory: Recollect,
@@ -237,10 +238,10 @@ class MemoryTools:
         until: str | None = None,
     ) -> JsonObject:
         """
-        Return the memories relevant to *query*, best first, and the types that there are.
+        Return the memories relevant to *query*, best first, and the names of the known types.
 
-        With *since* or *until* (ISO 8601, UTC without an offset), those that were true then, also
-        if they are no more.
+        With *since* or *until* (ISO 8601, UTC if no offset is given), memories that were valid
+        then are returned, even if they no longer are.
         """
         if not check_text(query, "the query").strip():
             return refused("the query is empty: say what to look for")
@@ -263,12 +264,12 @@ class MemoryTools:
         found = [each.content for each in recall.entries if isinstance(each.content, Memory)]
         shown = shown_of(found, FOUND_TOKENS_MAX)
         more = len(found) - len(shown)
-        told: JsonObject = {"status": "found", "memories": shown, "types": list(self.types)}
-        return {**told, "left_out": more} if more else told
+        answer: JsonObject = {"status": "found", "memories": shown, "types": list(self.types)}
+        return {**answer, "left_out": more} if more else answer
 
     search_memory, asearch_memory = method_pair(_search_memory)
 
-    @_told
+    @_answer_refusals
     async def _erase_memory(
         self,
         memory: Recollect,
@@ -276,16 +277,16 @@ class MemoryTools:
         token: str = "",
     ) -> JsonObject:
         """
-        Erase the memory with this *id*, once the user has agreed.
+        Erase the memory with this *id* after the user's confirmation.
 
-        Without *token*, one is returned. It serves for the memory as it is now, and only after
-        the user has said something more in the thread.
+        Without *token*, a token is returned. It is valid for the memory as it is now, and only
+        after a further message of the user in the thread.
         """
-        found = await self._found(memory, id)
+        found = await self._find(memory, id)
         if found is None:
             return refused(unknown(id))
         check_text(token, "a token")
-        newest, of_user = await self._newest(memory)
+        newest, of_user = await self._newest_positions(memory)
         asked_at = position_of(self._secret, self.thread, found, token) if token else None
         if asked_at is None:
             status = "refused" if token else "confirm"
@@ -297,7 +298,7 @@ class MemoryTools:
         if not answer if self._hearing else of_user <= asked_at:
             return refused("the user has said nothing since: ask, and wait for the answer")
         if answer:
-            await self._keep(memory, self._said(memory, [answer]), [])
+            await self._keep(memory, self._new_messages(memory, [answer]), [])
         target = EraseMemory(type=found.type, key=found.key, expected=found.version)
         try:
             await memory.erase(self.scope, target)
@@ -308,7 +309,7 @@ class MemoryTools:
     erase_memory, aerase_memory = method_pair(_erase_memory)
 
     async def _call(self, memory: Recollect, name: str, arguments: JsonObject) -> JsonObject:
-        """Carry out one call of a model, whose *arguments* are not checked yet."""
+        """Run one tool call of a model, after checking its *arguments*."""
         kinds = [shape_of(each) for each in self.types.values()]
         tools = tools_of(kinds, finds_all=self._finds_all)
         tool = next((each for each in tools if each.name == name), None)
@@ -334,7 +335,7 @@ class MemoryTools:
 
     call, acall = method_pair(_call)
 
-    async def _done(
+    async def _run(
         self,
         memory: Recollect,
         tool: str,
@@ -343,9 +344,9 @@ class MemoryTools:
         target: Memory | None = None,
     ) -> JsonObject:
         """
-        Carry out an operation as a formation does, after those before it in the scope.
+        Run an operation as a formation does, under the scope's lock.
 
-        Where others write or erase meanwhile, it is done anew on what is there then.
+        If a concurrent write or erase interferes, run it again on the new state.
         """
         if source.finding is None and (wrong := quotes_wrong(source.quotes)):
             return refused(wrong)
@@ -353,18 +354,18 @@ class MemoryTools:
         async with memory.turns.of(self.scope):
             while True:
                 try:
-                    return await self._tried(memory, tool, arguments, source, target)
+                    return await self._attempt(memory, tool, arguments, source, target)
                 except (VersionConflictError, StaleReadError):
                     left -= 1
                     if not left:
                         raise
                 if target is not None:
                     id_ = id_of(target)
-                    target = await self._found(memory, id_)
+                    target = await self._find(memory, id_)
                     if target is None:
                         return refused(unknown(id_))
 
-    async def _tried(
+    async def _attempt(
         self,
         memory: Recollect,
         tool: str,
@@ -373,15 +374,15 @@ class MemoryTools:
         target: Memory | None,
     ) -> JsonObject:
         """
-        Carry out an operation on what is there now.
+        Run an operation on the current state.
 
         Raises:
-            VersionConflictError: Somebody else wrote meanwhile, and nothing was written.
-            StaleReadError: Somebody erased something meanwhile; the same.
+            VersionConflictError: Another writer came first; nothing was written.
+            StaleReadError: Something was erased meanwhile; nothing was written.
         """
         memory = await guarded(memory, self.scope)
         words, finding = list(dict.fromkeys(source.quotes)), source.finding
-        said = self._said(memory, words) if self._hearing else []
+        said = self._new_messages(memory, words) if self._hearing else []
         window = await self._window(memory, said)
         cited, wrong = ([UNCITED], "") if finding else citations(words, window)
         if not wrong and target is not None:
@@ -389,11 +390,11 @@ class MemoryTools:
             arguments = as_patch(arguments, target, source)
         if wrong or not arguments:
             return receipt_of(()) if not wrong else refused(wrong)
-        seen = await self._seen(memory, arguments)
+        seen = await self._related(memory, arguments)
         offer = await self._offer(memory, window, target, seen if finding else None)
         call = ToolCall(name=tool, arguments=arguments_of(arguments, cited, target), id=_CALL)
-        decided = partial(_decided_finding, finding=finding) if finding else _decided
-        # Deciding is CPU-bound: run it on a thread so that the loop is not blocked.
+        decided = partial(_ground_finding, finding=finding) if finding else _ground_call
+        # Grounding is CPU-bound: run it in a thread, off the event loop.
         grounded, faults = await to_thread.run_sync(decided, window, offer, call)
         if faults:
             return refused("; ".join(faults))
@@ -404,23 +405,23 @@ class MemoryTools:
         evidence = finding.evidence(self.thread, id_, self._source) if finding else None
         present = replace(present, seen=seen, finding=evidence)
         outcomes = await to_thread.run_sync(reconcile, grounded, present)
-        outcomes = await self._anew(memory, outcomes, words, evidence)
+        outcomes = await self._drop_repeats(memory, outcomes, words, evidence)
         if writes := [each.write for each in outcomes if each.write is not None]:
             await self._keep(memory, said, writes)
         return receipt_of(outcomes)
 
-    def _said(self, memory: Recollect, words: Sequence[str]) -> list[NewMessage]:
+    def _new_messages(self, memory: Recollect, words: Sequence[str]) -> list[NewMessage]:
         store = memory.store
         return said_now(words, [store.new_name() for _ in words], to_datetime(store.now()))
 
-    async def _anew(
+    async def _drop_repeats(
         self,
         memory: Recollect,
         outcomes: Sequence[OperationOutcome],
         words: Sequence[str],
         found: Evidence | None,
     ) -> list[OperationOutcome]:
-        """Return the outcomes; what only has the same words again, or is found, writes nothing."""
+        """Return *outcomes* without a write that only repeats known evidence."""
         is_kept_here = self._hearing is not None or found is not None
         write = outcomes[0].write if is_kept_here and len(outcomes) == 1 else None
         if not isinstance(write, PutMemory):
@@ -438,14 +439,14 @@ class MemoryTools:
     async def _keep(
         self, memory: Recollect, said: Sequence[NewMessage], writes: Sequence[Write]
     ) -> None:
-        """Keep what was said and what rests on it, all of it or nothing."""
+        """Store the quoted messages and the memories that cite them, atomically."""
         if self._hearing and said:
             await self._hearing.keep(memory, self.scope, self.thread, said, writes)
         else:
             await memory.apply(self.scope, writes)
 
-    async def _seen(self, memory: Recollect, arguments: Mapping[str, Json]) -> list[Memory]:
-        """Return the memories that have words of a call: a search may have shown them before."""
+    async def _related(self, memory: Recollect, arguments: Mapping[str, Json]) -> list[Memory]:
+        """Return memories that share words with a call, which a search may have shown before."""
         said = memory_text({"call": arguments})[:QUERY_CHARACTERS_MAX]
         if not said.strip():
             return []
@@ -454,7 +455,7 @@ class MemoryTools:
         return [each.content for each in found.entries if isinstance(each.content, Memory)]
 
     async def _window(self, memory: Recollect, said: Sequence[NewMessage]) -> Window:
-        """Return the newest messages of the thread and what is *said*: all may be quoted."""
+        """Return the newest messages of the thread and the new ones (*said*): all can be quoted."""
         kept = await memory.last_messages(self.scope, self.thread, limit=MESSAGES_SEEN)
         newest = [*kept, *as_kept(said, self.thread, kept[-1].position if kept else 0)]
         waiting = Waiting(
@@ -464,6 +465,7 @@ class MemoryTools:
             before=(),
             new=newest,
         )
+        # Generous, so that no message is cut: the window is built for its lines, not for a model.
         every = sum(estimated_tokens(each.text) for each in newest) * 4 + 1_000
         return window_of(
             self.scope,
@@ -480,7 +482,7 @@ class MemoryTools:
         target: Memory | None,
         seen: Sequence[Memory] | None,
     ) -> Offer:
-        """Return the memory to change, or those that may say the same: of a finding, the *seen*."""
+        """Return the memory to change, or candidates for a duplicate; for a finding, *seen*."""
         types = tuple(self.types.values())
         if target is not None:
             known = {**self.types, target.type: self._known[target.type]}
@@ -500,11 +502,11 @@ class MemoryTools:
 
         settings = FormationSettings(types=types)
         offer = await read_offer(memory.store, search, window, settings)
-        # Saving to an existing document is allowed as well: it is reconciled.
+        # Leave documents out, so that a save to an existing one is reconciled instead of refused.
         entries = [each for each in offer.known.values() if not each.is_document]
         return offer_of(types, entries, "", offer.whose)
 
-    async def _found(self, memory: Recollect, id_: str) -> Memory | None:
+    async def _find(self, memory: Recollect, id_: str) -> Memory | None:
         type_, _, key = check_text(id_, "an id").partition("/")
         is_other = self._finds_all and type_ not in UNRECALLED_TYPES
         if not key or not (is_other or type_ in self.types):
@@ -512,14 +514,14 @@ class MemoryTools:
         found = await memory.get(self.scope, type_, key)
         return found if found is not None and found.state == "active" else None
 
-    async def _newest(self, memory: Recollect) -> tuple[int, int]:
-        """Return the positions of the newest message, and of the user's newest one."""
+    async def _newest_positions(self, memory: Recollect) -> tuple[int, int]:
+        """Return the positions of the newest message and of the user's newest one; 0 if none."""
         newest = await memory.last_messages(self.scope, self.thread, limit=MESSAGES_SEEN)
         of_user = max((each.position for each in newest if each.role == "user"), default=0)
         return (newest[-1].position if newest else 0), of_user
 
 
-def _decided(window: Window, offer: Offer, call: ToolCall) -> tuple[list[Grounded], list[str]]:
+def _ground_call(window: Window, offer: Offer, call: ToolCall) -> tuple[list[Grounded], list[str]]:
     """Return the grounded operations of a call, and its faults."""
     reading = read_answer(ModelAnswer(calls=(call,)), offer)
     faults = [each.reason for each in reading.faults]
@@ -532,10 +534,10 @@ def _decided(window: Window, offer: Offer, call: ToolCall) -> tuple[list[Grounde
     return grounded, faults
 
 
-def _decided_finding(
+def _ground_finding(
     _window: Window, offer: Offer, call: ToolCall, *, finding: Finding
 ) -> tuple[list[Grounded], list[str]]:
-    """Return the operations of a call that rests on a finding, and the call's faults."""
+    """Return the grounded operations of a call based on a finding, and its faults."""
     reading = read_answer(ModelAnswer(calls=(call,)), offer)
     grounded = [
         Grounded(

@@ -1,4 +1,4 @@
-"""Answers of the memory tools, and their conversion to formation operations; pure."""
+"""Build the answers of the memory tools, and the formation operation of a call; pure functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from recollect.text.token_estimate import estimated_tokens
 def arguments_of(
     arguments: Mapping[str, Json], cited: Sequence[str], target: Memory | None
 ) -> JsonObject:
-    """Return an operation as a formation calls it, resting on what is cited."""
+    """Return a call's arguments in the form of a formation's tools, with citations."""
     if target is None:
         return {**arguments, "because": list(cited)}
     changes = arguments["changes"]
@@ -52,7 +52,7 @@ def outdated(memory: Memory, patch: Mapping[str, Json]) -> str:
 
 
 def _counts(value: Json, pointer: Json) -> bool:
-    """Return True if *pointer* names a place in a list of *value* by its number."""
+    """Return True if *pointer* addresses a list element of *value* by its index."""
     for step in split_pointer(pointer) if isinstance(pointer, str) else ():
         if is_list(value):
             return step != "-"
@@ -61,7 +61,7 @@ def _counts(value: Json, pointer: Json) -> bool:
 
 
 def shown_of(found: Sequence[Memory], tokens_max: int) -> list[Json]:
-    """Return the results of a search to show, best first: the best, and others that fit."""
+    """Return the search results to show, best first: the best, and others within *tokens_max*."""
     shown: list[Json] = []
     left = tokens_max
     for each in found:
@@ -90,10 +90,10 @@ def _row(memory: Memory) -> dict[str, Json]:
 
 def moment_in(written: str | None, name: str) -> datetime | None:
     """
-    Return a time as a model writes it, in UTC if it names no zone; ``None`` for none.
+    Return the time in a model's argument, in UTC if it has no offset; ``None`` for ``None``.
 
     Raises:
-        UsageError: It is no time.
+        UsageError: It is not an ISO 8601 date or time.
     """
     if written is None:
         return None
@@ -102,13 +102,13 @@ def moment_in(written: str | None, name: str) -> datetime | None:
     except ValueError as error:
         if isinstance(error, UsageError):
             raise
-        msg = f"{name} {written[:80]!r} is no time: give 2026-05-01, or 2026-05-01T12:00:00Z"
+        msg = f"{name} {written[:80]!r} is not a time: give 2026-05-01, or 2026-05-01T12:00:00Z"
         raise UsageError(msg) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def receipt_of(outcomes: Sequence[OperationOutcome]) -> JsonObject:
-    """Return the result of a call: its memory, those it ended, and refusals."""
+    """Return the answer to a call: its memory, the memories it ended, and refusals."""
     if not outcomes:
         return {"status": "unchanged", "id": "", "reason": "it is so already"}
     own = outcomes[-1]
@@ -124,15 +124,15 @@ def receipt_of(outcomes: Sequence[OperationOutcome]) -> JsonObject:
 
 
 def refused(reason: str) -> JsonObject:
-    """Return the answer to what an agent may not do."""
+    """Return the answer to a refused call."""
     return {"status": "refused", "id": "", "reason": reason}
 
 
 def unknown(id_: str) -> str:
-    """Return the message that no memory has an id."""
+    """Return the reason of a refusal for an unknown id."""
     return f"there is no memory {id_[:200]!r}: take an id from search_memory"
 
 
 def id_of(memory: Memory) -> str:
-    """Return the id of a memory, by which an agent names it."""
+    """Return the id of a memory in tool calls: its type and key."""
     return f"{memory.type}/{memory.key}"

@@ -1,4 +1,4 @@
-"""Definitions of the memory tools: names, descriptions, JSON Schemas; pure."""
+"""Definitions of the memory tools: names, descriptions, and JSON Schemas."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ERASE: Final = "erase_memory"
 RESULTS_MAX: Final = 50
 
 ID_OF_MEMORY_CHARACTERS_MAX: Final = 2 * ID_CHARACTERS_MAX + 1
-"""So long an id of type and key can be."""
+"""Characters of a memory's id (type, slash, key), at most."""
 
 _QUOTES: Final[JsonObject] = {
     "type": "array",
@@ -73,7 +73,7 @@ _QUERY: Final[JsonObject] = {
 
 
 def tools_of(types: Sequence[MemoryType], *, finds_all: bool = False) -> tuple[Tool, ...]:
-    """Return the four tools for memories of *types*; with *finds_all* any other is found, too."""
+    """Return the four tools for memories of *types*; with *finds_all* search finds every type."""
     kinds: list[Json] = [_kind(each) for each in types]
     names: list[Json] = [each.name for each in types]
     return (
@@ -134,16 +134,16 @@ def tools_of(types: Sequence[MemoryType], *, finds_all: bool = False) -> tuple[T
 
 def shape_of(type_: MemoryType) -> MemoryType:
     """
-    Return *type_* with a schema that accepts any document, to validate the rest of a call.
+    Return *type_* with a schema that accepts any object, to validate the rest of a call.
 
-    The schemas of many types together exceed the limits of one. A value is validated against its
-    own type when the call is parsed.
+    The schemas of many types together exceed the limits of one schema. The value itself is
+    validated against its own type when the call is parsed.
     """
     return replace(type_, description="", parameters={"type": "object"})
 
 
 def _type(names: Sequence[Json], *, finds_all: bool) -> JsonObject:
-    """Return the schema of a type to search for: one of *names*, or any that there is."""
+    """Return the schema of a search's type: one of *names*, or with *finds_all* any name."""
     listed = ", ".join(map(str, names))
     if not finds_all:
         return {"type": "string", "enum": names, "description": f"Only this type: {listed}"}

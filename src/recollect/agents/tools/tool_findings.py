@@ -1,4 +1,4 @@
-"""Findings: the source of a call that rests on no words of the talk, and its changes. Pure."""
+"""Findings: facts that the agent found itself, without a quote, as evidence; pure functions."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ WHERE_FROM = (
     "file, or 'found_by_agent': true, if you found it out yourself"
 )
 UNCITED = "0: found"
-"""A citation of no message, with which a call is read that rests on none."""
+"""A citation that names no message, for parsing a call that has no quote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A finding of the agent itself: in the lines of a *file*, if in one, with their words."""
+    """A finding of the agent: the lines of a *file* with their text as *quote*, if in a file."""
 
     file: FileLines | None = None
     quote: str | None = None
 
     def evidence(self, thread: str, id_: str, source: str | None = None) -> Evidence:
-        """Return it as evidence, made in *thread* under an id of its own."""
+        """Return the finding as evidence, under a message id of its own in *thread*."""
         return Evidence(
             thread=thread,
             message=id_,
@@ -48,7 +48,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSource:
-    """The source of a call: *quotes*, or a *finding*."""
+    """The evidence given in a call: *quotes*, or a *finding*."""
 
     quotes: tuple[str, ...] = ()
     finding: Finding | None = None
@@ -58,11 +58,11 @@ def source_of(
     quotes: Sequence[str], found_in: Mapping[str, Json] | None, *, found_by_agent: bool
 ) -> CallSource:
     """
-    Return what a call rests on.
+    Return the source that a call names.
 
     Raises:
-        UsageError: It names nothing, or both words of the talk and a finding; or the place in a
-            file is none.
+        UsageError: It names no source, or both quotes and a finding; or the place in a file is
+            invalid.
     """
     is_found = found_in is not None or found_by_agent
     if is_found == bool(quotes):
@@ -74,7 +74,7 @@ def source_of(
 
 
 def _in_file(found_in: Mapping[str, Json]) -> Finding:
-    """Return a finding in a file; the digest is that of the text that was given, if any was."""
+    """Return a finding in a file, with the digest of the given text or the given digest."""
     fields: dict[str, Json] = dict(found_in)
     text = fields.pop("text", None)
     try:
@@ -89,22 +89,22 @@ def _in_file(found_in: Mapping[str, Json]) -> Finding:
     quote = check_text(text, "the text of the lines")
     read = FileLines.quoting(file.path, file.line, quote)
     if file.digest not in {None, read.digest}:
-        raise UsageError("the digest is not that of the text: give one of both")
+        raise UsageError("the digest is not that of the text: give only one of them")
     last = file.last_line or read.last_line
     return Finding(file=replace(read, last_line=last), quote=quote[:QUOTE_CHARACTERS_MAX] or None)
 
 
 def grounds_of_finding(operation: Operation, type_: MemoryType, finding: Finding) -> Grounds:
     """
-    Return the support of what an agent found: none of a user's, and what a person has to decide.
+    Return the grounds of a finding: the trust ``agent``, and doubts for a reviewer.
 
     Raises:
-        UsageError: More is asked to be kept than is read of any call.
+        UsageError: The call has more than ``ASKED_CHARACTERS_MAX`` characters to store.
     """
     told = list(_leaves_of(operation))
     texts = [str(leaf) for _, leaf in told] + [finding.quote or ""]
     if sum(map(len, texts)) > ASKED_CHARACTERS_MAX:
-        msg = f"more than {ASKED_CHARACTERS_MAX} characters are asked to be kept: say less"
+        msg = f"the call has more than {ASKED_CHARACTERS_MAX} characters to save: save less"
         raise UsageError(msg)
     doubts = []
     if any(map(instructs, texts)):
@@ -117,7 +117,7 @@ def grounds_of_finding(operation: Operation, type_: MemoryType, finding: Finding
 
 
 def _leaves_of(operation: Operation) -> Iterator[tuple[str, Json]]:
-    """Yield pointer and value of all that an operation would keep."""
+    """Yield the pointer and value of each leaf that an operation would store."""
     if isinstance(operation, Insert):
         yield from leaves(operation.value)
     elif isinstance(operation, Patch):
@@ -128,7 +128,7 @@ def _leaves_of(operation: Operation) -> Iterator[tuple[str, Json]]:
 
 
 def is_known(memory: Memory, write: PutMemory, found: Evidence) -> bool:
-    """Return True if *write* only adds a finding that *memory* rests on already."""
+    """Return True if *write* only repeats a finding that *memory* has as evidence."""
     if (memory.value, memory.state) != (write.value, write.state):
         return False
     known = (each for cited in memory.evidence.values() for each in cited if each.is_finding)
@@ -136,7 +136,7 @@ def is_known(memory: Memory, write: PutMemory, found: Evidence) -> bool:
 
 
 def changed_type(operation: Operation, offer: Offer) -> MemoryType:
-    """Return the type of the memory that an operation makes or changes."""
+    """Return the type of the memory that an operation creates or changes."""
     if isinstance(operation, Insert):
         return offer.types[operation.type]
     return offer.types[offer.known[operation.target].type]
@@ -144,9 +144,10 @@ def changed_type(operation: Operation, offer: Offer) -> MemoryType:
 
 def as_patch(arguments: Mapping[str, Json], target: Memory, source: CallSource) -> dict[str, Json]:
     """
-    Return the arguments of a change with a plain new value as a JSON Patch; {} if nothing changes.
+    Return the arguments of a change as a JSON Patch, if it gives a whole value; {} if unchanged.
 
-    Where a user is quoted on what an agent found, they bear out what stays as well.
+    If a user's quote confirms an agent's finding, the fields that stay are set again, so that they
+    get the user's evidence as well.
     """
     value = arguments.get("value")
     if not isinstance(value, Mapping):
@@ -160,9 +161,7 @@ def changes_to(
     before: Json, after: JsonObject, at: str = "", *, restates: bool = False
 ) -> list[JsonObject]:
     """
-    Return the JSON Patch that makes *after* of *before*: the fields that differ.
-
-    With *restates* those that stay are set as well, to what they are.
+    Return the JSON Patch from *before* to *after*; with *restates*, equal fields are set as well.
 
     >>> changes_to({"home": "Oslo", "pet": "cat"}, {"home": "Rome"})
     [{'op': 'replace', 'path': '/home', 'value': 'Rome'}, {'op': 'remove', 'path': '/pet'}]
@@ -183,5 +182,5 @@ def changes_to(
 
 
 def _same_json(one: Json, other: Json) -> bool:
-    """Return True if two values are the same JSON: True is not 1."""
+    """Return True if two values are the same JSON (in Python, True equals 1)."""
     return encode_json(one, "a value") == encode_json(other, "a value")

@@ -1,4 +1,4 @@
-"""Quotes: where in a talk they stand, and what the call that quotes them keeps as said. Pure."""
+"""Quotes in tool calls: check them, find them in the conversation, or store them as messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Hearing(Protocol):
 
     @property
     def answer(self) -> str:
-        """The words in which the user agreed to erase something, ``""`` if he has not."""
+        """The user's words of agreement to an erasure; ``""`` if there is none."""
         ...
 
     async def keep(
@@ -32,15 +32,15 @@ class Hearing(Protocol):
         writes: Sequence[Write],
     ) -> None:
         """
-        Keep what was said and what rests on it: all of it, or nothing.
+        Store the messages *said* and the *writes* that cite them, atomically.
 
         Raises:
-            VersionConflictError: Somebody wrote meanwhile.
+            VersionConflictError: Another writer came first.
         """
 
 
 def said_now(quotes: Sequence[str], ids: Sequence[str], now: datetime) -> list[NewMessage]:
-    """Return *quotes* as messages of the user, under *ids*."""
+    """Return *quotes* as user messages with *ids*."""
     return [
         NewMessage(role="user", text=quote, id=id_, time=now)
         for quote, id_ in zip(quotes, ids, strict=True)
@@ -48,7 +48,7 @@ def said_now(quotes: Sequence[str], ids: Sequence[str], now: datetime) -> list[N
 
 
 def as_kept(said: Sequence[NewMessage], thread: str, after: int) -> list[Message]:
-    """Return messages as they will be kept in *thread*, behind the position *after*."""
+    """Return messages as *thread* will hold them, after the position *after*."""
     return [
         Message(
             thread=thread,
@@ -70,7 +70,7 @@ def as_kept(said: Sequence[NewMessage], thread: str, after: int) -> list[Message
 
 def quotes_wrong(quotes: Sequence[str]) -> str:
     """
-    Return what is wrong with quotes in any case; empty if they may be looked up.
+    Return why *quotes* are invalid regardless of the conversation; ``""`` if they are not.
 
     Raises:
         UsageError: The quotes are not a list of texts.
@@ -81,7 +81,7 @@ def quotes_wrong(quotes: Sequence[str]) -> str:
 
 
 def citations(quotes: Sequence[str], window: Window) -> tuple[list[str], str]:
-    """Return the quotes as citations, or a message about those that were not said."""
+    """Return the quotes as citations, or the reason why one of them is not in the window."""
     cited: list[str] = []
     for quote in quotes:
         saying = [line for line in window.lines if find_quote(quote, line.text)]
@@ -93,7 +93,7 @@ def citations(quotes: Sequence[str], window: Window) -> tuple[list[str], str]:
 
 
 def rests_already(memory: Memory, write: PutMemory, thread: str, quotes: Sequence[str]) -> bool:
-    """Return True if *write* only repeats evidence that *memory* has."""
+    """Return True if *write* only repeats quotes that *memory* has as evidence."""
     known = {
         each.quote for found in memory.evidence.values() for each in found if each.thread == thread
     }

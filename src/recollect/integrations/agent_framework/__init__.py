@@ -1,4 +1,4 @@
-"""Microsoft's Agent Framework: sessions as threads, what is remembered, and the memory tools."""
+"""Microsoft Agent Framework: session history, recalled context, and the memory tools."""
 
 from recollect.integrations.agent_framework.function_tools import memory_tools
 from recollect.integrations.agent_framework.providers import (

@@ -1,4 +1,4 @@
-"""The memory tools as function tools of Microsoft's Agent Framework."""
+"""The memory tools as function tools of Microsoft Agent Framework."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from recollect.ports import Tool
 
 
 async def _nothing() -> None:
-    """Keep nothing: the words are in the thread already."""
+    """Do nothing, as the messages are in the thread already."""
 
 
 def memory_tools(
     tools: Offered, *, before: Callable[[], Awaitable[None]] = _nothing
 ) -> list[FunctionTool]:
     """
-    Return the four tools for ``tools=`` of an agent; each answers with what became of the call.
+    Return the four memory tools for ``tools=`` of an agent.
 
-    *before* is awaited before each call: it may keep the words that a call quotes, as
-    ``RecollectContextProvider(…, tools=True)`` does.
+    Each returns the result of its call as JSON text. *before* is awaited before each call, for
+    example to store the messages that the call quotes, as ``RecollectContextProvider(…,
+    tools=True)`` does.
     """
     return [_tool(tools, each, before) for each in tools.schemas]
 

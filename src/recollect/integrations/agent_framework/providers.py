@@ -1,4 +1,4 @@
-"""Providers of Microsoft's Agent Framework: the history of a session, and what bears on a run."""
+"""Providers for Microsoft Agent Framework: a session's history, and recalled context."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from recollect.sync.object_home import AnyRecollect, Home
 KIND: Final = "agent_framework"
 BUDGET_TOKENS: Final = 1_000
 NEWEST: Final = 100
-"""Among so many of a thread's newest messages one that was appended already is looked for."""
+"""The newest messages of a thread among which to look for a message appended before."""
 NO_SESSION: Final = "agent_framework"
-"""The thread of runs that belong to no session."""
+"""The thread of runs without a session."""
 
 
 class RecollectHistoryProvider(HistoryProvider):
     """
-    A ``context_providers=`` of an agent that keeps each session in the thread of its id.
+    A ``context_providers=`` of an agent that stores each session in the thread of its id.
 
-    Messages are kept as they came; a run that fails leaves none. The thread is formed and recalled
-    like any other.
+    Messages are stored unchanged; a failed run stores none. The thread is formed and recalled like
+    any other.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class RecollectHistoryProvider(HistoryProvider):
         **options: Any,
     ) -> None:
         """
-        Make a provider over an open memory.
+        Create a provider over an open memory.
 
         Args:
-            limit: As many of the newest messages are sent; all with ``None``.
-            options: Those of a `HistoryProvider`, such as *load_messages* and *store_outputs*.
+            limit: The number of newest messages to send; ``None`` for all.
+            options: Options of `HistoryProvider`, such as *load_messages* and *store_outputs*.
         """
         super().__init__(source_id, **options)
         self._home = Home(memory)
@@ -81,10 +81,10 @@ class RecollectHistoryProvider(HistoryProvider):
         **kwargs: object,
     ) -> None:
         """
-        Append messages, all of them or none, but for those that the memory tools have appended.
+        Append the messages that the memory tools have not appended already, atomically.
 
         Raises:
-            UsageError: One holds what JSON cannot express.
+            UsageError: A message holds something that JSON cannot express.
         """
 
         async def append(memory: Recollect) -> None:
@@ -98,9 +98,9 @@ class RecollectHistoryProvider(HistoryProvider):
 
 class RecollectContextProvider(ContextProvider):
     """
-    A ``context_providers=`` of an agent that tells each run what bears on its input.
+    A ``context_providers=`` of an agent that adds the context of each run's input.
 
-    With *tools* it offers the four memory tools, too.
+    With *tools* it offers the four memory tools as well.
     """
 
     def __init__(
@@ -113,12 +113,12 @@ class RecollectContextProvider(ContextProvider):
         tools: bool = False,
     ) -> None:
         """
-        Make a provider over an open memory.
+        Create a provider over an open memory.
 
         Args:
-            budget_tokens: What it adds to the instructions at most.
-            tools: Whether a run is offered the memory tools. Its input is then appended before
-                their first call, so that the call can quote it, and stays if the run fails.
+            budget_tokens: The most tokens to add to the instructions.
+            tools: Offer the memory tools. A run's input is then appended before their first call,
+                so that the call can quote it, and stays if the run fails.
         """
         super().__init__(source_id)
         self._memory = memory
@@ -135,7 +135,7 @@ class RecollectContextProvider(ContextProvider):
         context: SessionContext,
         state: dict[str, Any],
     ) -> None:
-        """Add what bears on the user's last message to the instructions, and the tools."""
+        """Add the context of the user's last message to the instructions, and the tools."""
         asked = [each.text for each in context.input_messages if each.role == "user"]
         query, thread = (asked or [""])[-1], context.session_id or NO_SESSION
 
@@ -143,13 +143,14 @@ class RecollectContextProvider(ContextProvider):
             items = ThreadItems(memory, self._scope, thread, kind=KIND)
             return await items.context(query, self._budget_tokens)
 
-        if told := await self._home.visit(recall):
-            context.extend_instructions(self.source_id, told)
+        if found := await self._home.visit(recall):
+            context.extend_instructions(self.source_id, found)
         if self._has_tools:
             context.extend_tools(self.source_id, self._tools_of(thread, context.input_messages))
 
     def _tools_of(self, thread: str, said: Sequence[Message]) -> list[FunctionTool]:
-        for each in said:  # by its id a message is known that has been appended
+        # The id later tells the history provider that the message has been appended already.
+        for each in said:
             each.message_id = each.message_id or uuid4().hex
 
         async def append(memory: Recollect) -> None:
@@ -162,7 +163,7 @@ class RecollectContextProvider(ContextProvider):
 
 
 async def _append_new(items: ThreadItems, messages: Sequence[Message]) -> None:
-    """Append the messages whose ids are not those of the thread's newest items."""
+    """Append the messages whose ids are not among the thread's newest items."""
     kept = (item for _, item in await items.read(NEWEST))
     known = {item.get("message_id") for item in kept if isinstance(item, Mapping)} - {None}
     await items.append([_item_of(each) for each in messages if each.message_id not in known])
@@ -172,14 +173,14 @@ _ROLES: Final[Mapping[str, Role]] = {"user": "user", "system": "system", "tool":
 
 
 def _item_of(message: Message) -> tuple[Role, str, Json]:
-    """Return role, text and JSON of a message; of a tool the text is what it returned."""
+    """Return role, text and JSON of a message; the text of a tool message is its result."""
     returned = (getattr(each, "result", None) for each in message.contents)
     text = message.text or "\n".join(each for each in returned if isinstance(each, str))
     return _ROLES.get(message.role, "assistant"), text, message.to_dict()
 
 
 def _message_of(message: KeptMessage, kept: Json) -> Message:
-    """Return the message that was kept, or one of what another framework wrote."""
+    """Return the stored message, or a new one for a message that another framework stored."""
     if isinstance(kept, Mapping):
         return Message.from_dict(dict(kept))
     role = "user" if message.role == "tool" else message.role

@@ -1,4 +1,4 @@
-"""Anthropic's memory tool: a model's memory files, kept in a scope of a memory."""
+"""Anthropic's memory tool: a model's memory files, stored in a scope."""
 
 from recollect.integrations.anthropic_memory.memory_tool import (
     RecollectMemoryTool,

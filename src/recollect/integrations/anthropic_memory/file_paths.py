@@ -1,4 +1,4 @@
-"""Paths of memory files: which are accepted, and how a directory of them is listed."""
+"""Check the paths of memory files, and list a directory of them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from recollect.errors import LimitError, UsageError
 
 ROOT: Final = "/memories"
 PATH_CHARACTERS_MAX: Final = 200
-"""Of a path below the root: it names a memory, with a number where one name is not enough."""
+"""Characters of a path below the root, at most: the path, possibly numbered, is a memory's key."""
 DEPTH: Final = 2
-"""So many levels of directories are listed."""
+"""Levels of directories in a listing."""
 _UNSAFE: Final = re.compile("[\x00-\x1f\x7f\\\\\ud800-\udfff]")
 _UNITS: Final = ("B", "K", "M", "G")
 
@@ -26,7 +26,7 @@ def checked_path(path: object) -> str:
     ('notes/cat.md', '')
 
     Raises:
-        UsageError: It lies elsewhere, or has a part that some system could take for a way out.
+        UsageError: It is outside ``/memories``, or has a part that could lead outside.
         LimitError: It is longer than ``PATH_CHARACTERS_MAX``.
     """
     if not isinstance(path, str) or not _is_safe(path):
@@ -48,7 +48,8 @@ def checked_path(path: object) -> str:
 
 def _is_safe(path: str) -> bool:
     decoded = path
-    while (once := unquote(decoded)) != decoded:  # it may be encoded several times
+    # Decode repeatedly: ".." may be percent-encoded several times.
+    while (once := unquote(decoded)) != decoded:
         decoded = once
     return (
         f"{path}/".startswith(f"{ROOT}/")
@@ -59,13 +60,13 @@ def _is_safe(path: str) -> bool:
 
 
 def full_path(relative: str) -> str:
-    """Return the path as a model writes it."""
+    """Return the absolute path, as a model writes it."""
     return f"{ROOT}/{relative}" if relative else ROOT
 
 
 def is_within(path: str, directory: str) -> bool:
     """
-    Return True if a path lies below a directory; both are relative to the root.
+    Return True if *path* is below *directory*; both are relative to the root.
 
     >>> is_within("a/b", "a"), is_within("ab", "a"), is_within("a", "")
     (True, False, True)
@@ -74,7 +75,7 @@ def is_within(path: str, directory: str) -> bool:
 
 
 def listing(directory: str, sizes: Mapping[str, int]) -> str:
-    """Return a directory as the tool shows it, from the bytes of each file by relative path."""
+    """Return the listing of a directory; *sizes* are the bytes of its files by relative path."""
     below = {tuple(_parts_below(directory, each)): size for each, size in sizes.items()}
     totals: dict[tuple[str, ...], int] = {}
     for parts, size in below.items():
@@ -97,7 +98,7 @@ def _parts_below(directory: str, path: str) -> list[str]:
 
 def _size(count: int) -> str:
     """
-    Return a number of bytes for people.
+    Return a number of bytes with its unit.
 
     >>> _size(18), _size(1536), _size(4096)
     ('18B', '1.5K', '4K')

@@ -1,4 +1,4 @@
-"""The text of a memory file: its lines with numbers, and the places of a passage in it."""
+"""Read the text of a memory file: its content, numbered lines, and occurrences of a passage."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from recollect.records import Memory
 
 
 def content_of(file: Memory) -> str:
-    """Return the text of a file, "" if a program wrote something else."""
+    """Return the text of a file; ``""`` if another program wrote something else there."""
     content = file.value.get("content")
     return content if isinstance(content, str) else ""
 
 
 def places_of(content: str, old: str) -> list[int]:
-    """Return where a passage begins in a text, each time that it occurs."""
+    """Return the index of each occurrence of *old* in *content*, overlapping ones included."""
     if not old:
-        raise UsageError("old_str is empty: give the text that is to be replaced")
+        raise UsageError("old_str is empty: give the text to replace")
     places = []
     place = content.find(old)
     while place >= 0:

@@ -1,4 +1,4 @@
-"""The memory files of a scope, and what each command of the tool changes in them."""
+"""The memory files of a scope, and the writes of each command; pure functions of what was read."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class FileTree:
     """
     The memory files of a scope by relative path, and all keys of their type.
 
-    A file is a memory ``{"path": …, "content": …}``. Its key, its first path, stays when it is
-    renamed, and so does its history. What a person rejected or ended is no file any more. A text
-    that is written rests on *found*, a finding of the agent.
+    A file is a memory ``{"path": …, "content": …}``. Its key is its first path and stays when it is
+    renamed, so that its history does too. A rejected or ended memory is not a file. *found*, a
+    finding of the agent, is the evidence of a written text.
     """
 
     files: dict[str, Memory] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class FileTree:
 
     @classmethod
     def of(cls, memories: Iterable[Memory], found: EvidenceMap) -> FileTree:
-        """Return the files among *memories*; of two with one path, the first by key."""
+        """Return the tree of *memories*; of two files with the same path, the first counts."""
         files: dict[str, Memory] = {}
         keys = set()
         for each in memories:
@@ -57,7 +57,7 @@ class FileTree:
         return cls(files, frozenset(keys), found)
 
     def view(self, path: object, lines: Sequence[int] | None = None) -> str:
-        """Return a file with its lines numbered, or two of its ends named; or a directory."""
+        """Return a file's numbered lines, or those from *lines* (first, last); or a listing."""
         at = checked_path(path)
         if at not in self.files:
             below = {
@@ -79,7 +79,7 @@ class FileTree:
         )
 
     def create(self, path: object, text: str) -> Change:
-        """Make a file; none is overwritten."""
+        """Create a file; an existing one is not overwritten."""
         at = checked_path(path)
         if self._is_there(at):
             raise UsageError(f"File {full_path(at)} already exists")
@@ -96,7 +96,7 @@ class FileTree:
         return [put], f"File created successfully at: {full_path(at)}"
 
     def str_replace(self, path: object, old: str, new: str) -> Change:
-        """Replace a text that occurs once."""
+        """Replace a text that occurs exactly once."""
         at, file = self._file(path)
         content = content_of(file)
         places = places_of(content, old)
@@ -125,7 +125,7 @@ class FileTree:
         )
 
     def insert(self, path: object, line: int, text: str) -> Change:
-        """Insert a text after a line; 0 is the beginning."""
+        """Insert a text after a line; 0 is the start of the file."""
         at, file = self._file(path)
         lines = content_of(file).removesuffix("\n").split("\n") if content_of(file) else []
         if not 0 <= line <= len(lines):
@@ -176,12 +176,12 @@ class FileTree:
         return [_deleted(each) for each in self.files.values()], "All memory cleared"
 
     def _edited(self, file: Memory, at: str, text: str, cause: str = "edit") -> PutMemory:
-        """Return the next version of a file with another text, which the agent vouches for."""
+        """Return the next version of a file with a new text, citing the agent's finding."""
         evidence = file.evidence
         (new,) = self.found[""]
         cited = (each for found in evidence.values() for each in found)
         if not any(each.source == new.source for each in cited):
-            # What stood there and what was added cannot be told apart: they go together.
+            # The old and the new text cannot be told apart, so erasing either source erases all.
             evidence = {**evidence, "": all_of([tuple(evidence.get("", ())), (new,)])}
         return _next(file, at, text, cause, evidence)
 
@@ -203,10 +203,10 @@ class FileTree:
     def _check_parents(self, at: str) -> None:
         for each in self.files:
             if is_within(at, each):
-                raise UsageError(f"The path {full_path(each)} is a file, and no directory")
+                raise UsageError(f"The path {full_path(each)} is a file, not a directory")
 
     def _free_key(self, at: str) -> str:
-        """Return the path as a key; with a number if a file that was renamed since has it."""
+        """Return the path as a key, numbered if a file renamed since then still has that key."""
         first = full_path(at)[1:]
         number = 2
         key = first
@@ -218,7 +218,7 @@ class FileTree:
 def _is_file(path: object) -> bool:
     try:
         return bool(checked_path(path))
-    except UsageError:  # a person or a program wrote it otherwise
+    except UsageError:  # another writer stored something that is not a path
         return False
 
 
@@ -233,7 +233,7 @@ def _value(at: str, text: str) -> dict[str, str]:
 def _next(
     file: Memory, at: str, text: str, cause: str, evidence: EvidenceMap | None = None
 ) -> PutMemory:
-    """Return the next version of a file: *text* at a path, on the same evidence by default."""
+    """Return the next version of a file: *text* at a path, with the same evidence by default."""
     return PutMemory(
         type=TYPE,
         key=file.key,

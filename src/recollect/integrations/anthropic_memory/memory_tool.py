@@ -1,4 +1,4 @@
-"""Anthropic's memory tool over a memory: the SDK's two base classes, with and without ``await``."""
+"""Anthropic's memory tool over a memory, for the SDK's asynchronous and synchronous clients."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from recollect.sync.facade import SyncRecollect
 from recollect.sync.object_home import AnyRecollect, Home
 
 SOURCE: Final = "anthropic_memory"
-"""The source of the findings that the model writes, to be erased together."""
+"""The source of the model's findings, by which `EraseSource` erases them together."""
 TREE: Final = "FileTree"
 """
 Kind and key of an empty side record whose version counts the changes of a scope's files.
 
-Every change expects the version that it read: so no two processes give one path to two files.
+Every change expects the version that it read, so that two processes cannot create one path twice.
 """
 
 Command: TypeAlias = BetaMemoryTool20250818Command
@@ -53,16 +53,16 @@ _COMMANDS: Final[Mapping[str, tuple[Any, Sequence[str]]]] = {
     "delete": (BetaMemoryTool20250818DeleteCommand, ("path",)),
     "rename": (BetaMemoryTool20250818RenameCommand, ("old_path", "new_path")),
 }
-"""The form of each command, and its fields as the method of `FileTree` takes them."""
+"""The SDK's model of each command, and its fields in the order of `FileTree`'s parameters."""
 
 
 class RecollectMemoryTool(BetaAsyncAbstractMemoryTool):
     """
     The memory tool for ``client.beta.messages.tool_runner(…, tools=[tool])`` of an async client.
 
-    Each file is a memory of the type ``File``: recall finds it, its versions are kept, people see,
-    correct and erase it like every other. What the model writes is a finding of an agent, from the
-    source ``anthropic_memory``. `clear_all_memory` removes all files.
+    Each file is a memory of the type ``File``: it is recalled, versioned, reviewed and erased like
+    any other. The model's text is a finding of an agent, with the source ``anthropic_memory``.
+    `clear_all_memory` removes all files.
     """
 
     def __init__(
@@ -72,13 +72,13 @@ class RecollectMemoryTool(BetaAsyncAbstractMemoryTool):
         *,
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
-        """Make a tool over the files of *scope*."""
+        """Create a tool over the files of *scope*."""
         super().__init__(cache_control=cache_control)
         self._home = Home(memory)
         self._scope = check_scope(scope)
 
     async def call(self, input: object) -> BetaFunctionToolResultType:  # noqa: A002 (theirs)
-        """Run a command as the model wrote it; what is wrong with it is raised as `ToolError`."""
+        """Run a command as the model wrote it; raise `ToolError` if it is invalid."""
         return await self.execute(_command_of(input))
 
     async def view(self, command: Command) -> str:
@@ -93,7 +93,7 @@ class RecollectMemoryTool(BetaAsyncAbstractMemoryTool):
 
 
 class SyncRecollectMemoryTool(BetaAbstractMemoryTool):
-    """`RecollectMemoryTool` for a client without ``await``, over `recollect.open_sync`."""
+    """`RecollectMemoryTool` for a synchronous client, over `recollect.open_sync`."""
 
     def __init__(
         self,
@@ -102,13 +102,13 @@ class SyncRecollectMemoryTool(BetaAbstractMemoryTool):
         *,
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
-        """Make a tool over the files of *scope*."""
+        """Create a tool over the files of *scope*."""
         super().__init__(cache_control=cache_control)
         self._home = Home(memory)
         self._scope = check_scope(scope)
 
     def call(self, input: object) -> BetaFunctionToolResultType:  # noqa: A002 (theirs)
-        """Run a command as the model wrote it; what is wrong with it is raised as `ToolError`."""
+        """Run a command as the model wrote it; raise `ToolError` if it is invalid."""
         return self.execute(_command_of(input))
 
     def view(self, command: Command) -> str:
@@ -123,17 +123,19 @@ class SyncRecollectMemoryTool(BetaAbstractMemoryTool):
 
 
 def _command_of(written: object) -> Command:
-    """Return a command with all its fields; the SDK does not look for them."""
-    named = written.get("command") if isinstance(written, Mapping) else None
+    """Return the validated command; the SDK itself does not check a model's fields."""
+    fields = dict(written) if isinstance(written, Mapping) else {}
+    named = fields.get("command")
     if not isinstance(named, str) or named not in _COMMANDS:
         raise ToolError(f"command is one of {', '.join(_COMMANDS)}; not {named!r}")
     form, _ = _COMMANDS[named]
     try:
-        return cast("Command", form.model_validate(dict(cast("Mapping[str, Any]", written))))
+        command: Command = form.model_validate(fields)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
-        raise ToolError(f"{named} needs another {field}: {first['msg']}") from error
+        raise ToolError(f"{named} has an invalid {field}: {first['msg']}") from error
+    return command
 
 
 async def _run(memory: Recollect, scope: Scope, command: Command) -> str:
@@ -142,30 +144,32 @@ async def _run(memory: Recollect, scope: Scope, command: Command) -> str:
     if command.command != "view":
         return await _change(memory, scope, act)
     try:
-        return cast("str", act(await _read(memory, scope)))
+        text: str = act(await _read(memory, scope))
     except RecollectError as error:
         raise ToolError(str(error)) from error
+    return text
 
 
 async def _change(memory: Recollect, scope: Scope, plan: Callable[[FileTree], Change]) -> str:
-    """Carry out what *plan* says of the files as they are, all of it or nothing."""
+    """Apply the writes that *plan* returns for the current files, atomically."""
     left = TRIES_MAX
     try:
         async with memory.turns.of(scope):
             while True:
                 stamp = await memory.store.side_record(scope, TREE, TREE)
-                writes, told = plan(await _read(memory, scope))
+                writes, answer = plan(await _read(memory, scope))
                 seen = PutSideRecord(
                     kind=TREE, key=TREE, value={}, expected=stamp.version if stamp else 0
                 )
                 try:
                     await memory.apply(scope, cast("list[Write]", [*writes, seen]))
-                except VersionConflictError:  # another process changed a file meanwhile
+                except VersionConflictError:
+                    # Another process changed a file meanwhile: plan again on the new state.
                     left -= 1
                     if not left:
                         raise
                 else:
-                    return told
+                    return answer
     except RecollectError as error:
         raise ToolError(str(error)) from error
 

@@ -1,4 +1,4 @@
-"""CrewAI: a storage backend of its memory, over ours."""
+"""CrewAI: a storage backend for its memory."""
 
 from recollect.integrations.crewai.storage_backend import RecollectStorage, crew_embedder
 

@@ -1,4 +1,4 @@
-"""A storage backend of CrewAI's memory: its records as memories, found by the same vectors."""
+"""A storage backend for CrewAI's memory, which stores its records as memories."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from recollect.sync.object_home import AnyRecollect, Home
 TYPE: Final = "CrewRecord"
 SOURCE: Final = "crewai"
 _BESIDE: Final = frozenset({"id", "content", "created_at", "private", "embedding"})
-"""Fields of a record that stand elsewhere than beside the content in the value, or nowhere."""
+"""Fields of a record that are not stored beside the content in a memory's value."""
 
 
 def crew_embedder(embedder: Embedder) -> Callable[[list[str]], list[list[float]]]:
-    """Return ``embedder=`` of CrewAI's ``Memory``: the one that our memory is opened with."""
+    """Return the memory's own *embedder* as ``embedder=`` of CrewAI's ``Memory``."""
 
     def embed(texts: list[str]) -> list[list[float]]:
         vectors = embedder.embed(texts)
@@ -39,28 +39,28 @@ class RecollectStorage:
     """
     ``storage=`` of CrewAI's ``Memory``: each record is a memory of the type ``CrewRecord``.
 
-    A record is a finding of an agent, from the source ``crewai``. CrewAI analyses and asks by
-    vectors of its embedder, which must be the one that our memory is opened with (`crew_embedder`).
-    Every other way to the memory finds the records, by words too.
+    A record is a finding of an agent, with the source ``crewai``. CrewAI searches by vectors of its
+    own embedder, which must be the one that the memory is opened with (see `crew_embedder`). Recall
+    finds the records as well, by words too.
     """
 
     def __init__(self, memory: AnyRecollect, scope: ScopeLike) -> None:
-        """Make a backend; CrewAI calls it from threads: open *memory* with `open_sync`."""
+        """Create a backend; CrewAI calls it from threads, so open *memory* with `open_sync`."""
         self.home = Home(memory)
         self.scope = check_scope(scope)
 
     async def _save(self, memory: Recollect, records: list[MemoryRecord]) -> None:
         """
-        Keep records, all of them or none, each in the place of one with its id.
+        Store records atomically; each replaces one of the same id.
 
         Raises:
-            UsageError: One is private, or holds what JSON cannot express.
+            UsageError: A record is private, or holds something that JSON cannot express.
         """
         writes = [_write_of(each, finding_of(memory.store, SOURCE)) for each in records]
         await memory.apply(self.scope, writes)
 
     async def _update(self, memory: Recollect, record: MemoryRecord) -> None:
-        """Replace the record with the same id; the earlier version stays in the history."""
+        """Replace the record of the same id; the earlier version stays in the history."""
         await memory.apply(self.scope, [_write_of(record, finding_of(memory.store, SOURCE))])
 
     async def _search(  # noqa: PLR0917 (as CrewAI calls it)
@@ -77,8 +77,9 @@ class RecollectStorage:
         Return the records nearest to a vector, with their similarity, best first.
 
         Raises:
-            UsageError: The memory has no embedder, or one of other dimensions.
+            UsageError: The memory has no embedder, or one of another dimension.
         """
+        # CrewAI expects to find what it has just saved: wait until new records are embedded.
         await memory.settled(self.scope)
         near = await memory.nearest(
             self.scope, query_embedding, type_=TYPE, limit=max(limit, PAGE_ROWS_MAX)
@@ -100,7 +101,7 @@ class RecollectStorage:
         older_than: datetime | None = None,
         metadata_filter: dict[str, Any] | None = None,
     ) -> int:
-        """Remove the records that meet all that is given, and return how many there were."""
+        """Delete the records that match all given conditions, and return their number."""
         chosen = [
             each.id
             for each in await self._all(memory)
@@ -114,20 +115,20 @@ class RecollectStorage:
         return len(gone)
 
     async def _get_record(self, memory: Recollect, record_id: str) -> MemoryRecord | None:
-        """Return the record with an id, ``None`` if there is none."""
+        """Return the record with an id; ``None`` if there is none."""
         found = await memory.get(self.scope, TYPE, record_id)
         return None if found is None else _record_of(found)
 
     async def _list_records(
         self, memory: Recollect, scope_prefix: str | None = None, limit: int = 200, offset: int = 0
     ) -> list[MemoryRecord]:
-        """Return records of a path and below it, newest first."""
+        """Return the records at and below a CrewAI scope path, newest first."""
         found = [each for each in await self._all(memory) if _fits(each, scope_prefix)]
         found.sort(key=lambda each: _aware(each.created_at), reverse=True)
         return found[offset : offset + limit]
 
     async def _get_scope_info(self, memory: Recollect, scope: str) -> ScopeInfo:
-        """Return what is below a path of CrewAI's."""
+        """Return the counts, categories, times and children of a CrewAI scope path."""
         found = [each for each in await self._all(memory) if _fits(each, scope)]
         times = [each.created_at for each in found]
         return ScopeInfo(
@@ -140,13 +141,13 @@ class RecollectStorage:
         )
 
     async def _list_scopes(self, memory: Recollect, parent: str = "/") -> list[str]:
-        """Return the paths directly below one."""
+        """Return the scope paths directly below *parent*."""
         return _children(await self._all(memory), parent)
 
     async def _list_categories(
         self, memory: Recollect, scope_prefix: str | None = None
     ) -> dict[str, int]:
-        """Return how many records each category has."""
+        """Return the number of records in each category."""
         counts: dict[str, int] = {}
         for each in await self._all(memory):
             for name in each.categories if _fits(each, scope_prefix) else ():
@@ -154,11 +155,11 @@ class RecollectStorage:
         return counts
 
     async def _count(self, memory: Recollect, scope_prefix: str | None = None) -> int:
-        """Return how many records there are."""
+        """Return the number of records at and below a scope path."""
         return sum(_fits(each, scope_prefix) for each in await self._all(memory))
 
     async def _reset(self, memory: Recollect, scope_prefix: str | None = None) -> None:
-        """Remove all records of a path and below it; messages and other memories stay."""
+        """Delete all records at and below a scope path; other memories and messages stay."""
         await self._delete(memory, scope_prefix)
 
     save, asave = method_pair(_save)
@@ -185,14 +186,14 @@ class RecollectStorage:
 def _write_of(record: MemoryRecord, found: EvidenceMap) -> PutMemory:
     if record.private:
         msg = (
-            "a private record is not kept, since all who share the scope would find it: "
-            "give whoever it belongs to a scope of their own"
+            f"the record {record.id!r} is private, and everyone who shares the scope could find "
+            "it: store it in a scope of its owner"
         )
         raise UsageError(msg)
     try:
         beside = record.model_dump(mode="json", exclude=set(_BESIDE), exclude_defaults=True)
     except PydanticSerializationError as error:
-        raise UsageError(f"the record {record.id!r} is no JSON: {error}") from error
+        raise UsageError(f"the record {record.id!r} is not JSON: {error}") from error
     return PutMemory(
         type=TYPE,
         key=record.id,
@@ -205,7 +206,7 @@ def _write_of(record: MemoryRecord, found: EvidenceMap) -> PutMemory:
 
 
 def _record_of(memory: Memory) -> MemoryRecord:
-    """Return a memory as a record; what a person made of it by hand counts where it fits."""
+    """Return a memory as a record, with those fields of an edited value that CrewAI knows."""
     since = memory.valid_from or memory.created_at
     fields: dict[str, object] = {
         name: value
@@ -244,5 +245,5 @@ def _children(records: Sequence[MemoryRecord], parent: str) -> list[str]:
 
 
 def _aware(moment: datetime) -> datetime:
-    """Return a time with its zone; CrewAI's have none, and are in UTC."""
+    """Return a time with a zone; CrewAI's times are in UTC without one."""
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

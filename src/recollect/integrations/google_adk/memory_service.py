@@ -1,4 +1,4 @@
-"""A memory service of Google's Agent Development Kit: sessions kept as threads, and searched."""
+"""A memory service for Google's Agent Development Kit: sessions are threads, and searchable."""
 
 from __future__ import annotations
 
@@ -26,23 +26,24 @@ from recollect.text.searchable import memory_text
 
 KIND: Final = "google_adk"
 ENTRIES: Final = 10
+"""Entries that a search returns by default, at most."""
 NEWEST: Final = 100
-"""Among so many of a thread's newest messages the last event that it has is looked for first."""
+"""The newest messages of a thread among which to look for events appended before."""
 NO_SESSION: Final = "events"
-"""The thread of events that belong to no session."""
+"""The thread of events without a session."""
 
 
 def user_scope(app_name: str, user_id: str) -> tuple[str, str]:
-    """Return the scope of a user of one application; ADK keeps those of others apart."""
+    """Return the scope of a user in one application, as ADK separates applications."""
     return app_name, user_id
 
 
 class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not installed
     """
-    A ``memory_service`` for a ``Runner``: what was said is found at once, and formed.
+    A ``memory_service`` for a ``Runner``: sessions are searchable at once, and formed.
 
     Each session is a thread. `search_memory`, which ADK's tools ``load_memory`` and
-    ``preload_memory`` call, finds what was said, formed and remembered in any way.
+    ``preload_memory`` call, finds messages and memories alike.
     """
 
     def __init__(
@@ -53,18 +54,18 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
         limit: int = ENTRIES,
     ) -> None:
         """
-        Make a service of an open memory.
+        Create a service over an open memory.
 
         Args:
-            scope: Gives the scope for an application's name and a user's id.
-            limit: As many entries a search returns at most.
+            scope: Returns the scope for an application's name and a user's id.
+            limit: The most entries that a search returns.
         """
         self._home = Home(memory)
         self._scope = scope
         self._limit = limit
 
     async def add_session_to_memory(self, session: Session) -> None:
-        """Append the events of a session that are new since it was last added."""
+        """Append the events that are new since the session was last added."""
         await self.add_events_to_memory(
             app_name=session.app_name,
             user_id=session.user_id,
@@ -82,9 +83,9 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
         custom_metadata: JsonObject | None = None,
     ) -> None:
         """
-        Append the texts of events; what stands before an event that is known is not added again.
+        Append the texts of events, except those before the last event that is stored already.
 
-        *custom_metadata*, which is JSON, is kept with each message.
+        *custom_metadata*, which is JSON, is stored with each message.
         """
         scope, thread = check_scope(self._scope(app_name, user_id)), session_id or NO_SESSION
         beside = dict(custom_metadata or {})
@@ -106,9 +107,9 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
         custom_metadata: JsonObject | None = None,
     ) -> None:
         """
-        Remember the text of each entry as a note that an agent found; the same text is one note.
+        Store the text of each entry as a note found by an agent; equal texts are one note.
 
-        Its source is ``google_adk``.
+        The source of the notes is ``google_adk``.
         """
         scope = check_scope(self._scope(app_name, user_id))
 
@@ -122,7 +123,7 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
     async def search_memory(
         self, *, app_name: str, user_id: str, query: str
     ) -> SearchMemoryResponse:
-        """Return what of the user's memory bears on *query*, best first."""
+        """Return the entries of the user's memory relevant to *query*, best first."""
         scope = check_scope(self._scope(app_name, user_id))
         if not query.strip():
             return SearchMemoryResponse()
@@ -135,10 +136,10 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
         self, *, app_name: str, user_id: str, memory_id: str | None = None
     ) -> None:
         """
-        Erase the entry of that id, and what rests on it alone; nothing if it is gone.
+        Erase an entry, and everything derived from it alone; do nothing if it is gone.
 
         Raises:
-            UsageError: It is no id of an entry.
+            UsageError: *memory_id* is not an id that `search_memory` returned.
         """
         scope, target = check_scope(self._scope(app_name, user_id)), _target_of(memory_id)
         await self._home.visit(lambda memory: memory.erase(scope, target))
@@ -147,14 +148,14 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
 async def _unknown(
     memory: Recollect, scope: Scope, thread: str, said: Sequence[NewMessage]
 ) -> Sequence[NewMessage]:
-    """Return the messages after the last one that is in the thread: erased ones stay erased."""
+    """Return the messages after the last stored one, so that erased ones are not added again."""
     ids = {each.id for each in await memory.last_messages(scope, thread, limit=NEWEST)}
     known = [place for place, each in enumerate(said) if each.id in ids]
     return said[known[-1] + 1 :] if known else said
 
 
 def _message_of(event: Event, beside: JsonObject) -> NewMessage | None:
-    """Return an event as a message, ``None`` for one that says nothing or is only a piece."""
+    """Return an event as a message; ``None`` for one without text, or a partial one."""
     text = text_in(event.content)
     if event.partial or not text:
         return None
@@ -171,7 +172,7 @@ def _message_of(event: Event, beside: JsonObject) -> NewMessage | None:
 
 
 def text_in(content: Content | None) -> str:
-    """Return what is said in a content, with what tools returned, and without thoughts."""
+    """Return the text of a content, with tool results and without the model's thoughts."""
     texts = []
     for part in (content and content.parts) or ():
         if part.text and not part.thought:
@@ -185,7 +186,7 @@ def _returned_text(returned: FunctionResponse) -> str:
     try:
         return memory_text(returned.response or {})
     except TypeError as error:
-        msg = f"what the tool {returned.name!r} returned is no JSON: {error}"
+        msg = f"the result of the tool {returned.name!r} is not JSON: {error}"
         raise UsageError(msg) from error
 
 
@@ -213,5 +214,5 @@ def _target_of(memory_id: str | None) -> EraseTarget:
             return EraseMessages(thread=thread, messages=[message])
         case ["memory", type_, key]:
             return EraseMemory(type=type_, key=key)
-    msg = f"{memory_id!r} is no id of an entry that search_memory returned"
+    msg = f"memory_id is {memory_id!r}: give the id of an entry that search_memory returned"
     raise UsageError(msg)

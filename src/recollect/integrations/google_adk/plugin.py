@@ -1,4 +1,4 @@
-"""A plugin of Google's ADK: what bears on a turn goes before the model, what was said is kept."""
+"""A plugin for Google's ADK: adds recalled context to model requests, and stores sessions."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ BUDGET_TOKENS: Final = 1_000
 
 class RecollectPlugin(BasePlugin):  # type: ignore[misc] # not installed
     """
-    A plugin for a ``Runner``: memory for all its agents, without a tool of theirs.
+    A plugin for a ``Runner``: memory for all its agents, without memory tools.
 
-    Each request to a model has what of the user's memory bears on the turn among its instructions.
-    When a run ends, its session is appended to the thread of that name; a run that fails leaves
-    nothing. ADK's tool ``load_memory``, and whatever asks for a memory service, gets ours.
+    Each model request gets the context of the turn as instructions. When a run ends, its session is
+    appended to the thread of that id; a failed run stores nothing. ADK's tool ``load_memory`` uses
+    a `RecollectMemoryService` over the same memory.
     """
 
     def __init__(
@@ -43,12 +43,12 @@ class RecollectPlugin(BasePlugin):  # type: ignore[misc] # not installed
         limit: int = ENTRIES,
     ) -> None:
         """
-        Make a plugin of an open memory.
+        Create a plugin over an open memory.
 
         Args:
-            scope: Gives the scope for an application's name and a user's id.
-            budget_tokens: What it adds to the instructions at most.
-            limit: As many entries a search by a tool returns at most.
+            scope: Returns the scope for an application's name and a user's id.
+            budget_tokens: The most tokens to add to the instructions.
+            limit: The most entries that a tool's search returns.
         """
         super().__init__(name=NAME)
         self._service = RecollectMemoryService(memory, scope=scope, limit=limit)
@@ -63,7 +63,7 @@ class RecollectPlugin(BasePlugin):  # type: ignore[misc] # not installed
     async def before_model_callback(
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
     ) -> None:
-        """Add what bears on the turn to the instructions, but for what the request says already."""
+        """Add the context of the turn to the instructions, without what the request contains."""
         query = text_in(callback_context.user_content)
         if not query.strip():
             return
@@ -83,9 +83,9 @@ class RecollectPlugin(BasePlugin):  # type: ignore[misc] # not installed
             llm_request.append_instructions([recollect.context_guide(), text])
 
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        """Append what of the session is new."""
+        """Append the new events of the session."""
         known = invocation_context.session
-        # Older runners hand over the session as it was before the run.
+        # Older runners pass the session as it was before the run: read the current one.
         session = await invocation_context.session_service.get_session(
             app_name=known.app_name, user_id=known.user_id, session_id=known.id
         )

@@ -1,8 +1,8 @@
 """
 LangChain: the classic memories, chat histories, a retriever, a vector store, examples, tools.
 
-A program that imports a classic memory from ``langchain_classic.memory`` imports it from
-`recollect.integrations.langchain.memory` instead, and goes on.
+To move a program from ``langchain_classic.memory``, import the same names from
+`recollect.integrations.langchain.memory`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Our examples as LangChain's example selector."""
+"""`RecollectExampleSelector`: the examples of a scope as LangChain's example selector."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class RecollectExampleSelector(BaseExampleSelector):
     Selects examples of a scope for the input of a few-shot prompt, the best last.
 
     *input_key*, *output_key* and *reason_key* name an example's parts in the prompt's variables;
-    *options* are those of `Examples.select`. Where several variables are given, the input is the
-    one named *input_key*, or the only one.
+    *options* are those of `Examples.select`. The input is the variable named *input_key*, or the
+    only variable.
 
     Raises:
         UsageError: An option is outside its range.
@@ -51,16 +51,16 @@ class RecollectExampleSelector(BaseExampleSelector):
         self.output_key = output_key
         self.reason_key = reason_key
         self.options = options
-        SelectionOptions(**options)  # refused now, not with the first prompt
+        SelectionOptions(**options)  # validates the options now, not at the first prompt
 
     async def _add_example(self, call: PairCall, example: dict[str, str]) -> str:
         """
-        Keep an example; return its key.
+        Store an example, and return its key.
 
         Raises:
             MissingKeyError: It has no input or no output.
         """
-        given = self._given(example)
+        given = self._example_in(example)
         add, aadd = self.examples.add, self.examples.aadd
         return (await call(add, aadd, given.input, given.output, reason=given.reason)).key
 
@@ -68,16 +68,16 @@ class RecollectExampleSelector(BaseExampleSelector):
         self, call: PairCall, input_variables: dict[str, str]
     ) -> list[dict[str, str]]:
         """Return the examples for an input as variables of a prompt, the best last."""
-        asked = self._asked(input_variables)
+        asked = self._input_in(input_variables)
         if not asked.strip():
             return []
         select, aselect = self.examples.select, self.examples.aselect
-        return self._shown(await call(select, aselect, asked, **self.options))
+        return self._variables_of(await call(select, aselect, asked, **self.options))
 
     add_example, aadd_example = delegated_pair(_add_example)
     select_examples, aselect_examples = delegated_pair(_select_examples)
 
-    def _given(self, example: Mapping[str, str]) -> Example:
+    def _example_in(self, example: Mapping[str, str]) -> Example:
         for key in (self.input_key, self.output_key):
             if key not in example:
                 msg = (
@@ -90,7 +90,7 @@ class RecollectExampleSelector(BaseExampleSelector):
             reason=example.get(self.reason_key) or None,
         )
 
-    def _asked(self, variables: Mapping[str, str]) -> str:
+    def _input_in(self, variables: Mapping[str, str]) -> str:
         if self.input_key in variables:
             return query_in(variables[self.input_key])
         if len(variables) == 1:
@@ -98,7 +98,7 @@ class RecollectExampleSelector(BaseExampleSelector):
         msg = f"which of {', '.join(sorted(variables))} is the input? Name it as input_key"
         raise UsageError(msg)
 
-    def _shown(self, selection: Selection) -> list[dict[str, str]]:
+    def _variables_of(self, selection: Selection) -> list[dict[str, str]]:
         return [
             {
                 self.input_key: each.input,

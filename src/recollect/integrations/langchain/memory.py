@@ -1,4 +1,4 @@
-"""Our conversation memories as LangChain's classic `BaseMemory`, under the originals' names."""
+"""The conversation memories as LangChain's classic `BaseMemory`, under LangChain's names."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ InMemoryEntityStore = conversation.InMemoryEntityStore
 
 class ClassicMemory(BaseMemory):
     """
-    A memory of ours where a chain wants one of LangChain's.
+    A conversation memory wrapped as one of LangChain's, for a chain that requires these.
 
-    Its attributes are those of the memory behind it, to read and to set.
+    Reading and setting its attributes reads and sets those of the wrapped memory.
     """
 
     _behind: conversation.BaseMemory = PrivateAttr()
 
     def __init__(self, memory: conversation.BaseMemory) -> None:
-        """Wrap *memory*, one of ours or your own."""
+        """Wrap *memory*, a `recollect.conversation.BaseMemory`."""
         with warnings.catch_warnings():
-            # The base class is deprecated in favour of what has no memory of this kind.
+            # LangChain's base class warns at construction that it is deprecated.
             warnings.simplefilter("ignore")
             super().__init__()
         self._behind = memory
@@ -42,18 +42,18 @@ class ClassicMemory(BaseMemory):
         return self._behind.memory_variables
 
     async def _load_variables(self, call: PairCall, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Return what goes into the next prompt."""
+        """Return the variables for the next prompt."""
         behind = self._behind
         return await call(behind.load_memory_variables, behind.aload_memory_variables, inputs)
 
     async def _save_context(
         self, call: PairCall, inputs: dict[str, Any], outputs: dict[str, str]
     ) -> None:
-        """Keep one turn."""
+        """Save one turn."""
         await call(self._behind.save_context, self._behind.asave_context, inputs, outputs)
 
     async def _clear(self, call: PairCall) -> None:
-        """Remove what the memory keeps."""
+        """Remove everything that the memory has saved."""
         await call(self._behind.clear, self._behind.aclear)
 
     load_memory_variables, aload_memory_variables = delegated_pair(
@@ -82,7 +82,7 @@ def behind_of(value: object) -> Any:
 
 
 class _Named(ClassicMemory):
-    """A memory with the name and parameters of one of ours."""
+    """A wrapper that takes the parameters of *kind*, and creates the memory that it wraps."""
 
     kind: ClassVar[type[conversation.BaseMemory]]
 
@@ -92,7 +92,7 @@ class _Named(ClassicMemory):
         super().__init__(self.kind(*given, **named))
 
     @classmethod
-    def standing_for(cls, memory: conversation.BaseMemory) -> Self:
+    def wrapping(cls, memory: conversation.BaseMemory) -> Self:
         """Return an instance of this class that wraps *memory*."""
         made = cls.__new__(cls)
         ClassicMemory.__init__(made, memory)
@@ -129,12 +129,12 @@ class ConversationSummaryMemory(_Named):
     @classmethod
     def from_messages(cls, llm: object, chat_memory: Any, **options: Any) -> Self:
         """See `recollect.conversation.ConversationSummaryMemory.from_messages`."""
-        return cls.standing_for(cls.kind.from_messages(llm, chat_memory, **options))
+        return cls.wrapping(cls.kind.from_messages(llm, chat_memory, **options))
 
     @classmethod
     async def afrom_messages(cls, llm: object, chat_memory: Any, **options: Any) -> Self:
         """See `recollect.conversation.ConversationSummaryMemory.from_messages`."""
-        return cls.standing_for(await cls.kind.afrom_messages(llm, chat_memory, **options))
+        return cls.wrapping(await cls.kind.afrom_messages(llm, chat_memory, **options))
 
 
 class ConversationSummaryBufferMemory(_Named):

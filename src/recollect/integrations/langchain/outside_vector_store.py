@@ -1,4 +1,4 @@
-"""Any of LangChain's vector stores as an external store, which has a say in our recall."""
+"""A LangChain vector store as an outside store, whose results take part in recall."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORDS_OF_DIMENSION: Final = ("dimension", "query dim", "vector length", "shape"
 
 
 def equal_to(scope: str) -> Any:
-    """Return the filter that most stores take: the metadata that a document must have."""
+    """Return the filter form of most stores: the metadata that a document must have."""
     return {SCOPE_FIELD: scope}
 
 
@@ -59,32 +59,32 @@ class OutsideVectorStore:
 
     def check(self) -> None:
         """
-        Search once, to see that it can be done.
+        Check by one search that the store can be used.
 
         Raises:
-            UsageError: It takes no filter, has vectors of another dimension than those of its
-                embedding, tells no similarities, or replaces everything with what it is given.
-            StoreError: It is away.
+            UsageError: The store takes no filter, has vectors of another dimension than its
+                embedding, returns no similarities, or is in overwrite mode.
+            StoreError: The store cannot be reached, or failed.
         """
         asked = inspect.signature(self._vectors.similarity_search_with_score).parameters.values()
         if not any(each.name == "filter" for each in asked):
             msg = (
-                f"{self._kind} has no search with filter=…, and without one a scope would be "
-                f"searched with others: give a vector store that filters by metadata"
+                f"{self._kind} has no search with filter=…, so it would mix scopes: give a vector "
+                f"store that filters by metadata"
             )
             raise UsageError(msg)
         if getattr(self._vectors, "mode", None) == "overwrite":
             msg = (
-                f"{self._kind} has mode='overwrite', so each document would take the place of "
-                f"all others: open it with mode='append'"
+                f"{self._kind} has mode='overwrite', so each document would replace all others: "
+                f"open it with mode='append'"
             )
             raise UsageError(msg)
         self.search(_NOBODY, "dimension", 1)
 
     def add(self, scope: Scope, entries: Sequence[tuple[int, str]]) -> None:
-        """Add entries as documents with their scope and uid."""
+        """Add entries as documents, with their scope and uid as metadata."""
         name = scope_name(scope)
-        with self._told():
+        with self._translated_errors():
             self._vectors.add_texts(
                 [text for _, text in entries],
                 [{SCOPE_FIELD: name, UID: str(uid)} for uid, _ in entries],
@@ -92,29 +92,29 @@ class OutsideVectorStore:
             )
 
     def remove(self, uids: Sequence[int]) -> None:
-        """Remove documents by uid, those that there are."""
+        """Remove documents by uid; unknown ones are ignored."""
         if self._is_there():
-            with self._told():
+            with self._translated_errors():
                 self._vectors.delete([str(uid) for uid in uids])
 
     def search(self, scope: Scope, query: str, limit: int) -> list[tuple[int, float]]:
         """
-        Return uids and similarities of the nearest in *scope*, on the store's own scale.
+        Return the uids and similarities of the nearest entries of *scope*, on the store's scale.
 
         Raises:
-            StoreError: It failed, or answered with a document of another scope.
-            UsageError: Its vectors have another dimension, or it tells no similarities.
+            StoreError: The store failed, or returned a document of another scope.
+            UsageError: Its vectors have another dimension, or it returns no similarities.
         """
         if not self._is_there():
             return []
         name = scope_name(scope)
-        with self._told():
+        with self._translated_errors():
             relevance = self._vectors._select_relevance_score_fn()  # noqa: SLF001 (made for this)
             found = self._vectors.similarity_search_with_score(
                 query, limit, filter=self._filter_of(name), **self._options
             )
             if any(document.metadata.get(SCOPE_FIELD) != name for document, _ in found):
-                msg = f"{self._kind} answered with documents of another scope: it ignores filter=…"
+                msg = f"{self._kind} returned documents of another scope: it ignores filter=…"
                 raise StoreError(msg)
             return [(int(each.metadata[UID]), relevance(float(score))) for each, score in found]
 
@@ -123,30 +123,30 @@ class OutsideVectorStore:
         return f"the vector store {self.name!r} ({type(self._vectors).__name__})"
 
     def _is_there(self) -> bool:
-        """Return True if there is anything: LanceDB's table begins with the first document."""
+        """Return True if the store exists: LanceDB creates its table with the first document."""
         table = getattr(self._vectors, "get_table", None)
         if table is None:
             return True
-        with self._told():
+        with self._translated_errors():
             return table() is not None
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Turn what a stranger's store raises into ours."""
+    def _translated_errors(self) -> Iterator[None]:
+        """Raise any error of the store as `UsageError` or `StoreError`."""
         try:
             yield
         except RecollectError:
             raise
         except NotImplementedError as error:
-            msg = f"{self._kind} tells no similarities: give one that has a relevance score"
+            msg = f"{self._kind} returns no similarities: give one that has a relevance score"
             raise UsageError(msg) from error
         except Exception as error:
             said = " ".join(str(error).split())
             if any(word in said.lower() for word in _WORDS_OF_DIMENSION):
                 msg = (
-                    f"{self._kind} has vectors of another dimension than its embedding makes "
-                    f"({said[:200]}): open it with the embedding that it was filled with, or "
-                    f"give another collection"
+                    f"{self._kind} has vectors of another dimension than its embedding "
+                    f"({said[:200]}): open it with the embedding that filled it, or give another "
+                    f"collection"
                 )
                 raise UsageError(msg) from error
             msg = f"{self._kind} failed: {type(error).__name__}: {said[:500]}"
@@ -154,5 +154,5 @@ class OutsideVectorStore:
 
 
 def _lance_filter(scope: str) -> str:
-    # A scope's name has no quote in it.
+    # Safe to interpolate: `scope_name` never contains a quote.
     return f"metadata.{SCOPE_FIELD} = '{scope}'"

@@ -1,4 +1,4 @@
-"""Convert recalled entries to LangChain documents."""
+"""Convert recalled entries to LangChain's documents."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from recollect.records import Memory, Message
 
 def document_of(entry: Recalled) -> Document:
     """
-    Return an entry as a document: its text, and where it is from.
+    Return a recalled entry as a document: its text, with its origin as metadata.
 
-    The metadata name its source (thread/message or type/key), time, score and the part of each
-    signal; of a message role and speaker, of a memory its type, version and value.
+    The metadata hold its source (thread/message or type/key), scope, time, score and signals; for a
+    message its role, speaker and thread, for a memory its type, version and value.
     """
     return Document(
         id=entry.source,

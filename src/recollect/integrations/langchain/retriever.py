@@ -1,4 +1,4 @@
-"""Recall as LangChain's retriever."""
+"""`RecollectRetriever`: recall as LangChain's retriever."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from recollect.sync.object_home import Home
 
 class RecollectRetriever(BaseRetriever):
     """
-    Returns the messages and memories of a scope that bear on a query, best first.
+    Returns the messages and memories of a scope relevant to a query, best first.
 
-    *memory* is a `Recollect` (then only the awaited methods work) or a `SyncRecollect`; *k* is
-    how many documents are returned, also ``invoke(query, k=…)``; *below*, *budget_tokens* and
-    *where* (a `Where`) are as in `Recollect.recall`.
+    *memory* is a `Recollect` (then only the asynchronous methods work) or a `SyncRecollect`. *k* is
+    the most documents to return, also as ``invoke(query, k=…)``. *below*, *budget_tokens* and
+    *where* (a `Where`) are those of `Recollect.recall`.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -36,7 +36,7 @@ class RecollectRetriever(BaseRetriever):
 
     @property
     def home(self) -> Home:
-        """The ways to the memory."""
+        """The bridge to the memory."""
         return Home(self.memory)
 
     async def _found(

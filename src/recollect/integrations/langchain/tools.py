@@ -13,7 +13,7 @@ from recollect.sync.bridge import Awaited
 
 
 def memory_tools(tools: Offered) -> list[BaseTool]:
-    """Return the four tools; each answers with the JSON text of what became of the call."""
+    """Return the four memory tools; each returns the result of its call as JSON text."""
     return [_tool(tools, each) for each in tools.schemas]
 
 

@@ -1,4 +1,4 @@
-"""The searches of LangChain's vector stores that go by vectors alone."""
+"""The searches of LangChain's vector stores that rank by vectors alone."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from recollect.sync.object_home import Home
 
 DEFAULT_K: Final = 4
 FETCHED: Final = 20
-"""Among so many nearest documents the different ones are looked for, as LangChain has it."""
+"""The nearest documents among which to choose diverse ones, LangChain's default."""
 FILTERED_MIN: Final = 64
-"""So many documents are looked at first where a function says which of them may be found."""
+"""Documents to fetch first, at least, when a function filters them afterwards."""
 
 Filter: TypeAlias = JsonObject | Callable[[Document], bool]
 """Conditions on the metadata (see `recollect.stores.filters`), or a function of the document."""
@@ -27,7 +27,7 @@ _FoundT = TypeVar("_FoundT")
 
 
 class VectorSearches(VectorStore):
-    """Nearest documents, with a threshold, by a vector, or as different as can be."""
+    """Searches by vector: the nearest documents, with a score threshold, or diverse ones."""
 
     home: Home
     scope: Scope
@@ -40,7 +40,7 @@ class VectorSearches(VectorStore):
         Return at most *k* documents whose vectors are nearest to *embedding*, nearest first.
 
         Raises:
-            UsageError: The memory has no embedder, or one of other dimensions.
+            UsageError: The memory has no embedder, or one of another dimension.
         """
         near = await self._near(memory, query=embedding, k=k, **kwargs)
         return [document for document, _ in near]
@@ -56,9 +56,9 @@ class VectorSearches(VectorStore):
         **kwargs: Any,
     ) -> list[Document]:
         """
-        Return *k* of the *fetch_k* nearest documents that repeat one another least.
+        Return *k* diverse documents of the *fetch_k* nearest ones; see `diverse`.
 
-        *lambda_mult* 1 weighs nearness alone, 0 difference alone; see `diverse`.
+        *lambda_mult* ranges from 0 (diversity alone) to 1 (nearness alone).
 
         Raises:
             UsageError: The memory has no embedder.
@@ -76,14 +76,14 @@ class VectorSearches(VectorStore):
         lambda_mult: float = 0.5,
         **kwargs: Any,
     ) -> list[Document]:
-        """Do as `max_marginal_relevance_search` does, for a vector."""
+        """Variant of `max_marginal_relevance_search` for a vector."""
         near = await self._near(memory, query=embedding, k=fetch_k, **kwargs)
         return diverse(near, k, lambda_mult)
 
     async def _with_relevance(
         self, memory: Recollect, /, query: str, k: int = DEFAULT_K, **kwargs: Any
     ) -> list[tuple[Document, float]]:
-        """Return the nearest documents with their cosines, of which negative ones count as 0."""
+        """Return the nearest documents with their cosine similarities, negative ones as 0."""
         near = await self._near(memory, query=query, k=k, **kwargs)
         return [(document, relevance_of(each)) for document, each in near]
 
@@ -126,10 +126,11 @@ async def passing(
     filter_: Filter | None,
     k: int,
 ) -> list[tuple[Document, _FoundT]]:
-    """Return the first *k* of what *search* finds that a filter lets pass."""
+    """Return the first *k* results of *search* that pass the filter."""
     if not callable(filter_):
         return await search(k)
     limit = max(FILTERED_MIN, 4 * k)
+    # A function cannot filter inside the store: fetch more and more until enough results pass.
     while True:
         asked = min(limit, MATCHES_MAX)
         found = await search(asked)
@@ -140,14 +141,14 @@ async def passing(
 
 
 def conditions_of(filter_: Filter | None) -> JsonObject | None:
-    """Return a filter as conditions on memories; ``None`` for a function, which comes after."""
+    """Return a filter as conditions on memories; ``None`` for a function, applied afterwards."""
     if filter_ is None or callable(filter_):
         return None
     return {f"metadata.{key}": value for key, value in filter_.items()} or None
 
 
 def relevance_of(neighbour: Neighbour) -> float:
-    """Return the similarity, from 0 to 1."""
+    """Return the similarity clamped to 0…1."""
     return min(max(neighbour.similarity, 0.0), 1.0)
 
 
@@ -157,8 +158,8 @@ def diverse(
     """
     Return *k* documents of *near* by maximal marginal relevance (Carbonell and Goldstein, 1998).
 
-    Each is the one with the highest ``λ · similarity to the query - (1 - λ) · similarity to the
-    most similar of those before``.
+    Each time the document is chosen with the highest ``λ · similarity to the query - (1 - λ) ·
+    greatest similarity to a document chosen before``.
     """
     left, chosen = list(range(len(near))), list[int]()
 
@@ -175,7 +176,7 @@ def diverse(
 
 
 def document_of(memory: Memory) -> Document:
-    """Return the document that a memory keeps."""
+    """Return the document stored in a memory."""
     metadata = memory.value.get("metadata")
     return Document(
         id=memory.key,

@@ -1,4 +1,4 @@
-"""Memories as LangChain's vector store: documents in, found by our recall."""
+"""`RecollectVectorStore`: a scope's memories as LangChain's vector store, searched by recall."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from recollect.sync.method_pairs import method_pair, prepared_pair
 from recollect.sync.object_home import AnyRecollect, Home
 
 TYPE: Final = "Item"
-"""The type of the memories that keep documents, unless another is named."""
+"""The default type of the memories that store documents."""
 
 
 class RecollectVectorStore(VectorSearches):
     """
-    Documents kept as memories of one type in one scope, and found by hybrid recall.
+    Documents stored as memories of one type in one scope, and found by hybrid recall.
 
-    The embedder is the memory's own, or none: then words decide. A document's id is the
-    memory's key; a second document with it becomes the next version. *filter* in the searches
-    is a `Filter`. `VectorSearches` are those that go by the vectors alone.
+    The embedder is the memory's own; without one, recall ranks by words. A document's id is its
+    memory's key; a second document with the same id becomes its next version. *filter* in the
+    searches is a `Filter`. The searches of `VectorSearches` rank by vectors alone.
     """
 
     def __init__(self, memory: AnyRecollect, scope: Scope, *, type_: str = TYPE) -> None:
@@ -55,10 +55,10 @@ class RecollectVectorStore(VectorSearches):
         **kwargs: object,
     ) -> Callable[[Recollect], Awaitable[list[str]]]:
         """
-        Keep *texts* as documents, all or none (of each ``WRITES_MAX``); return their ids.
+        Store *texts* as documents, and return their ids; atomic per ``WRITES_MAX`` documents.
 
         Raises:
-            UsageError: There are not as many ids or metadata as texts, or one is not allowed.
+            UsageError: The numbers of texts, ids and metadata differ, or one of them is invalid.
         """
         return partial(self._add, documents=_documents(list(texts), metadatas, ids))
 
@@ -82,20 +82,20 @@ class RecollectVectorStore(VectorSearches):
     async def _delete(
         self, memory: Recollect, /, ids: list[str] | None = None, **kwargs: object
     ) -> bool:
-        """Remove the documents with these ids, those that there are; ``None`` removes nothing."""
+        """Delete the documents with these ids; ignore unknown ids. ``None`` deletes nothing."""
         for batch in _batches([DeleteMemory(type=self.type_, key=each) for each in ids or []]):
             await memory.apply(self.scope, batch)
         return True
 
     async def _get_by_ids(self, memory: Recollect, ids: Sequence[str], /) -> list[Document]:
-        """Return the documents with these ids, those that there are, in that order."""
+        """Return the documents with these ids, in that order; unknown ids are omitted."""
         found = await memory.store.get_many(self.scope, [(self.type_, each) for each in ids])
         return [document_of(each) for each in found if each]
 
     async def _search(
         self, memory: Recollect, /, query: str, k: int = DEFAULT_K, **kwargs: Any
     ) -> list[Document]:
-        """Return at most *k* documents that bear on *query*, best first."""
+        """Return at most *k* documents relevant to *query*, best first."""
         return [found for found, _ in await self._search_with_score(memory, query, k, **kwargs)]
 
     async def _search_with_score(
@@ -108,7 +108,7 @@ class RecollectVectorStore(VectorSearches):
         filter: Filter | None = None,  # noqa: A002 (LangChain's name)
         **kwargs: object,
     ) -> list[tuple[Document, float]]:
-        """Return documents with their scores; a higher one is better, and they have no bounds."""
+        """Return documents with their scores; higher is better, without fixed bounds."""
         if not query.strip() or k < 1:
             return []
         where = Where(messages=False, types=(self.type_,), filter=conditions_of(filter))
@@ -140,10 +140,10 @@ class RecollectVectorStore(VectorSearches):
         **kwargs: Any,
     ) -> Self:
         """
-        Return a store of *texts* over *memory* in *scope*, which must be given.
+        Return a store over *memory* and *scope*, both required, with *texts* added.
 
-        *embedding* is not used: vectors are made by the memory's embedder, which takes a
-        LangChain ``Embeddings`` object when the memory is opened.
+        *embedding* is ignored: the memory's own embedder makes the vectors. To use a LangChain
+        ``Embeddings`` object, open the memory with it.
         """
         if memory is None or scope is None:
             msg = "from_texts needs memory=… and scope=…: open the memory with embedder=…"
@@ -161,7 +161,7 @@ def _documents(
     about = metadatas or [{} for _ in texts]
     names = ids or [None for _ in texts]
     if not len(texts) == len(about) == len(names):
-        msg = f"{len(texts)} texts come with {len(about)} metadatas and {len(names)} ids"
+        msg = f"{len(texts)} texts have {len(about)} metadatas and {len(names)} ids: give as many"
         raise UsageError(msg)
     return [
         Document(id=name, page_content=text, metadata=dict(each))
@@ -179,5 +179,5 @@ def _batches(
 def _found_document(entry: Recalled) -> Document:
     if isinstance(entry.content, Memory):
         return document_of(entry.content)
-    msg = f"{entry.source} is a message, where only documents were asked for"
+    msg = f"recall returned the message {entry.source}, but only documents were requested"
     raise UsageError(msg)

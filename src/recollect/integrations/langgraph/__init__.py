@@ -1,9 +1,9 @@
 """
-LangGraph's memory over ours.
+LangGraph: a store, a checkpointer, and nodes.
 
-`RecollectStore` is its long-term memory, `FormedStore` one that shows what was formed as well;
-`checkpointer` keeps its threads beside ours, and nodes trim, remove and summarise the messages of
-a state, and work by instructions that improve by feedback.
+`RecollectStore` is LangGraph's long-term memory over a Recollect memory; `FormedStore` shows formed
+memories as well. `checkpointer` stores a graph's checkpoints beside the memory. Nodes trim, remove
+and summarise the messages of a state, and apply and improve an agent's instructions.
 """
 
 from recollect.integrations.langgraph.caller import GraphCaller

@@ -1,4 +1,4 @@
-"""The caller of a graph: determines scope and thread of a run."""
+"""The caller of a graph or agent, who determines the scope and thread of a run."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class GraphCaller:
 
 
 Whose: TypeAlias = Scope | Callable[[GraphCaller], Scope]
-"""A scope, or how to tell it by who calls."""
+"""A scope, or a function that returns the scope of a caller."""
 Which: TypeAlias = str | Callable[[GraphCaller], str] | None
-"""A thread, or how to tell it by who calls; ``None`` for the run's ``thread_id``."""
+"""A thread, or a function that returns the thread of a caller; ``None``: the ``thread_id``."""
 
 
 def present_caller(runtime: Any = None) -> GraphCaller:
@@ -41,8 +41,9 @@ def present_caller(runtime: Any = None) -> GraphCaller:
     try:
         configurable = get_config().get("configurable", {})
         context = (get_runtime() if runtime is None else runtime).context
-    except (RuntimeError, KeyError):  # outside of a run: nobody
+    except (RuntimeError, KeyError):  # outside of a run there is no caller
         configurable, context = {}, getattr(runtime, "context", None)
+    # Names with two underscores are LangGraph's own, not the program's configuration.
     own = {name: each for name, each in configurable.items() if not name.startswith("__")}
     return GraphCaller(context=context, configurable=MappingProxyType(own))
 
@@ -62,7 +63,7 @@ def scope_of(whose: Whose, caller: GraphCaller) -> Scope:
     Return the scope of *caller*.
 
     Raises:
-        UsageError: What the function returned is none.
+        UsageError: The function returned something other than a scope.
     """
     return check_scope(whose(caller) if callable(whose) else whose)
 
@@ -82,7 +83,7 @@ def thread_of(which: Which, caller: GraphCaller, scope: Scope) -> str:
     named = caller.configurable.get(THREAD_ID)
     if named is None:
         msg = (
-            "nothing names the thread: run the agent with config={'configurable': "
+            "the run has no thread_id: run the agent with config={'configurable': "
             "{'thread_id': …}}, or give thread=… here"
         )
         raise UsageError(msg)

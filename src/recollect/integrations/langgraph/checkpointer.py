@@ -1,4 +1,4 @@
-"""`checkpointer`: LangGraph's own saver, kept beside our store and erased with it."""
+"""`checkpointer`: LangGraph's checkpoints, stored beside the memory and erased with it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def checkpointer(
     channel: str = "messages",
 ) -> Checkpointer:
     """
-    Return LangGraph's saver for graphs' threads, to be entered with ``with`` or ``async with``.
+    Return a LangGraph saver, to be entered with ``with`` or ``async with``.
 
     Its checkpoints are in a file beside that of a SQLite store, or in LangGraph's tables in the
     database of a PostgreSQL store; Redis is not supported. Checkpoints under the ``thread_id`` that
@@ -46,18 +46,18 @@ def checkpointer(
             checkpoints are erased only if the memory itself is given.
         allow: Types that may be created when a checkpoint is read, in addition to those of
             LangGraph and LangChain: classes, or (module, name).
-        mirror: Whether to mirror the messages of every checkpoint into our thread; needs an open
+        mirror: Mirror the messages of every checkpoint into the memory's thread; needs an open
             memory.
         channel: The channel of the graphs' states that holds their messages.
 
     Raises:
-        UsageError: An argument is invalid; the message tells why.
+        UsageError: An argument is invalid; the message says why.
     """
     if not isinstance(memory, str | Recollect | SyncRecollect):
-        msg = f"memory is a Recollect, a SyncRecollect or a store's address, not {memory!r}"
+        msg = f"memory is {memory!r}: give a Recollect, a SyncRecollect or a store's address"
         raise UsageError(msg)
     if mirror and isinstance(memory, str):
-        msg = "messages are mirrored into an open memory: give that, instead of its address"
+        msg = "mirror=True needs an open memory: give that, instead of its address"
         raise UsageError(msg)
     if isinstance(memory, str):
         check_keeps_checkpoints(memory)
@@ -65,7 +65,7 @@ def checkpointer(
 
 
 class Checkpointer:
-    """Opens a saver and closes it; it can be entered once at a time."""
+    """A context manager that opens a saver and closes it; not reentrant."""
 
     def __init__(
         self, memory: AnyRecollect | str, serde: StrictSerializer, channel: str | None
@@ -77,13 +77,13 @@ class Checkpointer:
 
     def __enter__(self) -> CompleteSaver:
         """
-        Open the saver, and make or migrate LangGraph's tables.
+        Open the saver, and create or migrate LangGraph's tables.
 
         Raises:
             MissingExtraError: LangGraph's saver for this kind of store is not installed.
-            StoreError: It cannot be opened; the class tells why.
-            UsageError: It is entered already, or on the loop on which the memory lives; or
-                the memory is on Redis.
+            StoreError: The saver cannot be opened; the subclass says why.
+            UsageError: It is open already; this is the event loop of the memory; or the memory is
+                on Redis.
         """
         memory = self._memory
         store = None if isinstance(memory, str) else HomeLoop(memory).call(_store_of)
@@ -93,7 +93,7 @@ class Checkpointer:
         self._close()
 
     async def __aenter__(self) -> CompleteSaver:
-        """Like ``__enter__``, from any event loop."""
+        """Async variant of ``__enter__``, from any event loop."""
         memory = self._memory
         store = None if isinstance(memory, str) else await HomeLoop(memory).visit(_store_of)
         return await asyncio.to_thread(self._opened, store)
@@ -115,6 +115,7 @@ class Checkpointer:
         check_keeps_checkpoints(address or "memory:")
         with ExitStack() as exit_:
             saver = _open_saver(address or "memory:", self._serde, exit_)
+            # No other process sees an in-memory store: let its own erases delete checkpoints.
             if store and store.address is None:
                 kept = cast("SQLiteCheckpoints", saver)
                 exit_.callback(store.accompany(kept.erase))

@@ -1,4 +1,4 @@
-"""`FormedStore`: LangGraph's store in which what was formed is found beside the items."""
+"""`FormedStore`: a LangGraph store that shows formed memories beside its items."""
 
 from __future__ import annotations
 
@@ -24,7 +24,13 @@ from recollect.errors import UsageError, VersionConflictError
 from recollect.formation.types import BUILTIN_TYPES, MemoryType
 from recollect.formation.types.schema import violations
 from recollect.integrations.langgraph.graph_store import RecollectStore
-from recollect.integrations.langgraph.store_reads import ITEM, fits_all, prolong_used, ranked
+from recollect.integrations.langgraph.store_reads import (
+    ITEM,
+    fits_all,
+    item_fields,
+    prolong_used,
+    ranked,
+)
 from recollect.integrations.langgraph.store_writes import Writes
 from recollect.lifecycle.forgotten import forgotten_notes
 from recollect.memory.facade import Recollect
@@ -53,18 +59,18 @@ Ranked = list[tuple[Memory, float | None]]
 
 class FormedStore(RecollectStore):
     """
-    A `RecollectStore` that shows formed memories as items, too: each type is a namespace.
+    A `RecollectStore` that shows formed memories as items, with a namespace for each type.
 
     A memory of the type T in the scope ``(*root, *N)`` is the item with its key in the namespace
     ``(*N, T)``: the profile of Ada is ``get(("ada", "User"), "User")``, and
-    ``search(("ada",))`` finds items, profile and notes in one ranking. Putting such an item
-    revises the value of the memory, deleting it forgets it, so that it is not formed anew from
-    what was said before. A value that fits its type begins a profile where none is; any other new
-    address is an item. A time to live and an index are for items alone: given with a memory, they
-    do not count.
+    ``search(("ada",))`` finds items, profile and notes in one ranking. Putting such an item revises
+    the memory's value. Deleting it forgets the memory, so that it is not formed again from earlier
+    messages. Putting a valid value at the address of a missing profile creates the profile; any
+    other new address is an ordinary item. A time to live and an index apply to ordinary items only,
+    and are ignored for memories.
 
     Args:
-        types: The types that are shown; the built-in ones by default.
+        types: The types to show; the built-in ones by default.
     """
 
     def __init__(
@@ -83,7 +89,7 @@ class FormedStore(RecollectStore):
         }
 
     async def _batch(self, memory: Recollect, ops: Sequence[Op]) -> list[Result]:
-        """Carry out *ops*, anew where what they revise was changed or erased since it was read."""
+        """Run *ops*; run them again if a memory that they revise was changed meanwhile."""
         left = TRIES_MAX
         while True:
             try:
@@ -119,7 +125,7 @@ class FormedStore(RecollectStore):
         return results
 
     async def _memory_at(self, memory: Recollect, namespace: Scope, key: str) -> Memory | None:
-        """Return the formed memory at an item's address."""
+        """Return the valid formed memory at an item's address; ``None`` if there is none."""
         if not namespace or namespace[-1] not in self.types:
             return None
         found = await memory.store.get((*self.root, *namespace[:-1]), namespace[-1], key)
@@ -128,10 +134,10 @@ class FormedStore(RecollectStore):
 
     async def _formed(self, memory: Recollect, op: GetOp) -> Item | None:
         found = await self._memory_at(memory, tuple(op.namespace), op.key)
-        return Item(**self._fields(found)) if found else None
+        return Item(**self._item_fields(found)) if found else None
 
     async def _revision(self, memory: Recollect, op: PutOp) -> tuple[Scope, Write] | None:
-        """Return the write of a put to a formed memory, ``None`` for an ordinary item."""
+        """Return the scope and write of a put to a formed memory; ``None`` for an ordinary item."""
         namespace = tuple(op.namespace)
         type_ = self.types.get(namespace[-1]) if namespace else None
         if type_ is None or await memory.get((*self.root, *namespace), ITEM, op.key):
@@ -144,7 +150,7 @@ class FormedStore(RecollectStore):
         if op.value is None:
             return scope, DeleteMemory(type=type_.name, key=op.key)
         if wrong:
-            msg = f"the value is no {type_.name}: {'; '.join(wrong)}"
+            msg = f"the value is not a valid {type_.name}: {'; '.join(wrong)}"
             raise UsageError(msg)
         put = PutMemory(type=type_.name, key=op.key, value=dict(op.value), cause=CAUSE)
         return scope, revised(found, put) if found else put
@@ -166,10 +172,10 @@ class FormedStore(RecollectStore):
         shown = found[op.offset : end]
         if op.refresh_ttl:
             await prolong_used(memory, [each for each, _ in shown if each.type == ITEM])
-        return [SearchItem(**self._fields(each), score=score) for each, score in shown]
+        return [SearchItem(**self._item_fields(each), score=score) for each, score in shown]
 
     def _parts(self, prefix: Scope) -> list[tuple[Scope, tuple[str, ...], bool]]:
-        """Resolve a prefix: scopes, the types in them, and whether scopes below are included."""
+        """Return what a prefix covers: scopes, their types, and whether scopes below count."""
         parts: list[tuple[Scope, tuple[str, ...], bool]] = [
             ((*self.root, *prefix), (ITEM, *self.types), True)
         ]
@@ -219,66 +225,59 @@ class FormedStore(RecollectStore):
         inside = scope[len(self.root) :]
         return inside if type_ == ITEM else (*inside, type_)
 
-    def _fields(self, memory: Memory) -> dict[str, Any]:
-        """Return the fields of an item that represents a memory."""
-        return {
-            "value": dict(memory.value),
-            "key": memory.key,
-            "namespace": self._namespace_of(memory.scope, memory.type),
-            "created_at": memory.created_at,
-            "updated_at": memory.updated_at,
-        }
+    def _item_fields(self, memory: Memory) -> dict[str, Any]:
+        return item_fields(memory, self._namespace_of(memory.scope, memory.type))
 
 
-def revised(standing: Memory, put: PutMemory) -> PutMemory:
+def revised(stored: Memory, put: PutMemory) -> PutMemory:
     """
-    Return *put* as a revision of what stands there: of another value, and of nothing else.
+    Return *put* as a revision of the *stored* memory that changes its value only.
 
-    What of the value stays as it was, or takes words over, rests on what it rested on, as in
-    every put; it is erased with that.
+    As in every put, unchanged parts of the value, and words taken over, keep their evidence and are
+    erased with it.
     """
     return replace(
         put,
-        expected=standing.version,
-        trust=standing.trust,
-        valid_from=standing.valid_from,
-        valid_until=standing.valid_until,
-        expires_at=standing.expires_at,
+        expected=stored.version,
+        trust=stored.trust,
+        valid_from=stored.valid_from,
+        valid_until=stored.valid_until,
+        expires_at=stored.expires_at,
     )
 
 
 def _is_document_of(type_: MemoryType, key: str) -> bool:
-    """Return True if the document of a type stands under *key*, or that of a speaker."""
+    """Return True if *key* is that of the type's document, or of a speaker's document."""
     is_speakers = key.startswith(SPEAKER_MARK) and key != SPEAKER_MARK
     return type_.update_mode == "patch" and (key == type_.name or is_speakers)
 
 
 _NOTHING: Final = GetOp(namespace=(), key="-", refresh_ttl=False)
-"""Stands for an operation that is carried out here."""
+"""A placeholder for an operation that this class runs itself."""
 
 
 def _plain(op: Op) -> Op:
-    """Return *op* if the items alone answer it, else one that costs nothing."""
+    """Return *op* if ordinary items can answer it, else a placeholder that costs nothing."""
     return op if isinstance(op, GetOp) else _NOTHING
 
 
 async def _newest_true(
     memory: Recollect, read: Callable[..., Awaitable[list[Memory]]], limit: int
 ) -> list[Memory]:
-    """Return the newest *limit* of the memories that are read which are true now, or all."""
+    """Return the newest *limit* valid memories of those that *read* returns."""
     asked = limit
     while True:
         newest = await read(limit=asked)
         found = [each for each in newest if _is_true(memory, each)]
         if len(found) >= limit or len(newest) < asked:
             return found[:limit]
-        asked *= 2  # ended ones stood among them
+        asked *= 2  # some of the newest have ended: read further back
 
 
 async def _holds_any(memory: Recollect, places: Sequence[tuple[Scope, str]]) -> bool:
-    """Return True if one of the scopes holds a memory of its type that is true now."""
+    """Return True if one of the scopes has a valid memory of its type."""
     for scope, type_ in places:
-        if type_ == ITEM:  # of which those that have expired are not listed
+        if type_ == ITEM:  # a scope is listed only if it has an unexpired item
             return True
         if await _newest_true(memory, partial(memory.store.newest, scope, type_, below=False), 1):
             return True
@@ -286,11 +285,11 @@ async def _holds_any(memory: Recollect, places: Sequence[tuple[Scope, str]]) -> 
 
 
 def _is_true(memory: Recollect, found: Memory) -> bool:
-    """Return True if a memory is true in the world now; an item always is."""
+    """Return True if a memory is valid now; an item always is."""
     until = found.valid_until
     return found.type == ITEM or until is None or to_datetime(memory.store.now()) < until
 
 
 async def _scopes(memory: Recollect, prefix: Scope, type_: str) -> tuple[Scope, ...]:
-    """Return *prefix* and the scopes below it, those that hold a memory of a type."""
+    """Return the scopes at and below *prefix* that have a memory of the type."""
     return await scopes_below(memory.store, Below((prefix,), type_))

@@ -1,4 +1,4 @@
-"""`RecollectStore`: our memory as the store of LangGraph's graphs and agents."""
+"""`RecollectStore`: a memory as the store of LangGraph's graphs and agents."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ from recollect.sync.object_home import AnyRecollect
 
 class RecollectStore(BaseStore):
     """
-    LangGraph's ``BaseStore`` over any of our stores.
+    LangGraph's ``BaseStore`` over a memory on any store.
 
     The item (namespace, key) is the memory of type ``Item`` with that key in the scope
     ``(*root, *namespace)``: it has a history, is found by `Recollect.recall`, and is erased
-    with its scope. A search with a query ranks by our recall, by words and, where the memory
-    has an embedder, by meaning; one without lists the last updated first.
+    with its scope. A search with a query ranks by recall: by words and, if the memory has an
+    embedder, by meaning. A search without a query lists the last updated first.
 
-    It may be used from any thread and any event loop. Synchronous calls are refused on the
-    loop on which a `Recollect` lives; there, await the methods whose names begin with ``a``.
+    It can be used from any thread and any event loop. Synchronous calls are refused on the event
+    loop of a `Recollect`; there, await the methods whose names begin with ``a``.
 
     Args:
-        memory: A `Recollect`, a `SyncRecollect`, or the address of a store, as
-            `recollect.open` takes it; that is opened here, and closed by `close`.
-        root: The scope below which all namespaces lie; nothing above or beside it is seen.
-        index: ``fields`` says what of an item is searched (``["$"]``, the whole); ``embed``
+        memory: A `Recollect`, a `SyncRecollect`, or the address of a store, as for
+            `recollect.open`; an address is opened here, and closed by `close`.
+        root: The scope below which all namespaces are; nothing above or beside it is visible.
+        index: ``fields`` are the searched paths of an item (``["$"]`` for all of it); ``embed``
             is the embedder of a store that is opened here.
-        ttl: ``default_ttl`` in minutes, and whether reading begins it anew
-            (``refresh_on_read``, by default it does); ``sweep_interval_minutes`` is for
-            `start_ttl_sweeper`. What has expired is never returned.
+        ttl: ``default_ttl`` in minutes, and whether reading restarts it (``refresh_on_read``, True
+            by default); ``sweep_interval_minutes`` is for `start_ttl_sweeper`. Expired items are
+            never returned.
 
     Raises:
-        UsageError: An argument is not allowed; the message tells why.
+        UsageError: An argument is invalid; the message says why.
     """
 
     supports_ttl = True
@@ -66,15 +66,15 @@ class RecollectStore(BaseStore):
         self.ttl_config = check_ttl_config(ttl)
         self._opened: SyncRecollect | None = None
         if isinstance(memory, str):
-            embedder = embedder_of(index)  # type: ignore[arg-type]  # what it lacks is optional
+            embedder = embedder_of(index)
             self._opened = memory = open_sync(memory, embedder=embedder, worker=False).__enter__()
         elif not isinstance(memory, Recollect | SyncRecollect):
-            msg = f"memory is a Recollect, a SyncRecollect or a store's address, not {memory!r}"
+            msg = f"memory is {memory!r}: give a Recollect, a SyncRecollect or a store's address"
             raise UsageError(msg)
         elif index is not None and index.get("embed") is not None:
             msg = (
-                "vectors are made by the memory's own embedder: open it with "
-                "recollect.open(…, embedder=…), and give here index={'fields': […]} alone"
+                "an open memory has its own embedder: open it with recollect.open(…, "
+                "embedder=…), and give only index={'fields': […]} here"
             )
             raise UsageError(msg)
         self.memory: AnyRecollect = memory
@@ -83,16 +83,16 @@ class RecollectStore(BaseStore):
 
     def _prepare_batch(self, ops: Iterable[Op]) -> Callable[[Recollect], Awaitable[list[Result]]]:
         """
-        Carry out *ops* and return their results, in order.
+        Run *ops* and return their results, in order.
 
-        All reads come before all writes and see none of them; of several writes to one item
-        the last counts. All writes are made or none, of whatever namespaces they are; of more
-        than a thousand each thousand (a write with a time to live counts for two).
+        All reads come before all writes and see none of them; the last of several writes to one
+        item counts. Writes are atomic across namespaces, up to a thousand at a time (a write with a
+        time to live counts as two).
 
         Raises:
             InvalidNamespaceError: A namespace has a label that LangGraph does not allow.
-            UsageError: Something of an operation is not allowed, and nothing was done; or
-                this is the event loop on which the memory lives.
+            UsageError: An operation is invalid, and nothing was done; or a synchronous call was
+                made on the memory's event loop.
         """
         return partial(self._batch, ops=check_ops(ops))
 
@@ -114,14 +114,14 @@ class RecollectStore(BaseStore):
 
     async def _sweep_ttl(self, memory: Recollect) -> int:
         """
-        Erase the items that have expired from the store, in all namespaces; return how many.
+        Erase the expired items of all namespaces, and return their number.
 
-        No read returns them before either.
+        Reads never return expired items, swept or not.
 
         Raises:
-            UsageError: This is the event loop on which the memory lives.
+            UsageError: A synchronous call was made on the memory's event loop.
         """
-        # The lifetimes of the items go with them: they are side records, which expire as well.
+        # This erases the items' lifetimes too: they are side records with the same expiry.
         items = await memory.erase(self.root, EraseExpired(types=[ITEM], below=True))
         return items.memories
 
@@ -129,17 +129,17 @@ class RecollectStore(BaseStore):
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
         """
-        Sweep again and again on a thread, until `stop_ttl_sweeper` or `close`.
+        Sweep repeatedly in a thread, until `stop_ttl_sweeper` or `close`.
 
         Returns:
-            What is done when the thread ends, and ends it when it is cancelled. Of a sweeper
-            that runs already it is that one's, which keeps its interval.
+            A future that completes when the thread ends; cancelling it ends the thread. If a
+            sweeper is running, its future is returned, and it keeps its interval.
 
         Args:
-            sweep_interval_minutes: By default as ``ttl`` has it, else five.
+            sweep_interval_minutes: By default that of ``ttl``, else five.
 
         Raises:
-            UsageError: The interval is no number above 0.
+            UsageError: The interval is not a number above 0.
         """
         check_ttl(sweep_interval_minutes, "sweep_interval_minutes")
         configured = (self.ttl_config or {}).get("sweep_interval_minutes")
@@ -152,13 +152,14 @@ class RecollectStore(BaseStore):
         """
         Stop the sweeper, if one runs; return True if it ended within *timeout* seconds.
 
-        On the loop on which a `Recollect` lives give 0: a sweep at work waits for that loop.
+        On the event loop of a `Recollect` give 0: a running sweep waits for that loop.
         """
         return self._sweeper is None or self._sweeper.stop(timeout)
 
     def close(self) -> None:
-        """Stop the sweeper, and close the store if it was opened here by its address."""
-        self.stop_ttl_sweeper(0)  # not to wait on a loop for what waits for that loop
+        """Stop the sweeper, and close the store if it was opened here from an address."""
+        # Do not wait: on the memory's event loop, a running sweep would wait for this call.
+        self.stop_ttl_sweeper(0)
         if self._opened:
             self._opened.__exit__(None, None, None)
             self._opened = None

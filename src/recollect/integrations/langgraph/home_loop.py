@@ -1,4 +1,4 @@
-"""The way to a memory's home loop, from its own tasks, other loops, and threads without one."""
+"""Calls to a memory's own event loop, from its tasks, from other loops, and from threads."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from recollect.sync.object_home import Home
 ResultT = TypeVar("ResultT")
 OwnerT = TypeVar("OwnerT", bound=Housed)
 WATCH_S: Final = 1.0
-"""How often somebody who waits for another loop looks whether it is still there."""
+"""Interval at which a caller checks that the home loop is still running."""
 BLOCKED_S: Final = 10.0
-"""A loop that does not begin what it is asked for so long waits for whoever asks, or is no loop."""
+"""Time to start a call, after which the home loop counts as blocked, probably by the caller."""
 
 
 class HomeLoop(Home):
     """
-    Runs functions of a memory on its own loop, from any thread or loop.
+    Runs functions of a memory on its own event loop, from any thread or loop.
 
-    A `Recollect` belongs to the loop on which it was entered, a `SyncRecollect` to its own thread.
-    Calls from elsewhere are forwarded there.
+    The home loop of a `Recollect` is the one on which it was entered, that of a `SyncRecollect`
+    runs in its own thread. Calls from elsewhere are forwarded there.
     """
 
     def call(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
@@ -39,7 +39,7 @@ class HomeLoop(Home):
         Run *function* on the home loop, wait for it, and return its result.
 
         Raises:
-            UsageError: This is the home loop, or it waits for this thread and runs nothing.
+            UsageError: The call is made on the home loop, or the home loop is blocked.
             StoreClosedError: The memory is not open, or its loop has ended.
         """
         home = self._home()
@@ -63,10 +63,10 @@ class HomeLoop(Home):
 
     def here(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
         """
-        Run *function* on this thread, if that is possible; see `SyncRecollect.here`.
+        Run *function* on this thread, if possible; see `SyncRecollect.here`.
 
         Raises:
-            UsageError: This is the home loop: it would wait for itself for ever.
+            UsageError: The call is made on the home loop, which would deadlock.
             StoreClosedError: The memory is not open, or its loop has ended.
         """
         if not has_loop() and isinstance(self.memory, SyncRecollect):
@@ -75,10 +75,10 @@ class HomeLoop(Home):
 
     async def visit(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
         """
-        Await *function* on the home loop, from any loop; a cancelled wait cancels it.
+        Await *function* on the home loop, from any loop; cancelling the wait cancels it.
 
         Raises:
-            UsageError: The home loop waits for this one and runs nothing.
+            UsageError: The home loop is blocked.
             StoreClosedError: The memory is not open, or its loop has ended.
         """
         home = self._home()
@@ -104,9 +104,9 @@ class HomeLoop(Home):
 
 def forwarded(owner: OwnerT) -> OwnerT:
     """
-    Return a view of *owner* whose calls work from any thread and any loop.
+    Return a view of *owner* whose methods work from any thread and any event loop.
 
-    It shares all attributes with *owner*, except for its home.
+    The view shares all attributes with *owner*, except for its home.
     """
     view: object = object.__new__(_view_class(type(owner)))
     object.__setattr__(view, "_owner", owner)
@@ -116,9 +116,9 @@ def forwarded(owner: OwnerT) -> OwnerT:
 
 @cache
 def _view_class(kind: type) -> type:
-    """Return a class with the methods of *kind* whose attributes are those of another object."""
+    """Return a subclass of *kind* that forwards all attributes but the home to another object."""
 
-    def get(view: object, name: str) -> Any:  # called for what the view lacks: all but its home
+    def get(view: object, name: str) -> Any:  # called only for attributes that the view lacks
         return getattr(object.__getattribute__(view, "_owner"), name)
 
     def change(view: object, name: str, value: object) -> None:
@@ -128,24 +128,26 @@ def _view_class(kind: type) -> type:
 
 
 class Visit:
-    """Something to be done on the loop *home*, unless it is given up before that begins."""
+    """One call to the loop *home*, which its caller can abandon before it starts."""
 
     def __init__(self, home: asyncio.AbstractEventLoop) -> None:
         self._home = home
         self._until = monotonic() + BLOCKED_S
+        # Taken once: by the loop when the call starts, or by the caller when it gives up. So a
+        # call that was reported as not done is never run later.
         self._settled = Lock()
 
     async def run(
         self, function: Callable[[Recollect], Awaitable[ResultT]], memory: Recollect
     ) -> ResultT:
-        """Run the function, on the loop."""
+        """Run *function*, on the home loop."""
         if not self._settled.acquire(blocking=False):
-            raise asyncio.CancelledError  # whoever asked was told that it is not done
+            raise asyncio.CancelledError  # the caller has given up
         return await function(memory)
 
     def check(self) -> None:
         """
-        Raise if waiting any longer is pointless.
+        Raise if the call cannot succeed any more.
 
         Raises:
             StoreClosedError: The loop has ended.

@@ -1,4 +1,4 @@
-"""Extract the searched text of an item by LangGraph's field paths."""
+"""The index configuration of a LangGraph store: field paths, searched text, and embedder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_fields(fields: object, what: str) -> tuple[str, ...]:
     Return the paths of *fields*.
 
     Raises:
-        UsageError: It is no list of texts.
+        UsageError: *fields* is not a list of texts; *what* names it in the error.
     """
     if isinstance(fields, str) or not isinstance(fields, Sequence):
         msg = f"{what} is a list of paths such as ['text', 'tags[*]'], not {fields!r}"
@@ -40,10 +40,10 @@ def read_fields(fields: object, what: str) -> tuple[str, ...]:
 
 def searched_text(value: JsonObject, index: Index, fields: Sequence[str]) -> str:
     r"""
-    Return the text by which an item is found; empty for one that is not to be.
+    Return the text by which an item is found; empty if it is not to be found.
 
     Args:
-        index: The item's own paths; ``None`` for *fields*, ``False`` for no search.
+        index: The item's own paths; ``None`` for *fields*, ``False`` to exclude it from searches.
 
     >>> value = {"title": "Tea", "tags": ["green", "hot"], "price": 3}
     >>> searched_text(value, ["title", "tags[*]"], ())
@@ -63,11 +63,11 @@ def _texts(value: JsonObject, path: str) -> list[str]:
     return get_text_at_path(dict(value), tokenize_path(path))
 
 
-def embedder_of(index: IndexConfig | None) -> EmbedderChoice:
+def embedder_of(index: Mapping[str, object] | None) -> EmbedderChoice:
     """
-    Return the embedder that an index configuration names, as `recollect.open` takes it.
+    Return the embedder in an index configuration, as `recollect.open` takes it.
 
-    ``"provider:model"`` is opened by LangChain; an async function is run to its end.
+    LangChain opens ``"provider:model"``; an async function is wrapped as a synchronous one.
     """
     embed: Any = (index or {}).get("embed")
     if embed is None:
@@ -81,13 +81,14 @@ def embedder_of(index: IndexConfig | None) -> EmbedderChoice:
 
 
 def _awaited(embed: Callable[[Sequence[str]], Any]) -> Callable[[Sequence[str]], Any]:
-    """Return an async embedding function as one that is called from a thread."""
+    """Return an async embedding function as a synchronous one."""
 
     async def embedded(texts: Sequence[str]) -> Any:
         return await embed(list(texts))
 
     def call(texts: Sequence[str]) -> Any:
-        with ThreadPoolExecutor(1) as pool:  # a loop of its own, wherever this is called
+        # A thread with a loop of its own works even if this thread has a running loop.
+        with ThreadPoolExecutor(1) as pool:
             return pool.submit(lambda: asyncio.run(embedded(texts))).result()
 
     kind = embed if hasattr(embed, "__qualname__") else type(embed)
@@ -97,7 +98,7 @@ def _awaited(embed: Callable[[Sequence[str]], Any]) -> Callable[[Sequence[str]],
 
 
 def check_index(index: object) -> tuple[str, ...]:
-    """Return the paths that are searched by default, of an index configuration or none."""
+    """Return the default searched paths of an index configuration, or of none."""
     if index is None:
         return (WHOLE,)
     if not isinstance(index, Mapping):

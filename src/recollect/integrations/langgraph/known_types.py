@@ -1,4 +1,4 @@
-"""The types that every graph may keep: of LangGraph, of LangChain, and of this package."""
+"""The types that any checkpoint may contain: of LangGraph, LangChain, and this package."""
 
 from __future__ import annotations
 
@@ -62,4 +62,4 @@ KNOWN_TYPES: Final = frozenset(
         *map(_data_types_of, _OURS)
     )
 )
-"""Pairs of module and name; each is data, and does nothing when it is made."""
+"""Pairs of module and name; all are data types, whose creation has no side effect."""

@@ -1,4 +1,4 @@
-"""The messages that a checkpoint has in a channel: whole, or as the changes that came to them."""
+"""Read the messages in a checkpoint's channel, stored whole or as changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AnySaver: TypeAlias = BaseCheckpointSaver[Any]
 
 
 _CHANGES: Final = "counters_since_delta_snapshot"
-"""Names, in a checkpoint's metadata, the channels of which it keeps changes alone."""
+"""The key of a checkpoint's metadata that lists the channels stored as changes only."""
 
 State: TypeAlias = Mapping[str, AnyMessage]
 """The messages of one checkpoint, by id, in order."""
@@ -24,10 +24,10 @@ State: TypeAlias = Mapping[str, AnyMessage]
 
 def state_of(values: object) -> State:
     """
-    Return the messages of a channel, by id; one that has none gets it from its place and words.
+    Return the messages of a channel by id; a message without one gets a digest as its id.
 
     Raises:
-        UsageError: Something in it is no message.
+        UsageError: A value in it is not a message.
     """
     whole = values.value if isinstance(values, _DeltaSnapshot) else values
     given: Any = whole if isinstance(whole, list | tuple) else [whole]
@@ -38,14 +38,14 @@ def state_of(values: object) -> State:
 
 
 def has_messages(found: CheckpointTuple, channel: str) -> bool:
-    """Return True if a checkpoint has messages in *channel*, or changes to them."""
+    """Return True if a checkpoint has messages in *channel*, whole or as changes."""
     return channel in found.checkpoint["channel_values"] or _has_changes(found, channel)
 
 
 async def _completed(
     saver: AnySaver, call: PairCall, found: CheckpointTuple, channel: str
 ) -> CheckpointTuple:
-    """Return a checkpoint with the messages of *channel*, also where it has their changes alone."""
+    """Return a checkpoint with the whole messages of *channel*, rebuilt from changes if needed."""
     if not _has_changes(found, channel):
         return found
     read, aread = saver.get_delta_channel_history, saver.aget_delta_channel_history
@@ -72,7 +72,7 @@ def _with(found: CheckpointTuple, channel: str, history: DeltaChannelHistory) ->
 
 
 def _folded(before: object, writes: Sequence[Any]) -> list[AnyMessage]:
-    """Return the messages that *writes* make of those *before*, by their ids."""
+    """Return the messages after applying *writes* to those *before*, by id."""
     found = dict(state_of(before))
     for write in writes:
         for message in coerced_all(write if isinstance(write, list) else [write]):
@@ -86,5 +86,6 @@ def _folded(before: object, writes: Sequence[Any]) -> list[AnyMessage]:
 
 
 def _place(found: dict[str, AnyMessage], place: int, message: AnyMessage) -> None:
+    # Derived from place and content, so that reading the checkpoint again gives the same id.
     id_ = message.id or blake2b(f"{place} {message!r}".encode(), digest_size=16).hexdigest()
     found[str(id_)] = message if message.id else changed(message, id=id_)

@@ -1,4 +1,4 @@
-"""The messages of a graph's state, mirrored into our thread, so that formation sees them."""
+"""Mirror the messages of a graph's state into a memory's thread, for formation and recall."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ from recollect.sync.method_pairs import PairCall, delegated_pair, prepared_pair
 from recollect.sync.object_home import AnyRecollect
 
 THREADS_FOLLOWED_MAX: Final = 1_000
-"""Of so many threads is known what was mirrored last; of others it is looked up."""
+"""Threads whose last mirrored state is cached; others' state is read from their checkpoints."""
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorChange:
-    """A change of our thread: messages to store, and ids of messages to remove."""
+    """A change of the memory's thread: messages to store, and ids of messages to remove."""
 
     messages: Sequence[AnyMessage]
     removed: Sequence[str]
 
 
 def change_between(before: State, after: State) -> MirrorChange:
-    """Return what a step changed: new or changed messages, and removed ones."""
+    """Return the change between two states: new or changed messages, and removed ones."""
     return MirrorChange(
         [message for id_, message in after.items() if before.get(id_) != message],
         [id_ for id_ in before if id_ not in after],
@@ -76,7 +76,7 @@ def net_change(checkpoints: Sequence[CheckpointTuple], channel: str) -> MirrorCh
         for id_ in step.removed:
             kept.pop(id_, None)
             gone[id_] = None
-        # What another branch has changed or removed is again what it was in this one.
+        # At the start of a branch, undo what another branch has changed or removed.
         is_next, last = parent == last, each.checkpoint["id"]
         for message in step.messages if is_next else after.values():
             kept[str(message.id)] = message
@@ -86,15 +86,15 @@ def net_change(checkpoints: Sequence[CheckpointTuple], channel: str) -> MirrorCh
 
 class MessageMirror:
     """
-    Mirrors the messages of graphs into the threads that their ``thread_id`` names.
+    Mirrors the messages of graphs into the memory's threads that their ``thread_id`` names.
 
     Messages are identified by id: mirroring one again changes nothing, changed content replaces it,
-    and one removed by a step is removed. Other messages in our thread are left alone. Use
+    and one removed by a step is removed. Other messages in the thread are left alone. Use
     `thread_id_of` for the graph's ``thread_id``.
     """
 
     def __init__(self, memory: AnyRecollect, *, channel: str = "messages") -> None:
-        """Mirror the messages of *channel*, that of the graph's state which holds them."""
+        """Mirror the messages in *channel* of the graph's state."""
         self.channel = channel
         self.home = HomeLoop(memory)
         self._turn = Lock()
@@ -104,29 +104,29 @@ class MessageMirror:
         self, thread_id: str, messages: Sequence[MessageLike]
     ) -> Callable[[Recollect], Awaitable[None]]:
         """
-        Mirror *messages*, as a node of a graph may do with its state.
+        Mirror *messages*, for example those of the state in a node.
 
-        A `RemoveMessage` among them removes one; a message that is not among them stays.
+        A `RemoveMessage` removes one; other messages of the thread stay.
 
         Raises:
-            UsageError: The thread id is none of ours, something is no message, or one of them
-                removes all.
+            UsageError: `thread_id_of` did not make the thread id, a value is not a message, or one
+                of them removes all messages.
         """
-        return partial(_changed_thread, place=_place(thread_id), change=_told(messages))
+        return partial(_apply_change, place=_place(thread_id), change=_requested_change(messages))
 
     mirror, amirror = prepared_pair(_mirror)
 
     async def _replay(self, call: PairCall, saver: AnySaver, thread_id: str) -> None:
         """
-        Mirror what all checkpoints of a thread say, as if it had been mirrored from the first.
+        Mirror all checkpoints of a thread, as if it had been mirrored from the start.
 
         Raises:
-            UsageError: The thread id is none of ours.
+            UsageError: `thread_id_of` did not make the thread id.
         """
         place = _place(thread_id)
         listed = await call(_listed, _alisted, saver, thread_id)
         found = [await call(completed, acompleted, saver, each, self.channel) for each in listed]
-        change = partial(_changed_thread, place=place, change=net_change(found[::-1], self.channel))
+        change = partial(_apply_change, place=place, change=net_change(found[::-1], self.channel))
         await call(self.home.call, self.home.visit, change)
 
     replay, areplay = delegated_pair(_replay)
@@ -138,10 +138,10 @@ class MessageMirror:
         new_versions: ChannelVersions,
     ) -> None:
         """
-        Mirror what a checkpoint that was just saved has changed; subgraphs' are left out.
+        Mirror the change of a checkpoint that was just saved, unless it is a subgraph's.
 
-        Where nothing is known of the thread, all its messages are looked at: so it also makes
-        up for what was saved and not mirrored.
+        If the cached state of the thread is not the checkpoint's parent, all messages are mirrored,
+        which also makes up for checkpoints that were saved but not mirrored.
         """
         asked = kept.config["configurable"]
         if asked.get("checkpoint_ns") or not has_messages(kept, self.channel):
@@ -160,7 +160,7 @@ class MessageMirror:
         if known != parent or not known:
             step = MirrorChange(list(after.values()), step.removed)
         if step.messages or step.removed:
-            self.home.call(partial(_changed_thread, place=place, change=step))
+            self.home.call(partial(_apply_change, place=place, change=step))
         self._remember(thread_id, kept.checkpoint["id"], after)
 
     def _state_at(self, saver: AnySaver, thread_id: str, checkpoint_id: str | None) -> State:
@@ -203,19 +203,19 @@ def _place(thread_id: str) -> tuple[Scope, str]:
     place = thread_of(thread_id)
     if place is None:
         msg = (
-            f"the messages of the graph's thread {thread_id!r} have no place in a scope: run the "
-            "graph with the thread_id that thread_id_of(scope, thread) returns"
+            f"the graph's thread_id {thread_id!r} names no thread of a scope: run the graph with "
+            "the thread_id that thread_id_of(scope, thread) returns"
         )
         raise UsageError(msg)
     return place
 
 
-def _told(messages: Sequence[MessageLike]) -> MirrorChange:
+def _requested_change(messages: Sequence[MessageLike]) -> MirrorChange:
     """
-    Return the change that a list of messages and removals asks for.
+    Return the change that a list of messages and removals requests.
 
     Raises:
-        UsageError: It removes all: which of the thread's are the graph's is not known here.
+        UsageError: It removes all messages, and which of the thread's are the graph's is unknown.
     """
     given = coerced_all(messages)
     if any(each.id == REMOVE_ALL_MESSAGES for each in given):
@@ -227,10 +227,10 @@ def _told(messages: Sequence[MessageLike]) -> MirrorChange:
     )
 
 
-async def _changed_thread(
+async def _apply_change(
     memory: Recollect, *, place: tuple[Scope, str], change: MirrorChange
 ) -> None:
-    """Apply *change* to our thread."""
+    """Apply *change* to the memory's thread."""
     scope, thread = place
     messages = [keepable(each) for each in change.messages]
     talk = ThreadTalk(scope, thread)
@@ -239,5 +239,5 @@ async def _changed_thread(
     try:
         if messages:
             await talk.add(memory, messages)
-    except ConflictError:  # one of them is there with another content
+    except ConflictError:  # a message is stored already with another content
         await talk.update(memory, messages)

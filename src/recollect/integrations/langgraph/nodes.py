@@ -1,4 +1,4 @@
-"""Functions over a thread's messages as nodes of a graph: trim, remove, summarise."""
+"""Graph nodes that trim, remove and summarise the messages of a state."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from recollect.messages.summarization import SummarizedMessages
 MESSAGES: Final = "messages"
 GraphState: TypeAlias = Mapping[str, Any]
 Node: TypeAlias = Runnable[Any, dict[str, Any]]
-"""A node of a graph whose state has messages: the state comes in, its update goes out."""
+"""A graph node: it takes the state, and returns an update of it."""
 
 
 def trim_node(*, max_tokens: int, token_counter: Any, key: str = MESSAGES, **options: Any) -> Node:
     """
-    Return a node that removes from a graph's state what `trim_messages` does not keep.
+    Return a node that trims the messages of a graph's state by `trim_messages`.
 
-    By default tool pairs are kept whole, and the counter is shown the messages in order.
+    By default tool calls stay with their results, and the counter gets the messages in order.
     """
     settled = {"whole_pairs": True, "in_order": True, **options}
 
@@ -47,19 +47,19 @@ def trim_node(*, max_tokens: int, token_counter: Any, key: str = MESSAGES, **opt
 
 def remove_node(*, keep: int | None = None, key: str = MESSAGES, **filters: Any) -> Node:
     """
-    Return a node that removes all but the last *keep* messages, and what *filters* leave out.
+    Return a node that removes all but the last *keep* messages, and those excluded by *filters*.
 
-    *filters* are those of `filter_messages`. A result of a tool goes with its call, and a call
-    with its results. Which messages go is told by id: others that come meanwhile stay.
+    *filters* are the options of `filter_messages`. Tool calls and their results are removed
+    together. Messages are removed by id, so that others added meanwhile stay.
 
     Raises:
         UsageError: Neither is given, or *keep* is negative.
     """
     if keep is None and not filters:
-        msg = "nothing says what to remove: give keep=…, or a filter such as exclude_types=['tool']"
+        msg = "remove_node needs keep=…, or a filter such as exclude_types=['tool']"
         raise UsageError(msg)
     if keep is not None and keep < 0:
-        msg = f"keep={keep}: a conversation keeps 0 messages or more"
+        msg = f"keep={keep} is negative: give 0 or more messages to keep"
         raise UsageError(msg)
 
     def remove(state: GraphState) -> dict[str, list[BaseMessage]]:
@@ -74,14 +74,14 @@ def remove_node(*, keep: int | None = None, key: str = MESSAGES, **filters: Any)
 
 def summarise_node(model: object, *, key: str = MESSAGES, **options: Any) -> Node:
     """
-    Return a node that puts a summary in the place of the older messages of a graph's state.
+    Return a node that replaces the older messages of a graph's state by a summary.
 
     Args:
-        model: What summarises: as for `recollect.open`, or a LangChain model.
-        options: Those of `summarize_conversation`: ``keep``, ``trigger_messages``, ….
+        model: The summarising model: as for `recollect.open`, or a LangChain model.
+        options: Options of `summarize_conversation`: ``keep``, ``trigger_messages``, ….
 
     Raises:
-        ModelError: (the node) The model failed; the state is as it was.
+        ModelError: (when the node runs) The model failed; the state is unchanged.
     """
     asking = MemoryModel(model, "model")
 
@@ -104,7 +104,7 @@ def _messages_in(state: GraphState, key: str) -> list[BaseMessage]:
 
 
 def _changes(messages: Sequence[BaseMessage], kept: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """Return the updates that turn *messages* into *kept*, some of which may be cut."""
+    """Return the updates that turn *messages* into *kept*, some of which may be shortened."""
     there = {each.id: each for each in messages}
     cut = [each for each in kept if there.get(each.id) != each]
     return [*_removals(messages, kept), *cut]

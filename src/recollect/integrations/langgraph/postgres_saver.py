@@ -1,4 +1,4 @@
-"""LangGraph's saver in a PostgreSQL database, completed with what it lacks."""
+"""LangGraph's PostgreSQL saver with its own pool and the additions of `CompleteSaver`."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from psycopg import sql
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from recollect.errors import ConflictError, NotFoundError, StoreUnavailableError
+from recollect.errors import StoreUnavailableError
 from recollect.integrations.langgraph.saver_base import (
     CompleteSaver,
+    check_copy,
     checked_prune,
     delta_refused,
 )
 
 CONNECTIONS_MAX: Final = 2
 OPEN_S: Final = 30.0
-"""How long opening waits for the server, and for others who make its tables."""
+"""How long opening waits for the server, and for another process that creates the tables."""
 _LOOK_AGAIN_S: Final = 0.05
 _LOCK: Final = 3_264_110_784_551_392
+"""The advisory lock of table creation, an arbitrary number."""
 _COPIED: Final = {
     "checkpoints": "checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata",
     "checkpoint_blobs": "checkpoint_ns, channel, version, type, blob",
@@ -36,7 +38,8 @@ _OF_RUNS: Final = """
     SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints
     WHERE metadata ->> 'run_id' = ANY(%(runs)s)
 """
-# It stays, and one that it is read from goes.
+# Threads in which a checkpoint with a delta channel stays while its parent, which it needs to be
+# read, would be deleted.
 _CUT_OFF: Final = """
     SELECT DISTINCT c.thread_id FROM checkpoints AS c
     JOIN checkpoints AS parent ON parent.thread_id = c.thread_id
@@ -74,16 +77,16 @@ _HAS_ANY: Final = "SELECT 1 FROM checkpoints WHERE thread_id = %s LIMIT 1"
 
 
 class PostgresCheckpoints(CompleteSaver, PostgresSaver):
-    """LangGraph's `PostgresSaver` with its own pool, completed."""
+    """LangGraph's `PostgresSaver` with its own connection pool and all methods implemented."""
 
     def __init__(self, parameters: Mapping[str, object], serde: SerializerProtocol) -> None:
         """
-        Open the database, and bring LangGraph's tables up to date.
+        Open the database, and create or migrate LangGraph's tables.
 
         Raises:
             StoreUnavailableError: The server did not answer in time.
         """
-        # Without prepared statements a pooler in transaction mode may stand before the server.
+        # No prepared statements: a pooler in transaction mode would lose them.
         kept = {"autocommit": True, "prepare_threshold": None, "row_factory": dict_row}
         self._pool: ConnectionPool[psycopg.Connection[DictRow]] = ConnectionPool(
             kwargs={**parameters, **kept},
@@ -106,22 +109,21 @@ class PostgresCheckpoints(CompleteSaver, PostgresSaver):
             raise
 
     def close(self) -> None:
-        """Close the connections; again is nothing."""
+        """Close the connections; repeated calls do nothing."""
         self._pool.close()
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """Like LangGraph's saver, with threads and strategy validated as on SQLite."""
+        """Prune like LangGraph's saver, after validating threads and strategy as on SQLite."""
         super().prune(checked_prune(thread_ids, strategy), strategy=strategy)
 
     def _copy_thread(self, source: str, target: str) -> None:
         with self._cursor() as cursor, cursor.connection.transaction():
+            # Serialise copies to one target, so that two cannot both find it empty.
             cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (target,))
-            if not cursor.execute(_HAS_ANY, (source,)).fetchone():
-                msg = f"the thread {source!r} has no checkpoints to copy"
-                raise NotFoundError(msg)
-            if cursor.execute(_HAS_ANY, (target,)).fetchone():
-                msg = f"the thread {target!r} has checkpoints already: copy to a new thread"
-                raise ConflictError(msg)
+            found = [
+                each for each in (source, target) if cursor.execute(_HAS_ANY, (each,)).fetchone()
+            ]
+            check_copy(source, target, found)
             for table, columns in _COPIED.items():
                 statement = (
                     f"INSERT INTO {table} (thread_id, {columns}) "  # noqa: S608 (our own names)
@@ -147,10 +149,10 @@ def _alone(
     now: Callable[[], float] = time.monotonic,
 ) -> Iterator[None]:
     """
-    Keep others from making the same tables meanwhile.
+    Hold the lock of table creation, so that two processes do not create the same tables.
 
-    They look again and again, because a statement that waited for its lock would hold up the
-    making of indexes, which waits for all statements.
+    It polls for the lock instead of waiting in a statement: ``CREATE INDEX CONCURRENTLY`` waits for
+    all running statements, so a waiting one would deadlock with it.
     """
     until = now() + OPEN_S
     while True:
@@ -158,7 +160,10 @@ def _alone(
         if row and row["ours"]:
             break
         if now() > until:
-            msg = f"others were making the tables of the checkpoints for {OPEN_S:g} s: try again"
+            msg = (
+                f"another process has been creating the checkpoints' tables for {OPEN_S:g} s: "
+                "try again"
+            )
             raise StoreUnavailableError(msg)
         time.sleep(_LOOK_AGAIN_S)
     try:

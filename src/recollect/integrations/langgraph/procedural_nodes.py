@@ -1,10 +1,10 @@
-"""Instructions as nodes of a graph: one that improves them by feedback, one that works by them."""
+"""Graph nodes that improve an agent's instructions by feedback, and call a model with them."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableLambda
@@ -19,9 +19,11 @@ from recollect.messages import AnyMessage, is_summary, kind_of, text_of
 from recollect.records import Scope
 from recollect.sync.method_pairs import PairCall, delegated_pair
 
+MessageT = TypeVar("MessageT", bound=BaseMessage)
+
 FEEDBACK: Final = "feedback"
 REFLECTIONS_MAX: Final = 5
-"""So often the model is asked anew because somebody else changed the rules meanwhile."""
+"""Attempts to propose changes when the rules change meanwhile."""
 _WHO: Final = {"human": "user", "ai": "assistant"}
 
 
@@ -34,20 +36,20 @@ def update_instructions(
     feedback_key: str = FEEDBACK,
 ) -> Node:
     """
-    Return a node that has a model propose better instructions, of the talk and its feedback.
+    Return a node by which a model improves the instructions, from the messages and feedback.
 
-    It does nothing where the state has no feedback, and takes the feedback out of the state, so
-    that it counts once. Where the instructions are *automatic* the proposal is in force when the
-    node has ended, and every node after it, or in another thread, reads it; else it waits for
-    `Instructions.accept`. One that is refused (it breaks a rule) is on record, and changes nothing.
-    Where others change the rules while the model thinks, it is asked again, of the new ones.
+    It does nothing if the state has no feedback, and clears the feedback, so that it counts once.
+    If the instructions are *automatic*, the proposal is applied when the node ends, and every later
+    node or thread reads it; otherwise it waits for `Instructions.accept`. A refused proposal is
+    recorded and changes nothing. If the rules change while the model answers, it is asked again
+    with the new ones.
 
     Args:
-        user: Whose overlay is improved, a scope or a function of the `Caller`; by default the
-            agent's own instructions.
-        scorer: With it the new prompt must do better than the old one on the cases that are kept,
-            as by `Instructions.improve`.
-        key, feedback_key: The fields of the state.
+        user: The user whose overlay to improve, a scope or a function of the `GraphCaller`; by
+            default the agent's own instructions are improved.
+        scorer: If given, the new prompt must score better than the old one on the stored cases, as
+            for `Instructions.improve`.
+        key, feedback_key: The fields of the state with the messages and the feedback.
     """
     whose = None if user is None else check_whose(user)
     at_home = forwarded(instructions)
@@ -72,14 +74,14 @@ def call_model(
     key: str = MESSAGES,
 ) -> Node:
     """
-    Return a node that answers the messages of the state by the instructions in force.
+    Return a node that calls a model with the current instructions and the state's messages.
 
-    They are read at each call, and stand before the messages as the system message; where the
-    state begins with one, behind its text.
+    The instructions are read for each call. They precede the messages as a system message; if the
+    state starts with one, they are appended to its text.
 
     Args:
-        model: A chat model of LangChain's, with its tools bound.
-        user: Whose overlay comes behind the agent's own, a scope or a function of the `Caller`.
+        model: A LangChain chat model, with its tools bound.
+        user: The user whose overlay to add, a scope or a function of the `GraphCaller`.
     """
     whose = None if user is None else check_whose(user)
     at_home = forwarded(instructions)
@@ -121,7 +123,7 @@ def _scope(whose: Whose | None) -> Scope | None:
 def _talk_in(state: GraphState, key: str, feedback_key: str) -> Trajectory | None:
     feedback = state.get(feedback_key) or ""
     if not isinstance(feedback, str):
-        msg = f"the feedback in {feedback_key!r} is text, not {str(feedback)[:80]!r}"
+        msg = f"the feedback in {feedback_key!r} is {str(feedback)[:80]!r}: give text"
         raise UsageError(msg)
     if not feedback.strip():
         return None
@@ -137,11 +139,14 @@ def _request(prompt: Prompt, messages: Sequence[BaseMessage]) -> list[AnyMessage
     if not prompt.text:
         return list(messages)
     if messages and messages[0].type == "system":
-        own = messages[0].content
-        both: object = (
-            f"{own}\n\n{prompt.text}"
-            if isinstance(own, str)
-            else [*own, {"type": "text", "text": prompt.text}]
-        )
-        return [messages[0].model_copy(update={"content": both}), *messages[1:]]
+        return [with_text_after(messages[0], prompt.text), *messages[1:]]
     return [*prompt.messages(), *messages]
+
+
+def with_text_after(message: MessageT, text: str) -> MessageT:
+    """Return *message* with *text* appended to its content, a text or a list of blocks."""
+    own = message.content
+    both: object = (
+        f"{own}\n\n{text}" if isinstance(own, str) else [*own, {"type": "text", "text": text}]
+    )
+    return message.model_copy(update={"content": both})

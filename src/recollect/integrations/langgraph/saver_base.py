@@ -1,9 +1,9 @@
-"""Additions to LangGraph's savers: await on any loop, complete lists, a message mirror."""
+"""`CompleteSaver`: adds async methods, missing operations and a message mirror to savers."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from typing import Any, Final
 from uuid import UUID
 
@@ -16,21 +16,21 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
 )
 
-from recollect.errors import UsageError
+from recollect.errors import ConflictError, NotFoundError, UsageError
 from recollect.integrations.langgraph.message_mirror import MessageMirror
 from recollect.integrations.langgraph.schema_types import derive_for
 from recollect.sync.method_pairs import threaded
 
 _RUNTIME: Final = "__pregel_runtime"
-"""Where LangGraph keeps what it tells the nodes of a run, beside what a program configures."""
+"""The key under which LangGraph passes its own run information in ``configurable``."""
 STRATEGIES = ("keep_latest", "delete")
 
 
 class CompleteSaver(BaseCheckpointSaver[str]):
     """
-    Stands before one of LangGraph's synchronous savers, and completes it.
+    A base that precedes one of LangGraph's synchronous savers, and completes it.
 
-    Every awaited method does what the one without ``a`` does, on a thread; both may be used
+    Every asynchronous method runs its synchronous counterpart in a worker thread; both can be used
     from any thread and any event loop.
     """
 
@@ -45,10 +45,10 @@ class CompleteSaver(BaseCheckpointSaver[str]):
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
         """
-        Yield checkpoints, newest first, as they were when it was called.
+        Return checkpoints, newest first, as of the time of the call.
 
-        LangGraph's savers hold their lock until the last one: a loop that writes would wait
-        for itself.
+        LangGraph's savers hold their lock until the iterator ends, so that a loop that writes
+        while it iterates would deadlock: read the list first.
         """
         found = super().list(config, filter=filter, before=before, limit=limit)
         return iter([*found])
@@ -61,9 +61,9 @@ class CompleteSaver(BaseCheckpointSaver[str]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """
-        Save a checkpoint; if messages are mirrored, those that it changes are in our thread.
+        Save a checkpoint, and mirror the messages that it changes, if they are mirrored.
 
-        Its metadata has the ``run_id`` of its run, for `delete_for_runs`.
+        Its metadata gets the ``run_id`` of its run, for `delete_for_runs`.
         """
         noted = _with_run(metadata, config)
         saved = super().put(config, checkpoint, noted, new_versions)
@@ -74,27 +74,28 @@ class CompleteSaver(BaseCheckpointSaver[str]):
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """
-        Copy all checkpoints and writes of a thread, of all its namespaces, to a new one.
+        Copy all checkpoints and writes of a thread, in all its namespaces, to a new thread.
 
         Raises:
-            NotFoundError: The source has no checkpoint.
-            ConflictError: The target has some already; nothing is copied.
+            NotFoundError: The source has no checkpoints.
+            ConflictError: The target has checkpoints already; nothing is copied.
         """
         self._copy_thread(str(source_thread_id), str(target_thread_id))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """
-        Delete the checkpoints of runs, by the ``run_id`` of their metadata, with their writes.
+        Delete the checkpoints of runs, by the ``run_id`` in their metadata, with their writes.
 
-        That is the one of a run's ``configurable`` or ``metadata`` if it has one there, else its
-        own, ``config={"run_id": …}``. LangGraph tells its own to the graph and to the subgraphs
-        in its nodes, but not to theirs: what these keep is found only by the first two.
+        The ``run_id`` is that of the run's ``configurable`` or ``metadata``, else the run's own,
+        ``config={"run_id": …}``. LangGraph passes a run's own id to the graph and to the subgraphs
+        in its nodes, but not to their subgraphs: give a ``run_id`` in ``configurable`` or
+        ``metadata`` to find the checkpoints of these.
 
-        A checkpoint that stays and followed one of them has no parent any more.
+        A remaining checkpoint whose parent is deleted has no parent any more.
 
         Raises:
-            NotImplementedError: It has a `DeltaChannel`, which needs what comes before it to
-                be read; nothing is deleted.
+            NotImplementedError: A remaining checkpoint has a `DeltaChannel`, which is read from its
+                parents; nothing is deleted.
         """
         self._delete_for_runs(_texts(run_ids, "run id"))
 
@@ -112,7 +113,7 @@ class CompleteSaver(BaseCheckpointSaver[str]):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
-        """Yield the same as `list`."""
+        """Async variant of `list`."""
         for each in await self._alisted(config, filter=filter, before=before, limit=limit):
             yield each
 
@@ -135,7 +136,7 @@ def checked_prune(thread_ids: Sequence[str], strategy: str) -> list[str]:
     Return the threads to prune as texts.
 
     Raises:
-        UsageError: They are one text, or the strategy is none.
+        UsageError: *thread_ids* is one text, or *strategy* is unknown.
     """
     if strategy not in STRATEGIES:
         msg = f"Unknown prune strategy: {strategy!r}; use one of {STRATEGIES}"
@@ -149,7 +150,7 @@ def _with_run(metadata: CheckpointMetadata, config: RunnableConfig) -> Checkpoin
     if any("run_id" in each for each in (metadata, config.get("metadata", {}), configurable)):
         return metadata
     run = config.get("run_id")
-    if run is None:  # a subgraph has no run of its own: its node tells the one that it is in
+    if run is None:  # a subgraph has no run of its own: use that of the node that called it
         task = getattr(configurable.get(_RUNTIME), "execution_info", None)
         run = getattr(task, "run_id", None)
     return metadata if run is None else {**metadata, "run_id": str(run)}
@@ -162,8 +163,24 @@ def _texts(given: Sequence[str], what: str) -> list[str]:
     return [*dict.fromkeys(str(each) for each in given)]
 
 
+def check_copy(source: str, target: str, found: Collection[str]) -> None:
+    """
+    Check that *source* can be copied to *target*; *found* are those that have checkpoints.
+
+    Raises:
+        NotFoundError: The source has no checkpoints.
+        ConflictError: The target has checkpoints already.
+    """
+    if source not in found:
+        msg = f"the thread {source!r} has no checkpoints to copy"
+        raise NotFoundError(msg)
+    if target in found:
+        msg = f"the thread {target!r} has checkpoints already: copy to a new thread"
+        raise ConflictError(msg)
+
+
 def delta_refused(threads: Sequence[str]) -> NotImplementedError:
-    """Return the error for threads whose states need the checkpoints that were to go."""
+    """Return the error for threads whose states are read from the checkpoints to delete."""
     return NotImplementedError(
         f"the threads {', '.join(sorted(threads))} use a DeltaChannel, which is read from older "
         "checkpoints, so that these cannot go: delete the thread, or keep them"

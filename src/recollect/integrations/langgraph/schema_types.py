@@ -1,4 +1,4 @@
-"""The types of a graph's state, as its schemas and channels name them."""
+"""Find the data types of a graph's state in its schemas and channels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from enum import Enum
 from functools import wraps
-from typing import Any, Final, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeAlias, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
 from weakref import WeakKeyDictionary
 
 from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
@@ -28,16 +28,16 @@ _names: Final[WeakKeyDictionary[CompiledGraph, frozenset[TypeName]]] = WeakKeyDi
 
 def type_names_of(graph: CompiledGraph) -> frozenset[TypeName]:
     """
-    Return the data types that the state of *graph* may hold, by its schemas and channels.
+    Return the data types that the state of *graph* may hold, from its schemas and channels.
 
-    These are pydantic models, dataclasses, named tuples and enums, and those in their fields;
-    not those that LangGraph reads in any case.
+    These are pydantic models, dataclasses, named tuples and enums, and those in their fields,
+    except the types that LangGraph always reads.
     """
     return type_names_in([*_schemas_of(graph), *_channel_types_of(graph)])
 
 
 def type_names_in(schemas: Iterable[object]) -> frozenset[TypeName]:
-    """Return the data types that *schemas* name, and those in their fields."""
+    """Return the data types named by *schemas*, and those in their fields."""
     found: set[TypeName] = set()
     seen: list[object] = []
     waiting = [*schemas]
@@ -47,9 +47,9 @@ def type_names_in(schemas: Iterable[object]) -> frozenset[TypeName]:
             continue
         seen.append(each)
         if _is_data_type(each):
-            name = each.__module__, each.__name__  # type: ignore[attr-defined]
+            name = each.__module__, each.__name__
             if name in SAFE_MSGPACK_TYPES:
-                continue  # messages and the like, with all that is in them
+                continue  # LangGraph reads these, such as messages, with everything in them
             found.add(name)
         waiting += _within(each)
     return frozenset(found)
@@ -59,24 +59,24 @@ def derive_for(kind: type[AnySaver]) -> None:
     """
     Register the types of every graph's state with savers of *kind*.
 
-    LangGraph does that itself only if its strict mode was set in the environment before it was
-    imported. With older versions use `checkpointer(…, allow=…)`.
+    LangGraph registers them itself only if its strict mode was set in the environment before its
+    import. With older versions use `checkpointer(…, allow=…)`.
     """
     own = getattr(Pregel, _HOOK, None)
     if own is None:
         return
 
     @wraps(own)
-    def tell(graph: CompiledGraph, saver: object) -> Any:
+    def register(graph: CompiledGraph, saver: object) -> Any:
         if isinstance(saver, kind):
             saver = saver.with_allowlist(_remembered_names_of(graph))
         return own(graph, saver)
 
-    setattr(Pregel, _HOOK, tell)
+    setattr(Pregel, _HOOK, register)
 
 
 def _remembered_names_of(graph: CompiledGraph) -> frozenset[TypeName]:
-    """Return `type_names_of`, looked up once a graph."""
+    """Return `type_names_of` *graph*, cached per graph."""
     found = _names.get(graph)
     if found is None:
         found = _names[graph] = type_names_of(graph)
@@ -85,7 +85,7 @@ def _remembered_names_of(graph: CompiledGraph) -> frozenset[TypeName]:
 
 def _schemas_of(graph: CompiledGraph) -> Iterator[object]:
     builder = getattr(graph, "builder", None)
-    if builder is None:  # of the functional API: its channels alone
+    if builder is None:  # a graph of the functional API has channels only
         return
     yield from (builder.state_schema, builder.input_schema, builder.output_schema)
     for node in builder.nodes.values():
@@ -101,7 +101,7 @@ def _channel_types_of(graph: CompiledGraph) -> Iterator[object]:
         yield getattr(channel, "UpdateType", None)
 
 
-def _is_data_type(given: object) -> bool:
+def _is_data_type(given: object) -> TypeGuard[type]:
     if not isinstance(given, type):
         return False
     is_named_tuple = issubclass(given, tuple) and hasattr(given, "_fields")
@@ -114,7 +114,7 @@ def _within(given: object) -> list[object]:
     if isinstance(given, TypeVar):
         return [given.__bound__, *given.__constraints__]
     inner = [*get_args(given), get_origin(given)]
-    # Of a NewType, and of an alias made with the statement ``type``.
+    # `__supertype__` belongs to a NewType, `__value__` to an alias of the ``type`` statement.
     inner += [getattr(given, "__supertype__", None), getattr(given, "__value__", None)]
     if _is_data_type(given) or is_typeddict(given):
         inner += _field_types(given)
@@ -124,9 +124,9 @@ def _within(given: object) -> list[object]:
 def _field_types(given: object) -> list[object]:
     found: list[object] = []
     if isinstance(given, type) and issubclass(given, BaseModel):
-        # Of a generic model the hints name the parameter, and the fields what stands for it.
+        # A generic model's type hints name the type parameter; its fields have the actual type.
         found += [each.annotation for each in given.model_fields.values()]
         found.append(given.__pydantic_generic_metadata__["origin"])
-    with suppress(NameError, TypeError):  # one names what cannot be found
+    with suppress(NameError, TypeError):  # a hint may name a type that cannot be resolved
         found += get_type_hints(given).values()
     return found

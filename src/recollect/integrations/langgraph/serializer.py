@@ -1,4 +1,4 @@
-"""Restrict which types a stored checkpoint may create when it is read."""
+"""`StrictSerializer`: restricts the types that reading a checkpoint may create."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from recollect.integrations.langgraph.known_types import KNOWN_TYPES
 from recollect.integrations.langgraph.schema_types import TypeName
 
 AllowedType: TypeAlias = type | TypeName
-"""A class, or the names of its module and of itself."""
+"""A class, or the pair of its module's name and its own."""
 
 _KINDS: Final = frozenset({"null", "bytes", "bytearray", "json", "msgpack"})
 _refused: ContextVar[list[str] | None] = ContextVar("refused", default=None)
 
 
 def _types_in(allow: Iterable[AllowedType]) -> tuple[AllowedType, ...]:
-    """Return the types of a list; a text, a class or a pair alone is no list of them."""
+    """Return the types in a list; raise `UsageError` for anything else, such as a lone class."""
     given: object = allow
     is_list = isinstance(given, Iterable) and not isinstance(given, str | type)
     found = tuple(allow) if is_list else ()
@@ -49,13 +49,13 @@ def _is_type(given: object) -> bool:
 
 class StrictSerializer(JsonPlusSerializer):
     """
-    LangGraph's serializer, in its strict mode, whatever the environment says.
+    LangGraph's serializer, always in its strict mode.
 
-    Whoever can write into the database could otherwise have any function called, by naming it
-    in a checkpoint. Read are the types that LangGraph, LangChain and this package make, those in
-    the states of the graphs that use it, and those allowed by name. Another one is an error,
-    already when it is written: LangGraph would give its bare content at the next turn. What was
-    written in the old JSON form stays data; what was pickled is not read at all.
+    Otherwise anyone who can write into the database could have any function called, by naming it
+    in a checkpoint. Only these types are read: those of LangGraph, LangChain and this package,
+    those in the states of the graphs that use the saver, and those allowed by name. Any other type
+    raises an error when it is written, as LangGraph would silently return its bare content at the
+    next turn. The old JSON format is read as plain data; pickles are not read at all.
     """
 
     def __init__(self, allow: Iterable[AllowedType] = ()) -> None:
@@ -70,7 +70,7 @@ class StrictSerializer(JsonPlusSerializer):
         """
         Allow more types, and return this serializer itself.
 
-        A copy, as LangGraph makes one, would leave the saver that a program holds without them.
+        LangGraph returns a copy, but the saver that the program holds would not get its types.
         """
         extra = [*extra_allowlist]
         with self._turn:
@@ -103,7 +103,7 @@ class StrictSerializer(JsonPlusSerializer):
         """
         kind, content = data
         if kind not in _KINDS:
-            msg = f"a checkpoint is of the kind {kind!r}, which is not read: delete its thread"
+            msg = f"a checkpoint has the unknown kind {kind!r}: delete its thread"
             raise StoreCorruptError(msg)
         if kind == "json":
             return json.loads(content)
@@ -115,15 +115,14 @@ class StrictSerializer(JsonPlusSerializer):
             _refused.reset(before)
         if refused:
             msg = (
-                f"a checkpoint names {', '.join(sorted(set(refused)))}, which may not be made when "
-                "it is read: if that is a type of your graph's state, give it to "
-                "checkpointer(…, allow=[TheType])"
+                f"a checkpoint names {', '.join(sorted(set(refused)))}, which is not allowed: if "
+                "it is a type of your graph's state, give it to checkpointer(…, allow=[TheType])"
             )
             raise UsageError(msg)
         return value
 
     def _check_readable(self, names: set[TypeName], methods: set[tuple[str, str, str]]) -> None:
-        """Reject to write what `loads_typed` would refuse, or could not find again."""
+        """Raise for a type that `loads_typed` would refuse, or could not find again."""
         allowed: Any = self._allowed_msgpack_modules
         for module, name, method in sorted(methods - SAFE_MSGPACK_METHODS):
             raise UsageError(_unwritable(module, name, f"it is read by its method {method!r}"))
@@ -131,7 +130,7 @@ class StrictSerializer(JsonPlusSerializer):
             if each not in allowed:
                 raise UsageError(_unwritable(*each, "no schema of the graph's state names it"))
             if not hasattr(sys.modules.get(each[0]), each[1]):
-                why = "it does not stand at the top level of its module, where it is looked for"
+                why = "it is not at the top level of its module, where it is looked up"
                 raise UsageError(_unwritable(*each, why, can_allow=False))
             self._found.add(each)
 
@@ -161,8 +160,8 @@ def _unwritable(module: str, name: str, why: str, *, can_allow: bool = True) -> 
         else ("define it there")
     )
     return (
-        f"a checkpoint would hold {module}.{name}, which could not be made again when it is read: "
-        f"{why}; {way}, or keep plain data instead"
+        f"a checkpoint would hold {module}.{name}, which could not be read again: {why}; {way}, "
+        f"or store plain data instead"
     )
 
 

@@ -1,4 +1,4 @@
-"""LangGraph's saver on a SQLite file, completed with what it lacks."""
+"""LangGraph's SQLite saver with the additions of `CompleteSaver`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Final
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from recollect.errors import ConflictError, NotFoundError
 from recollect.integrations.langgraph.saver_base import (
     CompleteSaver,
+    check_copy,
     checked_prune,
     delta_refused,
 )
@@ -31,7 +31,8 @@ _MARK_RUNS: Final = f"""
     CREATE TEMP TABLE going AS SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints
     WHERE json_extract({_META}, '$.run_id') IN {_GIVEN}
 """  # noqa: S608 (what is given is bound)
-# It stays, and one that it is read from goes.
+# Threads in which a checkpoint with a delta channel stays while its parent, which it needs to be
+# read, would be deleted.
 _CUT_OFF: Final = f"""
     SELECT DISTINCT thread_id FROM checkpoints AS c
     WHERE {_DELTA} AND (thread_id, checkpoint_ns, parent_checkpoint_id) IN (
@@ -64,7 +65,7 @@ _MARK_OLD: Final = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The newest checkpoint of a namespace; *root* is that of the graph that called it."""
+    """The newest checkpoint of a namespace; *root* is the calling graph's checkpoint, if any."""
 
     namespace: str
     checkpoint_id: str
@@ -73,10 +74,10 @@ class Head:
 
 def heads_to_keep(heads: Sequence[Head], roots: frozenset[str]) -> list[Head]:
     """
-    Return the heads that pruning keeps: one for each namespace that lives on.
+    Return the heads that pruning keeps, one per live namespace.
 
-    The namespace of one call of a subgraph, which ends with its task's id after a colon, goes
-    with the *roots*' checkpoint that the call started from, once that is saved and old.
+    The namespace of one call of a subgraph (its name ends with a colon and the task's id) is
+    pruned once the root checkpoint that the call started from is among *roots*, and not the newest.
 
     >>> main = Head(namespace="", checkpoint_id="2", root=None)
     >>> call = Head(namespace="sub:a", checkpoint_id="9", root="1")
@@ -92,11 +93,12 @@ def heads_to_keep(heads: Sequence[Head], roots: frozenset[str]) -> list[Head]:
 
 
 class SQLiteCheckpoints(CompleteSaver, SqliteSaver):
-    """LangGraph's `SqliteSaver`, with what it lacks; *connection* is closed by who opened it."""
+    """LangGraph's `SqliteSaver` with all methods implemented; the caller closes *connection*."""
 
     def __init__(self, connection: sqlite3.Connection, serde: SerializerProtocol) -> None:
         super().__init__(connection, serde=serde)
-        # How the file is kept was settled when it was opened: not what LangGraph would choose.
+        # LangGraph's setup changes the journal mode, which was chosen when the file was opened:
+        # ignore that statement.
         connection.set_authorizer(_keep_journal)
         try:
             self.setup()
@@ -105,7 +107,7 @@ class SQLiteCheckpoints(CompleteSaver, SqliteSaver):
 
     def erase(self, threads: CheckpointThreads) -> None:
         """Delete all checkpoints and writes of *threads*."""
-        with self._whole() as cursor:
+        with self._transaction() as cursor:
             found = cursor.execute(
                 "SELECT thread_id FROM checkpoints UNION SELECT thread_id FROM writes"
             )
@@ -114,17 +116,17 @@ class SQLiteCheckpoints(CompleteSaver, SqliteSaver):
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """
-        Delete all checkpoints of threads but the latest of each namespace, or with "delete" all.
+        Delete all checkpoints of threads except the latest per namespace; with "delete", all.
 
-        The latest ones keep their writes, and have no parent any more. The namespace of a call
-        of a subgraph goes with the checkpoint that the call started from.
+        The latest ones keep their writes, and lose their parents. The namespace of a subgraph's
+        call is deleted with the checkpoint that the call started from.
 
         Raises:
-            NotImplementedError: A thread has a `DeltaChannel`, and the latest were to be kept;
+            NotImplementedError: A thread has a `DeltaChannel`, and the latest are to be kept;
                 nothing is deleted.
         """
         threads = checked_prune(thread_ids, strategy)
-        with self._whole() as cursor:
+        with self._transaction() as cursor:
             if strategy == "delete":
                 _delete_threads(cursor, threads)
                 return
@@ -139,13 +141,8 @@ class SQLiteCheckpoints(CompleteSaver, SqliteSaver):
                 _keep_latest(cursor, thread_id)
 
     def _copy_thread(self, source: str, target: str) -> None:
-        with self._whole() as cursor:
-            if not _has_any(cursor, source):
-                msg = f"the thread {source!r} has no checkpoints to copy"
-                raise NotFoundError(msg)
-            if _has_any(cursor, target):
-                msg = f"the thread {target!r} has checkpoints already: copy to a new thread"
-                raise ConflictError(msg)
+        with self._transaction() as cursor:
+            check_copy(source, target, [e for e in (source, target) if _has_any(cursor, e)])
             for table, columns in _COPIED.items():
                 cursor.execute(
                     f"INSERT INTO {table} (thread_id, {columns}) "  # noqa: S608 (our own names)
@@ -154,16 +151,16 @@ class SQLiteCheckpoints(CompleteSaver, SqliteSaver):
                 )
 
     def _delete_for_runs(self, run_ids: Sequence[str]) -> None:
-        with self._whole() as cursor:
+        with self._transaction() as cursor:
             cursor.execute(_MARK_RUNS, (json.dumps(run_ids),))
             cut_off = cursor.execute(_CUT_OFF).fetchall()
             if cut_off:
                 raise delta_refused([each for (each,) in cut_off])
-            _let_go(cursor)
+            _delete_marked(cursor)
 
     @contextmanager
-    def _whole(self) -> Iterator[sqlite3.Cursor]:
-        """Begin a transaction; an error undoes all of it."""
+    def _transaction(self) -> Iterator[sqlite3.Cursor]:
+        """Run a transaction: commit it, or roll it back on any error."""
         with self.lock:
             cursor = self.conn.cursor()
             cursor.execute("BEGIN IMMEDIATE")
@@ -204,11 +201,11 @@ def _keep_latest(cursor: sqlite3.Cursor, thread_id: str) -> None:
     roots = frozenset(id_ for (id_,) in cursor.execute(_ROOTS, (thread_id,)).fetchall())
     kept = [[each.namespace, each.checkpoint_id] for each in heads_to_keep(heads, roots)]
     cursor.execute(_MARK_OLD, (thread_id, json.dumps(kept)))
-    _let_go(cursor)
+    _delete_marked(cursor)
 
 
-def _let_go(cursor: sqlite3.Cursor) -> None:
-    """Delete the checkpoints that are marked, and their writes."""
+def _delete_marked(cursor: sqlite3.Cursor) -> None:
+    """Delete the checkpoints in the table ``temp.going``, and their writes."""
     cursor.execute(_ORPHAN)
     for table in _COPIED:
         cursor.execute(

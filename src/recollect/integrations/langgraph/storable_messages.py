@@ -32,20 +32,20 @@ _BARE: Final[Mapping[str, object]] = {"additional_kwargs": {}, "response_metadat
 
 def keepable(message: AnyMessage) -> AnyMessage:
     """
-    Return *message* in a form that every store can hold: itself, if it is one.
+    Return *message* in a form that every store can hold: unchanged, if possible.
 
-    Characters and ids that no store takes are shown in another way. Of what JSON cannot hold or
-    what is too large, first all is left out that providers and tools attach to the words, then
-    what they are in beside text; of the words alone the beginning is kept.
+    Characters and ids that no store accepts are replaced. If the message is not JSON or too large,
+    the data that providers and tools attach are dropped first, then content other than text, and
+    finally the end of the text.
     """
     for form in _forms(message):
         if _is_keepable(form):
             return form
-    return message_of(_words(message))
+    return message_of(_text_only(message))
 
 
 def keepable_id(id_: str) -> str:
-    """Return *id_* if a message may be called so; else a digest, always the same."""
+    """Return *id_* if it is a valid message id, otherwise its digest."""
     try:
         return check_id(id_, "a message id")
     except UsageError:
@@ -53,17 +53,17 @@ def keepable_id(id_: str) -> str:
 
 
 def _forms(message: AnyMessage) -> Iterator[AnyMessage]:
-    """Yield *message* with less and less beside its words."""
+    """Yield *message* with less and less besides its text."""
     yield message
-    yield from _shown(message)
+    yield from _with_readable_texts(message)
     fields: dict[str, object] = {**_BARE, **({"artifact": None} if _is_tool(message) else {})}
     bare: AnyMessage = changed(message, **fields)
-    yield from _shown(bare)
-    yield from _shown(changed(bare, content=_told(message)))
+    yield from _with_readable_texts(bare)
+    yield from _with_readable_texts(changed(bare, content=_cut_text(message)))
 
 
-def _shown(message: AnyMessage) -> Iterator[AnyMessage]:
-    """Yield *message* with readable texts, if it is JSON at all."""
+def _with_readable_texts(message: AnyMessage) -> Iterator[AnyMessage]:
+    """Yield *message* with unstorable characters replaced; nothing if it is not JSON."""
     try:
         record = record_of(message)
         shown = replace(
@@ -101,11 +101,11 @@ def _is_keepable(message: AnyMessage) -> bool:
     return True
 
 
-def _words(message: AnyMessage) -> NewMessage:
+def _text_only(message: AnyMessage) -> NewMessage:
     called = str(getattr(message, "tool_call_id", ""))
     return NewMessage(
         role=_ROLES.get(kind_of(message), "tool"),
-        text=_told(message) or "(no words)",
+        text=_cut_text(message) or "(no words)",
         id=keepable_id(message.id) if message.id else None,
         metadata={"tool_call_id": readable(called)[:ID_CHARACTERS_MAX]}
         if _is_tool(message)
@@ -113,7 +113,7 @@ def _words(message: AnyMessage) -> NewMessage:
     )
 
 
-def _told(message: AnyMessage) -> str:
+def _cut_text(message: AnyMessage) -> str:
     return readable(text_of(message))[:TEXT_CHARACTERS_MAX]
 
 

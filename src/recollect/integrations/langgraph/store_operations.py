@@ -27,11 +27,11 @@ MATCHES = ("prefix", "suffix")
 
 def check_ops(ops: Iterable[Op]) -> list[Op]:
     """
-    Return *ops* as a list, if each of them can be carried out.
+    Return *ops* as a list, if all of them are valid.
 
     Raises:
         InvalidNamespaceError: A label is empty, not text, or contains a period or a NUL.
-        UsageError: Something else of an operation is not allowed; the error says what.
+        UsageError: An operation is invalid in another way; the error says how.
     """
     checked = list(ops)
     for op in checked:
@@ -51,13 +51,13 @@ def check_ops(ops: Iterable[Op]) -> list[Op]:
 
 
 def check_namespace(namespace: object) -> Scope:
-    """Return *namespace* if LangGraph allows it; it has no label if it is the root."""
+    """Return *namespace* if LangGraph allows it; the root has no labels."""
     if isinstance(namespace, str | bytes) or not isinstance(namespace, Sequence):
         msg = f"a namespace is a tuple of labels, such as ('users', 'ada'); not {namespace!r}"
         raise InvalidNamespaceError(msg)
     for label in namespace:
         if not isinstance(label, str):
-            msg = f"the label {label!r} of the namespace {namespace!r} is no text"
+            msg = f"the label {label!r} of the namespace {namespace!r} is not text"
         elif not label:
             msg = f"the namespace {namespace!r} has an empty label"
         elif "." in label:
@@ -110,7 +110,7 @@ def _check_page(limit: object, offset: object) -> None:
 
 
 def check_ttl(ttl: object, what: str) -> float | None:
-    """Return a time to live in minutes if it is one, or ``None`` for ever."""
+    """Return *ttl*, a number of minutes above 0 or ``None`` for ever, if it is valid."""
     if ttl is None:
         return None
     if not is_number(ttl) or not 0 < ttl <= sys.float_info.max:
@@ -120,15 +120,15 @@ def check_ttl(ttl: object, what: str) -> float | None:
 
 
 def check_keys(config: Mapping[str, object], known: type, what: str) -> None:
-    """Reject a configuration with a key that is none of a *known* TypedDict: it does nothing."""
+    """Raise for a key that the TypedDict *known* lacks, as it would have no effect."""
     keys = sorted(get_type_hints(known))
     if unknown := sorted(str(each) for each in config if each not in keys):
-        msg = f"{what} has no {unknown[0]!r}; what it may have is {', '.join(keys)}"
+        msg = f"{what} has no key {unknown[0]!r}: use {', '.join(keys)}"
         raise UsageError(msg)
 
 
 def check_ttl_config(config: object) -> TTLConfig | None:
-    """Return a configuration of times to live if it is one."""
+    """Return *config* if it is a valid configuration of times to live."""
     if config is None:
         return None
     if not isinstance(config, Mapping):

@@ -1,4 +1,4 @@
-"""LangGraph's reading operations over our memories: get, search, list namespaces, and use."""
+"""LangGraph's read operations on a memory: get, search, list namespaces, and refresh TTLs."""
 
 from __future__ import annotations
 
@@ -38,20 +38,24 @@ from recollect.stores.plans.changes import Below
 from recollect.stores.validation import WRITES_MAX, to_datetime
 
 ITEM: Final = "Item"
-"""The type of the memories that are LangGraph's items."""
+"""The type of the memories that store LangGraph's items."""
 ANY_LABEL: Final = "*"
 
 
 @dataclass(frozen=True, slots=True)
 class StoreReads:
-    """The answers to operations, and the memories whose expiry their reading moves."""
+    """The results of operations, and the memories whose expiry these reads refresh."""
 
     results: list[Result]
     used: list[Memory]
 
 
 async def read_all(memory: Recollect, root: Scope, ops: Sequence[Op]) -> StoreReads:
-    """Return the answer to each of *ops* that reads, in order; ``None`` for those that write."""
+    """Return the result of each operation, in order; ``None`` for writes."""
+
+    def fields_of(each: Memory) -> dict[str, Any]:
+        return item_fields(each, each.scope[len(root) :])
+
     reading = StoreReads([], [])
     gotten = await _gotten(memory, root, [op for op in ops if isinstance(op, GetOp)])
     for op in ops:
@@ -59,10 +63,12 @@ async def read_all(memory: Recollect, root: Scope, ops: Sequence[Op]) -> StoreRe
         if isinstance(op, GetOp):
             kept = gotten.get((*root, *op.namespace), {}).get(op.key)
             found = [(kept, None)] if kept else []
-            reading.results.append(_item(kept, root) if kept else None)
+            reading.results.append(Item(**fields_of(kept)) if kept else None)
         elif isinstance(op, SearchOp):
             found = await _found(memory, (*root, *op.namespace_prefix), op)
-            reading.results.append([_search_item(each, score, root) for each, score in found])
+            reading.results.append(
+                [SearchItem(**fields_of(each), score=score) for each, score in found]
+            )
         elif isinstance(op, ListNamespacesOp):
             reading.results.append(await _namespaces(memory, root, op))
         else:
@@ -75,7 +81,7 @@ async def read_all(memory: Recollect, root: Scope, ops: Sequence[Op]) -> StoreRe
 async def _gotten(
     memory: Recollect, root: Scope, ops: Sequence[GetOp]
 ) -> dict[Scope, dict[str, Memory]]:
-    """Return the items that are asked for, by scope and key; of each scope in one read."""
+    """Return the requested items by scope and key, with one read per scope."""
     wanted: dict[Scope, dict[str, None]] = {}
     for op in ops:
         wanted.setdefault((*root, *op.namespace), {})[op.key] = None
@@ -92,14 +98,15 @@ async def _gotten(
 async def _found(
     memory: Recollect, prefix: Scope, op: SearchOp
 ) -> list[tuple[Memory, float | None]]:
-    """Return the items of a search: ranked first, then those that no query finds, newest first."""
+    """Return a search's items: the ranked ones, then those not found by the query, newest first."""
     end = op.offset + op.limit
     if not op.query or not op.query.strip():
         newest = await memory.store.newest(
             prefix, ITEM, filter_=op.filter, limit=op.limit, offset=op.offset
         )
         return [(each, None) for each in newest]
-    await memory.caught_up(prefix, below=True)  # what was just put is found by its meaning too
+    # Embed items that were just put first, so that a search finds them by meaning too.
+    await memory.caught_up(prefix, below=True)
     where = Where(messages=False, types=(ITEM,), filter=op.filter or None, valid_at="ever")
     ask = partial(memory.recall, prefix, query_in(op.query), below=True, where=where)
     found = await ranked(ask, end) if op.limit else []
@@ -113,7 +120,7 @@ async def _found(
 async def ranked(
     ask: Callable[..., Awaitable[Recall]], end: int
 ) -> list[tuple[Memory, float | None]]:
-    """Return the best *end* memories that have a text, or all of them, best first."""
+    """Return the best *end* memories with text, or all of them, best first."""
     limit = min(end, MATCHES_MAX)
     while True:
         recall = await ask(limit=limit)
@@ -125,7 +132,7 @@ async def ranked(
         is_whole = len(recall.entries) < limit or limit == MATCHES_MAX
         if len(found) >= end or is_whole:
             return found
-        limit = min(2 * limit, MATCHES_MAX)  # items without a text stood among the best
+        limit = min(2 * limit, MATCHES_MAX)  # some of the best have no text: ask for more
 
 
 async def _namespaces(memory: Recollect, root: Scope, op: ListNamespacesOp) -> list[Scope]:
@@ -162,12 +169,12 @@ def _fits(condition: MatchCondition, namespace: Scope) -> bool:
 
 
 def lifetime_key(key: str) -> str:
-    """Return the key of what keeps an item's time to live, which tells nothing of the item's."""
+    """Return the key of an item's lifetime record, a digest that does not reveal the item's key."""
     return blake2b(key.encode(), digest_size=16).hexdigest()
 
 
 async def prolong_used(memory: Recollect, used: Sequence[Memory]) -> None:
-    """Restart the expiry of *used* items, if they expire."""
+    """Restart the time to live of *used* items, if they have one."""
     by_scope: dict[Scope, dict[str, Memory]] = {}
     for each in used:
         if each.expires_at is not None:
@@ -195,7 +202,7 @@ async def _prolong(memory: Recollect, scope: Scope, items: Sequence[Memory]) -> 
 def _prolongs(
     item: Memory, lifetime: SideRecord, now: datetime
 ) -> tuple[ProlongMemory, ProlongSideRecord]:
-    """Return the writes that restart the lifetime of an item at *now*."""
+    """Return the writes that restart the time to live of an item at *now*."""
     until = now + timedelta(minutes=_minutes(lifetime.value))
     return (
         ProlongMemory(type=item.type, key=item.key, version=item.version, expires_at=until),
@@ -209,22 +216,12 @@ def _minutes(value: Mapping[str, Any]) -> float:
     return float(value["minutes"])
 
 
-def _item(memory: Memory, root: Scope) -> Item:
-    return Item(
-        value=dict(memory.value),
-        key=memory.key,
-        namespace=memory.scope[len(root) :],
-        created_at=memory.created_at,
-        updated_at=memory.updated_at,
-    )
-
-
-def _search_item(memory: Memory, score: float | None, root: Scope) -> SearchItem:
-    return SearchItem(
-        value=dict(memory.value),
-        key=memory.key,
-        namespace=memory.scope[len(root) :],
-        created_at=memory.created_at,
-        updated_at=memory.updated_at,
-        score=score,
-    )
+def item_fields(memory: Memory, namespace: Scope) -> dict[str, Any]:
+    """Return the fields of the item in *namespace* that represents a memory."""
+    return {
+        "value": dict(memory.value),
+        "key": memory.key,
+        "namespace": namespace,
+        "created_at": memory.created_at,
+        "updated_at": memory.updated_at,
+    }

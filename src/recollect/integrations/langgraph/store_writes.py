@@ -1,4 +1,4 @@
-"""LangGraph's puts and deletes as writes of our memories."""
+"""Convert LangGraph's puts and deletes to writes of a memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from recollect.stores.plans.prepared_writes import PreparedWrite, prepare_put, p
 from recollect.stores.validation import WRITES_MAX, check_scope
 
 Writes: TypeAlias = dict[Scope, list[list[PreparedWrite]]]
-"""The writes of each scope, checked and prepared; those of one item stand together."""
+"""Prepared writes by scope; each inner list holds the writes of one item."""
 
 
 def writes_of(root: Scope, ops: Sequence[Op], fields: Sequence[str], now: datetime) -> Writes:
@@ -35,13 +35,13 @@ def writes_of(root: Scope, ops: Sequence[Op], fields: Sequence[str], now: dateti
     Return the writes of the puts and deletes in *ops*; the last one per item wins.
 
     Raises:
-        UsageError: A scope, key, value or time to live is not allowed; nothing is written.
+        UsageError: A scope, key, value or time to live is invalid; nothing is written.
     """
     last = {(tuple(op.namespace), op.key): op for op in ops if isinstance(op, PutOp)}
     scopes = {namespace: check_scope((*root, *namespace)) for namespace, _ in last}
     found: Writes = {scope: [] for scope in scopes.values()}
     for (namespace, _), op in last.items():
-        # All of them first: what one scope refuses must not leave the others' written.
+        # Prepare all writes before any is made, so that an invalid one leaves nothing written.
         found[scopes[namespace]].append(_writes(op, fields, now))
     return found
 
@@ -62,7 +62,7 @@ def _writes(op: PutOp, fields: Sequence[str], now: datetime) -> list[PreparedWri
     )
     prepared = prepare_put(item, partial(searched_text, index=op.index, fields=fields))
     if minutes is None:
-        return [prepared]  # the lifetime that it may have had ends by itself, and is read no more
+        return [prepared]  # an earlier lifetime record is not read any more, and expires by itself
     kept = PutSideRecord(
         kind=LIFETIME,
         key=lifetime_key(op.key),
@@ -76,23 +76,23 @@ def _later(now: datetime, minutes: float) -> datetime:
     try:
         return now + timedelta(minutes=minutes)
     except OverflowError:
-        msg = f"{minutes} minutes from now lie beyond the calendar: give None for ever"
+        msg = f"ttl={minutes} minutes ends beyond the calendar: give None for ever"
         raise UsageError(msg) from None
 
 
 async def write_all(memory: Recollect, writes: Writes) -> None:
     """
-    Carry out *writes*: all or none, of each ``WRITES_MAX``.
+    Apply *writes*, atomically per ``WRITES_MAX``.
 
     Raises:
-        RecollectError: Why those that are left are not written.
+        RecollectError: A part failed; it and the later parts are not written.
     """
     for part in _parts(writes):
         await memory.apply_each(part)
 
 
 def _parts(writes: Writes) -> Iterator[dict[Scope, list[Write]]]:
-    """Yield *writes* in parts of at most ``WRITES_MAX``; those of one item stay together."""
+    """Yield *writes* in parts of at most ``WRITES_MAX``, with those of one item in one part."""
     part: dict[Scope, list[Write]] = {}
     count = 0
     for scope, items in writes.items():
@@ -100,7 +100,8 @@ def _parts(writes: Writes) -> Iterator[dict[Scope, list[Write]]]:
             if count + len(item) > WRITES_MAX:
                 yield part
                 part, count = {}, 0
-            part.setdefault(scope, []).extend(cast("list[Write]", item))  # they pass as they are
+            # A store accepts prepared writes where it accepts writes, and does not check again.
+            part.setdefault(scope, []).extend(cast("list[Write]", item))
             count += len(item)
     if part:
         yield part

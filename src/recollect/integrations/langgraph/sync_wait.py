@@ -1,4 +1,4 @@
-"""Waiting for a coroutine where nothing can be awaited, inside and outside of running loops."""
+"""Run a coroutine from synchronous code, inside or outside of a running event loop."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ def waited(function: Callable[[], Awaitable[ResultT]]) -> ResultT:
     """
     Run *function* on an event loop in another thread, and return its result.
 
-    The process has one such loop, so that model clients keep their connections.
+    The process has one such loop, so that model clients can reuse their connections.
     """
     return _portal().call(function)
 
 
 def _portal() -> BlockingPortal:
+    # By process id: a thread does not survive a fork.
     with _starting:
         if os.getpid() not in _portals:
             thread = PortalThread()

@@ -1,4 +1,4 @@
-"""The thread that erases, from time to time, what has expired."""
+"""The thread that periodically erases a store's expired items."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ LOG: Final = package_logger("recollect.integrations.langgraph")
 SWEEPING: Final = "sweeping"
 """The name of the background task."""
 SWEEP_MINUTES: Final = 5.0
-"""So often LangGraph's stores sweep that are started without an interval."""
+"""The default interval, that of LangGraph's stores."""
 
 
 class Sweeper:
     """
-    Calls *sweep* every *interval_minutes* on a thread of its own, until it is stopped.
+    Calls *sweep* every *interval_minutes* in a thread of its own, until it is stopped.
 
-    It also ends when *ended* is cancelled, and when the memory is closed. A failed sweep is logged
-    and recorded in *tasks*, and retried at the next interval.
+    It also ends when *ended* is cancelled or the memory is closed. A failed sweep is logged,
+    recorded in *tasks*, and retried at the next interval.
     """
 
     def __init__(
@@ -43,11 +43,11 @@ class Sweeper:
 
     @property
     def is_running(self) -> bool:
-        """Whether it still sweeps."""
+        """Whether the thread is alive and not stopped."""
         return self._thread.is_alive() and not self._is_stopped.is_set()
 
     def stop(self, timeout_s: float | None) -> bool:
-        """Wait until it has ended, at most so long; return True if it has."""
+        """Stop, wait at most *timeout_s* for the thread, and return True if it has ended."""
         self._is_stopped.set()
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
@@ -65,7 +65,7 @@ class Sweeper:
             except StoreClosedError:
                 return
             except (RecollectError, RuntimeError, CancelledError) as error:
-                # The last two are a portal's, while it closes.
+                # A portal raises the last two while it closes.
                 self._monitor.failed(error, retry_s=self._interval_s)
             else:
                 self._monitor.succeeded()

@@ -1,4 +1,4 @@
-"""LlamaIndex: a chat store over threads, a memory block with what is remembered, and tools."""
+"""LlamaIndex: a chat store over threads, a memory block with recalled context, and tools."""
 
 from recollect.integrations.llama_index.agent_tools import memory_tools
 from recollect.integrations.llama_index.chat_store import RecollectChatStore

@@ -13,9 +13,10 @@ from recollect.records import JsonObject
 
 def memory_tools(tools: Offered) -> list[AsyncBaseTool]:
     """
-    Return the four tools for ``tools=`` of an agent; each answers with what became of the call.
+    Return the four memory tools for ``tools=`` of an agent.
 
-    With `RecollectChatStore` over the same thread, the user's words are there to be quoted.
+    Each returns the result of its call as JSON text. A call must quote stored messages: use a
+    `RecollectChatStore` over the same thread.
     """
     return [
         LlamaIndexMemoryTool(
@@ -30,30 +31,30 @@ def memory_tools(tools: Offered) -> list[AsyncBaseTool]:
 
 @dataclass
 class SchemaMetadata(ToolMetadata):
-    """The definition of a tool whose arguments a JSON schema describes."""
+    """The definition of a tool with a JSON schema for its arguments."""
 
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def get_parameters_dict(self) -> dict[str, Any]:
-        """Return the schema."""
+        """Return the schema of the arguments."""
         return self.parameters
 
 
 class LlamaIndexMemoryTool(AsyncBaseTool):
-    """One of the memory tools; what is wrong with a call is told in its answer."""
+    """One of the memory tools; an invalid call is refused in its answer."""
 
     def __init__(self, tools: Offered, metadata: SchemaMetadata) -> None:
-        """Make the tool that *metadata* describes."""
+        """Create the tool that *metadata* describes."""
         self._tools = tools
         self._metadata = metadata
 
     @property
     def metadata(self) -> ToolMetadata:
-        """Name, description and schema."""
+        """The name, description and schema."""
         return self._metadata
 
     def call(self, **arguments: Any) -> ToolOutput:  # type: ignore[override] # as agents call it
-        """Carry out a call."""
+        """Run a call."""
         return self._output(arguments, self._tools.call(self._metadata.get_name(), arguments))
 
     async def acall(self, **arguments: Any) -> ToolOutput:  # type: ignore[override] # as above

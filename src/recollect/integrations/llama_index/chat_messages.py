@@ -1,4 +1,4 @@
-"""LlamaIndex's chat messages as items of a thread, and back."""
+"""Convert LlamaIndex's chat messages to items of a thread, and back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recollect.records import Json, Message, Role
 
 KIND: Final = "llama_index"
 SESSION: Final = "session_id"
-"""Where LlamaIndex notes the session in a message that it gives to a block."""
+"""The key under which LlamaIndex notes the session in messages that it gives to a block."""
 _ROLES: Final[Mapping[MessageRole, Role]] = {
     MessageRole.USER: "user",
     MessageRole.SYSTEM: "system",
@@ -28,14 +28,14 @@ def items_of(messages: Sequence[ChatMessage]) -> list[tuple[Role, str, Json]]:
     Return role, text and JSON of each message.
 
     Raises:
-        UsageError: One holds what JSON cannot express.
+        UsageError: A message holds something that JSON cannot express.
     """
     found: list[tuple[Role, str, Json]] = []
     for each in messages:
         try:
             item = each.model_dump(mode="json")
         except (PydanticSerializationError, ValueError) as error:
-            msg = f"a message of LlamaIndex is no JSON, and nothing was kept: {error}"
+            msg = f"a message of LlamaIndex is not JSON, and nothing was stored: {error}"
             raise UsageError(msg) from error
         item["additional_kwargs"].pop(SESSION, None)
         found.append((_ROLES.get(each.role, "assistant"), each.content or "", item))
@@ -43,7 +43,7 @@ def items_of(messages: Sequence[ChatMessage]) -> list[tuple[Role, str, Json]]:
 
 
 def message_of(message: Message, kept: Json) -> ChatMessage:
-    """Return the message that was kept, or one of what another framework wrote."""
+    """Return the stored message, or a new one for a message that another framework stored."""
     if isinstance(kept, Mapping):
         return ChatMessage.model_validate(kept)
     return ChatMessage(role=MessageRole(message.role), content=message.text)

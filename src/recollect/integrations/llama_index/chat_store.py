@@ -1,4 +1,4 @@
-"""A chat store of LlamaIndex: each key is a thread, and messages are kept as they came."""
+"""A chat store for LlamaIndex: each key is a thread, whose messages are stored unchanged."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from recollect.sync.object_home import AnyRecollect, Home
 
 ResultT = TypeVar("ResultT")
 ARCHIVED: Final = "llama_index_archived"
-"""The state of a thread that holds the position of the last message that was archived."""
+"""The key of a thread's state with the position of the last archived message."""
 
 
 class RecollectChatStore(AsyncDBChatStore):
     """
     The ``chat_store`` of LlamaIndex's ``Memory``: a key is a thread of *scope*.
 
-    Archived messages leave the conversation that is sent, and stay in the thread, where they are
-    formed and recalled like all others. The id of a message is its position.
+    Archived messages are no longer sent to the model, but stay in the thread, where they are formed
+    and recalled like all others. The index of a message is its position.
     """
 
     _home: Home = PrivateAttr()
     _scope: Scope = PrivateAttr()
 
     def __init__(self, memory: AnyRecollect, scope: ScopeLike) -> None:
-        """Make a store of an open memory; one of `recollect.open_sync` works in any loop."""
+        """Create a store over an open memory; one of `open_sync` works on any event loop."""
         super().__init__()
         self._home = Home(memory)
         self._scope = check_scope(scope)
@@ -47,7 +47,7 @@ class RecollectChatStore(AsyncDBChatStore):
         limit: int | None = None,
         offset: int | None = None,
     ) -> list[ChatMessage]:
-        """Return the messages of a status, all with ``None``, oldest first."""
+        """Return the messages of a status (``None`` for all), oldest first."""
         start = offset or 0
         end = None if limit is None else start + limit
         found = await self._visit(key, lambda thread: thread.read(status))
@@ -56,7 +56,7 @@ class RecollectChatStore(AsyncDBChatStore):
     async def count_messages(
         self, key: str, status: MessageStatus | None = MessageStatus.ACTIVE
     ) -> int:
-        """Return the number of messages of a status."""
+        """Return the number of messages of a status (``None`` for all)."""
         return len(await self._visit(key, lambda thread: thread.read(status)))
 
     async def add_message(
@@ -68,7 +68,7 @@ class RecollectChatStore(AsyncDBChatStore):
     async def add_messages(
         self, key: str, messages: list[ChatMessage], status: MessageStatus = MessageStatus.ACTIVE
     ) -> None:
-        """Append messages, all of them or none."""
+        """Append messages atomically."""
         _check_active(status)
         items = items_of(messages)
         await self._visit(key, lambda thread: thread.items.append(items))
@@ -76,7 +76,7 @@ class RecollectChatStore(AsyncDBChatStore):
     async def set_messages(
         self, key: str, messages: list[ChatMessage], status: MessageStatus = MessageStatus.ACTIVE
     ) -> None:
-        """Replace all messages; the old ones go when the new ones are there."""
+        """Replace all messages: append the new ones, then remove the old ones."""
         _check_active(status)
         items = items_of(messages)
 
@@ -98,7 +98,7 @@ class RecollectChatStore(AsyncDBChatStore):
         return await self._visit(key, delete)
 
     async def delete_messages(self, key: str, status: MessageStatus | None = None) -> None:
-        """Remove the messages of a status, all with ``None``; what was formed of them stays."""
+        """Remove the messages of a status (``None`` for all); memories formed from them stay."""
 
         async def delete(thread: _Thread) -> None:
             await thread.remove(await thread.read(status))
@@ -138,7 +138,7 @@ class RecollectChatStore(AsyncDBChatStore):
 
     @classmethod
     def class_name(cls) -> str:
-        """Return the name of the class, as LlamaIndex writes it down."""
+        """Return the class name for LlamaIndex's serialisation."""
         return "RecollectChatStore"
 
     async def _visit(self, key: str, act: Callable[[_Thread], Awaitable[ResultT]]) -> ResultT:
@@ -146,7 +146,7 @@ class RecollectChatStore(AsyncDBChatStore):
 
 
 class _Thread:
-    """The items of one thread, and up to where they are archived."""
+    """The items of one thread, and the position up to which they are archived."""
 
     def __init__(self, memory: Recollect, scope: Scope, key: str) -> None:
         self.items = ThreadItems(memory, scope, key, kind=KIND)
@@ -177,5 +177,5 @@ class _Thread:
 
 def _check_active(status: MessageStatus) -> None:
     if status is not MessageStatus.ACTIVE:
-        msg = "messages are added as active ones: archive_oldest_messages archives them later"
+        msg = f"status is {status!r}: add messages as active, and archive_oldest_messages later"
         raise UsageError(msg)

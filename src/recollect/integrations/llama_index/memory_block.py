@@ -1,4 +1,4 @@
-"""A memory block of LlamaIndex: what of the memory bears on the turn."""
+"""A memory block for LlamaIndex: the recalled context of each turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recollect.sync.object_home import AnyRecollect, Home
 
 BUDGET_TOKENS: Final = 1_000
 NO_SESSION: Final = "llama_index"
-"""The thread of messages that belong to no session."""
+"""The thread of messages without a session."""
 
 
 class RecollectMemoryBlock(BaseMemoryBlock[str]):
@@ -25,8 +25,8 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
     A block for ``Memory.from_defaults(…, memory_blocks=[block])``.
 
     With a `RecollectChatStore` it only recalls. With another chat store give
-    ``accept_short_term_memory=True``: what leaves the conversation is then appended to the thread
-    of the session.
+    ``accept_short_term_memory=True``: messages that leave the conversation are then appended to the
+    thread of the session.
     """
 
     name: str = "recollect"
@@ -37,11 +37,11 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
 
     def __init__(self, memory: AnyRecollect, scope: ScopeLike, **fields: Any) -> None:
         """
-        Make a block of an open memory.
+        Create a block over an open memory.
 
         Args:
-            fields: Those of a block, such as *name* and *priority*; and *budget_tokens*, which it
-                may cost.
+            fields: Fields of a block, such as *name* and *priority*, and *budget_tokens*, the most
+                tokens of its context.
         """
         super().__init__(**fields)
         self._home = Home(memory)

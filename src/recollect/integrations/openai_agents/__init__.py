@@ -1,4 +1,4 @@
-"""OpenAI's Agents SDK: a session over a thread, instructions with what is remembered, and tools."""
+"""OpenAI Agents SDK: a session over a thread, instructions with recalled context, and tools."""
 
 from recollect.integrations.openai_agents.function_tools import memory_tools
 from recollect.integrations.openai_agents.session import RecollectSession

@@ -1,4 +1,4 @@
-"""The memory tools as function tools of OpenAI's Agents SDK."""
+"""The memory tools as function tools of the OpenAI Agents SDK."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 def memory_tools(tools: Offered) -> list[FunctionTool]:
     """
-    Return the four tools for ``Agent(…, tools=…)``; each answers with what became of the call.
+    Return the four memory tools for ``Agent(…, tools=…)``.
 
-    With `RecollectSession` over the same thread, the user's words are there to be quoted.
+    Each returns the result of its call as JSON text. A call must quote stored messages: use a
+    `RecollectSession` over the same thread.
     """
     return [_tool(tools, each) for each in tools.schemas]
 
@@ -30,7 +31,8 @@ def _tool(tools: Offered, offered: Tool) -> FunctionTool:
         except ValueError:
             given = None
         if not isinstance(given, dict):
-            return answer_text({"status": "refused", "reason": "the arguments are no JSON object"})
+            reason = "the arguments are not a JSON object"
+            return answer_text({"status": "refused", "reason": reason})
         return answer_text(await tools.acall(offered.name, given))
 
     return FunctionTool(
@@ -38,5 +40,5 @@ def _tool(tools: Offered, offered: Tool) -> FunctionTool:
         description=offered.description,
         params_json_schema=dict(offered.parameters),
         on_invoke_tool=invoke,
-        strict_json_schema=False,  # strict schemas have no optional fields
+        strict_json_schema=False,  # strict schemas allow no optional fields
     )

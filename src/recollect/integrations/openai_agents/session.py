@@ -1,4 +1,4 @@
-"""A session of OpenAI's Agents SDK, kept in a thread of a memory."""
+"""A session of the OpenAI Agents SDK, stored in a thread of a memory."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class RecollectSession:
     """
     A ``Session`` for ``Runner.run(…, session=…)``: the SDK's items in one thread of a memory.
 
-    Items are kept as they came. The thread is formed and recalled like any other: what was said in
-    one session is remembered in the next by `instructions`. `clear_session` and `pop_item` remove
-    messages; to forget what was formed of them, too, erase the thread.
+    Items are stored unchanged. The thread is formed and recalled like any other; `instructions`
+    adds the context of earlier sessions. `clear_session` and `pop_item` remove messages; to remove
+    memories formed from them as well, erase the thread.
     """
 
     def __init__(
@@ -37,13 +37,13 @@ class RecollectSession:
         budget_tokens: int = BUDGET_TOKENS,
     ) -> None:
         """
-        Make a session of an open memory.
+        Create a session over an open memory.
 
         Args:
-            scope: Whose memory it is.
+            scope: The scope of the thread, and of the recalled context.
             session_id: The thread; it need not exist.
-            session_settings: The SDK's, e.g. with a limit of items.
-            budget_tokens: What `instructions` adds at most.
+            session_settings: Settings of the SDK, such as a limit of items.
+            budget_tokens: The most tokens that `instructions` adds.
         """
         self.session_id = session_id
         self.session_settings = session_settings
@@ -57,7 +57,7 @@ class RecollectSession:
         return [_item_of(message, kept) for message, kept in await self._items.read(limit)]
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
-        """Append *items*, all of them or none."""
+        """Append *items* atomically."""
         await self._items.append([_message_of(item) for item in items])
 
     async def pop_item(self) -> TResponseInputItem | None:
@@ -72,7 +72,7 @@ class RecollectSession:
     def instructions(
         self, base: str = ""
     ) -> Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]:
-        """Return ``instructions=`` of an agent: *base*, and what bears on the turn's input."""
+        """Return ``instructions=`` of an agent: *base*, and the context of the turn's input."""
 
         async def instruct(context: RunContextWrapper[Any], _: Agent[Any]) -> str:
             said = [_message_of(item) for item in context.turn_input]
@@ -92,7 +92,7 @@ _ROLES: Final[Mapping[str, Role]] = {
 
 
 def _message_of(item: TResponseInputItem) -> tuple[Role, str, Json]:
-    """Return role, text and JSON of an item; one that only a provider reads has no text."""
+    """Return role, text and JSON of an item; items for the provider only have no text."""
     kept: dict[str, Any] = {**item}
     role = _ROLES.get(str(kept.get("role")))
     if role is not None:
@@ -111,7 +111,7 @@ def _text_in(content: object) -> str:
 
 
 def _item_of(message: Message, kept: Json) -> TResponseInputItem:
-    """Return the item that was kept, or one of a message that another framework wrote."""
+    """Return the stored item, or a new one for a message that another framework stored."""
     if isinstance(kept, Mapping):
         return cast("TResponseInputItem", dict(kept))
     role = "user" if message.role == "tool" else message.role

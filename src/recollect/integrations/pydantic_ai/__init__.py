@@ -1,4 +1,4 @@
-"""Pydantic AI: a capability with history and what is remembered, and the memory tools."""
+"""Pydantic AI: a capability with history and recalled context, and the memory tools."""
 
 from recollect.integrations.pydantic_ai.capability import RecollectCapability
 from recollect.integrations.pydantic_ai.toolset import memory_toolset

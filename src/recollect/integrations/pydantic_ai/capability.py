@@ -35,11 +35,11 @@ BUDGET_TOKENS: Final = 1_000
 
 class RecollectCapability(AbstractCapability[Any]):
     """
-    Appends what a run says to a thread, and gives each run what of the memory bears on its prompt.
+    Appends the messages of each run to a thread, and adds the context of its prompt.
 
-    ``Agent(…, capabilities=[RecollectCapability(memory, scope, thread)])``; with
+    Use ``Agent(…, capabilities=[RecollectCapability(memory, scope, thread)])``; with
     ``message_history=await capability.history()`` a run also continues the thread. Messages are
-    kept as they are, without the instructions, which hold what was recalled.
+    stored unchanged, but without instructions, which contain the recalled context.
     """
 
     def __init__(
@@ -52,15 +52,15 @@ class RecollectCapability(AbstractCapability[Any]):
         tools: bool | Offered = False,
     ) -> None:
         """
-        Make a capability of an open memory.
+        Create a capability over an open memory.
 
         Args:
-            scope: Whose memory it is.
+            scope: The scope of the thread, and of the recalled context.
             thread: The conversation; it need not exist.
-            budget_tokens: What it adds to the instructions at most.
-            tools: True offers the model the four memory tools, or `MemoryTools` of the same scope
-                and thread do. What a run says up to their first call is then appended before it,
-                so that the call can quote it, and stays if the run fails.
+            budget_tokens: The most tokens to add to the instructions.
+            tools: True to offer the model the four memory tools, or a `MemoryTools` of the same
+                scope and thread. The messages of a run so far are then appended before the first
+                call, so that the call can quote them, and stay if the run fails.
         """
         self._items = ThreadItems(memory, check_scope(scope), thread, kind=KIND)
         self._budget_tokens = budget_tokens
@@ -68,17 +68,17 @@ class RecollectCapability(AbstractCapability[Any]):
         self._appended = 0
 
     async def for_run(self, ctx: RunContext[Any]) -> RecollectCapability:
-        """Return a capability that counts what of this run it has appended."""
+        """Return a copy for one run, which counts the run's appended messages."""
         return copy(self)
 
     def get_toolset(self) -> FunctionToolset[Any] | None:
-        """Return the memory tools, ``None`` without them."""
+        """Return the memory tools; ``None`` if none are offered."""
         if self._tools is None:
             return None
         return memory_toolset(self._tools, before=self._append_so_far)
 
     def get_instructions(self) -> Any:
-        """Return what the agent calls for instructions, once a run."""
+        """Return the function that the agent calls for instructions, once per run."""
         return self._instruct
 
     async def _instruct(self, ctx: RunContext[Any]) -> str:
@@ -88,20 +88,20 @@ class RecollectCapability(AbstractCapability[Any]):
         self, ctx: RunContext[Any], *, result: AgentRunResult[Any]
     ) -> AgentRunResult[Any]:
         """
-        Append the messages of the run, all of them or none; a run that failed leaves none.
+        Append the messages of the run atomically; a failed run stores none.
 
         Raises:
-            UsageError: One holds what JSON cannot express.
+            UsageError: A message holds something that JSON cannot express.
         """
         await self._append(result.new_messages())
         return result
 
     async def _append_so_far(self, ctx: RunContext[Any]) -> None:
-        """Append what the run has said up to a call: the words that it may quote."""
+        """Append the messages of the run so far, so that a tool call can quote them."""
         await self._append([each for each in ctx.messages if each.run_id == ctx.run_id])
 
     async def _append(self, said: Sequence[ModelMessage]) -> None:
-        """Append those of a run's messages that are not in the thread yet."""
+        """Append the messages of a run that are not in the thread yet."""
         messages = said[self._appended :]
         plain = [
             replace(each, instructions=None) if isinstance(each, ModelRequest) else each
@@ -110,7 +110,7 @@ class RecollectCapability(AbstractCapability[Any]):
         try:
             kept: list[Json] = ModelMessagesTypeAdapter.dump_python(plain, mode="json")
         except PydanticSerializationError as error:
-            raise UsageError(f"a message of the run is no JSON: {error}") from error
+            raise UsageError(f"a message of the run is not JSON: {error}") from error
         items = zip(messages, kept, strict=True)
         await self._items.append([(*_role_and_text(each), item) for each, item in items])
         self._appended = len(said)
@@ -142,7 +142,7 @@ def _text_in(content: object) -> str:
 
 
 def _message_of(message: Message, kept: Json) -> list[ModelMessage]:
-    """Return the message that was kept, or one of what another framework wrote."""
+    """Return the stored message, or a new one for a message that another framework stored."""
     if kept is not None:
         return ModelMessagesTypeAdapter.validate_python([kept])
     if message.role == "assistant":

@@ -12,16 +12,17 @@ from recollect.ports import Tool as OfferedTool
 
 
 async def _nothing(_: RunContext[Any]) -> None:
-    """Keep nothing: the words are in the thread already."""
+    """Do nothing, as the messages are in the thread already."""
 
 
 def memory_toolset(
     tools: Offered, *, before: Callable[[RunContext[Any]], Awaitable[None]] = _nothing
 ) -> FunctionToolset[Any]:
     """
-    Return the four tools for ``Agent(…, toolsets=[…])``; each answers with what became of the call.
+    Return the four memory tools for ``Agent(…, toolsets=[…])``.
 
-    *before* is awaited before each call: it may keep the words that a call quotes.
+    Each returns the result of its call as JSON text. *before* is awaited before each call, for
+    example to store the messages that the call quotes.
     """
     return FunctionToolset([_tool(tools, each, before) for each in tools.schemas])
 
@@ -39,5 +40,5 @@ def _tool(
         description=offered.description,
         json_schema=dict(offered.parameters),
         takes_ctx=True,
-        sequential=True,  # what one call keeps, the next one finds
+        sequential=True,  # so that a call finds what the call before it has saved
     )

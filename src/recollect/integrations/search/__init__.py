@@ -1,4 +1,4 @@
-"""Searches over documents, in our store or in another's index, as an agent's tool."""
+"""Document searches as an agent's tool: in a memory, Chroma, LanceDB or Pinecone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents in a Chroma collection."""
+"""`ChromaDBSearch`: a document search in a Chroma collection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ from weakref import finalize
 from recollect.conversation.document_search import FoundDocument, SearchDocument, new_id
 from recollect.embedders import EmbedderChoice
 from recollect.errors import MissingExtraError
-from recollect.integrations.search.embedding_search import VectorSearch, flat, similarity_of, told
+from recollect.integrations.search.embedding_search import (
+    VectorSearch,
+    flat,
+    similarity_of,
+    translated_errors,
+)
 from recollect.records import JsonObject
 
 if TYPE_CHECKING:
@@ -24,7 +29,7 @@ _METRIC_OF_SPACE: Final = {"l2": "euclidean", "cosine": "cosine", "ip": "dotprod
 
 @dataclass(frozen=True, slots=True)
 class ChromaDoc(SearchDocument):
-    """A text, flat metadata, and its id."""
+    """A document with flat metadata and an id."""
 
     metadata: JsonObject = field(default_factory=dict)
     id: str = field(default_factory=new_id)
@@ -35,9 +40,9 @@ class ChromaDBSearch(VectorSearch):
     A search over a Chroma collection, which stores the texts.
 
     *client* is any Chroma client, *path* a folder for a persistent one; with neither the documents
-    are in memory and end with this object. Chroma's embedding function is not used, so no model is
-    downloaded, and telemetry is off. Its index is approximate: among many documents a near one may
-    be missed.
+    are in memory and end with this object. Chroma's embedding function is not used, so that no
+    model is downloaded, and telemetry is off. Its index is approximate: among many documents a near
+    one may be missed.
     """
 
     def __init__(
@@ -62,11 +67,11 @@ class ChromaDBSearch(VectorSearch):
         self.collection_name = collection_name
         self._errors = _errors()
         self._gone: finalize[..., ChromaDBSearch] | None = None
-        # All clients in memory share one database: a name of its own keeps others out.
+        # All in-memory clients share one database: a unique name keeps collections apart.
         is_own = client is None and path is None
         self._place = f"{collection_name}-{uuid4().hex}" if is_own else collection_name
         self._space = "cosine"
-        with told(self._errors, "Chroma"):
+        with translated_errors(self._errors, "Chroma"):
             self._client = client or _opened(path)
             self._collection()
         if is_own:
@@ -77,8 +82,8 @@ class ChromaDBSearch(VectorSearch):
     def nearest(
         self, vector: list[float], top_k: int, *, alike: JsonObject | None = None
     ) -> list[FoundDocument]:
-        """Return the documents whose vectors are nearest, the nearest first."""
-        with told(self._errors, "Chroma"):
+        """Return the documents with the nearest vectors, nearest first."""
+        with translated_errors(self._errors, "Chroma"):
             answer = self._collection().query(
                 query_embeddings=[vector], n_results=top_k, where=dict(alike) if alike else None
             )
@@ -94,9 +99,9 @@ class ChromaDBSearch(VectorSearch):
         ]
 
     def put(self, docs: Sequence[SearchDocument], vectors: Sequence[list[float]]) -> None:
-        """Write documents with their vectors, each in the place of one with its id."""
+        """Write documents with their vectors; each replaces one of the same id."""
         metadata = [flat(each.metadata, "Chroma") or None for each in docs]
-        with told(self._errors, "Chroma"):
+        with translated_errors(self._errors, "Chroma"):
             collection = self._collection()
             for start in range(0, len(docs), _BATCH):
                 part = slice(start, start + _BATCH)
@@ -108,37 +113,37 @@ class ChromaDBSearch(VectorSearch):
                 )
 
     def remove_docs(self, ids: Sequence[str]) -> None:
-        """Remove the documents with these ids, those that there are."""
-        with told(self._errors, "Chroma"):
+        """Remove the documents with these ids; ignore unknown ids."""
+        with translated_errors(self._errors, "Chroma"):
             for start in range(0, len(ids), _BATCH):
                 self._collection().delete(ids=list(ids[start : start + _BATCH]))
 
     def clear_index(self) -> None:
         """
-        Remove the collection and make it anew: Chroma logs documents that are only deleted.
+        Remove the collection and create it again, as Chroma's log keeps deleted documents.
 
-        In a folder the bytes stay in Chroma's file until ``chroma vacuum`` is run on it.
+        In a folder the bytes stay in Chroma's file until you run ``chroma vacuum`` on it.
         """
-        with told(self._errors, "Chroma"):
+        with translated_errors(self._errors, "Chroma"):
             metadata = self._collection().metadata
             _remove(self._client, self._place)
             self._collection(metadata)
 
     def close(self) -> None:
-        """Remove documents that are this object's own; those of a client or a path stay."""
+        """Remove in-memory documents of this object; those of a client or a path stay."""
         if self._gone is not None:
             self._gone()
 
     def _collection(self, metadata: Mapping[str, Any] | None = None) -> Any:
-        """Return the current collection, which another client may have cleared."""
-        client: Any = self._client  # its type demands every setting of the index
+        """Return the current collection, which another client may have cleared meanwhile."""
+        client: Any = self._client  # Chroma's types require every setting of the index
         found: Any = client.get_or_create_collection(
             self._place,
             embedding_function=None,
             metadata=dict(metadata) if metadata else None,
             configuration={"hnsw": {"space": self._space}},
         )
-        # Read as JSON: as an object it warns of the embedding function that is not there.
+        # Read the configuration as JSON: the object warns of a missing embedding function.
         hnsw = found.configuration_json.get("hnsw") or {}
         self._space = hnsw.get("space", "l2")
         return found
@@ -149,7 +154,7 @@ class ChromaDBSearch(VectorSearch):
         return _METRIC_OF_SPACE[self._space]
 
     def _similarity(self, distance: float) -> float:
-        # Chroma's distances of cosine and inner product are 1 less their value.
+        # Chroma's cosine and inner-product distances are 1 minus the value.
         return similarity_of(distance if self.metric == "euclidean" else 1 - distance, self.metric)
 
 

@@ -1,4 +1,4 @@
-"""Shared parts of vector searches: embed texts, and turn distances into similarities."""
+"""`VectorSearch`: the base of document searches that embed texts and compare vectors."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class VectorSearch(DocumentSearch):
     """
     A search that compares the vector of a query with those of the documents.
 
-    *encoder* makes the vectors: what `recollect.open` takes as an embedder, or an object with
-    AutoChain's ``encode``. A document that brings its vector keeps it.
+    *encoder* makes the vectors: an embedder as for `recollect.open`, or an object with AutoChain's
+    ``encode``. A document with a vector of its own keeps it.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class VectorSearch(DocumentSearch):
         Open *encoder*.
 
         Raises:
-            EmbedderError: There is none: MiniLM is not installed.
+            EmbedderError: There is no encoder: none is given, and MiniLM is not installed.
         """
         self.embedder = opened_encoder(encoder)
         self.name = name or DocumentSearch.name
@@ -59,11 +59,11 @@ class VectorSearch(DocumentSearch):
 
     @abstractmethod
     def remove_docs(self, ids: Sequence[str]) -> None:
-        """Remove the documents with these ids, those that there are."""
+        """Remove the documents with these ids; ignore unknown ids."""
 
     @abstractmethod
     def put(self, docs: Sequence[SearchDocument], vectors: Sequence[list[float]]) -> None:
-        """Write documents with their vectors, each in the place of one with its id."""
+        """Write documents with their vectors; each replaces one of the same id."""
 
     def search(self, query: str, top_k: int = TOP_K) -> list[FoundDocument]:
         """Return at most *top_k* documents, the most similar first; none for an empty query."""
@@ -73,11 +73,11 @@ class VectorSearch(DocumentSearch):
 
     def add_docs(self, docs: Sequence[SearchDocument]) -> None:
         """
-        Add documents, each in the place of one with its id.
+        Add documents; each replaces one of the same id.
 
         Raises:
-            EmbedderError: The encoder failed, or does not understand a text; nothing was added.
-            UsageError: A document's vector has not as many dimensions as the encoder's.
+            EmbedderError: The encoder failed, or does not support a text; nothing was added.
+            UsageError: A document's vector has another dimension than the encoder's.
         """
         latest = list({each.id: each for each in docs}.values())
         if latest:
@@ -91,8 +91,8 @@ class VectorSearch(DocumentSearch):
             vector = next(made) if each.vector is None else each.vector
             if vector is None:
                 msg = (
-                    f"the encoder {self.embedder.identity} does not understand the document "
-                    f"{each.id!r}: give it a vector, or take another encoder"
+                    f"the encoder {self.embedder.identity} does not support the text of the "
+                    f"document {each.id!r}: give it a vector, or use another encoder"
                 )
                 raise EmbedderError(msg)
             found.append(self._checked([float(number) for number in vector], each))
@@ -101,15 +101,15 @@ class VectorSearch(DocumentSearch):
     def _checked(self, vector: list[float], doc: SearchDocument) -> list[float]:
         if len(vector) != self.embedder.dimensions or not all(map(math.isfinite, vector)):
             msg = (
-                f"the vector of the document {doc.id!r} has {len(vector)} dimensions; the "
-                f"encoder's have {self.embedder.dimensions}, all of them finite numbers"
+                f"the vector of the document {doc.id!r} has {len(vector)} dimensions or numbers "
+                f"that are not finite: give {self.embedder.dimensions} finite numbers"
             )
             raise UsageError(msg)
         return vector
 
 
 def opened_encoder(encoder: EmbedderChoice) -> Embedder:
-    """Return the embedder that *encoder* names, or is."""
+    """Return *encoder*, a name or an object, as an embedder."""
     encode = None if isinstance(encoder, str) else getattr(encoder, "encode", None)
     return _required(open_embedder(_autochain(encode) if callable(encode) else encoder))
 
@@ -134,20 +134,20 @@ def _required(embedder: Embedder | None) -> Embedder:
 
 def similarity_of(measured: float, metric: str) -> float:
     """
-    Return the cosine of two vectors of length 1 by what an index *measured*.
+    Return the cosine similarity of two unit vectors from the value that an index *measured*.
 
-    The indexes here measure cosine as 1 less its value or as it is, the dot product as it is,
-    and euclidean distances squared: ``|a - b|² = 2 - 2 cos``.
+    For cosine and dot product this is the value itself; a euclidean distance is measured squared:
+    ``|a - b|² = 2 - 2 cos``.
     """
     return 1 - measured / 2 if metric == "euclidean" else measured
 
 
 def flat(metadata: JsonObject, what: str) -> Metadata:
     """
-    Return *metadata* if its values are text, numbers or truth values.
+    Return *metadata* if its values are text, numbers or booleans.
 
     Raises:
-        UsageError: One of them is something else.
+        UsageError: A value is something else.
     """
     return {key: _scalar(key, each, what) for key, each in metadata.items()}
 
@@ -155,7 +155,7 @@ def flat(metadata: JsonObject, what: str) -> Metadata:
 def _scalar(key: str, value: Json, what: str) -> str | int | float | bool:
     if isinstance(value, str | int | float | bool):
         return value
-    msg = f"{what} takes text, numbers and truth values as metadata; {key!r} is {value!r}"
+    msg = f"{what} takes text, numbers and booleans as metadata; {key!r} is {value!r}"
     raise UsageError(msg)
 
 
@@ -169,8 +169,10 @@ def checked_metric(metric: str) -> Metric:
 
 
 @contextmanager
-def told(kinds: type[Exception] | tuple[type[Exception], ...], who: str) -> Iterator[None]:
-    """Turn the errors of a client into ours."""
+def translated_errors(
+    kinds: type[Exception] | tuple[type[Exception], ...], who: str
+) -> Iterator[None]:
+    """Raise errors of these *kinds*, those of the client *who*, as `StoreError`."""
     try:
         yield
     except RecollectError:

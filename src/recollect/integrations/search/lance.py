@@ -1,4 +1,4 @@
-"""Documents in a LanceDB table."""
+"""`LanceDBSearch`: a document search in a LanceDB table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recollect.integrations.search.embedding_search import (
     VectorSearch,
     checked_metric,
     similarity_of,
-    told,
+    translated_errors,
 )
 from recollect.records import JsonObject
 from recollect.stores.validation import check_object
@@ -26,17 +26,17 @@ _COLUMNS: Final = frozenset({"id", "doc", "metadata", "vector"})
 
 @dataclass(frozen=True, slots=True)
 class LanceDBDoc(SearchDocument):
-    """A text, and its vector where it has one already."""
+    """A document with an optional vector."""
 
     vector: Sequence[float] | None = None
 
 
 class LanceDBSearch(VectorSearch):
     """
-    A search over a LanceDB table, which keeps the texts.
+    A search over a LanceDB table, which stores the texts.
 
-    *uri* is a folder, or what else LanceDB connects to. The table is opened for each call: what
-    another process adds is found, and what it clears is gone.
+    *uri* is a folder, or anything else that LanceDB connects to. The table is opened for each call,
+    so that changes by other processes are seen.
     """
 
     def __init__(
@@ -51,12 +51,12 @@ class LanceDBSearch(VectorSearch):
         description: str = "",
     ) -> None:
         """
-        Connect, and add *docs*; the table begins to exist with the first document.
+        Connect, and add *docs*; the first document creates the table.
 
         Raises:
             MissingExtraError: LanceDB is not installed.
             EmbedderError: There is no encoder.
-            UsageError: The metric is none of cosine, euclidean and dotproduct.
+            UsageError: The metric is not one of cosine, euclidean and dotproduct.
         """
         super().__init__(encoder, name=name, description=description)
         try:
@@ -65,15 +65,15 @@ class LanceDBSearch(VectorSearch):
             raise MissingExtraError("lancedb", "lancedb") from error
         self.table_name = table_name
         self.metric = checked_metric(metric)
-        with _told():
+        with _lance_errors():
             self._database: Any = lancedb.connect(str(uri))
         self.add_docs(docs)
 
     def nearest(
         self, vector: list[float], top_k: int, *, alike: JsonObject | None = None
     ) -> list[FoundDocument]:
-        """Return the documents whose vectors are nearest, the nearest first."""
-        with _told():
+        """Return the documents with the nearest vectors, nearest first."""
+        with _lance_errors():
             table = self._table()
             if table is None:
                 return []
@@ -93,7 +93,7 @@ class LanceDBSearch(VectorSearch):
         ]
 
     def put(self, docs: Sequence[SearchDocument], vectors: Sequence[list[float]]) -> None:
-        """Write documents with their vectors, each in the place of one with its id."""
+        """Write documents with their vectors; each replaces one of the same id."""
         rows = [
             {
                 "id": each.id,
@@ -103,7 +103,7 @@ class LanceDBSearch(VectorSearch):
             }
             for each, vector in zip(docs, vectors, strict=True)
         ]
-        with _told():
+        with _lance_errors():
             table = self._table()
             if table is None:
                 schema = _schema(self.embedder.dimensions)
@@ -112,19 +112,19 @@ class LanceDBSearch(VectorSearch):
             merge.when_matched_update_all().when_not_matched_insert_all().execute(rows)
 
     def remove_docs(self, ids: Sequence[str]) -> None:
-        """Remove the documents with these ids, those that there are."""
-        with _told():
+        """Remove the documents with these ids; ignore unknown ids."""
+        with _lance_errors():
             table = self._table()
             if table is not None and ids:
                 table.delete(f"id IN ({', '.join(map(_quoted, ids))})")
 
     def clear_index(self) -> None:
-        """Remove the table with its files, and so all earlier versions that LanceDB keeps."""
-        with _told():
+        """Remove the table with its files, including the earlier versions that LanceDB keeps."""
+        with _lance_errors():
             self._database.drop_table(self.table_name, ignore_missing=True)
 
     def _table(self) -> Any:
-        """Return the table as it is now, ``None`` if there is none."""
+        """Return the current table; ``None`` if there is none."""
         try:
             found: Any = self._database.open_table(self.table_name)
         except (FileNotFoundError, ValueError) as error:
@@ -139,7 +139,7 @@ class LanceDBSearch(VectorSearch):
         if not set(schema.names) >= _COLUMNS:
             msg = (
                 f"the table {self.table_name!r} has the columns {schema.names}, not "
-                f"{sorted(_COLUMNS)}: it was made elsewhere; give another table_name"
+                f"{sorted(_COLUMNS)}, so another program made it: give another table_name"
             )
             raise UsageError(msg)
         dimensions = schema.field("vector").type.list_size
@@ -152,12 +152,12 @@ class LanceDBSearch(VectorSearch):
         return table
 
     def _similarity(self, distance: float) -> float:
-        # LanceDB's distances of cosine and dot product are 1 less their value.
+        # LanceDB's cosine and dot-product distances are 1 minus the value.
         return similarity_of(distance if self.metric == "euclidean" else 1 - distance, self.metric)
 
 
 def _quoted(text: str) -> str:
-    """Return *text* as SQL has it."""
+    """Return *text* as a literal of SQL."""
     doubled = text.replace("'", "''")
     return f"'{doubled}'"
 
@@ -169,5 +169,5 @@ def _schema(dimensions: int) -> Any:
     return pa.schema([*text, pa.field("vector", pa.list_(pa.float32(), dimensions))])
 
 
-def _told() -> Any:
-    return told((OSError, RuntimeError, ValueError), "LanceDB")
+def _lance_errors() -> Any:
+    return translated_errors((OSError, RuntimeError, ValueError), "LanceDB")

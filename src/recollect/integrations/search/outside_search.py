@@ -1,4 +1,4 @@
-"""One of our searches as an external store, which has a say in our recall."""
+"""A `VectorSearch` as an outside store, whose results take part in recall."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _NOBODY: Final[Scope] = ("recollect:outside", "check")
 
 class OutsideSearch:
     """
-    Adapter for our searches, for ``recollect.open(outside=…)``.
+    Adapter for a `VectorSearch`, for ``recollect.open(outside=…)``.
 
-    Wraps a `ChromaDBSearch`, `LanceDBSearch` or `PineconeSearch`, which embeds with its own encoder
-    and stores the texts: use a separate index. Texts that the encoder does not support are left
-    out. Every search is filtered by one scope.
+    It wraps a `ChromaDBSearch`, `LanceDBSearch` or `PineconeSearch`, which embeds with its own
+    encoder and stores the texts: use a separate index. Texts that the encoder does not support are
+    left out. Every search is filtered by one scope.
     """
 
     def __init__(self, search: VectorSearch, *, name: str) -> None:
@@ -31,11 +31,11 @@ class OutsideSearch:
 
     def check(self) -> None:
         """
-        Search once, to see that it can be done.
+        Check by one search that the index can be used.
 
         Raises:
-            UsageError: The index has vectors of another dimension than those of the encoder.
-            StoreError: It is away.
+            UsageError: The index has vectors of another dimension than the encoder's.
+            StoreError: The index cannot be reached, or failed.
         """
         try:
             self.search(_NOBODY, "dimension", 1)
@@ -44,13 +44,13 @@ class OutsideSearch:
                 raise
             msg = (
                 f"the index of {self.name!r} ({type(self._search).__name__}) has vectors of "
-                f"another dimension than its encoder makes ({error}): open it with the encoder "
-                f"that it was filled with, or give another index"
+                f"another dimension than its encoder ({error}): open it with the encoder that "
+                f"filled it, or give another index"
             )
             raise UsageError(msg) from error
 
     def add(self, scope: Scope, entries: Sequence[tuple[int, str]]) -> None:
-        """Add entries as documents with their scope and uid."""
+        """Add entries as documents, with their scope as metadata and their uid as id."""
         vectors = self._search.embedder.embed([text for _, text in entries])
         known = {SCOPE_FIELD: scope_name(scope)}
         self._search.add_docs(
@@ -62,15 +62,15 @@ class OutsideSearch:
         )
 
     def remove(self, uids: Sequence[int]) -> None:
-        """Remove documents by uid, those that there are."""
+        """Remove documents by uid; ignore unknown ones."""
         self._search.remove_docs([str(uid) for uid in uids])
 
     def search(self, scope: Scope, query: str, limit: int) -> list[tuple[int, float]]:
         """
-        Return uids and cosines of the nearest in *scope*.
+        Return the uids and cosine similarities of the nearest entries of *scope*.
 
         Raises:
-            StoreError: It failed, or answered with a document of another scope.
+            StoreError: The index failed, or returned a document of another scope.
         """
         (vector,) = self._search.embedder.embed([query])
         if vector is None:
@@ -78,6 +78,6 @@ class OutsideSearch:
         known = {SCOPE_FIELD: scope_name(scope)}
         found = self._search.nearest(vector.tolist(), limit, alike=known)
         if any(each.metadata != known for each in found):
-            msg = f"the index of {self.name!r} answered with documents of another scope"
+            msg = f"the index of {self.name!r} returned documents of another scope"
             raise StoreError(msg)
         return [(int(each.id), each.similarity or 0.0) for each in found]

@@ -1,4 +1,4 @@
-"""Documents as memories of a scope, found by recall: no other index is needed."""
+"""`RecollectSearch`: a document search over memories of a scope, without another index."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _COLLECTION: Final = "collection"
 
 @dataclass(frozen=True, slots=True)
 class RecollectDoc(SearchDocument):
-    """A text with its attributes; the memory computes its vector."""
+    """A document with metadata; the memory computes its vector."""
 
     metadata: JsonObject = field(default_factory=dict)
     id: str = field(default_factory=new_id)
@@ -36,9 +36,9 @@ class RecollectDoc(SearchDocument):
 
 class RecollectSearch(DocumentSearch):
     """
-    A search over documents in *scope*, by words and, where the memory embeds, by meaning.
+    A search over documents in *scope*, by words and, if the memory has an embedder, by meaning.
 
-    Several collections of one scope are apart. What is erased with the scope is erased here.
+    A scope can have several separate collections. Erasing the scope erases its documents.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class RecollectSearch(DocumentSearch):
         return [_found(each) for each in kept]
 
     async def _add_docs(self, memory: Recollect, docs: Sequence[SearchDocument]) -> None:
-        """Add documents, each in the place of one with its id; found when this returns."""
+        """Add documents; each replaces one of the same id. Searches then find them at once."""
         writes = [self._write(each) for each in docs]
         for start in range(0, len(writes), WRITES_MAX):
             await memory.apply(self.scope, writes[start : start + WRITES_MAX])

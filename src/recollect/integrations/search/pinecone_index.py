@@ -1,4 +1,4 @@
-"""Documents in a Pinecone index."""
+"""`PineconeSearch`: a document search in a Pinecone index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recollect.integrations.search.embedding_search import (
     checked_metric,
     flat,
     similarity_of,
-    told,
+    translated_errors,
 )
 from recollect.records import JsonObject
 from recollect.stores.validation import encode_json
@@ -23,19 +23,22 @@ if TYPE_CHECKING:
     from pinecone import Pinecone
 
 StoredVector: TypeAlias = dict[str, Any]
-"""A vector with its metadata, as Pinecone's client takes it."""
+"""A vector with its metadata, in the format of Pinecone's client."""
 METADATA_BYTES_MAX: Final = 40_000
-"""Pinecone's limit of 40 kB for what it keeps beside a vector, the text included."""
+"""Bytes of a vector's metadata, the text included, at most; a limit of Pinecone."""
 _TEXT: Final = "text"
 _BATCH: Final = 100
-_IDS: Final = 1_000  # Pinecone deletes no more by one request
-_REQUEST_BYTES: Final = 1_500_000  # Pinecone refuses 2 MB
+_IDS: Final = 1_000
+"""Ids in one request to delete, at most; a limit of Pinecone."""
+_REQUEST_BYTES: Final = 1_500_000
+"""Estimated bytes of one request, at most; Pinecone refuses more than 2 MB."""
 _NUMBER_BYTES: Final = 24
+"""Bytes of a vector's number in JSON, at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class PineconeDoc(SearchDocument):
-    """A text, its vector where it has one already, and its id."""
+    """A document with an optional vector and an id."""
 
     vector: Sequence[float] | None = None
     id: str = field(default_factory=new_id)
@@ -43,9 +46,9 @@ class PineconeDoc(SearchDocument):
 
 class PineconeSearch(VectorSearch):
     """
-    A search over a namespace of a Pinecone index, which keeps the texts beside the vectors.
+    A search over a namespace of a Pinecone index, which stores the texts beside the vectors.
 
-    Pinecone is eventually consistent: what was just added may be found a little later.
+    Pinecone is eventually consistent: searches may find new documents with a short delay.
     """
 
     def __init__(
@@ -82,16 +85,16 @@ class PineconeSearch(VectorSearch):
         self.namespace = namespace
         self._check_dimension(self.dimension)
         self._errors, self._absent = _errors()
-        with told(self._errors, "Pinecone"):
+        with translated_errors(self._errors, "Pinecone"):
             self._index = self._opened(client, spec)
         self.add_docs(docs)
 
     def nearest(
         self, vector: list[float], top_k: int, *, alike: JsonObject | None = None
     ) -> list[FoundDocument]:
-        """Return the documents whose vectors are nearest, the nearest first."""
+        """Return the documents with the nearest vectors, nearest first."""
         only = {"filter": {key: {"$eq": each} for key, each in alike.items()}} if alike else {}
-        with told(self._errors, "Pinecone"):
+        with translated_errors(self._errors, "Pinecone"):
             answer = self._index.query(
                 vector=vector,
                 top_k=top_k,
@@ -111,7 +114,7 @@ class PineconeSearch(VectorSearch):
 
     def put(self, docs: Sequence[SearchDocument], vectors: Sequence[list[float]]) -> None:
         """
-        Write documents with their vectors, each in the place of one with its id.
+        Write documents with their vectors; each replaces one of the same id.
 
         Raises:
             LimitError: A text with its metadata is larger than ``METADATA_BYTES_MAX``; nothing
@@ -121,30 +124,30 @@ class PineconeSearch(VectorSearch):
             {"id": each.id, "values": vector, "metadata": _beside(each)}
             for each, vector in zip(docs, vectors, strict=True)
         ]
-        with told(self._errors, "Pinecone"):
+        with translated_errors(self._errors, "Pinecone"):
             for part in _batches(rows):
                 self._index.upsert(vectors=part, namespace=self.namespace, show_progress=False)
 
     def remove_docs(self, ids: Sequence[str]) -> None:
-        """Remove the documents with these ids, those that there are."""
-        with told(self._errors, "Pinecone"):
+        """Remove the documents with these ids; ignore unknown ids."""
+        with translated_errors(self._errors, "Pinecone"):
             for start in range(0, len(ids), _IDS):
                 try:
                     part = list(ids[start : start + _IDS])
                     self._index.delete(ids=part, namespace=self.namespace)
                 except self._absent:
-                    return  # a namespace without a document does not exist
+                    return  # an empty namespace does not exist
 
     def clear_index(self) -> None:
         """Remove all documents of the namespace; the index stays."""
-        with told(self._errors, "Pinecone"):
+        with translated_errors(self._errors, "Pinecone"):
             try:
                 self._index.delete(delete_all=True, namespace=self.namespace)
             except self._absent:
-                return  # a namespace without a document does not exist
+                return  # an empty namespace does not exist
 
     def close(self) -> None:
-        """Close the connection to the index; a *client* that was given stays open."""
+        """Close the connection to the index; a given *client* stays open."""
         self._index.close()
         if self._own is not None:
             self._own.close()
@@ -186,7 +189,7 @@ class PineconeSearch(VectorSearch):
 
 
 def _batches(rows: Sequence[StoredVector]) -> Iterator[list[StoredVector]]:
-    """Yield *rows* in requests of a size that Pinecone takes."""
+    """Yield *rows* in batches within the size limits of Pinecone's requests."""
     batch: list[StoredVector] = []
     size = 0
     for row in rows:
@@ -203,7 +206,7 @@ def _batches(rows: Sequence[StoredVector]) -> Iterator[list[StoredVector]]:
 
 def _beside(doc: SearchDocument) -> StoredVector:
     if _TEXT in doc.metadata:
-        msg = f"the metadata of {doc.id!r} have the key {_TEXT!r}, where its text is kept"
+        msg = f"the metadata of {doc.id!r} have the key {_TEXT!r}, which holds its text: rename it"
         raise UsageError(msg)
     beside = {_TEXT: doc.doc, **flat(doc.metadata, "Pinecone")}
     size = len(encode_json(beside, f"the document {doc.id!r}").encode())

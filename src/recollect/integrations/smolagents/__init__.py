@@ -1,4 +1,4 @@
-"""smolagents: runs of an agent in a thread that remembers, and the memory tools."""
+"""smolagents: agent runs in a thread, with history and recalled context, and the memory tools."""
 
 from recollect.integrations.smolagents.agent_tools import memory_tools
 from recollect.integrations.smolagents.conversation import RecollectConversation

@@ -15,21 +15,22 @@ _KNOWN_TYPES: Final = frozenset({"string", "boolean", "integer", "number", "arra
 
 def memory_tools(tools: Offered) -> list[Tool]:
     """
-    Return the four tools for ``tools=`` of an agent; each answers with what became of the call.
+    Return the four memory tools for ``tools=`` of an agent.
 
-    With `RecollectConversation` over the same thread, the user's words are there to be quoted.
+    Each returns the result of its call as JSON text. A call must quote stored messages: use a
+    `RecollectConversation` over the same thread.
     """
     return [SmolagentsMemoryTool(tools, each) for each in tools.schemas]
 
 
 class SmolagentsMemoryTool(Tool):  # type: ignore[misc] # it ships no types
-    """One of the memory tools; what is wrong with a call is told in its answer."""
+    """One of the memory tools; an invalid call is refused in its answer."""
 
     skip_forward_signature_validation = True
     output_type = "string"
 
     def __init__(self, tools: Offered, offered: OfferedTool) -> None:
-        """Make the tool that *offered* describes."""
+        """Create the tool that *offered* describes."""
         super().__init__()
         self._tools = tools
         self.name = offered.name
@@ -37,13 +38,13 @@ class SmolagentsMemoryTool(Tool):  # type: ignore[misc] # it ships no types
         self.inputs = _inputs_of(offered.parameters)
 
     def forward(self, *args: Any, **arguments: Any) -> str:
-        """Carry out a call; arguments by position are those of *inputs*, in their order."""
+        """Run a call; positional arguments are in the order of *inputs*."""
         given = {**dict(zip(self.inputs, args, strict=False)), **arguments}
         return answer_text(self._tools.call(self.name, given))
 
 
 def _inputs_of(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the properties of a schema as inputs, each with a type and a description."""
+    """Return the properties of a schema as smolagents' inputs, with types and descriptions."""
     required = set(parameters.get("required", ()))
     inputs = {}
     for name, schema in parameters.get("properties", {}).items():

@@ -20,16 +20,16 @@ from recollect.sync.object_home import Home
 KIND: Final = "smolagents"
 BUDGET_TOKENS: Final = 1_000
 HISTORY: Final = 20
-"""So many of the newest messages of its thread a run is shown, unless told otherwise."""
+"""The newest messages of the thread that a run gets by default."""
 
 
 class RecollectConversation:
     """
-    Runs an agent in one thread: `run` in the place of ``agent.run``.
+    Runs an agent in one thread: call `run` instead of ``agent.run``.
 
-    A run is shown the thread, and what bears on its task stands behind the agent's own
+    A run gets the messages of the thread, and the context of its task after the agent's own
     ``instructions``. The task is appended before the run, so that the memory tools can quote it;
-    what tools returned and the answer are appended when it ends.
+    tool results and the answer are appended when it ends.
     """
 
     def __init__(
@@ -43,13 +43,13 @@ class RecollectConversation:
         limit: int = HISTORY,
     ) -> None:
         """
-        Make a conversation with an agent, over an open memory.
+        Create a conversation with an agent, over an open memory.
 
         Args:
-            scope: Whose memory it is.
+            scope: The scope of the thread, and of the recalled context.
             thread: The conversation; it need not exist.
-            budget_tokens: What a run is told of the memory at most.
-            limit: As many of the thread's newest messages a run is shown.
+            budget_tokens: The most tokens of recalled context.
+            limit: The number of newest messages of the thread that a run gets.
         """
         self.agent = agent
         self._home = Home(memory)
@@ -63,19 +63,20 @@ class RecollectConversation:
         Run the agent for *task*, with the *options* of its own ``run``.
 
         Raises:
-            UsageError: *options* has ``stream``, or ``reset``: the thread is what a run goes on
-                with.
+            UsageError: *options* has ``stream`` or ``reset``: a run always ends, and always
+                continues its thread.
         """
         if wrong := {"stream", "reset"}.intersection(options):
             msg = (
-                f"{', '.join(sorted(wrong))}: a run is read to its end, and goes on with its thread"
+                f"run has no option {', '.join(sorted(wrong))}: it returns the final result, and "
+                "continues its thread"
             )
             raise UsageError(msg)
         check_text(task, "a task")
-        history, told = self._home.call(lambda memory: self._read(memory, task))
+        history, context = self._home.call(lambda memory: self._read(memory, task))
         own = self.agent.instructions
         self.agent.memory.steps = [*history]
-        self.agent.instructions = "\n\n".join(part for part in (own, told) if part) or None
+        self.agent.instructions = "\n\n".join(part for part in (own, context) if part) or None
         self._append([("user", task, {"task": task})])
         try:
             result = self.agent.run(task, reset=False, **options)
@@ -87,7 +88,7 @@ class RecollectConversation:
         return result
 
     async def _read(self, memory: Recollect, task: str) -> tuple[list[Any], str]:
-        """Return the steps of the thread so far, and what of the memory bears on *task*."""
+        """Return the steps of the thread so far, and the context of *task*."""
         items = self._items(memory)
         kept = await items.read(self._limit)
         return [_step_of(*each) for each in kept], await items.context(task, self._budget_tokens)
@@ -100,7 +101,7 @@ class RecollectConversation:
 
 
 def _returned(steps: Sequence[Any]) -> list[tuple[Role, str, Json]]:
-    """Return what the tools of a run returned; its answer is no observation."""
+    """Return the tool results of a run, without its final answer."""
     found = (
         str(step.observations)
         for step in steps
@@ -110,7 +111,7 @@ def _returned(steps: Sequence[Any]) -> list[tuple[Role, str, Json]]:
 
 
 def _step_of(message: Message, kept: Json) -> TaskStep | ActionStep:
-    """Return the step of a message, which another framework may have written."""
+    """Return the step of a message, which another framework may have stored."""
     fields: Mapping[str, Any] = kept if isinstance(kept, Mapping) else {}
     if message.role == "user":
         return TaskStep(task=str(fields.get("task", message.text)))

@@ -1,8 +1,8 @@
 """
 Memory for LangChain's agents, as middleware of ``create_agent``.
 
-Put `CompactionMiddleware` first, so that recall sees the talk as the model does. All of them work
-with ``invoke`` and with ``ainvoke``.
+Put `CompactionMiddleware` first, so that recall sees the messages that the model gets. All of them
+work with ``invoke`` and with ``ainvoke``.
 """
 
 from __future__ import annotations

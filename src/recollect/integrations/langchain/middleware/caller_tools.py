@@ -26,9 +26,9 @@ from recollect.sync.object_home import AnyRecollect
 
 class CallersMemoryTools:
     """
-    `MemoryTools` in the scope and thread of the current run.
+    `MemoryTools` in the scope and thread of the current run's caller.
 
-    Over a `Recollect` they work from any thread and loop, like `RecollectStore`.
+    Over a `Recollect` they work from any thread and event loop, like `RecollectStore`.
     """
 
     def __init__(
@@ -48,17 +48,17 @@ class CallersMemoryTools:
 
     @property
     def schemas(self) -> tuple[Tool, ...]:
-        """The tools as a model is offered them; none of their arguments says whose memory."""
+        """The tool definitions for a model; no argument selects the scope or the thread."""
         return tools_of(self.types)
 
     async def _call(self, call: PairCall, name: str, arguments: JsonObject) -> JsonObject:
-        """Carry out a call for whoever runs the agent."""
-        tools = self._present()
+        """Run a tool call in the scope and thread of the current caller."""
+        tools = self._tools_of_caller()
         return await call(tools.call, tools.acall, name, arguments)
 
     call, acall = delegated_pair(_call)
 
-    def _present(self) -> MemoryTools:
+    def _tools_of_caller(self) -> MemoryTools:
         caller = present_caller()
         scope = scope_of(self.scope, caller)
         tools = MemoryTools(

@@ -1,4 +1,4 @@
-"""`CompactionMiddleware`: of a long talk, requests show a summary or nothing, and its end."""
+"""`CompactionMiddleware`: shortens long conversations in an agent's model requests."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from recollect.messages.summarization import INPUT_TOKENS_MAX, OUTPUT_TOKENS_MAX
 from recollect.sync.method_pairs import PairCall, delegated_pair
 
 COMPACTED: Final = "recollect_compacted"
-"""The field of an agent's state that says what of the talk its requests leave out."""
+"""The field of an agent's state that records the cut and the summary."""
 
 
 class CompactedState(AgentState[Any]):
-    """The state of an agent, and what of its talk was compacted."""
+    """The state of an agent, with the recorded compaction."""
 
     recollect_compacted: NotRequired[Annotated[dict[str, str | None] | None, PrivateStateAttr]]
 
@@ -90,10 +90,10 @@ class CompactionMiddleware(RequestMiddleware):
         self, call: PairCall, state: object, runtime: Runtime[Any]
     ) -> dict[str, object] | None:
         """
-        Compact the talk, if it is time.
+        Compact the conversation if a trigger is reached.
 
         Raises:
-            ModelError: The model failed, refused, or its summary was cut off; nothing changed.
+            ModelError: The model failed or refused, or its summary was cut off; nothing changed.
         """
         plan = self._plan(state)
         if plan is None:
@@ -106,7 +106,7 @@ class CompactionMiddleware(RequestMiddleware):
     before_model, abefore_model = delegated_pair(_before_model)
 
     async def _prepared(self, call: PairCall, request: AgentRequest) -> AgentRequest:
-        """Return *request* with the compacted talk."""
+        """Return *request* with the compacted conversation."""
         compaction = compaction_in(request.state)
         if compaction is None:
             return request

@@ -1,4 +1,4 @@
-"""`FormationMiddleware`: each turn of an agent is kept in a thread, and formed when talk pauses."""
+"""`FormationMiddleware`: stores each turn of an agent in a thread, for formation."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class FormationMiddleware(AgentMiddleware[Any, Any, Any]):
     that recall inserted into a message, are never formed.
 
     Args:
-        memory: A `SyncRecollect`, or a `Recollect`; then an agent on its loop is awaited.
+        memory: A `SyncRecollect`, or a `Recollect`; an agent on the latter's loop must be awaited.
         scope: The scope, or a function of the `GraphCaller`; never taken from model output.
         thread: The thread, or a function of the `GraphCaller`; by default the run's ``thread_id``.
         settings: Formation settings of the thread, see `Recollect.append`.
-        debounce: How long formation waits; by default from the settings.
+        debounce: How long formation waits after a message; by default from the settings.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class FormationMiddleware(AgentMiddleware[Any, Any, Any]):
     def _keep_turn(
         self, state: Any, runtime: Runtime[Any]
     ) -> Callable[[Recollect], Awaitable[None]]:
-        """Keep the turn as far as it has come, and let it be formed when talk pauses."""
+        """Store the turn so far, for formation when the conversation pauses."""
         caller: GraphCaller = present_caller(runtime)
         scope = scope_of(self.scope, caller)
         return partial(
@@ -80,7 +80,7 @@ class FormationMiddleware(AgentMiddleware[Any, Any, Any]):
             records=[record_of(keepable(each)) for each in turn_in(state["messages"])],
         )
 
-    # Before the agent the turn is what the person says; after it, all that came of that.
+    # Before the agent runs, the turn is the user's message; afterwards, it is the whole turn.
     before_agent, abefore_agent = prepared_pair(_keep_turn, "before_agent")
     after_agent, aafter_agent = prepared_pair(_keep_turn, "after_agent")
 
@@ -92,6 +92,7 @@ class FormationMiddleware(AgentMiddleware[Any, Any, Any]):
             try:
                 await self._append(memory, scope, thread, batch)
             except ConflictError:
+                # A message of the batch is stored already with another content.
                 for each in batch:
                     await self._append_or_replace(memory, scope, thread, each)
 

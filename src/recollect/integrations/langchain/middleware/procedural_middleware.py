@@ -1,4 +1,4 @@
-"""Procedural memory as middleware: how an agent works, and how such a task was done before."""
+"""Middleware that adds an agent's instructions, and examples of similar tasks, to requests."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from recollect.integrations.langchain.middleware.request_middleware import (
 )
 from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
 from recollect.integrations.langgraph.home_loop import forwarded
+from recollect.integrations.langgraph.procedural_nodes import with_text_after
 from recollect.records import Scope
 from recollect.stores.validation import check_texts
 from recollect.sync.method_pairs import PairCall
@@ -31,13 +32,13 @@ Presentation: TypeAlias = Literal["block", "messages"]
 
 class InstructionsMiddleware(RequestMiddleware):
     """
-    Puts the instructions in force behind an agent's system text, in every request.
+    Appends the current instructions to an agent's system text, in every request.
 
-    They are read for each call, so that a change, or one that was rolled back, counts at once.
+    They are read for each call, so that a change or a rollback takes effect at once.
 
     Args:
-        instructions: Whose; they are read on the loop of their memory.
-        user: Whose overlay comes behind them: a scope, or a function of the `Caller`.
+        instructions: The instructions, read on the event loop of their memory.
+        user: The user whose overlay to add: a scope, or a function of the `GraphCaller`.
     """
 
     def __init__(self, instructions: Instructions, *, user: Whose | None = None) -> None:
@@ -46,9 +47,9 @@ class InstructionsMiddleware(RequestMiddleware):
         self._instructions = forwarded(instructions)
 
     async def _prepared(self, call: PairCall, request: AgentRequest) -> AgentRequest:
-        """Return *request* with the instructions in force."""
+        """Return *request* with the current instructions."""
         read, aread = self._instructions.read, self._instructions.aread
-        return _instructed(request, await call(read, aread, self._user(request)))
+        return _with_instructions(request, await call(read, aread, self._user(request)))
 
     def _user(self, request: AgentRequest) -> Scope | None:
         return None if self.user is None else scope_of(self.user, present_caller(request.runtime))
@@ -56,13 +57,13 @@ class InstructionsMiddleware(RequestMiddleware):
 
 class ExamplesMiddleware(RequestMiddleware):
     """
-    Shows an agent's model the examples that bear most on the person's last message.
+    Shows an agent's model the examples most relevant to the user's last message.
 
-    They stand before that message: as a block of data, or as turns of a person and an
-    assistant. The agent's state is never changed.
+    They precede that message: as a block of data, or as turns of a user and an assistant. The
+    agent's state is never changed.
 
     Args:
-        examples: What to choose from.
+        examples: The examples to select from.
         present: ``"block"`` or ``"messages"``.
         count, budget_tokens, by, diversity, min_score, tags: As for `Examples.select`.
 
@@ -84,7 +85,7 @@ class ExamplesMiddleware(RequestMiddleware):
     ) -> None:
         super().__init__()
         if present not in {"block", "messages"}:
-            msg = f"present={present!r}: examples are shown as 'block' or as 'messages'"
+            msg = f"present={present!r}: show examples as 'block' or as 'messages'"
             raise UsageError(msg)
         self.present = present
         self._examples = forwarded(examples)
@@ -99,13 +100,13 @@ class ExamplesMiddleware(RequestMiddleware):
 
     async def _prepared(self, call: PairCall, request: AgentRequest) -> AgentRequest:
         """Return *request* with the examples for it."""
-        words = _asked(request)
-        if not words:
+        query = _query_in(request)
+        if not query:
             return request
         select, aselect = self._examples.select, self._examples.aselect
-        return self._shown(request, await call(select, aselect, words, **self._options))
+        return self._with_examples(request, await call(select, aselect, query, **self._options))
 
-    def _shown(self, request: AgentRequest, chosen: Selection) -> AgentRequest:
+    def _with_examples(self, request: AgentRequest, chosen: Selection) -> AgentRequest:
         place = asked_in(request.messages)
         if not chosen.examples or place is None:
             return request
@@ -116,21 +117,15 @@ class ExamplesMiddleware(RequestMiddleware):
         return request.override(messages=shown)
 
 
-def _asked(request: AgentRequest) -> str:
+def _query_in(request: AgentRequest) -> str:
     place = asked_in(request.messages)
     return "" if place is None else query_of(request.messages[place])
 
 
-def _instructed(request: AgentRequest, prompt: Prompt) -> AgentRequest:
+def _with_instructions(request: AgentRequest, prompt: Prompt) -> AgentRequest:
     if not prompt.text:
         return request
     own = request.system_message
     if own is None:
         return request.override(system_message=SystemMessage(prompt.text))
-    content = own.content
-    both: object = (
-        f"{content}\n\n{prompt.text}"
-        if isinstance(content, str)
-        else [*content, {"type": "text", "text": prompt.text}]
-    )
-    return request.override(system_message=own.model_copy(update={"content": both}))
+    return request.override(system_message=with_text_after(own, prompt.text))

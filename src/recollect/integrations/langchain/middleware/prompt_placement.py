@@ -1,4 +1,4 @@
-"""Place content that changes per turn as late as possible in a request; pure."""
+"""Place content that changes per turn as late as possible in a request; pure functions."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def query_of(message: BaseMessage) -> str:
 
 def with_block(messages: Sequence[AnyMessage], block: str) -> list[AnyMessage]:
     """
-    Return *messages* with *block* before the words of the last message of a person.
+    Return *messages* with *block* before the text of the user's last message.
 
-    Everything before that message stays as it was, so that a provider's prompt cache serves it;
-    no message is added, as some providers refuse two of one role in a row.
+    Everything before that message is unchanged, so that a provider's prompt cache applies. No
+    message is added, as some providers refuse two messages of one role in a row.
     """
     found = list(messages)
     place = asked_in(found)

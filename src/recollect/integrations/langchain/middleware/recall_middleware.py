@@ -1,4 +1,4 @@
-"""`RecallMiddleware`: each request gets its context, as data, within a budget."""
+"""`RecallMiddleware`: adds the recalled context to each model request, within a token budget."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ class RecallMiddleware(RequestMiddleware):
     """
     Shows an agent's model the context of the user's last message (see `Recollect.context`).
 
-    It precedes the text of that message: the system text and earlier messages stay byte for byte
-    the same, and a second call of the same turn starts like the first, unless the memory has
-    changed. The agent's state is never changed. Messages that the request contains already are not
-    repeated, and a greeting gets the documents alone. No model is called. `context_guide` says to a
-    model how to read and to cite it.
+    The context precedes the text of that message: the system text and earlier messages stay byte
+    for byte the same, and a second call of the same turn starts like the first, unless the memory
+    has changed. The agent's state is never changed. Messages that the request contains already are
+    not repeated, and a greeting gets the documents alone. No model is called. `context_guide`
+    explains to a model how to read and cite the context.
 
     Args:
-        memory: A `SyncRecollect`, or a `Recollect`; then an agent on its loop is awaited.
-        scope: The scope, or a function of the `Caller`; never taken from model output.
-        budget_tokens: Most tokens of the whole text, by *count_tokens*.
-        limit: Most entries, documents included; by default as many as fit.
-        min_score: Only entries of at least so much relevance, as for `Recollect.context`.
+        memory: A `SyncRecollect`, or a `Recollect`; an agent on the latter's loop must be awaited.
+        scope: The scope, or a function of the `GraphCaller`; never taken from model output.
+        budget_tokens: The most tokens of the whole text, by *count_tokens*.
+        limit: The most entries, documents included; by default as many as fit.
+        min_score: The least relevance of an entry, as for `Recollect.context`.
         documents: Types whose documents are always shown: type/type, and those of each speaker.
         where, below: Filters, as for `Recollect.recall`.
         secret: The secret for the text's marker; set it if the calls of one turn may reach
@@ -92,13 +92,13 @@ class RecallMiddleware(RequestMiddleware):
     ) -> None:
         super().__init__()
         if budget_tokens < 1 or (limit is not None and limit < 1):
-            msg = f"budget_tokens={budget_tokens}, limit={limit}: each is at least 1"
+            msg = f"budget_tokens={budget_tokens}, limit={limit}: give at least 1 for each"
             raise UsageError(msg)
         if min_score is not None:
             check_score(min_score)
         self.scope = check_whose(scope)
         self.home = HomeLoop(memory)
-        self._manner = RecallOptions(
+        self._options = RecallOptions(
             budget_tokens=budget_tokens,
             limit=limit,
             min_score=min_score,
@@ -110,22 +110,22 @@ class RecallMiddleware(RequestMiddleware):
         )
 
     async def _prepared(self, call: PairCall, request: AgentRequest) -> AgentRequest:
-        """Return *request* with what is remembered."""
+        """Return *request* with the recalled context."""
         block = await call(self._read_block, self._aread_block, request)
         return request.override(messages=with_block(request.messages, block)) if block else request
 
     def _block_of(self, request: AgentRequest) -> Callable[[Recollect], Awaitable[str]]:
-        """Return what is remembered and bears on *request*, as a block of data."""
+        """Return the context of *request*, as a block of data."""
         scope = scope_of(self.scope, present_caller(request.runtime))
-        return partial(_block, scope=scope, messages=request.messages, manner=self._manner)
+        return partial(_block, scope=scope, messages=request.messages, options=self._options)
 
     _read_block, _aread_block = prepared_pair(_block_of, "_read_block")
 
 
 async def _block(
-    memory: Recollect, *, scope: Scope, messages: Sequence[BaseMessage], manner: RecallOptions
+    memory: Recollect, *, scope: Scope, messages: Sequence[BaseMessage], options: RecallOptions
 ) -> str:
-    """Return the block to show, ``""`` if there is nothing."""
+    """Return the block to show; ``""`` if there is none."""
     place = asked_in(messages)
     if place is None:
         return ""
@@ -133,20 +133,20 @@ async def _block(
         scope,
         query_of(messages[place]),
         recent=[readable(words_of(each))[:TEXT_CHARACTERS_MAX] for each in messages],
-        budget_tokens=manner.budget_tokens,
-        min_score=manner.min_score,
-        profile=manner.documents,
-        below=manner.below,
-        where=manner.where,
-        count_tokens=manner.count,
-        secret=manner.secret,
+        budget_tokens=options.budget_tokens,
+        min_score=options.min_score,
+        profile=options.documents,
+        below=options.below,
+        where=options.where,
+        count_tokens=options.count,
+        secret=options.secret,
     )
-    return text_within(context, manner)
+    return text_within(context, options)
 
 
-def text_within(context: Context, manner: RecallOptions) -> str:
-    """Return the text of *context* with no more than the most entries, documents included."""
-    if manner.limit is None or len(context.profile) + len(context.entries) <= manner.limit:
+def text_within(context: Context, options: RecallOptions) -> str:
+    """Return the text of *context* within the limit of entries, documents included."""
+    if options.limit is None or len(context.profile) + len(context.entries) <= options.limit:
         return context.text
-    documents = context.profile[: manner.limit]
-    return rendered(documents, context.entries[: manner.limit - len(documents)], manner.secret)
+    documents = context.profile[: options.limit]
+    return rendered(documents, context.entries[: options.limit - len(documents)], options.secret)

@@ -15,7 +15,7 @@ AgentResponse: TypeAlias = ModelResponse[Any]
 
 
 class RequestMiddleware(AgentMiddleware[Any, Any, Any], ABC):
-    """Calls the model with a request that `_prepared` has changed; the state stays as it is."""
+    """Calls the model with the request that `_prepared` returns; the agent's state stays."""
 
     def wrap_model_call(
         self,
@@ -35,10 +35,10 @@ class RequestMiddleware(AgentMiddleware[Any, Any, Any], ABC):
 
     @abstractmethod
     async def _prepared(self, call: PairCall, request: AgentRequest) -> AgentRequest:
-        """Return the request that the model is called with; pairs are called by *call*."""
+        """Return the changed request; *call* runs the sync or async method of a pair."""
 
     async def _prepare(self, call: PairCall, request: AgentRequest) -> AgentRequest:
-        """Return the request that the model is called with."""
+        """Return the request to call the model with."""
         return await self._prepared(call, request)
 
     prepare, aprepare = delegated_pair(_prepare)
