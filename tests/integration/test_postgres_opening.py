@@ -205,6 +205,40 @@ def test_two_migrations_at_once_make_one_schema(new_url: str) -> None:
         assert [] == differences(connection)
 
 
+def chosen_partitions(server: PostgresServer, number: int) -> None:
+    """Have the database ``fresh`` say how many partitions its tables are to have."""
+    server.execute(f"ALTER DATABASE fresh SET recollect.partitions = '{number}'")
+
+
+def test_the_database_says_how_many_partitions(server: PostgresServer, new_url: str) -> None:
+    """The number of its first opening stays; a table that lost one of them is noticed."""
+    chosen_partitions(server, 3)
+    asyncio.run(PostgresStore(new_url).aclose())
+    chosen_partitions(server, 5)
+    asyncio.run(PostgresStore(new_url).aclose())
+
+    with connect(location_of(new_url)) as connection:
+        found = connection.execute(
+            "SELECT DISTINCT count(*) FROM pg_inherits"
+            " WHERE inhparent IN (SELECT oid FROM pg_class WHERE relkind = 'p'"
+            " AND relnamespace = 'recollect'::regnamespace) GROUP BY inhparent"
+        ).fetchall()
+        assert [(3,)] == found
+        assert [] == differences(connection)
+        connection.execute("DROP TABLE recollect.message_2")
+        assert "missing: partitions message complete" in differences(connection)
+
+
+def test_a_number_of_partitions_that_cannot_be_is_refused(
+    server: PostgresServer, new_url: str
+) -> None:
+    """The number is said, and nothing is made."""
+    chosen_partitions(server, 0)
+
+    with pytest.raises(UsageError, match=r"recollect\.partitions is 0, which must be 1 to 1024"):
+        PostgresStore(new_url)
+
+
 def test_another_schema_of_the_name_is_left_alone(new_url: str) -> None:
     """A schema that is not ours is not touched."""
     with psycopg.connect(new_url) as connection:

@@ -270,19 +270,26 @@ CREATE INDEX receipt_time ON recollect.receipt (erased_at, id);
 
 CREATE INDEX receipt_unclean ON recollect.receipt (erased_at, id) WHERE clean_at IS NULL;
 
+-- How many partitions each of these tables has is settled here: 8, or what the database says by
+-- ALTER DATABASE … SET recollect.partitions.
 DO $$
 DECLARE
+    modulus integer := coalesce(nullif(current_setting('recollect.partitions', true), ''), '8');
     parted text;
 BEGIN
+    IF modulus NOT BETWEEN 1 AND 1024 THEN
+        RAISE EXCEPTION 'recollect.partitions is %, which must be 1 to 1024', modulus
+        USING ERRCODE = 'invalid_parameter_value';
+    END IF;
     FOREACH parted IN ARRAY ARRAY[
         'thread', 'message', 'memory', 'revision', 'evidence', 'vector', 'embedded', 'tombstone',
         'idempotency', 'formation', 'side_record'
     ] LOOP
-        FOR remainder IN 0..7 LOOP
+        FOR remainder IN 0..modulus - 1 LOOP
             EXECUTE format(
                 'CREATE TABLE recollect.%I PARTITION OF recollect.%I'
-                ' FOR VALUES WITH (MODULUS 8, REMAINDER %s)',
-                parted || '_' || remainder, parted, remainder
+                ' FOR VALUES WITH (MODULUS %s, REMAINDER %s)',
+                parted || '_' || remainder, parted, modulus, remainder
             );
         END LOOP;
         EXECUTE format(

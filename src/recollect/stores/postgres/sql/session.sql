@@ -122,9 +122,19 @@ SELECT line FROM (
     FROM pg_constraint AS k JOIN pg_class AS c ON c.oid = k.conrelid
     WHERE c.relnamespace = 'recollect'::regnamespace AND k.contype = 'c' AND NOT c.relispartition
     UNION ALL
-    SELECT format('partitions %s %s', p.relname, count(*))
+    -- Each table has as many as its first partition says that there are.
+    SELECT format(
+        'partitions %s %s',
+        p.relname,
+        CASE count(*)
+            WHEN min(substring(pg_get_expr(c.relpartbound, c.oid) FROM 'modulus (\d+)')::integer)
+            THEN 'complete'
+            ELSE count(*)::text
+        END
+    )
     FROM pg_inherits AS i
     JOIN pg_class AS p ON p.oid = i.inhparent
+    JOIN pg_class AS c ON c.oid = i.inhrelid
     WHERE p.relnamespace = 'recollect'::regnamespace AND p.relkind = 'p'
     GROUP BY p.relname
     UNION ALL
