@@ -21,8 +21,7 @@ from recollect.memory.facade import Recollect
 from recollect.records import NewMessage, Scope
 from recollect.stores.locator import open_store
 from recollect.stores.plans.due_times import Debounce
-from recollect.stores.postgres.migrations import STEPS
-from recollect.stores.postgres.statements import SESSION
+from recollect.stores.postgres.migrations import migrate
 from recollect.stores.system_clock import timer_s
 from recollect.testing.postgres_server import PostgresServer, open_server
 
@@ -72,26 +71,11 @@ class PartitionReport:
         return {"rows": [asdict(row) for row in self.rows]}
 
 
-def plain_schema(text: str) -> str:
-    """
-    Return the first migration step without its partitions.
-
-    >>> plain_schema("TABLE a (b int) PARTITION BY HASH (scope_id); x FOR remainder y END LOOP; z")
-    'TABLE a (b int); x  z'
-    """
-    head, _, rest = text.replace(" PARTITION BY HASH (scope_id)", "").partition("FOR remainder")
-    return head + rest.partition("END LOOP;")[2]
-
-
 def make_schema(url: str, partitions: int) -> None:
     """Create our schema in an empty database, with so many partitions."""
-    (number,) = STEPS.pre
-    text = STEPS.pre[number]
-    with psycopg.connect(url) as connection:
-        chosen = (str(partitions or 1),)
-        connection.execute("SELECT set_config('recollect.partitions', %s, true)", chosen)
-        connection.execute((text if partitions else plain_schema(text)).encode())
-        connection.execute(SESSION["set_version"], (number, 0))
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"SET recollect.partitions = {int(partitions)}")
+        migrate(connection, url)
 
 
 async def measure(

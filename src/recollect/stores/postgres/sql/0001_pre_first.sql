@@ -1,6 +1,7 @@
--- The first schema. Everything that hangs on a scope leads with scope_id and is partitioned by
--- its hash, so that one scope is one range of one partition of every table and index. Texts that
--- are compared or ordered are in byte order, which is the order of code points in UTF-8.
+-- The first schema. Everything that hangs on a scope leads with scope_id, so that one scope is one
+-- range of every table and index. Where the setting recollect.partitions is 0, as it is by default,
+-- these tables are made without their PARTITION BY. Texts that are compared or ordered are in byte
+-- order, which is the order of code points in UTF-8.
 
 -- A second wall stands behind the predicates of the statements: as recollect_app, which owns
 -- nothing, a transaction sees only what it says that it works on, by settings that end with it:
@@ -270,17 +271,11 @@ CREATE INDEX receipt_time ON recollect.receipt (erased_at, id);
 
 CREATE INDEX receipt_unclean ON recollect.receipt (erased_at, id) WHERE clean_at IS NULL;
 
--- How many partitions each of these tables has is settled here: 8, or what the database says by
--- ALTER DATABASE … SET recollect.partitions.
 DO $$
 DECLARE
-    modulus integer := coalesce(nullif(current_setting('recollect.partitions', true), ''), '8');
+    modulus integer := coalesce(nullif(current_setting('recollect.partitions', true), ''), '0');
     parted text;
 BEGIN
-    IF modulus NOT BETWEEN 1 AND 1024 THEN
-        RAISE EXCEPTION 'recollect.partitions is %, which must be 1 to 1024', modulus
-        USING ERRCODE = 'invalid_parameter_value';
-    END IF;
     FOREACH parted IN ARRAY ARRAY[
         'thread', 'message', 'memory', 'revision', 'evidence', 'vector', 'embedded', 'tombstone',
         'idempotency', 'formation', 'side_record'
