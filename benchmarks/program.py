@@ -20,6 +20,7 @@ from benchmarks.commands.langgraph import langgraph
 from benchmarks.commands.large_scopes import large_bench
 from benchmarks.commands.nodes import nodes_bench
 from benchmarks.commands.outside_vectors import outside_bench
+from benchmarks.commands.partitions import partitions_bench
 from benchmarks.commands.peers import peers_bench
 from benchmarks.commands.readers import readers_bench
 from benchmarks.commands.replay import replay_bench
@@ -564,6 +565,7 @@ for _command in (
     large_bench,
     nodes_bench,
     outside_bench,
+    partitions_bench,
     peers_bench,
     reembed_bench,
     service,

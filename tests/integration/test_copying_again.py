@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -340,3 +341,122 @@ async def test_what_is_noted_names_nobody_and_is_not_copied_on(
     assert [2, 1] == [len(notes), len(await destination.archive(NOTES))]
     told = re.sub("[0-9a-f]{16,}", "", json.dumps(notes))  # a digest may spell a name by chance
     assert not any(word in told for word in ("ada", "bob", CANARY))
+
+
+async def scopes_of(store: Store) -> list[Scope]:
+    """Return the scopes of people in a store."""
+    return list((await store.scopes(prefix=("users",))).rows)
+
+
+async def test_one_scope_is_copied_beside_others(source: Store, destination: Stopping) -> None:
+    """Only it is brought over and up to date; who lives at the destination stays."""
+    await tell(destination, EVE, "m1")
+
+    first = await copy_store(source, destination, scope=ADA)
+    await tell(source, ADA, "m3")
+    again = await copy_store(source, destination, scope=ADA)
+
+    assert (True, 1, True, 1) == (
+        first.is_verified,
+        first.scopes,
+        again.is_verified,
+        again.scopes,
+    )
+    assert [ADA, EVE] == await scopes_of(destination)
+    assert await source.archive(ADA) == await destination.archive(ADA)
+
+
+async def test_each_scope_that_was_copied_alone_is_still_known(
+    source: Store, destination: Stopping
+) -> None:
+    """The copy of another one does not make the first a stranger."""
+    await copy_store(source, destination, scope=ADA)
+    await copy_store(source, destination, scope=BOB)
+    await source.erase(ADA, EraseMessages(thread="talk", messages=["m1"]))
+
+    done = await copy_store(source, destination, scope=ADA)
+
+    assert done.is_verified
+    assert await source.archive(ADA) == await destination.archive(ADA)
+    assert 2 == len((await destination.messages(BOB, "talk")).rows)
+
+
+async def test_what_a_source_erased_after_a_move_lives_on(
+    source: Store, destination: Stopping
+) -> None:
+    """Its ledger is not taken over with another scope: Ada moved, and was erased where she was."""
+    await copy_store(source, destination, scope=ADA)
+    await source.erase(ADA, EraseScope())
+
+    await copy_store(source, destination, scope=BOB)
+
+    assert [] == list(await destination.ledger())
+    assert [ADA, BOB] == await scopes_of(destination)
+
+
+async def test_a_scope_that_the_source_has_no_more_goes_and_is_forgotten(
+    source: Store, destination: Stopping
+) -> None:
+    """It was copied alone, erased at the source, copied again, and may then be somebody else's."""
+    await copy_store(source, destination, scope=ADA)
+    await source.erase(ADA, EraseScope())
+
+    done = await copy_store(source, destination, scope=ADA)
+    await tell(destination, ADA, "of another source")
+    later = await copy_store(source, destination, scope=ADA)
+
+    assert done.is_verified
+    assert later.is_verified
+    assert 1 == len((await destination.messages(ADA, "talk")).rows)
+
+
+@pytest.mark.parametrize("calls", range(5))
+async def test_a_copy_of_one_scope_that_was_killed_is_continued(
+    source: Store, destination: Stopping, calls: int
+) -> None:
+    """At whichever write it stops, the next run ends it, and nothing is there twice."""
+    await tell(destination, EVE, "m1")
+    destination.calls = calls
+    with suppress(StoppedError):
+        await copy_store(source, destination, scope=ADA)
+    destination.calls = 10**9
+
+    assert (await copy_store(source, destination, scope=ADA)).is_verified
+    assert await source.archive(ADA) == await destination.archive(ADA)
+    assert 1 == len((await destination.messages(EVE, "talk")).rows)
+
+
+async def test_one_scope_is_not_copied_into_a_store_that_is_being_filled(
+    source: Store, destination: Stopping
+) -> None:
+    """A copy of a whole store takes all that is there for its own."""
+    destination.calls = 2
+    with pytest.raises(StoppedError):
+        await copy_store(source, destination)
+    destination.calls = 10**9
+    async with InProcessStore() as other:
+        await tell(other, EVE, "m1")
+
+        with pytest.raises(ConflictError, match="being filled from another source"):
+            await copy_store(other, destination, scope=EVE)
+
+
+async def test_one_scope_is_copied_while_it_is_used(
+    source: Store, destination: Stopping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Messages arrive during the first pass; the copy ends with all of them."""
+    archive, late = source.archive, iter(("m3", "m4"))
+
+    async def used(scope: Scope) -> list[JsonObject]:
+        found = await archive(scope)
+        if name := next(late, None):
+            await tell(source, ADA, name)
+        return list(found)
+
+    monkeypatch.setattr(source, "archive", used)
+
+    done = await copy_store(source, destination, scope=ADA)
+
+    assert done.is_verified
+    assert done.passes > 1
+    assert 4 == len((await destination.messages(ADA, "talk")).rows)

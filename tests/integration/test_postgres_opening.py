@@ -21,6 +21,7 @@ from recollect.errors import (
 )
 from recollect.records import NewMessage
 from recollect.stores.locator import finish_upgrade, open_store
+from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.postgres import bootstrap as opening
 from recollect.stores.postgres import connections, migrations
 from recollect.stores.postgres.connections import connect
@@ -28,6 +29,7 @@ from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.migrations import STEPS, differences, migrate, schema_version
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.store import PostgresStore
+from recollect.stores.postgres.transaction import Connection
 from recollect.stores.postgres.unit_runner import TRIES_MAX
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.testing.postgres_server import (
@@ -203,6 +205,66 @@ def test_two_migrations_at_once_make_one_schema(new_url: str) -> None:
     assert [] == failed
     with connect(location_of(new_url)) as connection:
         assert [] == differences(connection)
+
+
+def choose_partitions(server: PostgresServer, number: str) -> None:
+    """Have the database ``fresh`` say how many partitions its tables are to have."""
+    server.execute(f"ALTER DATABASE fresh SET recollect.partitions = '{number}'")
+
+
+def partition_counts(connection: Connection) -> set[int]:
+    """Return how many partitions the tables of scopes have."""
+    found = connection.execute(
+        "SELECT count(c.oid) FROM pg_class AS p LEFT JOIN pg_inherits AS i ON i.inhparent = p.oid"
+        " LEFT JOIN pg_class AS c ON c.oid = i.inhrelid AND c.relispartition"
+        " WHERE p.relnamespace = 'recollect'::regnamespace AND NOT p.relispartition"
+        " AND p.relname IN ('message', 'memory', 'vector') GROUP BY p.oid"
+    )
+    return {count for (count,) in found.fetchall()}
+
+
+def test_tables_are_plain_unless_the_database_says_otherwise(new_url: str) -> None:
+    """Most stores are small, and each statement pays for partitions."""
+    asyncio.run(PostgresStore(new_url).aclose())
+
+    with connect(location_of(new_url)) as connection:
+        assert {0} == partition_counts(connection)
+        assert [] == differences(connection)
+
+
+def test_the_database_says_how_many_partitions(server: PostgresServer, new_url: str) -> None:
+    """The number of its first opening stays, all is kept there, and a lost one is noticed."""
+    choose_partitions(server, "3")
+
+    async def use() -> list[str]:
+        async with PostgresStore(new_url) as store:
+            for number in range(20):
+                await store.append(("users", str(number)), "talk", [HELLO])
+            await store.erase(("users", "0"), EraseScope())
+            assert await store.clean()
+            return [scope[1] for scope in (await store.scopes()).rows]
+
+    names = asyncio.run(use())
+    choose_partitions(server, "5")
+    asyncio.run(PostgresStore(new_url).aclose())
+
+    assert sorted(str(number) for number in range(1, 20)) == names
+    with connect(location_of(new_url)) as connection:
+        assert {3} == partition_counts(connection)
+        assert [] == differences(connection)
+        connection.execute("DROP TABLE recollect.message_2")
+        assert ["unexpected: partitions of message: 2"] == differences(connection)
+
+
+@pytest.mark.parametrize("number", ["-1", "1025", "many"])
+def test_a_number_of_partitions_that_cannot_be_is_refused(
+    server: PostgresServer, new_url: str, number: str
+) -> None:
+    """The number is said, and nothing is made."""
+    choose_partitions(server, number)
+
+    with pytest.raises(UsageError, match=f"recollect.partitions is '{number}': set it to"):
+        PostgresStore(new_url)
 
 
 def test_another_schema_of_the_name_is_left_alone(new_url: str) -> None:

@@ -54,6 +54,18 @@ def test_a_move_by_two_copies_takes_along_what_happened_between(tmp_path: Path) 
     assert "was written or erased at the destination since it was copied there" in refused.stderr
 
 
+def test_one_scope_is_copied(tmp_path: Path) -> None:
+    """The other one stays where it is."""
+    store, other = filled(tmp_path), str(tmp_path / "two.db")
+    invoke("import", str(tmp_path / "chat.json"), "--store", store, "--scope", "users/bob")
+
+    result = invoke("copy", "--from", store, "--to", other, "--scope", "users/bob")
+    left = json.loads(invoke("threads", "--store", other).stdout)
+
+    assert (0, 1) == (result.exit_code, json.loads(result.stdout)["scopes"])
+    assert [] == left["threads"]
+
+
 def test_a_copy_onto_itself_is_refused(tmp_path: Path) -> None:
     """By whatever path it is named."""
     store = filled(tmp_path)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from typing import Final
@@ -24,6 +25,9 @@ _OWN: Final = frozenset({MARK, NOTES, OUTSIDE_SCOPE})
 """Scopes with a store's internal data: of copies into it, and of external vector stores."""
 _MARK_KIND: Final = "Copy"
 _WRITING: Final = "being written"
+_BEING_FILLED: Final = (
+    "the destination is being filled from another source: finish that copy, or name an empty store"
+)
 
 
 async def mark_destination(destination: Store, name: str) -> bool:
@@ -39,11 +43,7 @@ async def mark_destination(destination: Store, name: str) -> bool:
     there = await destination.side_record(MARK, _MARK_KIND, "source")
     if there is not None:
         if there.value != mark.value:
-            msg = (
-                "the destination is being filled from another source: finish that copy, or name "
-                "an empty store"
-            )
-            raise ConflictError(msg)
+            raise ConflictError(_BEING_FILLED)
         return True
     if (await destination.scopes(limit=1)).rows:
         return False
@@ -51,13 +51,25 @@ async def mark_destination(destination: Store, name: str) -> bool:
     return True
 
 
+async def check_unmarked(destination: Store) -> None:
+    """
+    Check that no copy of a whole store is filling *destination*.
+
+    Raises:
+        ConflictError: One is, and would take what others write there for its own.
+    """
+    if await destination.side_record(MARK, _MARK_KIND, "source"):
+        raise ConflictError(_BEING_FILLED)
+
+
 def _named(name: str) -> str:
     return blake2b(name.encode(), digest_size=16).hexdigest()
 
 
-async def each_scope(store: Store) -> AsyncIterator[Scope]:
-    """Yield every scope that holds data, in order, except a store's internal ones."""
-    async for scope in each_row(lambda cursor: store.scopes(cursor=cursor, limit=PAGE_ROWS_MAX)):
+async def each_scope(store: Store, prefix: Scope = ()) -> AsyncIterator[Scope]:
+    """Yield each scope in and below *prefix* with data, in order, except the store's own."""
+    pages = partial(store.scopes, prefix=prefix, limit=PAGE_ROWS_MAX)
+    async for scope in each_row(lambda cursor: pages(cursor=cursor)):
         if scope not in _OWN:
             yield scope
 
@@ -108,9 +120,16 @@ class Notes:
 
     async def drop_others(self) -> None:
         """Drop the records of scopes that the last pass did not find in the source."""
-        gone = self.noted.keys() - self.found
+        await self._drop(self.noted.keys() - self.found)
+
+    async def drop(self, scopes: Iterable[Scope]) -> None:
+        """Drop the records of those of *scopes* that the last pass did not find in the source."""
+        places = {self._place(each) for each in scopes}
+        await self._drop((places & self.noted.keys()) - self.found.keys())
+
+    async def _drop(self, gone: Collection[str]) -> None:
         await self._write([DeleteSideRecord(kind=self.source, key=at) for at in gone])
-        self.noted = dict(self.found)
+        self.noted = {at: held for at, held in self.noted.items() if at not in gone}
 
     def _put(self, place: str, held: str) -> PutSideRecord:
         return PutSideRecord(kind=self.source, key=place, value={"holds": held})

@@ -10,7 +10,14 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from recollect.errors import ConflictError, StoreCorruptError, StoreError, UsageError
-from recollect.lifecycle.copy_journal import MARK, Notes, each_scope, mark_destination, read_notes
+from recollect.lifecycle.copy_journal import (
+    MARK,
+    Notes,
+    check_unmarked,
+    each_scope,
+    mark_destination,
+    read_notes,
+)
 from recollect.lifecycle.erased_records import Doomed, Erasures, ScopeErasures, note_erased
 from recollect.observability.logs import package_logger, summary_of
 from recollect.records import JsonObject, Scope
@@ -66,6 +73,8 @@ class _Copying:
 
     source: Store
     destination: Store
+    prefix: Scope
+    """The scopes from here down are copied; all, if it is empty."""
     notes: Notes
     owns: bool
     """Whether everything in the destination came from the source."""
@@ -80,6 +89,8 @@ class _Copying:
     passes: int = 0
     behind: int = 0
     scopes: int = 0
+    gone: set[Scope] = field(default_factory=set)
+    """Scopes that a pass found at the destination and not at the source."""
     digests: tuple[Digest, Digest] = field(default_factory=lambda: (Digest(), Digest()))
 
     async def run_pass(self, since: Sequence[LedgerEntry]) -> None:
@@ -100,16 +111,43 @@ class _Copying:
 
     async def _compare(self, since: Sequence[LedgerEntry]) -> None:
         seen: set[Scope] = set()
-        async with aclosing(_read_ahead(self.source, self.destination)) as reading:
+        async with aclosing(self._read_ahead()) as reading:
             async for scope, (wanted, there) in reading:
                 seen.add(scope)
                 self.scopes += 1
                 await self._copy_scope(scope, wanted, there)
                 self.progress(self.passes, self.scopes, self.written)
-        async for scope in each_scope(self.destination):
+        async for scope in each_scope(self.destination, self.prefix):
             if scope not in seen:
+                self.gone.add(scope)
                 await self._follow(scope, since)
-        await self._carry_keys(None)
+        if not self.prefix:
+            await self._carry_keys(None)
+
+    async def _read_ahead(self) -> AsyncGenerator[tuple[Scope, _Archives]]:
+        """Yield each scope of the source as both hold it; the next is read while one is used."""
+        one, other = self.source, self.destination
+        ahead: tuple[Scope, asyncio.Task[_Archives]] | None = None
+        try:
+            async for scope in each_scope(one, self.prefix):
+                reading = asyncio.create_task(_both_archives(one, other, scope))
+                ready, ahead = ahead, (scope, reading)
+                if ready is not None:
+                    yield ready[0], await ready[1]
+            if ahead is not None:
+                yield ahead[0], await ahead[1]
+        finally:
+            if ahead is not None:
+                ahead[1].cancel()
+                await asyncio.gather(ahead[1], return_exceptions=True)
+
+    async def finish(self) -> None:
+        """Forget scopes that the source no longer has, and that an empty store was being filled."""
+        if self.prefix:
+            await self.notes.drop(self.gone)
+            return
+        await self.notes.drop_others()
+        await self.destination.vacate(MARK)
 
     async def _carry_keys(self, scope: Scope | None) -> None:
         if self.carries_keys and (requests := await self.source.requests(scope)):
@@ -198,6 +236,7 @@ async def copy_store(
     source: Store,
     destination: Store,
     *,
+    scope: Scope = (),
     replace: bool = False,
     restore_erased: bool = False,
     progress: CopyProgress = lambda *_: None,
@@ -215,6 +254,8 @@ async def copy_store(
     each twice, and two digests per scope.
 
     Args:
+        scope: Copy this scope and those below it only. The erase ledger is then not copied, because
+            its entries name no scope and would be taken for erases of other scopes that live here.
         replace: Replace other data, scope by scope, in a destination that was not empty or was used
             since; erases of the source are applied. Scopes that the source does not have, and that
             did not come from it, are left alone.
@@ -232,7 +273,7 @@ async def copy_store(
         raise UsageError(msg)
     was_empty = not (await destination.scopes(limit=1)).rows
     carries_keys = await _share_secret(source, destination, was_empty=was_empty)
-    copying = await _begun(source, destination, progress, replaces=replace)
+    copying = await _begun(source, destination, progress, scope=scope, replaces=replace)
     copying.carries_keys = carries_keys
     if not restore_erased:
         copying.erased = Erasures(await unknown_erases(destination, await source.ledger()))
@@ -240,15 +281,15 @@ async def copy_store(
     erases = 0
     while copying.passes < max(1, passes_max):
         # Read before the pass, which then cannot copy any data that these erases name.
-        since = [each for each in await source.ledger() if each.id not in known]
+        ledger = [] if scope else await source.ledger()
+        since = [each for each in ledger if each.id not in known]
         await copying.run_pass(since)
         # Only an empty store in its first pass cannot have held bytes of the erased data.
         never_here = was_empty and copying.passes == 1
         erases += await destination.adopt(since, unclean=not never_here)
         known |= {each.id for each in since}
         if not copying.behind:
-            await copying.notes.drop_others()
-            await destination.vacate(MARK)
+            await copying.finish()
             break
     await try_clean(destination)
     return Copied(
@@ -264,14 +305,17 @@ async def copy_store(
 
 
 async def _begun(
-    source: Store, destination: Store, progress: CopyProgress, *, replaces: bool
+    source: Store, destination: Store, progress: CopyProgress, *, scope: Scope, replaces: bool
 ) -> _Copying:
-    """Return a run of a copy; mark an empty destination as being filled."""
+    """Return a run of a copy; mark an empty destination of a whole store as being filled."""
     name = await source.digest_of("source of copies")
+    if scope:
+        await check_unmarked(destination)
     return _Copying(
         source=source,
         destination=destination,
-        owns=await mark_destination(destination, name),
+        prefix=scope,
+        owns=False if scope else await mark_destination(destination, name),
         notes=await read_notes(destination, name),
         replaces=replaces,
         progress=progress,
@@ -290,22 +334,6 @@ async def unknown_erases(store: Store, known: Iterable[LedgerEntry]) -> list[Led
     """Return the entries of *store*'s erase ledger that are not among *known*."""
     ids = {each.id for each in known}
     return [each for each in await store.ledger() if each.id not in ids]
-
-
-async def _read_ahead(one: Store, other: Store) -> AsyncGenerator[tuple[Scope, _Archives]]:
-    """Yield each scope of *one* as both stores hold it; read the next one meanwhile."""
-    ahead: tuple[Scope, asyncio.Task[_Archives]] | None = None
-    try:
-        async for scope in each_scope(one):
-            ready, ahead = ahead, (scope, asyncio.create_task(_both_archives(one, other, scope)))
-            if ready is not None:
-                yield ready[0], await ready[1]
-        if ahead is not None:
-            yield ahead[0], await ahead[1]
-    finally:
-        if ahead is not None:  # the caller stopped early: leave no task behind
-            ahead[1].cancel()
-            await asyncio.gather(ahead[1], return_exceptions=True)
 
 
 async def _both_archives(one: Store, other: Store, scope: Scope) -> _Archives:

@@ -89,12 +89,16 @@ class PostgresServer:
             stderr=subprocess.STDOUT,
         )
 
+    @property
+    def pid(self) -> int:
+        """Return the process id of the running server."""
+        return int((self._data / "postmaster.pid").read_text("utf-8").splitlines()[0])
+
     def _guard(self) -> None:
         """Make the server end with this process, however that ends."""
-        lines = (self._data / "postmaster.pid").read_text("utf-8").splitlines()
         # The shell reads from a pipe that only this process holds open: when the process ends,
         # however it does, the read returns and the server is interrupted.
-        watch = ["sh", "-c", 'read -r _; kill -INT "$0"', lines[0]]
+        watch = ["sh", "-c", 'read -r _; kill -INT "$0"', str(self.pid)]
         self._watch = subprocess.Popen(watch, stdin=subprocess.PIPE)  # noqa: S603 - as above
 
     def _unguard(self) -> None:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from recollect.cli.options import json_option, wants_json
+from recollect.cli.options import json_option, scope_from, wants_json
 from recollect.cli.output import counted, print_json, progress_bar
 from recollect.cli.store_choice import run, store_file, without_password
 from recollect.errors import EXIT_STATUS, NotFoundError, UsageError
-from recollect.records import Json
+from recollect.records import Json, Scope
 
 if TYPE_CHECKING:
     from recollect.lifecycle.store_copy import Copied
@@ -20,12 +20,14 @@ _EXAMPLE: Final = """
 Examples:
   recollect copy --from recollect.db --to postgresql://me@localhost/memory
   recollect copy --from postgresql://me@localhost/memory --to copy.db
+  recollect copy --from postgresql://a/memory --to postgresql://b/memory --scope users/ada
 """
 
 
 @click.command("copy", epilog=_EXAMPLE, short_help="Copy a store into another, verified.")
 @click.option("--from", "source", metavar="URL", required=True, help="The store to read.")
 @click.option("--to", "destination", metavar="URL", required=True, help="The store to fill.")
+@click.option("--scope", "written", metavar="PATH", help="Copy this scope and those below only.")
 @click.option("--replace", is_flag=True, help="Replace different records at the destination.")
 @click.option(
     "--restore-erased", is_flag=True, help="Also copy data that was erased at the destination."
@@ -34,18 +36,24 @@ Examples:
 def copy(
     source: str,
     destination: str,
+    written: str | None,
     replace: bool,  # noqa: FBT001
     restore_erased: bool,  # noqa: FBT001
     as_json: bool | None,  # noqa: FBT001
 ) -> None:
     """
-    Copy a whole store into another; run it again to continue, or to update the copy.
+    Copy a store, or one scope, into another; run it again to continue, or to update the copy.
 
     The source may be in use: it is read until nothing has changed. At the end counts and digests of
     both stores are compared; the exit status is 1 if the source is still changing.
     """
     check_addresses(source, destination)
-    done = run(lambda: _copy(source, destination, replace=replace, restore_erased=restore_erased))
+    scope = scope_from(written, ()) if written else ()
+    done = run(
+        lambda: _copy(
+            source, destination, scope=scope, replace=replace, restore_erased=restore_erased
+        )
+    )
     if wants_json(as_json):
         print_json(copied_record(done))
     else:
@@ -65,7 +73,9 @@ def check_addresses(source: str, destination: str) -> None:
         raise NotFoundError(msg)
 
 
-async def _copy(source: str, destination: str, *, replace: bool, restore_erased: bool) -> Copied:
+async def _copy(
+    source: str, destination: str, *, scope: Scope, replace: bool, restore_erased: bool
+) -> Copied:
     from recollect.lifecycle.store_copy import copy_store
     from recollect.stores.locator import open_store
 
@@ -74,6 +84,7 @@ async def _copy(source: str, destination: str, *, replace: bool, restore_erased:
             return await copy_store(
                 one,
                 other,
+                scope=scope,
                 replace=replace,
                 restore_erased=restore_erased,
                 progress=lambda passes, scopes, written: bar.update(

@@ -16,13 +16,16 @@ from typing import Any, Final, LiteralString
 
 import psycopg
 
-from recollect.errors import StoreCorruptError, StoreVersionError
+from recollect.errors import StoreCorruptError, StoreVersionError, UsageError
 from recollect.stores.postgres.driver_errors import AGAIN, LOG
 from recollect.stores.postgres.statements import PACKAGE, SESSION
 from recollect.stores.postgres.transaction import Connection
 from recollect.stores.statements import file_names, read_text
 
 _STEP: Final = re.compile(r"(\d{4})_(pre|post)_\w+\.sql")
+
+PARTITIONS_MAX: Final = 1_024
+_PARTED: Final = " PARTITION BY HASH (scope_id)"
 
 TRIES_MAX: Final = 5
 """So often a migration is begun that others, at work in the same tables, stand in the way of."""
@@ -121,9 +124,10 @@ def _migrate_once(connection: Connection, name: str, *, post: bool, steps: Steps
     with transaction(connection):
         connection.execute(SESSION["lock_schema"])
         found = schema_version(connection, name, steps)
+        is_plain = not _partitions(connection, name)
         for number, text in sorted(steps.pre.items()):
             if number > found.version:
-                connection.execute(text)
+                connection.execute(text.replace(_PARTED, "") if is_plain else text)
         version = max(found.version, steps.version)
         requires = max(found.requires, *steps.post, 0) if post else found.requires
         for number, text in sorted(steps.post.items()):
@@ -132,6 +136,23 @@ def _migrate_once(connection: Connection, name: str, *, post: bool, steps: Steps
         connection.execute(SESSION["set_version"], (version, requires))
         if version == steps.version:
             check_schema(connection, name, steps)
+
+
+def _partitions(connection: Connection, name: str) -> int:
+    """
+    Return how many partitions the database's settings give to new tables; 0 are plain tables.
+
+    Raises:
+        UsageError: They give no such number.
+    """
+    (chosen,) = _one(connection, "partitions")
+    if not chosen.isdecimal() or int(chosen) > PARTITIONS_MAX:
+        msg = (
+            f"{name}: the setting recollect.partitions is {chosen!r}: set it to a number up to "
+            f"{PARTITIONS_MAX}, or reset it (ALTER DATABASE … RESET recollect.partitions)"
+        )
+        raise UsageError(msg)
+    return int(chosen)
 
 
 def check_schema(connection: Connection, name: str, steps: Steps = STEPS) -> None:

@@ -1,6 +1,7 @@
--- The first schema. Everything that hangs on a scope leads with scope_id and is partitioned by
--- its hash, so that one scope is one range of one partition of every table and index. Texts that
--- are compared or ordered are in byte order, which is the order of code points in UTF-8.
+-- The first schema. Everything that hangs on a scope leads with scope_id, so that one scope is one
+-- range of every table and index. Where the setting recollect.partitions is 0, as it is by default,
+-- these tables are made without their PARTITION BY. Texts that are compared or ordered are in byte
+-- order, which is the order of code points in UTF-8.
 
 -- A second wall stands behind the predicates of the statements: as recollect_app, which owns
 -- nothing, a transaction sees only what it says that it works on, by settings that end with it:
@@ -272,17 +273,18 @@ CREATE INDEX receipt_unclean ON recollect.receipt (erased_at, id) WHERE clean_at
 
 DO $$
 DECLARE
+    modulus integer := coalesce(nullif(current_setting('recollect.partitions', true), ''), '0');
     parted text;
 BEGIN
     FOREACH parted IN ARRAY ARRAY[
         'thread', 'message', 'memory', 'revision', 'evidence', 'vector', 'embedded', 'tombstone',
         'idempotency', 'formation', 'side_record'
     ] LOOP
-        FOR remainder IN 0..7 LOOP
+        FOR remainder IN 0..modulus - 1 LOOP
             EXECUTE format(
                 'CREATE TABLE recollect.%I PARTITION OF recollect.%I'
-                ' FOR VALUES WITH (MODULUS 8, REMAINDER %s)',
-                parted || '_' || remainder, parted, remainder
+                ' FOR VALUES WITH (MODULUS %s, REMAINDER %s)',
+                parted || '_' || remainder, parted, modulus, remainder
             );
         END LOOP;
         EXECUTE format(

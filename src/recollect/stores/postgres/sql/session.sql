@@ -61,6 +61,9 @@ SELECT pg_advisory_xact_lock(5504684914225340236);
 -- :name version
 SELECT format, version, requires FROM recollect.meta;
 
+-- :name partitions
+SELECT coalesce(nullif(current_setting('recollect.partitions', true), ''), '0');
+
 -- :name set_version
 UPDATE recollect.meta SET version = greatest(version, %s), requires = greatest(requires, %s);
 
@@ -87,11 +90,7 @@ ORDER BY relname;
 -- :name schema
 SELECT line FROM (
     SELECT format(
-        'table %s partitioned by %s walled %s forced %s',
-        c.relname,
-        coalesce(pg_get_partkeydef(c.oid), 'nothing'),
-        c.relrowsecurity,
-        c.relforcerowsecurity
+        'table %s walled %s forced %s', c.relname, c.relrowsecurity, c.relforcerowsecurity
     ) AS line
     FROM pg_class AS c
     WHERE c.relnamespace = 'recollect'::regnamespace AND c.relkind IN ('r', 'p')
@@ -122,11 +121,15 @@ SELECT line FROM (
     FROM pg_constraint AS k JOIN pg_class AS c ON c.oid = k.conrelid
     WHERE c.relnamespace = 'recollect'::regnamespace AND k.contype = 'c' AND NOT c.relispartition
     UNION ALL
-    SELECT format('partitions %s %s', p.relname, count(*))
-    FROM pg_inherits AS i
-    JOIN pg_class AS p ON p.oid = i.inhparent
+    -- How many partitions there are is the database's choice, and each of them says it.
+    SELECT format('partitions of %s: %s', p.relname, count(c.oid))
+    FROM pg_class AS p
+    LEFT JOIN pg_inherits AS i ON i.inhparent = p.oid
+    LEFT JOIN pg_class AS c ON c.oid = i.inhrelid
     WHERE p.relnamespace = 'recollect'::regnamespace AND p.relkind = 'p'
     GROUP BY p.relname
+    HAVING count(c.oid) IS DISTINCT FROM
+        max(substring(pg_get_expr(c.relpartbound, c.oid) FROM 'modulus (\d+)')::bigint)
     UNION ALL
     SELECT format('policy %s.%s %s using %s check %s', tablename, policyname, cmd, qual, with_check)
     FROM pg_policies WHERE schemaname = 'recollect'
