@@ -29,6 +29,7 @@ from benchmarks.commands.reports import (
     write_json,
     write_report_file,
 )
+from benchmarks.commands.rules import rules_bench
 from benchmarks.commands.service import service
 from benchmarks.commands.strength import strength_bench
 from benchmarks.commands.support import support_bench
@@ -567,6 +568,7 @@ for _command in (
     service,
     readers_bench,
     replay_bench,
+    rules_bench,
     consolidation_bench,
     strength_bench,
     support_bench,
