@@ -80,11 +80,10 @@ def support_of(operation: Operation, heard: HeardWindow) -> Support:
     doubts = [*order_reasons(leaves), *_foreign(operation, type_, leaves, heard)]
     remarks: list[str] = []
     for said in _said_as_one(operation, type_, leaves):
-        unsupported, uncaused = list(unsupported_reasons(said, heard)), list(_uncaused(said, type_))
-        (reasons if heard.is_exposed else remarks).extend(unsupported)
+        (reasons if heard.is_exposed else remarks).extend(unsupported_reasons(said, heard))
         # A few words of a profile are soon planted: "as a gambler like you knows".
-        is_strict = heard.is_exposed or type_.update_mode == "patch"
-        (reasons if is_strict else remarks).extend(uncaused)
+        if heard.is_exposed or type_.update_mode == "patch":
+            reasons += _uncaused(said, type_)
         doubts += _retold_otherwise(said, heard)
         remarks += _lost_doubts(said)
         if set(type_.roles) == {"user"}:
