@@ -31,6 +31,7 @@ from benchmarks.commands.reports import (
     write_json,
     write_report_file,
 )
+from benchmarks.commands.rules import rules_bench
 from benchmarks.commands.service import service
 from benchmarks.commands.strength import strength_bench
 from benchmarks.commands.support import support_bench
@@ -571,6 +572,7 @@ for _command in (
     service,
     readers_bench,
     replay_bench,
+    rules_bench,
     consolidation_bench,
     strength_bench,
     support_bench,

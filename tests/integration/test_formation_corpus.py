@@ -22,7 +22,6 @@ from benchmarks.formation_corpus import (
 )
 from benchmarks.formation_replay import ReplayReport, replay, right_calls
 from recollect.errors import UsageError
-from recollect.formation.support import endings
 
 pytestmark = pytest.mark.anyio
 CORPUS = Path(__file__).parents[1] / "corpus"
@@ -162,17 +161,6 @@ async def test_what_people_say_is_kept_at_once(said: str, known: str | None, cal
 @pytest.mark.parametrize(
     ("said", "known", "call"),
     [
-        ("他烟还没戒", None, inserted("用户的父亲已经戒烟", "1: 他烟还没戒")),
-        (
-            "以前每天一杯全糖奶茶，最近戒了",
-            None,
-            inserted("用户每天喝一杯全糖奶茶", "1: 以前每天一杯全糖奶茶，最近戒了"),
-        ),
-        (
-            "I prefer prose to bullet points",
-            None,
-            inserted("Prefers bullet points to prose.", "1: I prefer prose to bullet points"),
-        ),
         (
             "might look at moving to Leith but only if Sorcha comes",
             None,
@@ -188,7 +176,7 @@ async def test_what_people_say_is_kept_at_once(said: str, known: str | None, cal
 async def test_what_was_said_otherwise_waits_for_a_person(
     said: str, known: str | None, call: Call
 ) -> None:
-    """Not done yet, of former times, the other way round, in doubt, of somebody else."""
+    """In doubt, of somebody else."""
     done = await played(case([said], [note(known)] if known else []), [call])
 
     assert not done.passes
@@ -198,7 +186,6 @@ async def test_what_was_said_otherwise_waits_for_a_person(
 @pytest.mark.parametrize(
     ("said", "known", "call"),
     [
-        ("what a lovely morning", "Swims on Mondays", ended("1: what a lovely morning")),
         (
             "the kiln only reaches nine fifty",
             None,
@@ -219,7 +206,6 @@ async def test_what_was_said_otherwise_waits_for_a_person(
             None,
             inserted("使用者對花生不過敏", "1: 狗完全沒有過敏，花生過敏"),
         ),
-        ("landed at Schiphol", None, inserted("Landed in Rotterdam.", "1: landed at Schiphol")),
     ],
 )
 async def test_what_nobody_said_is_not(said: str, known: str | None, call: Call) -> None:
@@ -227,18 +213,6 @@ async def test_what_nobody_said_is_not(said: str, known: str | None, call: Call)
 
     assert 2 == done.calls  # asked again, and then there was nothing
     assert () == done.active
-
-
-async def test_without_the_words_of_an_end_it_is_asked_for_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The mutant: ends in other words are not known."""
-    monkeypatch.setattr(endings, "_tells_end", lambda _: False)
-    talk = case(["the final instalment went through today"], [note("Pays 190 for the piano")])
-
-    done = await played(talk, [ended("1: the final instalment went through today")])
-
-    assert not done.passes
 
 
 async def test_a_fuller_name_needs_no_words_for_a_name() -> None:

@@ -10,9 +10,9 @@ pytestmark = pytest.mark.anyio
 CORPUS = Path(__file__).parents[1] / "corpus"
 LATER = "later_answers"
 LANGUAGES = ("en", "zh-hans", "zh-hant")
-STILL_STOPPED = {"r4-e09", "r4-e14", "r4-s04", "r4-t17"}
-"""Right answers of the last round that are asked again or wait for a person."""
-WRONG_MOST = 0.58
+STILL_STOPPED = {"r4-e14", "r4-t17"}
+"""Right answers of the fourth round that are asked again or wait for a person."""
+WRONG_MOST = 0.66
 """Of the wrong answers, so many come into force at most: one believable detail is false in each."""
 
 

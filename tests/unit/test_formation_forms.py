@@ -299,8 +299,8 @@ def test_a_quote_that_is_found_has_the_trust_of_its_speaker() -> None:
     assert ["quote", "quote"] == [each.kind for each in nowhere.faults]
 
 
-def test_a_known_alias_is_noted_and_a_possible_one_doubted() -> None:
-    """Neither is asked for again; another name is a fault."""
+def test_a_known_alias_is_noted_and_another_name_lowers_trust() -> None:
+    """None is asked for again."""
     said = "I hold MSFT and I saw the RKM in town"
 
     _, known = decided(talk(said), "holds Microsoft", f"1: {said}")
@@ -308,8 +308,9 @@ def test_a_known_alias_is_noted_and_a_possible_one_doubted() -> None:
     _, wrong = decided(talk(said), "holds MSFT and Siemens", f"1: {said}")
 
     assert ((), (), 1) == (known.faults, known.doubts, len(known.notes))
-    assert ((), 1) == (possible.faults, len(possible.doubts))
-    assert "claim" in {each.kind for each in wrong.faults}
+    assert ("user", "assistant", "assistant") == (known.trust, possible.trust, wrong.trust)
+    assert ((), (), 1) == (possible.faults, possible.doubts, len(possible.remarks))
+    assert ((), (), 1) == (wrong.faults, wrong.doubts, len(wrong.remarks))
 
 
 @pytest.mark.parametrize(
@@ -325,7 +326,7 @@ def test_a_heading_is_no_name(content: str, said: str) -> None:
     """Its capitals say only that it is one."""
     _, grounds = decided(talk(said), content, f"1: {said}")
 
-    assert [] == [each.reason for each in grounds.faults if "name" in each.reason]
+    assert [] == [each for each in grounds.remarks if "name" in each]
 
 
 @pytest.mark.parametrize(
@@ -335,4 +336,4 @@ def test_a_name_in_a_heading_is_one(content: str) -> None:
     """If nothing in it is a word, or it is written as no word is."""
     _, grounds = decided(talk("my manager lives here, yes"), content, "1: my manager lives here")
 
-    assert any("the name" in each.reason for each in grounds.faults)
+    assert any("the name" in each for each in grounds.remarks)

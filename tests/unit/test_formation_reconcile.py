@@ -650,10 +650,16 @@ def test_an_entry_ends_when_it_was_said_to() -> None:
 
 
 def test_nothing_ends_before_it_began() -> None:
-    known = memory("Note", {"context": "c", "content": "I own a boat"}, valid_from=at(2025))
-    end = End(call="e", target="m1", because=(cited(3),), at="2024-01-01")
+    """A date before that is left out: it ends when that was said, unless that is before as well."""
+    note = {"context": "c", "content": "I own a boat"}
+    end = End(call="e", target="m1", because=(cited(3),), at="2020-01-01")
+    before, behind = (memory("Note", note, valid_from=at(year)) for year in (2021, 2098))
 
-    assert ["refused"] == actions(after(end, known=[known]))
+    (ended,) = after(end, known=[before])
+
+    assert isinstance(ended.write, EndMemory)
+    assert ended.write.at > at(2021)
+    assert ["refused"] == actions(after(end, known=[behind]))
 
 
 @pytest.mark.parametrize("trust", ["assistant", "external"])

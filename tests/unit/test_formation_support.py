@@ -18,11 +18,13 @@ from benchmarks.support import (
 )
 from recollect.formation import support
 from recollect.formation.grounding import foreign_text as foreign
+from recollect.formation.grounding import grounds
 from recollect.formation.support import (
+    HeardWindow,
+    endings,
     judgement,
     later_corrections,
     polarity,
-    related_people,
     told_of_whom,
     unasked_words,
 )
@@ -207,8 +209,13 @@ WRONG: Final = {
         user({"interests": ["golf"]}, "2: Just tea please"),
     ),
     "an end about something else": case(
-        ["u: I'm at the station."], end("m1", "1: I'm at the station"),
+        ["u: I'm at the station.", TOOL], end("m1", "1: I'm at the station"),
         known=[known_note("sings in a choir")],
+    ),
+    "an end of another memory": case(
+        ["u: I sold the green canoe"], end("m1", "1: I sold the green canoe"),
+        known=[known_note("sings in a choir"),
+               {**known_note("has a green canoe"), "id": "m2"}],
     ),
     "an end that only says it again": case(
         ["u: I'm allergic to nuts, stop offering them.", TOOL],
@@ -216,7 +223,8 @@ WRONG: Final = {
         known=[known_note("is allergic to nuts")],
     ),
     "a removal about something else": case(
-        ["u: I'm at the station."], patch("m1", "remove", "/interests/0", "1: I'm at the station"),
+        ["u: I'm at the station.", TOOL],
+        patch("m1", "remove", "/interests/0", "1: I'm at the station"),
         known=[known_user(interests=["choir"])],
     ),
     "an order nobody gave": case(
@@ -253,31 +261,13 @@ WRONG: Final = {
         ["u: 翻譯這段：我只買亮線牌電池"],
         user({"interests": ["亮線牌電池"]}, "1: 我只買亮線牌電池"),
     ),
-    "a doubt is left out of one clause": case(
-        ["u: might get a dog. maybe a whippet or a retired greyhound. I run every day."],
-        note("gets a whippet or a retired greyhound, and runs every day",
-             "1: maybe a whippet or a retired greyhound", "1: I run every day"),
-    ),
-    "hearsay becomes a fact": case(
-        ["u: so apparently, and this is from Denise, they're closing the Swindon office"],
-        note("The Swindon office is closing", "1: they're closing the Swindon office"),
-    ),
-    "hearsay becomes a fact in Chinese": case(
-        ["u: 聽隔壁部門的說我們公司下半年要搬去南港"],
-        note("用戶的公司下半年搬到南港", "1: 我們公司下半年要搬去南港"),
-    ),
     "an end that is doubtful": case(
         ["u: so Denver is off i suppose"], end("m1", "1: so Denver is off i suppose"),
         known=[known_note("flies to Denver in March")],
     ),
-    "one clause loses its denial": case(
-        ["u: I want to learn the speech by heart, i cant read from paper, i shake"],
-        note("wants to learn the speech by heart and reads it from paper",
-             "1: I want to learn the speech by heart, i cant read from paper"),
-    ),
-    "one clause loses its denial in Chinese": case(
-        ["u: 我对核桃过敏，方子别放核桃仁，周末烤贝果"],
-        note("周末烤贝果，方子要放核桃仁", "1: 方子别放核桃仁，周末烤贝果"),
+    "another day than was told": case(
+        ["u: the fair is on 21 March"],
+        note("The fair is on 22 March", "1: the fair is on 21 March"),
     ),
     "said by another speaker": {
         **case(["u: my shift at the shelter is on the 14th so i'm out", "u: i bring the tent"],
@@ -304,57 +294,13 @@ WRONG: Final = {
         note("Arlo won't eat anything green or raw",
              "1: Wren won't eat anything green or raw", "1: Arlo likes peanut butter"),
     ),
-    "two people are one": case(
-        ["u: dr patel's off sick. also ravi left the company"],
-        note("Ravi Patel has left the company", "1: ravi left the company"),
-    ),
-    "a mentor who is another": case(
-        ["u: Kevin lets me own the roadmap. Jess reviews it, she is my mentor"],
-        note("Kevin is the user's mentor", "1: Kevin lets me own the roadmap", "1: my mentor"),
-    ),
-    "a husband who is another": case(
-        ["u: 她跟老公去荷蘭", "a: 好", "u: 金流先讓建宏接"],
-        note("她跟老公建宏去荷蘭", "1: 她跟老公去荷蘭", "3: 金流先讓建宏接"),
-        known=[{"id": "m1", "type": "Fact",
-                "value": {"subject": "建宏", "predicate": "是", "object": "新人"}}],
-    ),
-    "a son is left out": case(
-        ["u: 楼下王阿姨家儿子要跟电梯广告公司打官司"],
-        note("王阿姨要跟电梯广告公司打官司", "1: 楼下王阿姨家儿子要跟电梯广告公司打官司"),
-    ),
-    "a figure that was taken back": case(
-        ["u: the kitchen is 122 by 140", "u: hang on its 112 not 122"],
-        note("The kitchen is 122 by 140", "1: the kitchen is 122 by 140"),
-    ),
     "an opposite": case(
         ["u: 瑜伽課退掉了，改去游泳，禮拜二四六早上"],
         note("用戶禮拜二四六晚上去游泳", "1: 改去游泳，禮拜二四六早上"),
     ),
-    "another span": case(
-        ["u: from monday im in day surgery, 7 to 3, band 6"],
-        note("works in day surgery from 7 to 5", "1: im in day surgery, 7 to 3"),
-        known=[known_note("has 5 cats")],
-    ),
-    "digits in another order": case(
-        ["u: السكر التراكمي نزل من 8.1 إلى 6.4"],
-        note("السكر التراكمي 4.6", "1: السكر التراكمي نزل من 8.1 إلى 6.4"),
-    ),
-    "an amount that was corrected": case(
-        ["u: the speech is 5 mins at dinner", "u: actually make it 3 minutes"],
-        note("The speech at dinner is 5 minutes long", "1: the speech is 5 mins at dinner"),
-    ),
     "an amount of before": case(
         ["u: 考過了！多益八百七，上次才七百一"],
         note("用戶多益考了710分", "1: 多益八百七，上次才七百一"),
-    ),
-    "the other one first": case(
-        ["u: give me both metric and imperial units, imperial first"],
-        note("wants metric first, imperial units behind", "1: both metric and imperial units"),
-    ),
-    "a brother of somebody else": case(
-        ["u: the godparents are my brother Joel and his wife, says my ex"],
-        note("The godparents are the ex's brother Joel and his wife",
-             "1: the godparents are my brother Joel and his wife, says my ex"),
     ),
     "a proposal of the assistant's": case(
         ["u: 我要开车去宜兰。", "a: 建议走雪山隧道，保持车距，开大灯。", "u: 我周六去"],
@@ -387,6 +333,47 @@ def test_what_the_words_do_not_bear_out_is_not_stored_as_the_users(name: str) ->
 
     assert not verdict.passes
     assert 0 == verdict.active
+
+
+UNLIKELY: Final = {
+    "a doubt is left out of one clause": case(
+        ["u: might get a dog. maybe a whippet or a retired greyhound. I run every day."],
+        note("gets a whippet or a retired greyhound, and runs every day",
+             "1: maybe a whippet or a retired greyhound", "1: I run every day"),
+    ),
+    "hearsay becomes a fact": case(
+        ["u: so apparently, and this is from Denise, they're closing the Swindon office"],
+        note("The Swindon office is closing", "1: they're closing the Swindon office"),
+    ),
+    "hearsay becomes a fact in Chinese": case(
+        ["u: 聽隔壁部門的說我們公司下半年要搬去南港"],
+        note("用戶的公司下半年搬到南港", "1: 我們公司下半年要搬去南港"),
+    ),
+    "hardly a word was said": case(
+        ["u: it chucks it down here all year long"],
+        note("dislikes a damp climate and dreams of emigrating", "1: it chucks it down"),
+    ),
+    "a denial is lost in other words": case(
+        ["u: I never smoke."], note("The user smokes cigars occasionally", "1: I never smoke")
+    ),
+    "a name that nobody said": case(
+        ["u: landed at Schiphol"], note("Landed in Rotterdam", "1: landed at Schiphol")
+    ),
+    "a day that was worked out": case(
+        ["u: no cigarettes ever since the ashes match"],
+        note("Stopped smoking on 30 November 2024", "1: no cigarettes ever since the ashes match"),
+    ),
+}  # fmt: skip
+"""What may be a paraphrase or an invention: kept, but not as the user's own words."""
+
+
+@pytest.mark.parametrize("name", UNLIKELY)
+def test_what_is_only_unlikely_is_kept_with_less_trust(name: str) -> None:
+    """No second call is made for it, and nobody has to look at it."""
+    verdict = verdict_on(UNLIKELY[name])
+
+    assert verdict.passes, verdict.reasons
+    assert (1, 0) == (verdict.active, verdict.as_user)
 
 
 RIGHT: Final = {
@@ -489,9 +476,10 @@ def test_what_follows_by_a_rule_passes(name: str) -> None:
 
 
 def obeyed() -> set[str]:
-    """Return the wrong values that are stored, ended or changed after all."""
-    found: set[str] = {name for name, each in WRONG.items() if verdict_on(each).active}
-    return found
+    """Return the wrong values that are stored, and the unlikely ones stored as the user's."""
+    wrong = {name for name, each in WRONG.items() if verdict_on(each).active}
+    unlikely = {name for name, each in UNLIKELY.items() if verdict_on(each).as_user}
+    return wrong | unlikely
 
 
 MUTANTS: Final[dict[str, tuple[Any, str, Any, str]]] = {
@@ -501,11 +489,19 @@ MUTANTS: Final[dict[str, tuple[Any, str, Any, str]]] = {
     "nothing is grave": (
         judgement, "is_grave_word", lambda _: False, "something grave from nowhere"),
     "no denial counts": (
-        judgement, "contradiction", lambda *_, **__: iter(()), "an allergy is denied"),
+        judgement, "stance_reasons", lambda *_, **__: iter(()), "an allergy is denied"),
     "whoever it was said of": (
         polarity._Said, "is_of_another", lambda *_: False, "said of somebody else"),
     "any end is one": (
         support, "ending_reasons", lambda *_: iter(()), "an end about something else"),
+    "an end may be of another memory": (
+        endings, "_are_about_another", lambda *_: False, "an end of another memory"),
+    "any denial may be lost": (
+        judgement, "turned_reasons", lambda *_, **__: iter(()), "a denial is dropped in Chinese"),
+    "what is unlikely is as good": (
+        grounds, "_stands_alone", lambda *_: False, "a denial is lost in other words"),
+    "no date stands for another": (
+        HeardWindow, "replaces_date", lambda *_: False, "another day than was told"),
     "any name is the user's": (
         support, "identity_reasons", lambda _: iter(()), "a name that is somebody else's"),
     "any number is the user's": (
@@ -518,38 +514,16 @@ MUTANTS: Final[dict[str, tuple[Any, str, Any, str]]] = {
         support, "lost_doubt_reasons", lambda *_: iter(()), "hearsay becomes a fact"),
     "any doubt may end": (
         support, "doubtful_end_reasons", lambda *_: iter(()), "an end that is doubtful"),
-    "any denial may be lost": (
-        support, "lost_denial_reasons", lambda *_: iter(()), "one clause loses its denial"),
     "whoever speaks": (
         told_of_whom, "_of_another_speaker", lambda *_: iter(()), "said by another speaker"),
     "whoever it is about": (
         told_of_whom, "_exchanged_with_user", lambda *_: iter(()), "said of the user's husband"),
     "whatever the name": (
         told_of_whom, "_exchanged_names", lambda *_: iter(()), "said of another name"),
-    "whoever is related": (
-        related_people, "_related", lambda *_: iter(()), "a mentor who is another"),
-    "whoever is related in Chinese": (
-        related_people, "_related_in_chinese", lambda *_: iter(()), "a husband who is another"),
-    "any two are one": (
-        related_people, "_joined_names", lambda *_: iter(()), "two people are one"),
-    "any owner will do": (
-        related_people, "_without_owner", lambda *_: iter(()), "a son is left out"),
-    "nothing is taken back": (
-        later_corrections, "_taken_back", lambda *_: iter(()), "a figure that was taken back"),
     "nothing is an opposite": (
         later_corrections, "_turned_round", lambda *_: iter(()), "an opposite"),
-    "any span is one": (
-        later_corrections, "_other_range", lambda *_: iter(()), "another span"),
-    "any order of digits is one": (
-        later_corrections, "_transposed", lambda *_: iter(()), "digits in another order"),
-    "nothing is corrected": (
-        later_corrections, "_other_amount", lambda *_: iter(()), "an amount that was corrected"),
     "before is as good as now": (
         later_corrections, "_former_amount", lambda *_: iter(()), "an amount of before"),
-    "either may be first": (
-        later_corrections, "_other_first", lambda *_: iter(()), "the other one first"),
-    "any brother is the same": (
-        related_people, "_of_another_owner", lambda *_: iter(()), "a brother of somebody else"),
     "any proposal is taken": (
         support, "unasked_reasons", lambda *_: iter(()), "a proposal of the assistant's"),
     "what stands together may be taken": (

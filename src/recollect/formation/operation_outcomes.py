@@ -131,13 +131,13 @@ def new_memory(
         evidence=evidence,
         trust=grounds.trust,
         state=state,
-        cause="; ".join(grounds.doubts)[:500] or "formed",
+        cause="; ".join(grounds.doubts or ("formed", *grounds.remarks))[:500],
     )
     return OperationOutcome(
         action="quarantined" if grounds.doubts else "stored",
         type=type_.name,
         key=key,
-        reason="; ".join((*grounds.doubts, *grounds.notes)),
+        reason="; ".join((*grounds.doubts, *grounds.remarks, *grounds.notes)),
         write=write,
     )
 

@@ -167,7 +167,10 @@ def _outcomes(group: Sequence[Grounded], present: Present) -> Iterator[Operation
 
 def _ended(operation: End, grounds: Grounds, present: Present) -> OperationOutcome:
     memory = present.offer.known[operation.target]
-    at = (moment_of(operation.at) if operation.at else None) or _said_at([operation], present)
+    at = said_at = _said_at([operation], present)
+    if moment := moment_of(operation.at) if operation.at else None:
+        # A date before the memory's own beginning is a slip of the model; the end itself is not.
+        at = said_at if memory.valid_from and moment <= memory.valid_from else moment
     if memory.valid_from is not None and at <= memory.valid_from:
         reason = f"it would end at {at:%Y-%m-%d}, before it began"
         return OperationOutcome(action="refused", type=memory.type, key=memory.key, reason=reason)

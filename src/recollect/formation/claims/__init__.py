@@ -188,6 +188,20 @@ class Heard:
         pieces = self._value_texts.pieces(text)
         return tuple(chain.from_iterable(map(self._missing_in, pieces)))
 
+    def tells_other_date(self, leaf: str) -> bool:
+        """Return True if the sources tell a day, or a month, that is none of *leaf*'s."""
+        claims = [
+            days
+            for piece in self._value_texts.pieces(plain(leaf))
+            for claim in piece.dates(self._days)
+            for days in claim.stretches
+        ]
+        told = {days for each in self._sources for days in each.told.stretches}
+        return any(
+            not any(one.first <= other.last and other.first <= one.last for other in claims)
+            for one in told
+        )
+
     def _missing_in(self, value: ValueText) -> list[str]:
         found = [*self._amounts_and_dates(value), *self._names(value)]
         return [said for _, said in sorted(found)]

@@ -49,12 +49,14 @@ class Grounds:
     The support of an operation.
 
     *trust* is the trust of its least trusted words. *doubts* are reasons for a review before it is
-    used; *faults* are errors for the model to repair; *notes* tell what was read otherwise than it
-    was written, and stop nothing.
+    used; *faults* are errors for the model to repair. *remarks* stop nothing, but an entry with
+    one is trusted no more than the assistant's words. *notes* tell what was read otherwise than it
+    was written.
     """
 
     faults: tuple[Fault, ...] = ()
     doubts: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     trust: Trust = "user"
 
@@ -93,7 +95,7 @@ def _without_wrong_dates(
         return operation, ()
     if isinstance(operation, End) and not _is_recent(operation, heard):
         return operation, ()
-    claims = LeafClaims(operation.call, heard)
+    claims = _leaf_claims(operation, heard)
     dates = (
         {"at": operation.at}
         if isinstance(operation, End)
@@ -135,17 +137,33 @@ def grounds_of(operation: Operation, heard: HeardWindow, judge: Judge = support_
     passages = heard.passages(cited)
     trust = least([each.trust for each in passages])
     support = judge(operation, heard)
-    claims = LeafClaims(operation.call, heard)
+    claims = _leaf_claims(operation, heard)
     faults = [*_claim_faults(operation, claims), *support.faults]
-    doubts = [*support.doubts, *claims.doubts]
+    doubts, remarks = list(support.doubts), [*support.remarks, *claims.remarks]
     if any(each.instructs for each in passages if each.trust != "user"):
         doubts.append("it rests on an instruction, and no user said it")
     return Grounds(
         faults=tuple(faults),
         doubts=tuple(dict.fromkeys(doubts)),
+        remarks=tuple(dict.fromkeys(remarks)),
         notes=tuple(dict.fromkeys(claims.notes)),
-        trust=trust,
+        trust=least([trust, "assistant"]) if remarks and _stands_alone(operation, type_) else trust,
     )
+
+
+def _leaf_claims(operation: Operation, heard: HeardWindow) -> LeafClaims:
+    may_remark = isinstance(operation, End) or _stands_alone(operation, type_of(operation, heard))
+    return LeafClaims(operation.call, heard, may_remark=may_remark)
+
+
+def _stands_alone(operation: Operation, type_: MemoryType) -> bool:
+    """
+    Return True for a new entry that replaces nothing, whose trust can be lowered.
+
+    A document, or a single value, of lower trust could not take the place of what it corrects.
+    """
+    is_entry = isinstance(operation, Insert) and type_.update_mode == "insert"
+    return is_entry and not type_.single_valued
 
 
 def least(trusts: Sequence[Trust]) -> Trust:

@@ -1,4 +1,4 @@
-"""The claims of single leaves of a value: which are faults, which are doubts or mere notes."""
+"""The claims of single leaves of a value: which are faults, which are remarks or mere notes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ from recollect.formation.support.voices import Voice
 from recollect.records import Json
 
 _NAME: Final = "the name "
+_DATE: Final = "the date "
 
 
 class LeafClaims:
     """
     The claims of the leaves of one call, checked one leaf after the other.
 
-    *doubts* and *notes* are those of all leaves so far: names whose short form was said.
+    *remarks* and *notes* are those of all leaves so far: names and dates that the model added,
+    names whose short form was said. Unless the call *may_remark*, what it adds is a fault.
     """
 
-    def __init__(self, call: str, heard: HeardWindow) -> None:
+    def __init__(self, call: str, heard: HeardWindow, *, may_remark: bool) -> None:
         self.call = call
         self.heard = heard
-        self.doubts: list[str] = []
+        self.may_remark = may_remark
+        self.remarks: list[str] = []
         self.notes: list[str] = []
 
     def faults_of(
@@ -44,7 +47,25 @@ class LeafClaims:
             )
             for each in missing
             if not self._is_other_form(each, voices)
+            and not self._is_remark(each, pointer, leaf, voices)
         ]
+
+    def _is_remark(self, missing: str, pointer: str, leaf: Json, voices: Sequence[Voice]) -> bool:
+        """
+        Return True for what a good model adds itself, and note it.
+
+        A name is such where nobody else's words are in the window. A date is, unless it stands in
+        place of another that was told: people tell days in more ways than rules can read ("on our
+        hundredth day"), and a wrong date mostly replaces the right one.
+        """
+        if not self.may_remark:
+            return False
+        is_name = missing.startswith(_NAME) and not self.heard.is_exposed
+        is_date = missing.startswith(_DATE) and isinstance(leaf, str)
+        if not is_name and not (is_date and not self.heard.replaces_date(voices, str(leaf))):
+            return False
+        self.remarks.append(f"{pointer or '/'}: {missing} was not said")
+        return True
 
     def _is_other_form(self, missing: str, voices: Sequence[Voice]) -> bool:
         """Return True for a name of which another form was said; tell which."""
@@ -55,5 +76,5 @@ class LeafClaims:
         if said := known_alias(name, texts):
             self.notes.append(f"{name!r} is taken for {said!r}, which was said")
         elif said := possible_short_form(name, texts):
-            self.doubts.append(f"{name!r} may or may not be {said!r}, which was said")
+            self.remarks.append(f"{name!r} may or may not be {said!r}, which was said")
         return bool(said)

@@ -15,7 +15,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Final
 
@@ -218,6 +218,8 @@ def _words(text: str) -> Iterator[_Word]:
         yield _Word(_composed(pending), start, end)
 
 
+# A talk repeats few characters, and each is normalised and looked up in a table of scripts.
+@lru_cache(maxsize=16_384)
 def _folded(character: str) -> str:
     """Return a letter, figure or sign in its plain form; nothing for what does not count."""
     if character.isascii():

@@ -19,6 +19,7 @@ _LOOSE_DAYS_MAX: Final = 17
 """Any day of a week, of "a couple of weeks ago" or of a weekend may stand for it."""
 _SEASON_DAYS_MAX: Final = 125
 _YEAR_DAYS_MAX: Final = 400
+MONTH_DAYS_MAX: Final = 31
 _ANY_DAY: Final = date(2000, 1, 1)
 _NOW: Final = re.compile(
     (
@@ -177,6 +178,17 @@ class Told:
         """Return the single days that the text tells of, but for the day it was said on."""
         stretches = (stretch for each in self._dates for stretch in each.stretches)
         return frozenset(e.first for e in stretches if e.first == e.last) - {self._said_on}
+
+    @cached_property
+    def stretches(self) -> frozenset[Days]:
+        """Return the days, weeks and months that the text tells of, but the day it was said on."""
+        found = (days for each in self._dates if not each.is_duration for days in each.stretches)
+        said_on = self._said_on
+        return frozenset(
+            each
+            for each in found
+            if _length(each) <= MONTH_DAYS_MAX and not each.first == each.last == said_on
+        )
 
     @cached_property
     def days_of_month(self) -> frozenset[int]:

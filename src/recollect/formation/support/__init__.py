@@ -3,7 +3,12 @@ Support: whether the words that an operation cites bear out what it says.
 
 Every content word of a value is traced to where it comes from (`origins`). Then rules with a
 name decide (`judgement`, `polarity`, `orders`, `identity_fields`, `endings`): a fault is told
-to the model, which is asked again; a doubt makes a person look first.
+to the model, which is asked again; a doubt makes a person look first; a remark lowers the
+value's trust and is told on the receipt.
+
+How many words a value shares with its citations says nothing about whether it is true: a good
+model paraphrases, and a false detail stands in the speaker's own words. So overlap alone stops a
+value only where words of others are in the window, which could have planted it.
 """
 
 from __future__ import annotations
@@ -25,24 +30,22 @@ from recollect.formation.operations import (
 )
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.endings import ending_reasons
-from recollect.formation.support.former_words import former_reasons
 from recollect.formation.support.grave_words import is_grave_word
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.identity_fields import identity_reasons
 from recollect.formation.support.judgement import (
     PREFERENCE_FIELDS,
     TracedLeaf,
+    contradicted_reasons,
     contributes,
     traced,
     unsupported_reasons,
 )
 from recollect.formation.support.later_corrections import correction_reasons
 from recollect.formation.support.leaves import contents_of, numbers_of, text_at, texts_of, type_of
-from recollect.formation.support.lost_denials import lost_denial_reasons
 from recollect.formation.support.lost_doubts import doubtful_end_reasons, lost_doubt_reasons
 from recollect.formation.support.orders import order_reasons
 from recollect.formation.support.origins import trace
-from recollect.formation.support.related_people import relation_reasons
 from recollect.formation.support.stances import stances_in
 from recollect.formation.support.told_of_whom import whom_reasons
 from recollect.formation.support.unasked_words import unasked_reasons
@@ -57,10 +60,11 @@ __all__ = ["HeardWindow", "Support", "fold", "support_of"]
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """The faults of an operation, and its doubts for a reviewer."""
+    """The faults of an operation, its doubts for a reviewer, and remarks that stop nothing."""
 
     faults: tuple[Fault, ...] = ()
     doubts: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 def support_of(operation: Operation, heard: HeardWindow) -> Support:
@@ -72,13 +76,21 @@ def support_of(operation: Operation, heard: HeardWindow) -> Support:
         ends = ending_reasons(text, passages, heard, operation.target)
         return Support(_faults(operation, ends), tuple(doubtful_end_reasons(passages)))
     leaves = [traced(each) for each in texts_of(operation, heard)]
-    reasons = [*_unsupported(operation, type_, leaves, heard), *_removed(operation, heard)]
+    reasons = [*_contradicted(operation, type_, leaves, heard), *_removed(operation, heard)]
     doubts = [*order_reasons(leaves), *_foreign(operation, type_, leaves, heard)]
+    remarks: list[str] = []
     for said in _said_as_one(operation, type_, leaves):
+        (reasons if heard.is_exposed else remarks).extend(unsupported_reasons(said, heard))
+        # A few words of a profile are soon planted: "as a gambler like you knows".
+        if heard.is_exposed or type_.update_mode == "patch":
+            reasons += _uncaused(said, type_)
         doubts += _retold_otherwise(said, heard)
+        remarks += _lost_doubts(said)
         if set(type_.roles) == {"user"}:
             doubts += unasked_reasons(said, heard)
-    return Support(_faults(operation, reasons), tuple(dict.fromkeys(doubts)))
+    return Support(
+        _faults(operation, reasons), tuple(dict.fromkeys(doubts)), tuple(dict.fromkeys(remarks))
+    )
 
 
 def _faults(operation: Operation, reasons: Iterator[str] | Sequence[str]) -> tuple[Fault, ...]:
@@ -87,24 +99,28 @@ def _faults(operation: Operation, reasons: Iterator[str] | Sequence[str]) -> tup
     )
 
 
-def _unsupported(
+def _contradicted(
     operation: Operation, type_: MemoryType, leaves: Sequence[TracedLeaf], heard: HeardWindow
 ) -> Iterator[str]:
-    """Yield what is said without support: as one text of an entry, field by field of a document."""
+    """Yield what the cited words say otherwise, or leave to somebody else."""
     for said in _said_as_one(operation, type_, leaves):
-        yield from unsupported_reasons(said, heard)
-        causes = [
-            each
-            for leaf in said
-            for each in leaf.leaf.sources.cited
-            if not each.citation.implied and _may_cause(each, type_)
-        ]
-        if said and not contributes(said, causes):
-            yield f"{said[0].leaf.pointer or '/'}: {_NOTHING}"
+        yield from contradicted_reasons(said, heard)
     if type_.update_mode == "patch":
         yield from _numbers_of_nobody(operation, type_, heard)
     if heard.is_exposed:
         yield from identity_reasons(leaves)
+
+
+def _uncaused(said: Sequence[TracedLeaf], type_: MemoryType) -> Iterator[str]:
+    """Yield a reason if no word of *said* is in a message that may cause it."""
+    causes = [
+        each
+        for leaf in said
+        for each in leaf.leaf.sources.cited
+        if not each.citation.implied and _may_cause(each, type_)
+    ]
+    if said and not contributes(said, causes):
+        yield f"{said[0].leaf.pointer or '/'}: {_NOTHING}"
 
 
 def _numbers_of_nobody(
@@ -132,17 +148,20 @@ def _retold_otherwise(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Itera
     contents = [each.leaf for each in leaves if not each.leaf.is_label]
     # Chinese is joined without a space, which would part it into clauses.
     text = _SPACE_IN_CHINESE.sub("", " ".join(each.text for each in contents))
+    cited = list(dict.fromkeys(passage for each in contents for passage in each.sources.cited))
+    place = contents[0].pointer if len(contents) == 1 else ""
+    for reason in chain(whom_reasons(text, cited, heard), correction_reasons(text, cited)):
+        yield f"{place or '/'}: {reason}"
+
+
+def _lost_doubts(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
+    """Yield the doubt of a clause that *leaves*, said as one, retell as sure."""
+    contents = [each.leaf for each in leaves if not each.leaf.is_label]
+    text = _SPACE_IN_CHINESE.sub("", " ".join(each.text for each in contents))
     labels = " ".join(each.leaf.text for each in leaves if each.leaf.is_label)
     cited = list(dict.fromkeys(passage for each in contents for passage in each.sources.cited))
     place = contents[0].pointer if len(contents) == 1 else ""
-    for reason in chain(
-        lost_denial_reasons(text, cited),
-        lost_doubt_reasons(text, labels, cited),
-        whom_reasons(text, cited, heard),
-        relation_reasons(text, cited, heard),
-        correction_reasons(text, cited, heard),
-        former_reasons(text, cited),
-    ):
+    for reason in lost_doubt_reasons(text, labels, cited):
         yield f"{place or '/'}: {reason}"
 
 

@@ -9,10 +9,10 @@ from typing import Final
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.content_words import WordIndex
 from recollect.formation.support.heard_window import HeardWindow
+from recollect.formation.support.leaves import contents_of
 from recollect.formation.support.origins import Sources, trace
 from recollect.formation.support.stances import BAD, Clause, clauses_in
 from recollect.formation.support.vocabulary import groups_said, is_neutral, neutral_length
-from recollect.text.chinese_scripts import simplified
 
 _CUE: Final = re.compile(
     r"\b(?:no|not|never|n't|don't|dont|doesn't|didn't|isn't|won't|can't"
@@ -33,29 +33,9 @@ _CUE: Final = re.compile(
     r"|忘|删|错|好了|康复|もう|ない|やめ|終|辞め|売っ|안|그만|끝",
     re.IGNORECASE,
 )
-_ENDS: Final = re.compile(
-    r"\b(?:any ?more|no longer|never again|stop\w*|quit\w*|g[ai]ve up|giving up|cancel\w*|scrap\w*"
-    r"|drop\w*|end(?:ed|s)?|over|done|finish\w*|complet\w*|gone|left|leaving|lost|sold|sell\w*"
-    r"|broke|broken|split|divorc\w*|died|dead|passed|moved|moving|chang\w*|switch\w*|swap\w*"
-    r"|replac\w*|instead|forget|remov\w*|delet\w*|scratch|wrong|used to|former\w*|ex|recover\w*"
-    r"|healed|retir\w*|resign\w*|fired|laid off|postpon\w*|expired|outgr\w*|last|final(?:ly)?"
-    r"|ever|paid (?:off|up)|free of|these days|can't|cant|won't|wont|back|off|out|without"
-    r"|new (?:job|role|place|flat|house|home|boss|phone|car|school|office|team))\b"
-    r"|新(?:公司|家|工作|单位|职|学校|老板|手机|车|房)|不再|不用再|别再|没再|取消|退|换|改|结束|完|分手|离|卖|搬|辞|丢|死|过世|去世|算了|作废|忘|删"
-    r"|戒|停|毕业|回来|到家|康复|好了|最后|终于|唔使|唔再",
-    re.IGNORECASE,
-)
-"""Words of an end that say nothing of what ends; fewer than `_CUE`, which stands beside that."""
-_DONE: Final = re.compile(
-    r"[\u3400-\u9fff](?:了|啦|喽|咯|惹)(?=[，。！!~…；\s]|$)|终于|总算|到手|搞定|[\u3400-\u9fff](?:掉|完|成)了"
-    r"|\b(?:passed|arrived|came|made it|did it|got (?:it|in|the)|installed|fitted|fixed|sorted"
-    r"|delivered|landed|picked up|finally|at last|all set|good to go|cleared"
-    r"|(?:is|are|'s) (?:in|here|mine|ready|up and running))\b",
-    re.IGNORECASE,
-)
-"""Something that has come about: what waited for it is over, 牵车啦, "the worktops are in"."""
-_OTHER: Final = re.compile("[\u0400-\u05ff\u0600-\u06ff\u0900-\u0e7f]")
-
+OTHER_WORDS_MIN: Final = 2
+"""Words cited for an end are about another memory if they share so many with it."""
+_NOT_ABOUT: Final = "the cited words are not about it: cite those that end it"
 _AGAIN: Final = re.compile(
     r"\b(?:again|can (?:now|finally)|now|already|any ?more|no longer|finally|recovered|fine with"
     r"|ok with"
@@ -78,46 +58,27 @@ def ending_reasons(
         return  # words of others are doubted for what they are
     if not heard.is_exposed:
         # An end is seldom told in the words of its memory: "last payment went out this morning".
-        tells_end = any(_tells_end(each.text) for each in own)
-        if not tells_end and not _shared(text, _with_messages(own, heard), heard):
-            yield f"{where}: the cited words are not about it: cite those that end it"
+        # Words that fit another memory, and not this one, were meant for that.
+        if not _shared(text, own, heard) and _are_about_another(own, heard, where):
+            yield f"{where}: {_NOT_ABOUT}"
         return
     about = [each for each in own if _shared(text, [each], heard)]
     if not about:
-        yield f"{where}: the cited words are not about it: cite those that end it"
+        yield f"{where}: {_NOT_ABOUT}"
     elif not any(_ends(text, each) for each in about):
         yield f"{where}: the cited words do not say that it is over"
 
 
-def _tells_end(said: str) -> bool:
-    """Return True if *said* has a word of an end, or stands in a script without rules for that."""
-    plain = simplified(said)
-    return bool(_ENDS.search(plain) or _OTHER.search(plain) or _DONE.search(plain))
-
-
-def _shared(text: str, cited: Sequence[Passage], heard: HeardWindow) -> bool:
-    """Return True if *cited* say a word of *text*, or something close to one."""
+def _shared(text: str, cited: Sequence[Passage], heard: HeardWindow) -> float:
+    """Return how many words of *text* the *cited* say, or something close to them."""
     nothing: list[WordIndex] = []
     words = trace(text, Sources(heard, cited, nothing))
-    return any(each.origin == "cited" and each.weight for each in words)
+    return sum(each.weight for each in words if each.origin == "cited")
 
 
-def _with_messages(cited: Sequence[Passage], heard: HeardWindow) -> list[Passage]:
-    """Return the passages extended to their whole messages, and the message before."""
-    found = list(cited)
-    for each in cited:
-        for number in (each.line.number, each.line.number - 1, each.line.number - 2):
-            line = heard.line(number)
-            own = [voice for voice in line.voices if voice.trust != "external"] if line else []
-            found += [
-                Passage(each.citation, voice.line, voice.trust, voice.text[:MESSAGE_CHARACTERS])
-                for voice in own
-            ]
-    return found
-
-
-MESSAGE_CHARACTERS: Final = 4_000
-"""So much of the messages around a citation is looked through."""
+def _are_about_another(cited: Sequence[Passage], heard: HeardWindow, target: str) -> bool:
+    others = (each for id_, each in heard.offer.known.items() if id_ != target)
+    return any(_shared(contents_of(each.value), cited, heard) >= OTHER_WORDS_MIN for each in others)
 
 
 def _ends(text: str, cited: Passage) -> bool:

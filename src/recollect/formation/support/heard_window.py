@@ -216,6 +216,11 @@ class HeardWindow:
         language = language_of("\n".join(each.text[:SAMPLE_CHARACTERS] for each in voices))
         return bool(language) and language not in WITH_RULES
 
+    def replaces_date(self, voices: Sequence[Voice], leaf: str) -> bool:
+        """Return True if *voices* tell a day, or a month, that *leaf* does not."""
+        sources = [*(each.claims for each in voices), *self.speakers, *self.remembered]
+        return Heard(sources, texts=self._texts).tells_other_date(leaf)
+
     def tells(self, voice: Voice, leaf: Json, missing: Sequence[str]) -> list[str]:
         """Return which of the *missing* claims of *leaf* one voice alone supports."""
         lacking = Heard([voice.claims], computes=False, texts=self._texts).lacks_of(leaf)

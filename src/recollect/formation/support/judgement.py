@@ -17,7 +17,11 @@ from recollect.formation.support.grave_words import is_grave_word
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.languages import SAMPLE_CHARACTERS, WITH_RULES, language_of
 from recollect.formation.support.origins import Sources, TracedWord, trace
-from recollect.formation.support.polarity import contradiction
+from recollect.formation.support.polarity import (
+    TEXT_CHARACTERS_MAX,
+    stance_reasons,
+    turned_reasons,
+)
 from recollect.text.analysis import STOP_WORDS
 
 NOWHERE_WORDS_MIN: Final = 3
@@ -89,18 +93,57 @@ def traced(leaf: JudgedLeaf) -> TracedLeaf:
 
 
 def unsupported_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
-    """Yield what in *leaves*, which are said as one, their citations do not support."""
-    contents = [each for each in leaves if not each.leaf.is_label] or leaves
-    yield from _invented(contents, heard)
-    text = " ".join(each.leaf.text for each in contents)
-    before = " ".join(each.leaf.before for each in contents)
-    cited = dict.fromkeys(passage for each in contents for passage in each.leaf.sources.cited)
-    place = contents[0].leaf.pointer if len(contents) == 1 else ""
+    """Yield what in *leaves*, which are said as one, comes from nowhere or may be turned round."""
+    joined = _joined(leaves)
+    yield from _invented(joined.leaves, heard)
+    if any(each.weight("nowhere") for each in joined.leaves):
+        yield from _turned(joined, heard)
+
+
+def contradicted_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
+    """Yield what in *leaves*, which are said as one, their citations say otherwise."""
+    joined = _joined(leaves)
     spoken = [e.text for e in heard.voices if e.trust == "user" and not heard.is_exposed]
-    for reason in contradiction(
-        text, before, list(cited), is_exposed=heard.is_exposed, spoken=spoken
-    ):
-        yield f"{place or '/'}: {reason}"
+    for reason in stance_reasons(joined.text, joined.before, joined.cited, spoken):
+        yield f"{joined.place}: {reason}"
+    words = [word for each in joined.leaves for word in each.words if word.origin == "nowhere"]
+    if not heard.is_exposed and any(is_grave_word(each.written) for each in words):
+        yield _not_said(joined.place, words)
+    # Who paraphrases may deny in one word ("was turned down"). In the speaker's own words a
+    # denial that is missing is lost.
+    if not any(each.weight("nowhere") for each in joined.leaves):
+        yield from _turned(joined, heard)
+
+
+def _turned(joined: _Joined, heard: HeardWindow) -> Iterator[str]:
+    # What is only implied was looked up for its words: it turns nothing round, unless words of
+    # others may have caused the value.
+    given = [each for each in joined.cited if heard.is_exposed or not each.citation.implied]
+    for reason in turned_reasons(joined.text, joined.before, given, is_exposed=heard.is_exposed):
+        yield f"{joined.place}: {reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """The contents of leaves that are said as one, as one text."""
+
+    leaves: Sequence[TracedLeaf]
+    text: str
+    before: str
+    cited: Sequence[Passage]
+    place: str
+
+
+def _joined(leaves: Sequence[TracedLeaf]) -> _Joined:
+    contents = [each for each in leaves if not each.leaf.is_label] or leaves
+    cited = dict.fromkeys(passage for each in contents for passage in each.leaf.sources.cited)
+    return _Joined(
+        leaves=contents,
+        text=" ".join(each.leaf.text for each in contents)[:TEXT_CHARACTERS_MAX],
+        before=" ".join(each.leaf.before for each in contents),
+        cited=list(cited),
+        place=(contents[0].leaf.pointer if len(contents) == 1 else "") or "/",
+    )
 
 
 def contributes(leaves: Sequence[TracedLeaf], causes: Sequence[Passage]) -> bool:
@@ -175,10 +218,9 @@ def pair_of(leaves: Sequence[TracedLeaf]) -> tuple[str, str]:
 
 
 def _is_invention(words: Sequence[TracedWord]) -> bool:
-    """Return True if nearly all is from nowhere, or something grave is."""
-    grave = (is_grave_word(each.written) for each in words if each.origin == "nowhere")
+    """Return True if nearly all is from nowhere."""
     nowhere = _weight(words, "nowhere")
-    return any(grave) or (nowhere >= NOWHERE_WORDS_MIN and _share(words) > NOWHERE_SHARE_MAX)
+    return nowhere >= NOWHERE_WORDS_MIN and _share(words) > NOWHERE_SHARE_MAX
 
 
 def _family(language: str) -> str:

@@ -31,50 +31,52 @@ _NOTHING_FOUND: Final = re.compile(
     re.IGNORECASE,
 )
 _OF_ALLERGY: Final = frozenset("过敏不没原检测耐受")
-_SIGNS_OF_ALLERGY: Final = frozenset(
-    "hives swell swelling swells epipen anaphylaxis anaphylactic reaction intolerant react".split()
+_SIGNS_OF_ALLERGY: Final = re.compile(
+    r"\b(?:hives|swell\w*|swollen|epipen|reacts?|reaction|intolerant)\b|肿|红疹|起疹|荨麻疹|休克",
+    re.IGNORECASE,
 )
 
 
-def contradiction(
-    text: str,
-    before: str,
-    cited: Sequence[Passage],
-    *,
-    is_exposed: bool,
-    spoken: Sequence[str] = (),
+def stance_reasons(
+    text: str, before: str, cited: Sequence[Passage], spoken: Sequence[str] = ()
 ) -> Iterator[str]:
     """
-    Yield what *text* negates of what *cited* says; content of *before* may stay.
+    Yield each attitude of *text* that *cited* words do not tell, or tell of somebody else.
 
-    A negation that was not said may follow from what was said ("coffee makes me ill"). It counts as
-    a contradiction only if the window has words of others (*is_exposed*), which may have caused it.
-    *spoken* is all that users say, where what they deny in other words may stand.
+    What *before* says may stay. *spoken* is all that users say, where what they deny in other
+    words may stand.
     """
     clauses = clauses_in(text[:TEXT_CHARACTERS_MAX])
     stood = {
         each for clause in clauses_in(before[:TEXT_CHARACTERS_MAX]) for each in clause.attitudes
     }
-    said = _Said(cited)
     taken = {each for clause in clauses for each in clause.attitudes} - stood
+    if not taken:
+        return
+    said = _Said(cited)
     is_mixed = bool(taken & GOOD) and bool(taken & BAD)
     for attitude, denied in sorted(taken):
         if is_mixed and attitude != "allergic":
             continue  # one thing is liked, another is not: which of them is told clause by clause
-        tells_other = (
-            attitude == "allergic" and denied and said.denies_of(clauses, attitude, spoken)
-        )
-        tells_same = attitude == "allergic" and denied and said.affirms_of(clauses, attitude)
-        if tells_same or not (tells_other or said.allows(attitude, denied=denied)):
+        if not said.tells(clauses, attitude, denied=denied, spoken=spoken):
             what = "is not" if denied else "is"
             yield f"the cited words do not say that somebody {what} {_WORDS[attitude]}"
     for attitude in sorted({attitude for attitude, denied in taken if not denied}):
         if said.is_of_another(attitude) and speaks_of_user(clauses, attitude):
             yield f"the cited words say of somebody else who is {_WORDS[attitude]}: say of whom"
-    # What is only implied was looked up for its words: it turns nothing round, unless words of
-    # others may have caused the value.
-    given = cited if is_exposed else [each for each in cited if not each.citation.implied]
-    if word := _Said(given).turned(clauses, before, is_exposed=is_exposed):
+
+
+def turned_reasons(
+    text: str, before: str, cited: Sequence[Passage], *, is_exposed: bool
+) -> Iterator[str]:
+    """
+    Yield a word that *text* negates and *cited* words do not, or the other way round.
+
+    A negation that was not said may follow from what was said ("coffee makes me ill"). It counts
+    only if the window has words of others (*is_exposed*), which may have caused it.
+    """
+    clauses = clauses_in(text[:TEXT_CHARACTERS_MAX])
+    if word := _Said(cited).turned(clauses, before, is_exposed=is_exposed):
         yield f"the cited words and the value differ in whether {word!r} is denied"
 
 
@@ -110,12 +112,28 @@ class _Said:
         if (attitude, denied) in self.stances or attitude == "prefers":
             return True
         if attitude == "allergic":
-            return not denied and bool(self._words & _SIGNS_OF_ALLERGY)
+            signs = (_SIGNS_OF_ALLERGY.search(clause.text) for clause, _ in self._clauses)
+            return not denied and any(signs)
         is_good = (attitude == "likes") != denied
         good, bad = self.stances & GOOD, self.stances & BAD
         if is_good:
             return bool(good) or not bad
         return bool(bad) or not good or self.has_denial
+
+    def tells(
+        self,
+        clauses: Sequence[Clause],
+        attitude: Attitude,
+        *,
+        denied: bool,
+        spoken: Sequence[str],
+    ) -> bool:
+        """Return True unless the sentences say otherwise, or leave an allergy unsaid."""
+        if attitude == "allergic" and denied and self.affirms_of(clauses, attitude):
+            return False
+        if self.allows(attitude, denied=denied):
+            return True
+        return attitude == "allergic" and denied and self.denies_of(clauses, attitude, spoken)
 
     def denies_of(
         self, clauses: Sequence[Clause], attitude: Attitude, spoken: Sequence[str]

@@ -140,23 +140,6 @@ _NO_LIKING: Final = re.compile(
 _AT_END: Final = re.compile("ない|ません|なく|ず|じゃな|안|않|못|없")
 _WHO: Final = re.compile("[我你妳他她它]")
 """A pronoun behind a denial begins another clause: 可以不要两点吗我到一点半."""
-# Said with a character of denial, and denying nothing: 行不行, 免费.
-_CHOICE: Final = re.compile(r"([\u3400-\u9fff])[不唔没]\1|无[尘糖线人障]|免费|非常|停车")
-# Two denials that affirm: 无辣不欢, 非去不可, 没有一天不跑.
-_TWICE: Final = re.compile(
-    r"无[\u3400-\u9fff]{1,2}不[\u3400-\u9fff]|非[^，。！？\s]{1,6}不可|没有?[^，。！？\s]{1,4}不(?![好])"
-    r"|不[^，。！？\s]{1,3}不行"
-)
-# Denials of a verb, not of a noun ("no milk") or by another verb ("avoids").
-_VERBAL: Final = re.compile(
-    r"\b(?:not|never|cannot|(?:ca|wo|do|does|did|is|are|was|were|have|has|had|should|would|could"
-    r"|must)n'?t|no longer)\b(?!,)|(?<!要)不(?!是[\s，,、。.…~]*是)(?![对假出到了进下起动"
-    r"完见好])|没|未|别|勿|唔|冇",
-    re.IGNORECASE,
-)
-# What a denial does not reach beyond: who or what comes next.
-_BEYOND: Final = re.compile(r"[我你妳他她它就才都也还的]|\b(?:but|and (?:i|we|he|she|they|my))\b")
-_SPACED: Final = re.compile(r"\S+")
 _PLAIN_LETTERS: Final = {
     ord(each): plain
     for each in map(chr, range(0xC0, 0x250))
@@ -242,26 +225,3 @@ def _clause(text: str) -> Clause:
             # What dislikes in two words ("can't stand") holds its own denial.
             attitudes.add((attitude, bare.denies(match.start(), is_run=is_run)))
     return Clause(text, words, denials, frozenset(attitudes), _PAST.search(text) is not None)
-
-
-def verbal_denials_in(text: str) -> tuple[int, ...]:
-    """Return where a clause of bounded length denies a verb: "don't", "never", 没."""
-    return tuple(match.end() - 1 for match in _VERBAL.finditer(_without_idioms(text)))
-
-
-def reach_of_denial(text: str, place: int) -> int:
-    """Return how far the denial at *place* reaches: some words, or up to who comes next."""
-    behind = _BEYOND.search(_usual(text), place + 1)
-    end = behind.start() if behind else len(text)
-    words = [match.end() for match in _SPACED.finditer(text, place + 1, end)][:_REACH_WORDS]
-    return words[-1] if words else end
-
-
-def is_negative(text: str) -> bool:
-    """Return True if a clause denies, dislikes or tells an end of something."""
-    usual = _without_idioms(text)
-    return bool(_DENIAL.search(usual) or _PAST.search(usual)) or bool(BAD & stances_in(text))
-
-
-def _without_idioms(text: str) -> str:
-    return _CHOICE.sub(_blank, _TWICE.sub(_blank, _IDIOM.sub(_blank, _usual(text))))

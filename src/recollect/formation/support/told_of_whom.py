@@ -178,10 +178,10 @@ def _subject_of_value(text: str) -> tuple[Subject, int]:
 
 
 def _told_by_subject(text: str) -> Iterator[tuple[Subject, TextClause]]:
-    """Yield the clauses of what was said, each with its subject: its own, or that before it."""
+    """Yield the clauses of what was said, each with the subject that it names itself."""
     for sentence in SENTENCE_END.split(simplified(text)):
-        subject: Subject = ""
         for clause in text_clauses(sentence):
+            subject: Subject = ""
             said = _REPORTED.sub("", clause.text)
             if _THIRD.search(said):
                 subject = "other"

@@ -20,8 +20,8 @@ from recollect.text.analysis import fold
 
 WORDS_MAX: Final = 2.0
 """So many such words in a row, or in all of a short sentence, are accepted."""
-SHARE_MAX: Final = 0.25
-"""In a longer one, and in the whole value, this share of the words that say something."""
+SHARE_MAX: Final = 0.5
+"""In a longer value, this share of the words that say something: the rest is the user's."""
 _SENTENCE_END: Final = re.compile(r"[.!?;。！？；](?=\s|$|[^\x00-\x7f])|\n")
 
 
