@@ -51,6 +51,9 @@ FAULTS: Final = (
     Fault("lib/recall_settings.ts", "`${side}${name}`)", "name)", "recall_reasons"),
     Fault("lib/import_forms.ts", "each === from[at]", "true", "import_forms"),
     Fault("lib/api_document.ts", r"""replaceAll("'", "'\\''")""", "slice()", "api_document"),
+    Fault("lib/diff.ts", "shared < SHARED_MIN * fewer", "false", "diff"),
+    Fault("lib/evidence.ts", " || freshEvidence(version, before).length", "", "told"),
+    Fault("lib/overview.ts", "one.type.localeCompare(other.type) || ", "", "overview"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
 )
 

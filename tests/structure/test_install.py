@@ -52,6 +52,25 @@ def test_the_command_explains_recall(bare: Path, tmp_path: Path) -> None:
     assert "Usage:" in printed
 
 
+def test_a_memory_is_used_with_nothing_but_the_core(bare: Path, tmp_path: Path) -> None:
+    """What is imported is formed, found and erased: no command needs the service's packages."""
+    talk = tmp_path / "talk.json"
+    talk.write_text('[{"role": "user", "content": "I live in Oslo."}]', "utf-8")
+    program, at = bare / "recollect", ("--store", "talk.db", "--scope", "ada")
+
+    run(program, "import", talk, *at, folder=tmp_path)
+    run(program, "form", "ada", "--store", "talk.db", "--model", "rules", folder=tmp_path)
+    memories = run(program, "memories", *at, folder=tmp_path)
+    recalled = run(program, "recall", "Where do I live?", *at, folder=tmp_path)
+    context = run(program, "context", "Where do I live?", "--render", *at, folder=tmp_path)
+    run(program, "erase", "--everything", "--yes", *at, folder=tmp_path)
+
+    assert '"home": "Oslo"' in memories
+    assert "I live in Oslo." in recalled
+    assert "Oslo" in context
+    assert "Oslo" not in run(program, "memories", *at, folder=tmp_path)
+
+
 def test_the_package_imports_without_onnxruntime(bare: Path, tmp_path: Path) -> None:
     """The embedder's package is optional, and absent here."""
     program = (

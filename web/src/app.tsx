@@ -98,7 +98,7 @@ function AskKey({ error, entered }: { error: unknown; entered: () => void }) {
       <Field label={t("key.ask")} hint={t("key.hint")}>{(id) => <input id={id} type="password" autoComplete="off" autoFocus required value={key} onChange={(event) => setKey(event.target.value)} />}</Field>
       {tries > 0 && <div className="wrong" role="alert"><Icon name="warn" /><p>{sentenceOf(error, t)}</p></div>}
       <button type="submit" className="accent">{t("key.enter")}</button>
-      <p className="hint">{t("key.none")} <code>recollect keys create</code></p>
+      {tries === 0 && <p className="hint">{t("key.none")} <code>recollect keys create</code></p>}
     </form>
   );
 }

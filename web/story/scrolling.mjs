@@ -20,7 +20,7 @@ const SCREENS = [
   ["graph?entity=Ada", ".node", [["main", ".plain-table tbody tr:last-child"]]],
   ["review", ".card", [["main", ".card:last-child footer"]]],
   ["formation", ".receipts li", [["main", ".receipts li:last-child"]]],
-  ["types", ".type-list li", [["main", ".type-list li:last-child"]]],
+  ["types", ".type-list li", [["main", ".types .block:last-child footer"]]],
   ["settings", ".plain-table tbody tr", [["main", ".page > :last-child"]]],
 ];
 
