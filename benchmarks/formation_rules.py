@@ -44,10 +44,10 @@ class RuleReport:
     def as_json(self) -> dict[str, object]:
         """Return the report as a JSON object."""
         return {
-            "answers": dict(self.answers),
-            "passed": dict(self.passed),
+            "answers": {**self.answers},
+            "passed": {**self.passed},
             "rules": [
-                {"rule": each.rule, "stopped": dict(each.stopped), "alone": dict(each.alone)}
+                {"rule": each.rule, "stopped": {**each.stopped}, "alone": {**each.alone}}
                 for each in self.rules.values()
             ],
         }
