@@ -252,14 +252,14 @@ def test_an_erase_meanwhile_is_cleaned_as_well(tmp_path: Path) -> None:
         keep(saver, thread_id_of(ADA, "talk"), CANARY)
         keep(saver, thread_id_of(ADA, "other"), CANARY)
         files.erase_checkpoints(file, CheckpointThreads(ids=(thread_id_of(ADA, "talk"),)))
-        cut = files._cut_log
+        cut = files._truncate_log
 
         def cut_late(connection: sqlite3.Connection, name: str) -> None:
             cut(connection, name)
             files.erase_checkpoints(file, CheckpointThreads(ids=(thread_id_of(ADA, "other"),)))
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(files, "_cut_log", cut_late)
+            patch.setattr(files, "_truncate_log", cut_late)
             files.remove_erased_bytes(file)
         files.remove_erased_bytes(file)
 

@@ -18,7 +18,6 @@ from recollect.stores.plans.formation import (
     failed_thread,
     formed_thread,
     is_leased,
-    plan_claim,
     plan_claims,
 )
 from recollect.stores.rows import ScopeRow, ThreadRow
@@ -213,10 +212,10 @@ def test_claims_together_are_claims_one_after_the_other(
             tables.write(Effect(scopes=[scope], threads=[thread]))
     claims = [Claim(owner=f"w{number}", lease_s=60, now=2) for number in range(workers)]
 
-    one_by_one = []
+    one_by_one: list[Lease | None] = []
     for claim in claims:
-        planned = plan_claim(alone, claim.owner, claim.lease_s, claim.now)
+        planned = plan_claims(alone, [claim])
         alone.write(planned.effect)
-        one_by_one.append(planned.result)
+        one_by_one += planned.result
 
     assert one_by_one == plan_claims(together, claims).result

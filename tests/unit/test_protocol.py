@@ -26,6 +26,7 @@ from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, Eras
 from recollect.stores.plans.erasure import plan_erase
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.formation import (
+    Claim,
     DueThread,
     Formed,
     Lease,
@@ -34,7 +35,7 @@ from recollect.stores.plans.formation import (
     claimed_scope,
     formed_thread,
     is_leased,
-    plan_claim,
+    plan_claims,
     plan_commit,
     plan_extension,
     plan_release,
@@ -320,8 +321,8 @@ class Protocol:
 
     def claim(self, world: World, number: int) -> Iterator[World]:
         """Claim what is due, and expect that it is not backing off."""
-        plan = partial(plan_claim, owner=f"worker {number}", lease_s=LEASE_S, now=world.now)
-        kept, lease = world.kept.after(plan)
+        claim = Claim(owner=f"worker {number}", lease_s=LEASE_S, now=world.now)
+        kept, (lease,) = world.kept.after(partial(plan_claims, claims=[claim]))
         backoffs = dict(world.observed.backoffs)
         if lease is None:
             return

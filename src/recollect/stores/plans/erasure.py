@@ -112,6 +112,7 @@ def plan_erase(
 
 
 def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doomed:
+    """Return the rows of a scope that *target* names."""
     match target:
         case EraseScope():
             messages = list(rows.all_messages(scope.id))
@@ -155,6 +156,7 @@ def _named_from(rows: Rows, scope_id: int, source: str) -> list[tuple[str, str]]
 
 
 def _doomed_thread(rows: Rows, scope: ScopeRow, thread: str) -> _Doomed:
+    # Messages that were removed earlier are still cited as evidence: erase their words as well.
     named = [(thread, each) for each in rows.evidence_in(scope.id, thread)]
     sides = list(rows.side_records(scope.id, (thread,), None))
     row = rows.thread(scope.id, thread)
@@ -167,6 +169,7 @@ def _doomed_thread(rows: Rows, scope: ScopeRow, thread: str) -> _Doomed:
 def _effect_of(
     rows: Rows, scope: ScopeRow, doomed: _Doomed, receipt: ReceiptRow
 ) -> tuple[Effect, ReceiptRow]:
+    """Return the effect of an erase in one scope, and the receipt with its counts added."""
     counted = replace(
         receipt,
         messages=receipt.messages + len(doomed.messages),
@@ -320,6 +323,7 @@ def _memory_effect(
     erased: set[tuple[str, str]],
     times: SaidTimes,
 ) -> Effect:
+    """Return what becomes of a memory and its past versions without the *erased* evidence."""
     left = row_remainder(memory, erased)
     if left is None:
         return Effect(removed=[_removal(scope, memory)])

@@ -68,7 +68,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A worker's request, at *now*, for a lease on the longest due scope."""
+    """A worker's request, at *now*, for a lease of *lease_s* seconds."""
 
     owner: str
     lease_s: float
@@ -146,29 +146,22 @@ def is_leased(scope: ScopeRow, now: int) -> bool:
 
 
 def plan_claim(
-    rows: Rows,
-    owner: str,
-    lease_s: float,
-    now: int,
-    *,
-    only: Scope | None = None,
-    idle: bool = False,
+    rows: Rows, claim: Claim, *, only: Scope, idle: bool = False
 ) -> PlannedWrite[Lease | None]:
     """
-    Lease the scope of the longest due thread, or *only* one, with its due threads.
+    Lease the scope *only* with its due threads; with *idle*, even if none is due.
 
-    With *idle*, *only* is leased even if nothing in it is due.
+    The result is ``None`` if there is nothing to lease, or the scope is leased already.
     """
-    if only is None:
-        planned = plan_claims(rows, [Claim(owner=owner, lease_s=lease_s, now=now)])
-        return PlannedWrite(planned.effect, planned.result[0])
     scope = rows.scope(only)
-    if scope is None or is_leased(scope, now):
+    if scope is None or is_leased(scope, claim.now):
         return PlannedWrite(NOTHING, None)
-    due = rows.due_threads_of(scope.id, now, DUE_THREADS_MAX)
+    due = rows.due_threads_of(scope.id, claim.now, DUE_THREADS_MAX)
     if not due and not idle:
         return PlannedWrite(NOTHING, None)
-    claimed, lease = claimed_scope(scope, due, owner=owner, lease_s=lease_s, now=now)
+    claimed, lease = claimed_scope(
+        scope, due, owner=claim.owner, lease_s=claim.lease_s, now=claim.now
+    )
     return PlannedWrite(Effect(scopes=[claimed]), lease)
 
 
@@ -279,6 +272,7 @@ def plan_release(
 
 
 def _put_off(thread: ThreadRow, release: Release, not_before: int) -> ThreadRow:
+    """Return a thread, or its lanes, after a release that names it."""
     is_failed = thread.id in release.failed
     if release.types:
         moment = to_datetime(not_before)
@@ -370,6 +364,7 @@ def _after_formation(thread: ThreadRow, formed: Formed, now: int) -> ThreadRow:
 
 
 def _thread_to_form(rows: Rows, scope: ScopeRow, thread: str) -> ThreadRow:
+    """Return the row of a thread that was formed; raise if it was removed meanwhile."""
     row = rows.thread(scope.id, thread)
     if row is None:
         msg = f"thread {thread!r} of {scope.segments!r} is gone: drop the result"

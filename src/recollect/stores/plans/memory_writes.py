@@ -286,6 +286,7 @@ class _Staged:
     def _version_after(
         self, current: MemoryRow | None, write: PreparedPut | PreparedEnd
     ) -> MemoryRow:
+        """Return the version that a put or an end writes."""
         if isinstance(write, PreparedEnd):
             if current is None:
                 address = f"{write.type}/{write.key} in {self._scope.segments!r}"

@@ -72,6 +72,7 @@ def _with_waiting(
     apart: AbstractSet[str],
     now: int,
 ) -> ThreadRow:
+    """Return a thread with messages pending again, for the types that lost content by the erase."""
     for type_, ids in by_type.items():
         found = rows.messages_by_id(thread.scope_id, thread.number, sorted(ids))
         positions = [row.position for row in found if row.position <= thread.formed]

@@ -163,6 +163,7 @@ class _Restoring:
         )
 
     def _take_thread(self, given: RecordFields) -> None:
+        """Restore a thread; an existing one is advanced to the archive's progress, never back."""
         thread_id = check_new_thread(given.text("id"))
         last, formed = given.count("last"), given.count("formed")
         if formed > last:
@@ -188,6 +189,7 @@ class _Restoring:
         )
 
     def _take_message(self, given: RecordFields) -> None:
+        """Restore a message at its position, unless it exists there already."""
         thread = self._thread(check_new_thread(given.text("thread")))
         message_id = check_id(given.text("id"), "a message id")
         position, digest = given.count("position", 1), bytes.fromhex(given.text("digest"))
@@ -277,6 +279,7 @@ class _Restoring:
             raise ConflictError(msg)
 
     def _take_formation(self, given: RecordFields) -> None:
+        """Restore the receipt of a formation, unless it exists already."""
         made = restored_formation(given, self._scope.id)
         found = self._formations.get(made.id) or self._rows.formation(self._scope.id, made.id)
         if found is None:

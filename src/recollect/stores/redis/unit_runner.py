@@ -151,6 +151,7 @@ class _Unit(Generic[ResultT]):
             turn.give_back()
 
     def _attempt(self, server: RedisConnections, reading: OptimisticReads, late_at: float) -> bool:
+        """Run the plan and send its commit; return False on a conflict."""
         rows, planning = RedisRows(reading), CallOutcome()
         commit = Commit(reading, self.hold)
         with planning:
