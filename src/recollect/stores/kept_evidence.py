@@ -28,7 +28,7 @@ from recollect.stores.provenance import (
     sufficient_sets,
     unusual,
     words_in,
-    words_on_the_way,
+    words_in_path,
 )
 
 
@@ -146,7 +146,7 @@ class _ReplacedVersion:
             return _kept_of_same(words_in(leaf), before, given, said) if before else given
         here = [self._at[pointer]] if pointer in self._at else []
         nearest = [*here, *self._equal.get(leaf, ())]
-        words = words_in(leaf) | words_on_the_way(pointer)
+        words = words_in(leaf) | words_in_path(pointer)
         new = words.difference(*map(said, given), *(each.words for each in nearest))
         # Past versions are read from the store: only if a word is in none of the nearer sources.
         if new.isdisjoint(words_in(leaf)) or not self._others.lacks(new):

@@ -102,11 +102,11 @@ def words_in(value: Json) -> Words:
     return words_of(str(value)) if is_number(value) else NO_WORDS
 
 
-def words_on_the_way(pointer: str) -> Words:
+def words_in_path(pointer: str) -> Words:
     """
     Return the content words of the names in the path *pointer*.
 
-    >>> sorted(words_on_the_way("/pets/0/Miso"))
+    >>> sorted(words_in_path("/pets/0/Miso"))
     ['miso', 'pet']
     """
     names = (step for step in split_pointer(pointer) if not step.isdecimal())
@@ -125,7 +125,7 @@ def source_at(pointer: str, value: Json, evidence: Found) -> Source:
     A name in the path counts if the messages contain it: `city` is the name of a field, but `Miso`
     may be the name of a cat.
     """
-    names = words_on_the_way(pointer) & NO_WORDS.union(*map(quoted, evidence))
+    names = words_in_path(pointer) & NO_WORDS.union(*map(quoted, evidence))
     return Source(words_in(value) | names, evidence)
 
 

@@ -12,8 +12,8 @@ from recollect.stores.plans.derived_rows import (
     encoded_remainder,
     is_merged,
     reduced_memory,
+    reinstated_memory,
     remaining_evidence,
-    reopened,
     replaced_by,
     resting_on,
     row_remainder,
@@ -33,7 +33,7 @@ from recollect.stores.plans.idempotency import blanked_keys, spent_keys
 from recollect.stores.plans.memories import is_expired, optional_time, revision_row
 from recollect.stores.plans.positions import all_messages_of
 from recollect.stores.plans.receipts import blanked_formations
-from recollect.stores.plans.reformation import Waiting, left_to_form, waiting_again
+from recollect.stores.plans.reformation import Waiting, find_messages_to_form, reschedule_threads
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.side_records import expired_sides
 from recollect.stores.plans.thread_edits import thread_without
@@ -258,7 +258,7 @@ def _threads_after(
     shortened = {row.id: row for row in _shortened(rows, scope, doomed)}
     gone = {row.id for row in doomed.threads}
     left = {thread: types for thread, types in waiting.items() if thread not in gone}
-    again = {row.id: row for row in waiting_again(rows, scope.id, shortened, left, now)}
+    again = {row.id: row for row in reschedule_threads(rows, scope.id, shortened, left, now)}
     return list({**shortened, **again}.values())
 
 
@@ -291,7 +291,7 @@ def _revised(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> tuple[Effect, Wait
         _memory_effect(scope, each, rows.revisions(scope.id, each.uid), erased, times)
         for each in resting
     ]
-    waiting = {} if doomed.memories else left_to_form(resting, erased)
+    waiting = {} if doomed.memories else find_messages_to_form(resting, erased)
     return together([unlinked, *changed]), waiting
 
 
@@ -311,7 +311,7 @@ def _back_in_force(
             again = replace(rewritten[row.uid], valid_until=None, cause="erase")
             back.append(Effect(memories=[again]))
         else:
-            again = reopened(row, scope.seq, now)
+            again = reinstated_memory(row, scope.seq, now)
             back.append(Effect(memories=[again], revisions=[revision_row(row, now)]))
     return together(back)
 

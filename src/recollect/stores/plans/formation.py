@@ -17,12 +17,18 @@ from typing import Final
 from recollect.errors import LeaseLostError, UsageError
 from recollect.ports import Ids
 from recollect.records import FormationStatus, JsonObject, Lane, Scope
-from recollect.stores.plans.lanes import LANES, formed_lanes, lanes_of, left_lanes, put_off_lanes
+from recollect.stores.plans.lanes import (
+    LANES,
+    form_lanes,
+    keep_lane_positions,
+    lanes_of,
+    postpone_lanes,
+)
 from recollect.stores.plans.memory_writes import plan_writes
 from recollect.stores.plans.pending_messages import (
     again_of,
     idle_if_done,
-    reckoned_thread,
+    recount_tokens,
     without_again,
 )
 from recollect.stores.plans.prepared_writes import PreparedWrite
@@ -276,7 +282,7 @@ def _put_off(thread: ThreadRow, release: Release, not_before: int) -> ThreadRow:
     is_failed = thread.id in release.failed
     if release.types:
         moment = to_datetime(not_before)
-        return put_off_lanes(thread, release.types, moment, failures=int(is_failed))
+        return postpone_lanes(thread, release.types, moment, failures=int(is_failed))
     after = failed_thread if is_failed else postponed_thread
     return after(thread, not_before)
 
@@ -314,7 +320,7 @@ def plan_commit(
     changed = next(iter(planned.effect.scopes), scope)
     named = dict.fromkeys((*formed.watermarks, *formed.again, *formed.failed))
     found = [_thread_to_form(rows, scope, thread) for thread in named]
-    threads = [reckoned_thread(rows, _after_formation(row, formed, now)) for row in found]
+    threads = [recount_tokens(rows, _after_formation(row, formed, now)) for row in found]
     receipt = formation_row(scope, lease, formed, ids=ids, now=now)
     effect = replace(
         planned.effect, scopes=[_released(changed)], threads=threads, formations=[receipt]
@@ -350,7 +356,7 @@ def _after_formation(thread: ThreadRow, formed: Formed, now: int) -> ThreadRow:
     again = formed.again.get(thread.id, ())
     if formed.types:
         until = formed.watermarks.get(thread.id)
-        return formed_lanes(thread, formed.types, until, again=again, failed=failed)
+        return form_lanes(thread, formed.types, until, again=again, failed=failed)
     left = without_again(thread, (*again, *failed))
     after = formed_thread(left, formed.watermarks.get(thread.id, thread.formed), now)
     beyond = [position for position in failed if not 1 <= position <= after.formed]
@@ -360,7 +366,7 @@ def _after_formation(thread: ThreadRow, formed: Formed, now: int) -> ThreadRow:
             f"it is formed up to {after.formed}, and later messages are still pending"
         )
         raise UsageError(msg)
-    return left_lanes(thread, after, formed.left_out)
+    return keep_lane_positions(thread, after, formed.left_out)
 
 
 def _thread_to_form(rows: Rows, scope: ScopeRow, thread: str) -> ThreadRow:
