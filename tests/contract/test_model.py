@@ -381,7 +381,7 @@ def test_a_store_agrees_with_the_model_at_length(open_empty: Opener, steps: int)
 def _forget_longest_wait(
     thread: ThreadRow, added: int, now: int, debounce: Debounce, *, tokens: int
 ) -> ThreadRow:
-    due = due_times.signalled(thread, added, now, debounce, tokens=tokens)
+    due = due_times.thread_after_append(thread, added, now, debounce, tokens=tokens)
     return replace(due, due=now + 10_000_000) if added else due
 
 
@@ -464,7 +464,7 @@ def retry_erased(machine: StoreMachine) -> None:
 Mutant = tuple[str, object, Callable[[StoreMachine], None]]
 MUTANTS: dict[str, Mutant] = {
     "the longest wait is forgotten": (
-        "plans.threads.signalled", _forget_longest_wait, append_thrice,
+        "plans.threads.thread_after_append", _forget_longest_wait, append_thrice,
     ),
     "any lease is trusted": ("plans.formation.check_lease", _trust_any_lease, be_late),
     "removals are not fed": ("memory.Tables.removed", lambda *_: (), remove_one),

@@ -320,7 +320,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         {},
     ),
     "a moved message moves nothing": (
-        "plans.thread_edits.dated_anew", lambda *_: [],
+        "plans.thread_edits.redated_memories", lambda *_: [],
         SaidTimeContract.test_a_message_with_another_time_moves_the_memory, {},
     ),
     "positions are counted, not messages": (

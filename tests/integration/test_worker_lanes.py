@@ -488,8 +488,8 @@ def offers_all(types: Sequence[MemoryType], _recorded: object) -> tuple[MemoryTy
 @pytest.mark.parametrize(
     ("module", "name", "mutant"),
     [
-        (plans, "left_lanes", keeps_no_place),
-        (plans, "formed_lanes", moves_no_lane),
+        (plans, "keep_lane_positions", keeps_no_place),
+        (plans, "form_lanes", moves_no_lane),
         ("recollect.worker.formation_run", "formed_with_talk", offers_all),
     ],
 )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from recollect.errors import LeaseLostError, UsageError
 from recollect.stores.memory import Tables
-from recollect.stores.plans.due_times import Debounce, is_due, plan_signal, signalled
+from recollect.stores.plans.due_times import Debounce, is_due, plan_signal, thread_after_append
 from recollect.stores.plans.formation import (
     Claim,
     Lease,
@@ -18,7 +18,6 @@ from recollect.stores.plans.formation import (
     failed_thread,
     formed_thread,
     is_leased,
-    plan_claim,
     plan_claims,
 )
 from recollect.stores.rows import ScopeRow, ThreadRow
@@ -33,20 +32,20 @@ SCOPE = ScopeRow(id=1, segments=("a",), created_at=0, epoch=5)
 
 def test_a_first_message_waits_for_quiet() -> None:
     """The first message is due after ``quiet_s``, and is the first that waits."""
-    after = signalled(NEW, 2, 100 * S, WAIT)
+    after = thread_after_append(NEW, 2, 100 * S, WAIT)
 
     assert replace(NEW, last=2, count=2, first_pending_at=100 * S, due=110 * S) == after
 
 
 def test_nothing_added_signals_nothing() -> None:
     """Messages that were there already leave the thread as it is."""
-    assert signalled(WAITING, 0, 5 * S, WAIT) == WAITING
+    assert thread_after_append(WAITING, 0, 5 * S, WAIT) == WAITING
 
 
 @pytest.mark.parametrize(("now", "due"), [(0, 10), (9, 19), (15, 25), (16, 25), (24, 25), (90, 25)])
 def test_talk_postpones_up_to_the_longest_wait(now: int, due: int) -> None:
     """A message moves the due time to ``quiet_s`` later, at most ``max_wait_s`` after the first."""
-    after = signalled(WAITING, 1, now * S, WAIT)
+    after = thread_after_append(WAITING, 1, now * S, WAIT)
 
     assert (due * S, 0) == (after.due, after.first_pending_at)
 
@@ -56,7 +55,7 @@ def test_talk_never_shortens_a_backoff(now: int) -> None:
     """While a thread backs off, no message makes it due before."""
     backing_off = failed_thread(WAITING, 100 * S)
 
-    after = signalled(backing_off, 1, now * S, WAIT)
+    after = thread_after_append(backing_off, 1, now * S, WAIT)
 
     assert 100 * S == max(after.due or 0, after.not_before or 0)
     assert not is_due(after, 100 * S - 1)
@@ -65,7 +64,7 @@ def test_talk_never_shortens_a_backoff(now: int) -> None:
 
 def test_an_endless_quiet_waits_for_a_signal() -> None:
     """With an infinite ``quiet_s`` messages wait, and are due when they are signalled."""
-    after = signalled(NEW, 1, 0, Debounce(quiet_s=math.inf, max_wait_s=25))
+    after = thread_after_append(NEW, 1, 0, Debounce(quiet_s=math.inf, max_wait_s=25))
 
     assert (1, None) == (after.last, after.due)
     assert not is_due(after, 10**12)
@@ -213,10 +212,10 @@ def test_claims_together_are_claims_one_after_the_other(
             tables.write(Effect(scopes=[scope], threads=[thread]))
     claims = [Claim(owner=f"w{number}", lease_s=60, now=2) for number in range(workers)]
 
-    one_by_one = []
+    one_by_one: list[Lease | None] = []
     for claim in claims:
-        planned = plan_claim(alone, claim.owner, claim.lease_s, claim.now)
+        planned = plan_claims(alone, [claim])
         alone.write(planned.effect)
-        one_by_one.append(planned.result)
+        one_by_one += planned.result
 
     assert one_by_one == plan_claims(together, claims).result

@@ -21,11 +21,12 @@ from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores import memory as inprocess
 from recollect.stores.memory import Tables
 from recollect.stores.plans import formation, receipts, threads
-from recollect.stores.plans.due_times import Debounce, is_due, signalled
+from recollect.stores.plans.due_times import Debounce, is_due, thread_after_append
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseTarget, EraseThread
 from recollect.stores.plans.erasure import plan_erase
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.formation import (
+    Claim,
     DueThread,
     Formed,
     Lease,
@@ -34,7 +35,7 @@ from recollect.stores.plans.formation import (
     claimed_scope,
     formed_thread,
     is_leased,
-    plan_claim,
+    plan_claims,
     plan_commit,
     plan_extension,
     plan_release,
@@ -320,8 +321,8 @@ class Protocol:
 
     def claim(self, world: World, number: int) -> Iterator[World]:
         """Claim what is due, and expect that it is not backing off."""
-        plan = partial(plan_claim, owner=f"worker {number}", lease_s=LEASE_S, now=world.now)
-        kept, lease = world.kept.after(plan)
+        claim = Claim(owner=f"worker {number}", lease_s=LEASE_S, now=world.now)
+        kept, (lease,) = world.kept.after(partial(plan_claims, claims=[claim]))
         backoffs = dict(world.observed.backoffs)
         if lease is None:
             return
@@ -613,7 +614,7 @@ def no_owner(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
 
 def insert_or_ignore(thread: ThreadRow, *how: Any, tokens: int) -> ThreadRow:
     """Signal as a queue does that has one row a thread: a second one is ignored."""
-    signal = signalled(thread, *how, tokens=tokens)
+    signal = thread_after_append(thread, *how, tokens=tokens)
     return signal if thread.due is None else replace(signal, due=thread.due)
 
 
@@ -629,13 +630,15 @@ def skip_ahead(thread: ThreadRow, position: int, now: int) -> ThreadRow:
 
 def no_signal(thread: ThreadRow, *how: Any, tokens: int) -> ThreadRow:
     """Append, and leave the signal to another transaction."""
-    appended = signalled(thread, *how, tokens=tokens)
+    appended = thread_after_append(thread, *how, tokens=tokens)
     return replace(appended, due=thread.due, first_pending_at=thread.first_pending_at)
 
 
 def impatient(thread: ThreadRow, added: int, now: int, *how: Any, tokens: int) -> ThreadRow:
     """Let a new message end a backoff."""
-    return replace(signalled(thread, added, now, *how, tokens=tokens), due=now, not_before=None)
+    return replace(
+        thread_after_append(thread, added, now, *how, tokens=tokens), due=now, not_before=None
+    )
 
 
 def unnoted_redrive(rows: Rows, scope: Scope, formation_id: str, now: int) -> PlannedWrite[int]:
@@ -735,7 +738,7 @@ class LeaseThreads(Protocol):
         )
 
 
-CHECK, SIGNALLED = (formation, "check_lease"), (threads, "signalled")
+CHECK, SIGNALLED = (formation, "check_lease"), (threads, "thread_after_append")
 FORMED = (formation, "formed_thread")
 SOUND, DEATH = Protocol(), Budget(0, 0, 0, 0, 1)
 Wrong = dict[tuple[object, str], Callable[..., object]]

@@ -289,10 +289,10 @@ class ForDeaf(Writers):
 
 def one_epoch(tables: Tables, segments: tuple[str, ...], now: int) -> ScopeRow:
     """Give every scope the same epoch, also one that was made anew."""
-    return replace(opened(tables, segments, now), epoch=1)
+    return replace(open_scope(tables, segments, now), epoch=1)
 
 
-opened = requests.opened
+open_scope = requests.open_scope
 
 
 def without_edits(
@@ -312,7 +312,7 @@ MUTANTS: dict[str, tuple[Writers, Wrong]] = {
     "removals leave no tombstone": (Writers(), ("memory.Tables.removed", lambda *_: ())),
     "changes are passed over": (Writers(), ("memory.Tables.changed", without_edits)),
     "a scope made anew has the old epoch": (
-        Writers(), ("plans.threads.opened", one_epoch),
+        Writers(), ("plans.threads.open_scope", one_epoch),
     ),
 }  # fmt: skip
 

@@ -31,8 +31,8 @@ from recollect.stores.provenance import (
     source_at,
     unusual,
     words_in,
+    words_in_path,
     words_of,
-    words_on_the_way,
 )
 from recollect.stores.remainder import MEMORY_THREAD
 
@@ -95,7 +95,7 @@ class SchemaWords:
     def of(self, pointer: str, leaf: Scalar) -> Words:
         """Return the words of a leaf that must have been said, including those of its names."""
         said = NO_WORDS if leaf in self.constants else words_in(leaf)
-        return said | (words_on_the_way(pointer) - self.names)
+        return said | (words_in_path(pointer) - self.names)
 
 
 ANY_SCHEMA: Final = SchemaWords()

@@ -9,26 +9,26 @@ from functools import cached_property
 from recollect.records import EvidenceMap, JsonObject
 from recollect.stores.json_pointers import Scalar, covers, leaves
 from recollect.stores.provenance import (
-    _INDEX,
+    LIST_INDEX,
     NO_WORDS,
     Found,
     Origins,
     Said,
     Source,
     Words,
-    _alternatives,
-    _message,
     all_of,
     carried_over,
+    cited_message,
     either_of,
     evidence_at,
     gathered,
     is_enough,
     quoted,
     source_at,
+    sufficient_sets,
     unusual,
     words_in,
-    words_on_the_way,
+    words_in_path,
 )
 
 
@@ -58,9 +58,9 @@ def merged_evidence(
     for place, found in before.items():
         inside = NO_WORDS.union(*(each for at, each in words.items() if covers(place, at)))
         parts = [each for at, each in again.items() if at != place and covers(place, at)]
-        anew = all_of([evidence_at(place, again), *parts])
-        is_more = anew and is_enough(inside, found, anew, said)
-        merged[place] = either_of(found, anew) if is_more else either_of(found)
+        new = all_of([evidence_at(place, again), *parts])
+        is_enough_alone = new and is_enough(inside, found, new, said)
+        merged[place] = either_of(found, new) if is_enough_alone else either_of(found)
     return merged
 
 
@@ -80,17 +80,17 @@ def kept_evidence(
         past: Returns the versions before *before*, newest first. Called only for words that are
             found nowhere else, because it reads the store.
     """
-    stands, old = _Standing(before), _Past(past)
+    replaced, past_versions = _ReplacedVersion(before), _PastVersions(past)
     added: dict[str, Found] = {}
     for pointer, leaf, given in after.leaves():
-        kept = stands.kept(pointer, leaf, given, said, old)
+        kept = replaced.kept(pointer, leaf, given, said, past_versions)
         if kept != given:
             added[pointer] = kept
     return {**after.evidence, **gathered(after.value, added)} if added else after.evidence
 
 
-class _Past:
-    """Past versions of a document, as sources of words that return."""
+class _PastVersions:
+    """The versions before the replaced one, as sources of words that return."""
 
     def __init__(self, read: Callable[[], Sequence[Founded]]) -> None:
         self._read = read
@@ -117,7 +117,7 @@ class _Past:
         return Origins(unusual(source_at(*each)) for each in self._leaves)
 
 
-class _Standing:
+class _ReplacedVersion:
     """The version that is being replaced, as a source of words."""
 
     def __init__(self, before: Founded) -> None:
@@ -135,38 +135,46 @@ class _Standing:
     def _others(self) -> Origins:
         return Origins(map(unusual, self._at.values()))
 
-    def kept(self, pointer: str, leaf: Scalar, given: Found, said: Said, old: _Past) -> Found:
+    def kept(
+        self, pointer: str, leaf: Scalar, given: Found, said: Said, past: _PastVersions
+    ) -> Found:
         """Return the evidence of a leaf of the new document, for which *given* is cited."""
         place = _place_of(pointer, leaf)
         # An unchanged leaf keeps its evidence; for a new one, look for the origin of its words.
         if place in self._same:
-            standing = self._same[place]
-            return _kept_of_same(words_in(leaf), standing, given, said) if standing else given
+            before = self._same[place]
+            return _kept_of_same(words_in(leaf), before, given, said) if before else given
         here = [self._at[pointer]] if pointer in self._at else []
         nearest = [*here, *self._equal.get(leaf, ())]
-        words = words_in(leaf) | words_on_the_way(pointer)
+        words = words_in(leaf) | words_in_path(pointer)
         new = words.difference(*map(said, given), *(each.words for each in nearest))
+        # Past versions are read from the store: only if a word is in none of the nearer sources.
         if new.isdisjoint(words_in(leaf)) or not self._others.lacks(new):
             return carried_over(words, given, said, nearest=nearest, others=[self._others])
-        nearest += old.same(pointer, leaf)
-        return carried_over(words, given, said, nearest=nearest, others=[self._others, old.origins])
+        nearest += past.same(pointer, leaf)
+        others = [self._others, past.origins]
+        return carried_over(words, given, said, nearest=nearest, others=others)
 
 
-def _kept_of_same(words: Words, standing: Found, given: Found, said: Said) -> Found:
-    """Return the evidence of an unchanged leaf: *given* as far as it supports the leaf."""
-    whole = _alternatives(standing)
-    believed = [
-        places
-        for places in _alternatives(given)
-        if any(one <= places for one in whole)
-        or is_enough(words, standing, [e for e in given if _message(e) in places], said)
+def _kept_of_same(words: Words, before: Found, given: Found, said: Said) -> Found:
+    """
+    Return the evidence of an unchanged leaf: those parts of *given* that support it.
+
+    If none does, both *given* and the evidence *before* are required.
+    """
+    supported_before = sufficient_sets(before)
+    supporting = [
+        messages
+        for messages in sufficient_sets(given)
+        if any(one <= messages for one in supported_before)
+        or is_enough(words, before, [e for e in given if cited_message(e) in messages], said)
     ]
-    if len(believed) == len(_alternatives(given)) > 0:
+    if len(supporting) == len(sufficient_sets(given)) > 0:
         return given
-    left = tuple(e for e in given if any(_message(e) in places for places in believed))
-    return left or all_of([given, standing])
+    left = tuple(e for e in given if any(cited_message(e) in each for each in supporting))
+    return left or all_of([given, before])
 
 
 def _place_of(pointer: str, leaf: Scalar) -> tuple[str, str, Scalar]:
     """Return a key equal for equal leaves; positions in a list are ignored."""
-    return _INDEX.sub("/-", pointer), type(leaf).__name__, leaf
+    return LIST_INDEX.sub("/-", pointer), type(leaf).__name__, leaf

@@ -25,7 +25,8 @@ Said: TypeAlias = Callable[[Evidence], Words]
 """A function that returns the known content words of the message that evidence names."""
 Found: TypeAlias = tuple[Evidence, ...]
 
-_INDEX: Final = re.compile(r"/\d+(?=/|$)")
+LIST_INDEX: Final = re.compile(r"/\d+(?=/|$)")
+"""A list index in a JSON pointer."""
 NO_WORDS: Final[Words] = frozenset()
 _REMEMBERED_CHARACTERS_MAX: Final = 2_000
 _FRAME: Final = frozenset(terms_of("user users person 用户"))
@@ -101,11 +102,11 @@ def words_in(value: Json) -> Words:
     return words_of(str(value)) if is_number(value) else NO_WORDS
 
 
-def words_on_the_way(pointer: str) -> Words:
+def words_in_path(pointer: str) -> Words:
     """
     Return the content words of the names in the path *pointer*.
 
-    >>> sorted(words_on_the_way("/pets/0/Miso"))
+    >>> sorted(words_in_path("/pets/0/Miso"))
     ['miso', 'pet']
     """
     names = (step for step in split_pointer(pointer) if not step.isdecimal())
@@ -124,7 +125,7 @@ def source_at(pointer: str, value: Json, evidence: Found) -> Source:
     A name in the path counts if the messages contain it: `city` is the name of a field, but `Miso`
     may be the name of a cat.
     """
-    names = words_on_the_way(pointer) & NO_WORDS.union(*map(quoted, evidence))
+    names = words_in_path(pointer) & NO_WORDS.union(*map(quoted, evidence))
     return Source(words_in(value) | names, evidence)
 
 
@@ -177,19 +178,19 @@ def carried_over(
 
 def _is_implied(needed: Sequence[Evidence], given: Sequence[Evidence]) -> bool:
     """Return True if every sufficient set of *given* contains a sufficient set of *needed*."""
-    wanted = _alternatives(needed)
+    wanted = sufficient_sets(needed)
     return bool(given) and all(
-        any(one <= other for one in wanted) for other in _alternatives(given)
+        any(one <= other for one in wanted) for other in sufficient_sets(given)
     )
 
 
-def _alternatives(evidence: Sequence[Evidence]) -> list[set[tuple[str, str]]]:
-    """Return the sets of messages each of which is sufficient."""
-    found = [{_message(each)} for each in evidence if not each.group]
+def sufficient_sets(evidence: Sequence[Evidence]) -> list[set[tuple[str, str]]]:
+    """Return the sets of messages that support a value: each ungrouped one, and each group."""
+    found = [{cited_message(each)} for each in evidence if not each.group]
     groups: dict[int, set[tuple[str, str]]] = {}
     for each in evidence:
         if each.group:
-            groups.setdefault(each.group, set()).add(_message(each))
+            groups.setdefault(each.group, set()).add(cited_message(each))
     return [*found, *groups.values()]
 
 
@@ -203,12 +204,12 @@ def is_enough(
     and often only a quote of a message is known. A value that shares no word with its quotes is in
     its writer's own words and is accepted; so is one whose messages have no known words.
     """
-    anew = NO_WORDS.union(*map(said, again))
+    said_now = NO_WORDS.union(*map(said, again))
     if any(each.group for each in before):
-        return words <= anew
+        return words <= said_now
     known = [quoted(each) | said(each) for each in before]
     in_own_words = all(known) and words.isdisjoint(NO_WORDS.union(*known))
-    return not anew or in_own_words or (words - _USUAL or words) <= anew
+    return not said_now or in_own_words or (words - _USUAL or words) <= said_now
 
 
 def said_again(
@@ -244,7 +245,7 @@ def grouped(evidence: Sequence[Evidence]) -> Found:
 
     Memories are never grouped: a value that cites memories is removed with any of them.
     """
-    places = {_message(each) for each in evidence}
+    places = {cited_message(each) for each in evidence}
     number = 1 if len(places) > 1 else 0
     return tuple(
         dict.fromkeys(
@@ -260,11 +261,11 @@ def either_of(*parts: Sequence[Evidence]) -> Found:
     A group that contains another group, or a sufficient message, is omitted.
     """
     every = [(at, each) for at, part in enumerate(parts) for each in part]
-    alone = {_message(each) for _, each in every if not each.group}
+    alone = {cited_message(each) for _, each in every if not each.group}
     groups: dict[tuple[int, int], set[tuple[str, str]]] = {}
     for at, each in every:
         if each.group:
-            groups.setdefault((at, each.group), set()).add(_message(each))
+            groups.setdefault((at, each.group), set()).add(cited_message(each))
     kept: list[tuple[int, int]] = []
     for name, places in groups.items():
         if alone.isdisjoint(places) and not any(groups[each] <= places for each in kept):
@@ -334,5 +335,6 @@ def _parts_of(value: Json) -> Iterable[tuple[str | int, Json]]:
     return enumerate(value) if is_list(value) else ()
 
 
-def _message(evidence: Evidence) -> tuple[str, str]:
+def cited_message(evidence: Evidence) -> tuple[str, str]:
+    """Return the (thread, message) that evidence cites."""
     return evidence.thread, evidence.message

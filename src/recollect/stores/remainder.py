@@ -94,14 +94,16 @@ def _left_of(
     return None if gone and not left else left
 
 
-def bereft(evidence: Sources, erased: AbstractSet[tuple[str, str]]) -> set[tuple[str, str]]:
+def remaining_messages(
+    evidence: Sources, erased: AbstractSet[tuple[str, str]]
+) -> set[tuple[str, str]]:
     """
     Return the remaining messages in the evidence of fields removed with the *erased*.
 
     Only quoted messages count: a quote states the value, or a part of it.
 
     >>> both = (("t", "m1", "a nurse", 1), ("t", "m2", "in Oslo", 1))
-    >>> bereft({"/job": both}, {("t", "m1")})
+    >>> remaining_messages({"/job": both}, {("t", "m1")})
     {('t', 'm2')}
     """
     lost = [split_pointer(at) for at, found in evidence.items() if _left_of(found, erased) is None]

@@ -337,10 +337,15 @@ def check_content(content: object) -> str | None:
 
 def check_role(message: NewMessage) -> Role:
     """Return the role of *message* if it is a known one."""
-    if message.role not in _ROLES:
-        msg = f"unknown role {message.role!r}: use one of {', '.join(_ROLES)}"
-        raise UsageError(msg)
+    check_choice(message.role, _ROLES, "role")
     return message.role
+
+
+def check_choice(given: object, allowed: Sequence[str], what: str) -> None:
+    """Raise `UsageError` if *given* is not in *allowed*; *what* describes it in the error."""
+    if given not in allowed:
+        msg = f"unknown {what} {given!r}: use one of {', '.join(allowed)}"
+        raise UsageError(msg)
 
 
 def check_count(rows: int, limit: int, limit_name: str, what: str) -> None:

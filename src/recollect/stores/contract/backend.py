@@ -131,7 +131,7 @@ class Transactor(ABC):
         return idempotency_of(await self._digest_secret(), key, scope, *request)
 
     async def _digest_secret(self) -> bytes:
-        """Return the secret for digests: the store's own, or one taken over from another store."""
+        """Return the secret for digests: the store's own, or one adopted from another store."""
         if self._digests.value is None:
             adopted = await self._read_brief(read_secret)
             self._digests.value = await self._secret() if adopted is None else adopted

@@ -133,7 +133,7 @@ class Store(
 
         Args:
             key: The caller's key for the request.
-            request: Everything that tells the request from others, as JSON values.
+            request: Everything that distinguishes the request from others, as JSON values.
             owner: Separates the keys of callers that share a scope.
         """
         return KeyedStore(self, key, request, owner)
@@ -158,7 +158,7 @@ class StoreView(Store):
     """
     A view of a store: the same rows; closing the view closes the store.
 
-    A view has no state of its own: whatever a backend overrides or holds is delegated to the store.
+    A view has no state of its own: it delegates everything that a backend overrides to the store.
     """
 
     def __init__(self, store: Store) -> None:

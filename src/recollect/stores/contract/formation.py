@@ -45,6 +45,7 @@ from recollect.stores.plans.undo import plan_undoable
 from recollect.stores.rows import ReceiptPlace
 from recollect.stores.unit_of_work import PlannedWrite, Rows
 from recollect.stores.validation import (
+    check_choice,
     check_id,
     check_ids,
     check_list,
@@ -98,11 +99,11 @@ class FormationStore(Transactor):
         """
         owner = check_id(owner, "a worker's name")
         _check_lease_s(lease_s)
+        claim = Claim(owner=owner, lease_s=lease_s, now=self.now())
         if scope is None:
-            return await self._claim_next(Claim(owner=owner, lease_s=lease_s, now=self.now()))
-        only, now = check_scope(scope), self.now()
-        plan = partial(plan_claim, owner=owner, lease_s=lease_s, now=now, only=only, idle=idle)
-        return await self._transact(plan)
+            return await self._claim_next(claim)
+        only = check_scope(scope)
+        return await self._transact(partial(plan_claim, claim=claim, only=only, idle=idle))
 
     async def _claim_next(self, claim: Claim) -> Lease | None:
         """Carry out *claim*; a backend may serve several claims in one transaction."""
@@ -308,9 +309,8 @@ class FormationStore(Transactor):
         """
         scope, limit = check_scope(scope), check_page(limit)
         before = read_cursor(cursor, _receipt_place)
-        if status is not None and status not in get_args(FormationStatus):
-            msg = f"unknown status {status!r}: use one of {', '.join(get_args(FormationStatus))}"
-            raise UsageError(msg)
+        if status is not None:
+            check_choice(status, get_args(FormationStatus), "status")
 
         def query(rows: Rows) -> list[Formation]:
             row = rows.scope(scope)

@@ -34,6 +34,7 @@ from recollect.stores.plans.undo import Undo, plan_undo
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import (
     WRITES_MAX,
+    check_choice,
     check_count,
     check_id,
     check_list,
@@ -190,9 +191,8 @@ class MemoryStore(Transactor):
         scope, limit, now = check_scope(scope), check_page(limit), self.now()
         if type_ is not None:
             check_id(type_, "a memory's type")
-        if state is not None and state not in get_args(MemoryState):
-            msg = f"unknown state {state!r}: use one of {', '.join(get_args(MemoryState))}"
-            raise UsageError(msg)
+        if state is not None:
+            check_choice(state, get_args(MemoryState), "state")
         conditions = read_filter({} if filter_ is None else filter_)
         at = None if valid_at is None else check_time(valid_at, "valid_at")
         after = read_cursor(cursor, _check_address)

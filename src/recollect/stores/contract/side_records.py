@@ -13,7 +13,7 @@ from recollect.stores.contract.backend import Transactor
 from recollect.stores.contract.memories import BRIEF_ADDRESSES_MAX
 from recollect.stores.pages import named_place, page_of, read_cursor
 from recollect.stores.plans.side_records import (
-    lasting,
+    live_side_records,
     place_of,
     read_nearest,
     read_side_records,
@@ -78,7 +78,7 @@ class SideRecordStore(Transactor):
 
         def query(rows: Rows) -> list[SideRecord]:
             row = rows.scope(scope)
-            found = lasting(rows, row.id, within, after, now) if row else ()
+            found = live_side_records(rows, row.id, within, after, now) if row else ()
             return [side_record_of(each, scope) for each in islice(found, limit + 1)]
 
         return page_of(await self._read(query), limit, lambda each: each.key)
@@ -100,10 +100,10 @@ class SideRecordStore(Transactor):
             # The rest of the scope in which the last page ended, then the scopes after it.
             first = rows.scope(after[0]) if after else None
             if after and first:
-                rest = lasting(rows, first.id, within, (*within, after[1]), now)
+                rest = live_side_records(rows, first.id, within, (*within, after[1]), now)
                 yield from (side_record_of(row, after[0]) for row in rest)
             for scope in rows.scopes_below(prefix, after[0] if after else None):
-                found = lasting(rows, scope.id, within, None, now)
+                found = live_side_records(rows, scope.id, within, None, now)
                 yield from (side_record_of(row, scope.segments) for row in found)
 
         found = await self._read(lambda rows: list(islice(each(rows), limit + 1)))

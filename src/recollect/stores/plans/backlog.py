@@ -41,12 +41,12 @@ def plan_resumption(
     """
     found = [each for each in _threads(rows, scope, thread) if each.state == "paused"]
     resumed = [
-        resumed_thread(each, now) if at_once else replace(each, state="active") for each in found
+        _resumed_thread(each, now) if at_once else replace(each, state="active") for each in found
     ]
     return PlannedWrite(Effect(threads=resumed), len(found))
 
 
-def resumed_thread(thread: ThreadRow, now: int) -> ThreadRow:
+def _resumed_thread(thread: ThreadRow, now: int) -> ThreadRow:
     """Return the thread active again: due at once, but not before its backoff ends."""
     active = replace(thread, state="active")
     return due_at_once(active, now) if is_waiting(active) else active

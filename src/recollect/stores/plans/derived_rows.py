@@ -156,7 +156,7 @@ def is_merged(row: MemoryRow) -> bool:
     return row.valid_until is not None and row.cause.startswith(MERGED)
 
 
-def reopened(row: MemoryRow, seq: int, now: int) -> MemoryRow:
+def reinstated_memory(row: MemoryRow, seq: int, now: int) -> MemoryRow:
     """Return the next version of a memory, reinstated because its replacement is gone."""
     return replace(
         row,

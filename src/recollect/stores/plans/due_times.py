@@ -49,7 +49,7 @@ def check_debounce(given: object) -> Debounce:
     return given
 
 
-def signalled(
+def thread_after_append(
     thread: ThreadRow, added: int, now: int, debounce: Debounce, *, tokens: int = 0
 ) -> ThreadRow:
     """

@@ -12,8 +12,8 @@ from recollect.stores.plans.derived_rows import (
     encoded_remainder,
     is_merged,
     reduced_memory,
+    reinstated_memory,
     remaining_evidence,
-    reopened,
     replaced_by,
     resting_on,
     row_remainder,
@@ -33,7 +33,7 @@ from recollect.stores.plans.idempotency import blanked_keys, spent_keys
 from recollect.stores.plans.memories import is_expired, optional_time, revision_row
 from recollect.stores.plans.positions import all_messages_of
 from recollect.stores.plans.receipts import blanked_formations
-from recollect.stores.plans.reformation import Waiting, left_to_form, waiting_again
+from recollect.stores.plans.reformation import Waiting, find_messages_to_form, reschedule_threads
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.side_records import expired_sides
 from recollect.stores.plans.thread_edits import thread_without
@@ -112,6 +112,7 @@ def plan_erase(
 
 
 def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doomed:
+    """Return the rows of a scope that *target* names."""
     match target:
         case EraseScope():
             messages = list(rows.all_messages(scope.id))
@@ -155,6 +156,7 @@ def _named_from(rows: Rows, scope_id: int, source: str) -> list[tuple[str, str]]
 
 
 def _doomed_thread(rows: Rows, scope: ScopeRow, thread: str) -> _Doomed:
+    # Messages that were removed earlier are still cited as evidence: erase their words as well.
     named = [(thread, each) for each in rows.evidence_in(scope.id, thread)]
     sides = list(rows.side_records(scope.id, (thread,), None))
     row = rows.thread(scope.id, thread)
@@ -167,6 +169,7 @@ def _doomed_thread(rows: Rows, scope: ScopeRow, thread: str) -> _Doomed:
 def _effect_of(
     rows: Rows, scope: ScopeRow, doomed: _Doomed, receipt: ReceiptRow
 ) -> tuple[Effect, ReceiptRow]:
+    """Return the effect of an erase in one scope, and the receipt with its counts added."""
     counted = replace(
         receipt,
         messages=receipt.messages + len(doomed.messages),
@@ -255,7 +258,7 @@ def _threads_after(
     shortened = {row.id: row for row in _shortened(rows, scope, doomed)}
     gone = {row.id for row in doomed.threads}
     left = {thread: types for thread, types in waiting.items() if thread not in gone}
-    again = {row.id: row for row in waiting_again(rows, scope.id, shortened, left, now)}
+    again = {row.id: row for row in reschedule_threads(rows, scope.id, shortened, left, now)}
     return list({**shortened, **again}.values())
 
 
@@ -288,7 +291,7 @@ def _revised(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> tuple[Effect, Wait
         _memory_effect(scope, each, rows.revisions(scope.id, each.uid), erased, times)
         for each in resting
     ]
-    waiting = {} if doomed.memories else left_to_form(resting, erased)
+    waiting = {} if doomed.memories else find_messages_to_form(resting, erased)
     return together([unlinked, *changed]), waiting
 
 
@@ -308,7 +311,7 @@ def _back_in_force(
             again = replace(rewritten[row.uid], valid_until=None, cause="erase")
             back.append(Effect(memories=[again]))
         else:
-            again = reopened(row, scope.seq, now)
+            again = reinstated_memory(row, scope.seq, now)
             back.append(Effect(memories=[again], revisions=[revision_row(row, now)]))
     return together(back)
 
@@ -320,6 +323,7 @@ def _memory_effect(
     erased: set[tuple[str, str]],
     times: SaidTimes,
 ) -> Effect:
+    """Return what becomes of a memory and its past versions without the *erased* evidence."""
     left = row_remainder(memory, erased)
     if left is None:
         return Effect(removed=[_removal(scope, memory)])

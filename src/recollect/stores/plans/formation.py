@@ -17,12 +17,18 @@ from typing import Final
 from recollect.errors import LeaseLostError, UsageError
 from recollect.ports import Ids
 from recollect.records import FormationStatus, JsonObject, Lane, Scope
-from recollect.stores.plans.lanes import LANES, formed_lanes, lanes_of, left_lanes, put_off_lanes
+from recollect.stores.plans.lanes import (
+    LANES,
+    form_lanes,
+    keep_lane_positions,
+    lanes_of,
+    postpone_lanes,
+)
 from recollect.stores.plans.memory_writes import plan_writes
 from recollect.stores.plans.pending_messages import (
     again_of,
     idle_if_done,
-    reckoned_thread,
+    recount_tokens,
     without_again,
 )
 from recollect.stores.plans.prepared_writes import PreparedWrite
@@ -68,7 +74,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A worker's request, at *now*, for a lease on the longest due scope."""
+    """A worker's request, at *now*, for a lease of *lease_s* seconds."""
 
     owner: str
     lease_s: float
@@ -146,29 +152,22 @@ def is_leased(scope: ScopeRow, now: int) -> bool:
 
 
 def plan_claim(
-    rows: Rows,
-    owner: str,
-    lease_s: float,
-    now: int,
-    *,
-    only: Scope | None = None,
-    idle: bool = False,
+    rows: Rows, claim: Claim, *, only: Scope, idle: bool = False
 ) -> PlannedWrite[Lease | None]:
     """
-    Lease the scope of the longest due thread, or *only* one, with its due threads.
+    Lease the scope *only* with its due threads; with *idle*, even if none is due.
 
-    With *idle*, *only* is leased even if nothing in it is due.
+    The result is ``None`` if there is nothing to lease, or the scope is leased already.
     """
-    if only is None:
-        planned = plan_claims(rows, [Claim(owner=owner, lease_s=lease_s, now=now)])
-        return PlannedWrite(planned.effect, planned.result[0])
     scope = rows.scope(only)
-    if scope is None or is_leased(scope, now):
+    if scope is None or is_leased(scope, claim.now):
         return PlannedWrite(NOTHING, None)
-    due = rows.due_threads_of(scope.id, now, DUE_THREADS_MAX)
+    due = rows.due_threads_of(scope.id, claim.now, DUE_THREADS_MAX)
     if not due and not idle:
         return PlannedWrite(NOTHING, None)
-    claimed, lease = claimed_scope(scope, due, owner=owner, lease_s=lease_s, now=now)
+    claimed, lease = claimed_scope(
+        scope, due, owner=claim.owner, lease_s=claim.lease_s, now=claim.now
+    )
     return PlannedWrite(Effect(scopes=[claimed]), lease)
 
 
@@ -279,10 +278,11 @@ def plan_release(
 
 
 def _put_off(thread: ThreadRow, release: Release, not_before: int) -> ThreadRow:
+    """Return a thread, or its lanes, after a release that names it."""
     is_failed = thread.id in release.failed
     if release.types:
         moment = to_datetime(not_before)
-        return put_off_lanes(thread, release.types, moment, failures=int(is_failed))
+        return postpone_lanes(thread, release.types, moment, failures=int(is_failed))
     after = failed_thread if is_failed else postponed_thread
     return after(thread, not_before)
 
@@ -320,7 +320,7 @@ def plan_commit(
     changed = next(iter(planned.effect.scopes), scope)
     named = dict.fromkeys((*formed.watermarks, *formed.again, *formed.failed))
     found = [_thread_to_form(rows, scope, thread) for thread in named]
-    threads = [reckoned_thread(rows, _after_formation(row, formed, now)) for row in found]
+    threads = [recount_tokens(rows, _after_formation(row, formed, now)) for row in found]
     receipt = formation_row(scope, lease, formed, ids=ids, now=now)
     effect = replace(
         planned.effect, scopes=[_released(changed)], threads=threads, formations=[receipt]
@@ -356,7 +356,7 @@ def _after_formation(thread: ThreadRow, formed: Formed, now: int) -> ThreadRow:
     again = formed.again.get(thread.id, ())
     if formed.types:
         until = formed.watermarks.get(thread.id)
-        return formed_lanes(thread, formed.types, until, again=again, failed=failed)
+        return form_lanes(thread, formed.types, until, again=again, failed=failed)
     left = without_again(thread, (*again, *failed))
     after = formed_thread(left, formed.watermarks.get(thread.id, thread.formed), now)
     beyond = [position for position in failed if not 1 <= position <= after.formed]
@@ -366,10 +366,11 @@ def _after_formation(thread: ThreadRow, formed: Formed, now: int) -> ThreadRow:
             f"it is formed up to {after.formed}, and later messages are still pending"
         )
         raise UsageError(msg)
-    return left_lanes(thread, after, formed.left_out)
+    return keep_lane_positions(thread, after, formed.left_out)
 
 
 def _thread_to_form(rows: Rows, scope: ScopeRow, thread: str) -> ThreadRow:
+    """Return the row of a thread that was formed; raise if it was removed meanwhile."""
     row = rows.thread(scope.id, thread)
     if row is None:
         msg = f"thread {thread!r} of {scope.segments!r} is gone: drop the result"

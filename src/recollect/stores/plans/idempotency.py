@@ -49,7 +49,7 @@ def idempotency_of(
     )
 
 
-def opened(rows: Rows, scope: Scope, now: int) -> ScopeRow:
+def open_scope(rows: Rows, scope: Scope, now: int) -> ScopeRow:
     """Return the row of *scope*, a new one if it does not exist."""
     found = rows.scope(scope)
     if found:
@@ -109,7 +109,7 @@ def plan_once(
     planned = plan(rows)
     effect = planned.effect
     changed = [each for each in effect.scopes if each.segments == scope]
-    row = changed[0] if changed else opened(rows, scope, now)
+    row = changed[0] if changed else open_scope(rows, scope, now)
     result = planned.result
     wrote: list[int] | int = _uids_of(effect, row)
     if not wrote and isinstance(result, int) and not isinstance(result, bool):

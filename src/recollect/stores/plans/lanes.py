@@ -102,7 +102,7 @@ def _objects(record: Json) -> dict[str, Mapping[str, Json]]:
     return found
 
 
-def joined_lanes(thread: ThreadRow, formed: int, lanes: Mapping[str, Lane]) -> ThreadRow:
+def advance_lanes(thread: ThreadRow, formed: int, lanes: Mapping[str, Lane]) -> ThreadRow:
     """
     Return *thread*, advanced type by type to where a copy of it has got: *formed* and *lanes*.
 
@@ -118,7 +118,7 @@ def joined_lanes(thread: ThreadRow, formed: int, lanes: Mapping[str, Lane]) -> T
     return with_lanes(moved, joined)
 
 
-def left_lanes(before: ThreadRow, after: ThreadRow, types: Sequence[str]) -> ThreadRow:
+def keep_lane_positions(before: ThreadRow, after: ThreadRow, types: Sequence[str]) -> ThreadRow:
     """Return *after*, with *types* left at the progress they had in *before*."""
     if not types and before.lanes == "{}":
         return after
@@ -127,7 +127,7 @@ def left_lanes(before: ThreadRow, after: ThreadRow, types: Sequence[str]) -> Thr
     return with_lanes(after, {**lanes_of(before), **left})
 
 
-def formed_lanes(
+def form_lanes(
     thread: ThreadRow,
     types: Sequence[str],
     until: int | None,
@@ -160,7 +160,7 @@ def formed_lanes(
     return with_lanes(thread, lanes)
 
 
-def put_off_lanes(
+def postpone_lanes(
     thread: ThreadRow, types: Sequence[str], not_before: datetime, *, failures: int
 ) -> ThreadRow:
     """Return the thread with *types* postponed until *not_before*."""

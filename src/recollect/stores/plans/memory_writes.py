@@ -14,8 +14,8 @@ from recollect.stores.fast_records import maker_of
 from recollect.stores.kept_evidence import Founded, kept_evidence
 from recollect.stores.plans.derived_rows import (
     reduced_memory,
+    reinstated_memory,
     remaining_evidence,
-    reopened,
     replaced_by,
     row_remainder,
     version_names,
@@ -27,7 +27,7 @@ from recollect.stores.plans.evidence import (
     evidence_messages,
     trust_with,
 )
-from recollect.stores.plans.idempotency import Idempotency, key_row, opened, uids_under_key
+from recollect.stores.plans.idempotency import Idempotency, key_row, open_scope, uids_under_key
 from recollect.stores.plans.memories import check_version, is_expired, revision_row
 from recollect.stores.plans.prepared_writes import (
     PreparedEnd,
@@ -238,7 +238,9 @@ class _Staged:
             ended = self._read((row.type, row.key))
             if ended and ended.uid == row.uid and ended.cause == row.cause:
                 self._revisions.append(revision_row(ended, self._now))
-                self._current[row.type, row.key] = reopened(ended, self._scope.seq, self._now)
+                self._current[row.type, row.key] = reinstated_memory(
+                    ended, self._scope.seq, self._now
+                )
 
     def _without(self, row: MemoryRow, erased: set[tuple[str, str]]) -> list[MemoryRow]:
         """Remove the *erased* evidence from a memory; return it if nothing is left."""
@@ -286,6 +288,7 @@ class _Staged:
     def _version_after(
         self, current: MemoryRow | None, write: PreparedPut | PreparedEnd
     ) -> MemoryRow:
+        """Return the version that a put or an end writes."""
         if isinstance(write, PreparedEnd):
             if current is None:
                 address = f"{write.type}/{write.key} in {self._scope.segments!r}"
@@ -342,7 +345,7 @@ def plan_apply(
     now: int,
 ) -> PlannedWrite[tuple[MemoryRow | None, ...]]:
     """Apply *writes*, unless the same request was carried out under its key; see `plan_writes`."""
-    row = opened(rows, scope, now)
+    row = open_scope(rows, scope, now)
     if uids_under_key(rows, row, idempotency, now) is not None:
         found = [
             None
@@ -382,7 +385,7 @@ def plan_apply_each(
         }
     )
     effects = [
-        plan_writes(rows, opened(rows, scope, now), of_scope, ids=ids, now=now).effect
+        plan_writes(rows, open_scope(rows, scope, now), of_scope, ids=ids, now=now).effect
         for scope, of_scope in ordered.items()
     ]
     return PlannedWrite(together(effects), None)

@@ -105,7 +105,7 @@ def due_at_once(thread: ThreadRow, now: int) -> ThreadRow:
     return replace(thread, due=max(due, thread.not_before or 0))
 
 
-def reckoned_thread(rows: Rows, thread: ThreadRow) -> ThreadRow:
+def recount_tokens(rows: Rows, thread: ThreadRow) -> ThreadRow:
     """Return the thread with its pending tokens recounted if that is cheap."""
     if thread.formed == thread.last:
         return thread

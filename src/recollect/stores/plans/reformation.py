@@ -14,7 +14,7 @@ from recollect.stores.plans.derived_rows import row_sources
 from recollect.stores.plans.lanes import lanes_of, redriven_lanes
 from recollect.stores.plans.pending_messages import again_of, due_at_once, with_again
 from recollect.stores.plans.receipts import each_formation, types_of
-from recollect.stores.remainder import MEMORY_THREAD, bereft
+from recollect.stores.remainder import MEMORY_THREAD, remaining_messages
 from recollect.stores.rows import MemoryRow, ThreadRow
 from recollect.stores.unit_of_work import Rows
 
@@ -22,7 +22,9 @@ Waiting = dict[str, dict[str, set[str]]]
 """Ids of messages by thread, then by the type of memory to form of them."""
 
 
-def left_to_form(memories: Iterable[MemoryRow], erased: AbstractSet[tuple[str, str]]) -> Waiting:
+def find_messages_to_form(
+    memories: Iterable[MemoryRow], erased: AbstractSet[tuple[str, str]]
+) -> Waiting:
     """
     Return the messages whose *memories* lose content because other evidence is erased.
 
@@ -34,7 +36,7 @@ def left_to_form(memories: Iterable[MemoryRow], erased: AbstractSet[tuple[str, s
         sources = row_sources(row)
         if row.state == "rejected" or _names_memories(sources.values()):
             continue
-        for thread, message in bereft(sources, erased):
+        for thread, message in remaining_messages(sources, erased):
             found.setdefault(thread, {}).setdefault(row.type, set()).add(message)
     return found
 
@@ -43,7 +45,7 @@ def _names_memories(found: Iterable[Iterable[tuple[object, ...]]]) -> bool:
     return any(each[0] == MEMORY_THREAD for some in found for each in some)
 
 
-def waiting_again(
+def reschedule_threads(
     rows: Rows, scope_id: int, threads: Mapping[str, ThreadRow], waiting: Waiting, now: int
 ) -> list[ThreadRow]:
     """
@@ -72,6 +74,7 @@ def _with_waiting(
     apart: AbstractSet[str],
     now: int,
 ) -> ThreadRow:
+    """Return a thread with messages pending again, for the types that lost content by the erase."""
     for type_, ids in by_type.items():
         found = rows.messages_by_id(thread.scope_id, thread.number, sorted(ids))
         positions = [row.position for row in found if row.position <= thread.formed]

@@ -14,10 +14,10 @@ from recollect.stores.digests import text_hash
 from recollect.stores.json_pointers import is_object_list
 from recollect.stores.plans.archive import KINDS
 from recollect.stores.plans.archive_fields import RecordFields
-from recollect.stores.plans.due_times import Debounce, signalled
+from recollect.stores.plans.due_times import Debounce, thread_after_append
 from recollect.stores.plans.evidence import evidence_messages
-from recollect.stores.plans.idempotency import opened
-from recollect.stores.plans.lanes import joined_lanes, restored_lanes, with_lanes
+from recollect.stores.plans.idempotency import open_scope
+from recollect.stores.plans.lanes import advance_lanes, restored_lanes, with_lanes
 from recollect.stores.plans.pending_messages import again_of, check_settings, with_again
 from recollect.stores.plans.receipts import place_of, restored_formation
 from recollect.stores.plans.said_times import SaidTimes
@@ -61,7 +61,7 @@ def plan_restore(
         ConflictError: A record differs from the stored one with its id, position or address.
         UsageError: A record is malformed; the message names the field.
     """
-    row = opened(rows, scope, now)
+    row = open_scope(rows, scope, now)
     restoring = _Restoring(rows, replace(row, seq=row.seq + 1), ids, now)
     restoring.expect(records)
     for record in records:
@@ -163,6 +163,7 @@ class _Restoring:
         )
 
     def _take_thread(self, given: RecordFields) -> None:
+        """Restore a thread; an existing one is advanced to the archive's progress, never back."""
         thread_id = check_new_thread(given.text("id"))
         last, formed = given.count("last"), given.count("formed")
         if formed > last:
@@ -181,13 +182,14 @@ class _Restoring:
             )
             row = with_lanes(row, lanes)
         self._threads[thread_id] = replace(
-            joined_lanes(row, formed, lanes),
+            advance_lanes(row, formed, lanes),
             created_at=min(row.created_at, given.moment("created_at")),
             last=max(row.last, last),
             state="paused" if given.one_of("state", _THREAD_STATES) == "paused" else row.state,
         )
 
     def _take_message(self, given: RecordFields) -> None:
+        """Restore a message at its position, unless it exists there already."""
         thread = self._thread(check_new_thread(given.text("thread")))
         message_id = check_id(given.text("id"), "a message id")
         position, digest = given.count("position", 1), bytes.fromhex(given.text("digest"))
@@ -211,7 +213,7 @@ class _Restoring:
         waiting = position > thread.formed or position in again_of(thread)
         if waiting and marked.due is None:
             # As if this message had been appended now, to the thread without it.
-            signal = signalled(
+            signal = thread_after_append(
                 replace(marked, last=marked.last - 1, count=0), 1, self._now, Debounce()
             )
             marked = replace(marked, due=signal.due, first_pending_at=signal.first_pending_at)
@@ -277,6 +279,7 @@ class _Restoring:
             raise ConflictError(msg)
 
     def _take_formation(self, given: RecordFields) -> None:
+        """Restore the receipt of a formation, unless it exists already."""
         made = restored_formation(given, self._scope.id)
         found = self._formations.get(made.id) or self._rows.formation(self._scope.id, made.id)
         if found is None:

@@ -79,7 +79,7 @@ class SaidTimes:
         return self._rows.memory(self._scope_id, type_, key)
 
 
-def dated_anew(rows: Rows, scope_id: int, moved: Mapping[Cited, int]) -> list[MemoryRow]:
+def redated_memories(rows: Rows, scope_id: int, moved: Mapping[Cited, int]) -> list[MemoryRow]:
     """Return the memories whose *said_at* changes with the new times of the messages *moved*."""
     times = SaidTimes(rows, scope_id, said=moved)
     found = rows.memories_resting_on(scope_id, sorted(moved))
@@ -98,7 +98,7 @@ def plan_said_times(
     Set *said_at* of memories written by older releases; *limit* of them per call.
 
     Returns:
-        The address (type, key) after which to go on, ``None`` if there are no more.
+        The address (type, key) after which to continue, ``None`` after the last memory.
     """
     row = rows.scope(scope)
     if row is None:

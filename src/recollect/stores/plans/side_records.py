@@ -176,7 +176,7 @@ def read_nearest(
     return None
 
 
-def lasting(
+def live_side_records(
     rows: Rows, scope_id: int, within: Sequence[str], after: SidePlace | None, now: int
 ) -> Iterator[SideRow]:
     """Yield the unexpired side records of a scope, by place; *within* limits them by its prefix."""

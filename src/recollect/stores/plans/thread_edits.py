@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from recollect.errors import NotFoundError
 from recollect.records import Message, Scope
-from recollect.stores.plans.idempotency import Idempotency, key_row, opened, uids_under_key
+from recollect.stores.plans.idempotency import Idempotency, key_row, open_scope, uids_under_key
 from recollect.stores.plans.lanes import lanes_without
 from recollect.stores.plans.pending_messages import idle_if_done, without_again
 from recollect.stores.plans.positions import all_messages_of
-from recollect.stores.plans.said_times import dated_anew
+from recollect.stores.plans.said_times import redated_memories
 from recollect.stores.plans.threads import PreparedMessage, existing_thread, message_of
 from recollect.stores.plans.upkeep import compacted, old_before
 from recollect.stores.rows import MessageRow, ScopeRow, ThreadRow
@@ -85,7 +85,7 @@ def plan_replacement(rows: Rows, request: Replacement) -> PlannedWrite[Message]:
     """
     scope, thread, message, now = request.scope, request.thread, request.message, request.now
     # The key before the thread: a repetition after an erase is a GoneError, not a NotFoundError.
-    here = opened(rows, scope, now) if request.idempotency else None
+    here = open_scope(rows, scope, now) if request.idempotency else None
     is_done = here and uids_under_key(rows, here, request.idempotency, now) is not None
     scope_row, thread_row = existing_thread(rows, scope, thread)
     found = rows.messages_by_id(scope_row.id, thread_row.number, [message.id])
@@ -117,7 +117,7 @@ def plan_replacement(rows: Rows, request: Replacement) -> PlannedWrite[Message]:
     )
     # Memories are dated by the messages they rest on: move them along with this one.
     moved = {(thread, row.id): changed.time} if changed.time != row.time else {}
-    dated = dated_anew(rows, scope_row.id, moved) if moved else []
+    dated = redated_memories(rows, scope_row.id, moved) if moved else []
     effect = replace(
         kept,
         scopes=[scope_row],

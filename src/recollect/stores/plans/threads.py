@@ -12,8 +12,8 @@ from recollect.ports import Ids
 from recollect.records import Lane, Message, NewMessage, Role, Scope, Thread
 from recollect.stores.digests import request_digest, text_hash
 from recollect.stores.fast_records import maker_of
-from recollect.stores.plans.due_times import Debounce, signalled
-from recollect.stores.plans.idempotency import Idempotency, key_row, opened, uids_under_key
+from recollect.stores.plans.due_times import Debounce, thread_after_append
+from recollect.stores.plans.idempotency import Idempotency, key_row, open_scope, uids_under_key
 from recollect.stores.plans.lanes import lanes_of
 from recollect.stores.plans.memory_writes import plan_writes
 from recollect.stores.plans.pending_messages import again_of
@@ -145,7 +145,7 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> PlannedWrite[tuple[Mes
     """
     if not request.messages and not request.writes:
         return PlannedWrite(NOTHING, ())
-    scope = opened(rows, request.scope, request.now)
+    scope = open_scope(rows, request.scope, request.now)
     known = rows.thread(scope.id, request.thread)
     if done := _done_before(rows, scope, request):
         return done
@@ -181,7 +181,7 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> PlannedWrite[tuple[Mes
     tokens = sum(estimated_tokens(row.text) for row in added)
     if settings != thread.settings:
         thread = replace(thread, settings=settings)
-    thread = signalled(thread, len(added), request.now, request.debounce, tokens=tokens)
+    thread = thread_after_append(thread, len(added), request.now, request.debounce, tokens=tokens)
     key = request.idempotency
     uids = [present[id_].uid for id_ in wanted] or [row.uid for row in written.memories]
     keys = [key_row(scope, key, uids, request.now)] if key else []

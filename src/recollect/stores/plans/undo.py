@@ -283,6 +283,7 @@ class _Undoing:
             self._revert(current, change)
 
     def _take_back_side(self, change: RecordFields) -> None:
+        """Put back the former value of a side record as a new version, or remove it."""
         place, was = _place_in(change.record["place"]), change.record["was"]
         found = self._rows.side_records_at(self._scope.id, [place])
         current = next((row for row in found if not is_side_expired(row, self._now)), None)
@@ -309,6 +310,7 @@ class _Undoing:
             raise VersionConflictError(named, expected, actual)
 
     def _put_back(self, address: tuple[str, str], change: RecordFields) -> None:
+        """Restore a removed memory with all its versions, under a new uid."""
         record = change.record["memory"]
         given = RecordFields(record if isinstance(record, Mapping) else {})
         said_at = self._times.newest(evidence_messages(given.evidence()))
@@ -320,6 +322,7 @@ class _Undoing:
         self._revisions += restored_revisions(given.record.get("revisions", ()), made)
 
     def _revert(self, current: MemoryRow, change: RecordFields) -> None:
+        """Write the version from before the change as a new one."""
         before = change.count("before", 1)
         past = self._rows.revisions(self._scope.id, current.uid)
         found = next((each for each in past if each.version == before), None)

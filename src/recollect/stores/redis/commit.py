@@ -135,11 +135,11 @@ class Commit:
             if answer != b"held":
                 return "done" if answer == b"done" else "moved"
             if timer_s() > late_at:
-                raise _unknown(server.name, None) if lost else outrun(server.name)
+                raise _unknown(server.name, None) if lost else conflict_error(server.name)
             sleep(_HELD_PAUSE_S * _CHANCE.random())
 
 
-def outrun(name: str) -> StoreUnavailableError:
+def conflict_error(name: str) -> StoreUnavailableError:
     """Return the error for a unit of work with a conflict in every attempt."""
     return StoreUnavailableError(
         f"{name}: others wrote in the same scope during every attempt, and nothing was written: "

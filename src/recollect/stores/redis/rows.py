@@ -98,6 +98,7 @@ class RedisRows(DerivedReads):
         return list(self._scopes_by_id(named))
 
     def _scopes_by_id(self, ids: Sequence[int]) -> Iterator[ScopeRow]:
+        # Version and row of each in one command, so that they belong together.
         kinds = [keys.of_scope(each, kind) for each in ids for kind in ("v", "row")]
         found = self.reading.client.execute_command("MGET", *kinds) if kinds else []
         for scope_id, version, row in zip(ids, found[::2], found[1::2], strict=True):
@@ -324,6 +325,7 @@ class RedisRows(DerivedReads):
     def _by_uid(
         self, scope_id: int, kind: str, uids: Sequence[int], decode: Callable[..., RowT]
     ) -> list[RowT]:
+        """Return the entries of one kind that exist, each with its current seq."""
         rows: list[RowT] = []
         for page in _pages(list(dict.fromkeys(uids))):
             found, scores = self.reading.ask(
@@ -351,6 +353,7 @@ class RedisRows(DerivedReads):
         return self._pairs(found)
 
     def _pairs(self, found: Sequence[Sequence[bytes]]) -> list[tuple[ScopeRow, ThreadRow]]:
+        """Decode (scope id, version, scope, thread) tuples, and record the versions."""
         for scope_id, version, *_ in found:
             self.reading.saw(int(scope_id), version)
         return [(self.reading.row_of(row), THREADS.decode(thread)) for _, _, row, thread in found]

@@ -25,7 +25,7 @@ from recollect.stores.redis.commit import (
     LOST_MAX,
     LOST_PAUSE_S,
     Commit,
-    outrun,
+    conflict_error,
     takes_room,
     written_by,
 )
@@ -100,7 +100,7 @@ class RedisUnits:
                     return unit.result
                 conflicts += 1
                 if timer_s() > late_at:
-                    raise outrun(self._server.name)
+                    raise conflict_error(self._server.name)
                 sleep(_PAUSE_S * 2 ** min(conflicts, OUTRUN_MAX) * _CHANCE.random())
 
     @contextmanager
@@ -113,7 +113,7 @@ class RedisUnits:
                 key = f"{each}:hold"
                 while unit and not client.set(key, unit.hold, nx=True, px=int(HOLD_S * 1_000)):
                     if timer_s() > late_at:
-                        raise outrun(self._server.name)
+                        raise conflict_error(self._server.name)
                     sleep(_PAUSE_S * 4 * _CHANCE.random())
                 taken.append(key)
             yield
@@ -151,6 +151,7 @@ class _Unit(Generic[ResultT]):
             turn.give_back()
 
     def _attempt(self, server: RedisConnections, reading: OptimisticReads, late_at: float) -> bool:
+        """Run the plan and send its commit; return False on a conflict."""
         rows, planning = RedisRows(reading), CallOutcome()
         commit = Commit(reading, self.hold)
         with planning:

@@ -121,6 +121,7 @@ class _Writes:
             self._connection.executemany(WRITES[name], map(values_of, rows))
 
     def remove(self, effect: Effect) -> None:
+        # Before the entries are written: a new one may have the address of a removed one.
         for gone in effect.removed:
             self._remove_entry(gone)
         for revision in effect.dropped_revisions:
@@ -155,7 +156,7 @@ class _Writes:
         self.put("put_memory", _MEMORY, effect.memories)
         self.put("put_revision", _REVISION, effect.revisions)
         if effect.dropped_evidence:
-            self._link_anew(effect)
+            self._relink(effect)
         else:
             self._link(effect.memories)
             self._link(effect.revisions)
@@ -165,7 +166,7 @@ class _Writes:
             for thread, message in evidence_links(row.evidence):
                 self.run("put_evidence", (row.scope_id, thread, message, row.uid))
 
-    def _link_anew(self, effect: Effect) -> None:
+    def _relink(self, effect: Effect) -> None:
         """Rewrite the evidence links of the memories that an erase has changed."""
         # A link has no version: it goes only if none of the memory's versions cites it any more.
         rows = SQLiteRows(self._connection)

@@ -194,6 +194,7 @@ class Readers:
     def _run_once(
         self, calls: list[ThreadCall[AnyQuery]], reader: _Reader | None
     ) -> _Reader | None:
+        """Run *calls* in one transaction; return the reader unless its connection failed."""
         group = CallOutcome()
         with group, store_errors(self._location.path):
             self._identity.check()

@@ -204,6 +204,7 @@ class Writer:
             self._connected().pragma("secure_delete", "ON")
 
     def _transact(self, calls: list[ThreadCall[Work]]) -> None:
+        """Run *calls* in one transaction and commit it; roll it back on an error."""
         self._frees_room = False
         connection = self._connected()
         connection.execute("BEGIN IMMEDIATE")
