@@ -171,7 +171,7 @@ def _parsed(value: object, *, is_whole: bool) -> int | float | None:
 
 
 def _shown(name: str, value: object) -> str:
-    return "what it is" if name == "secret" else repr(value)
+    return "what was given" if name == "secret" else repr(value)  # a secret is never printed
 
 
 def checked(settings: Settings) -> Settings:

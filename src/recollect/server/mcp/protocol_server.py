@@ -153,7 +153,7 @@ class _Handlers:
         )
         recall = types.Prompt(
             name=RECALL,
-            description="A question, with what is remembered that bears on it",
+            description="A question with its remembered context",
             arguments=[question],
         )
         remember = types.Prompt(
