@@ -183,7 +183,9 @@ def test_a_listing_that_follows_wrongly_is_found(
     filled(client, fault)
     listing(client, fault)
     if fault == "keeps what was removed":
-        monkeypatch.setattr(memory_order, "_gone", lambda column, _: np.zeros(len(column), bool))
+        monkeypatch.setattr(
+            memory_order, "_replaced", lambda column, _: np.zeros(len(column), bool)
+        )
     else:
         made = memory_order.columns_of
         monkeypatch.setattr(memory_order, "columns_of", lambda at, found, *_: made(at, found))

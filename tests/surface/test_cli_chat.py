@@ -443,7 +443,7 @@ def test_at_a_terminal_it_prompts_and_ends_when_told(tmp_path: Path, end: bytes)
     os.write(terminal, b"I live in Bergen.\r")
     screen.until(b"kept 2")
     screen.until(b"> ")
-    status = shut_down_on(process, terminal, end)
+    status = ended_by(process, terminal, end)
     os.close(terminal)
 
     assert 0 == status
@@ -451,7 +451,7 @@ def test_at_a_terminal_it_prompts_and_ends_when_told(tmp_path: Path, end: bytes)
     assert b"\x1b[2m" in screen.printed
 
 
-def shut_down_on(process: subprocess.Popen[bytes], terminal: int, end: bytes) -> int:
+def ended_by(process: subprocess.Popen[bytes], terminal: int, end: bytes) -> int:
     """
     Type *end* until the process has ended; return its status.
 

@@ -131,9 +131,9 @@ def test_a_budget_in_which_nothing_fits_and_a_long_query_are_answered(store: str
         small.exit_code,
         invoke(store, "Which boat?", "--budget", "1", "--render").stdout.strip(),
     )
-    assert "0 tokens of 1: nothing bears on it" in small.stdout
+    assert "0 tokens of 1: nothing is relevant" in small.stdout
     assert large["entries"]
-    assert "nothing bears on it" in bare.stdout
+    assert "nothing is relevant" in bare.stdout
 
 
 def test_a_store_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_the_demonstration_says_what_it_did_after_it_has_forgotten(
     assert len(read_chapters()) == len(lines)
     for line in lines:
         assert re.search(r"\d+ (stored|changed|ended)", line)
-        assert line.endswith("what was erased")
+        assert line.endswith("erased with the data")
     assert "nothing to remember" not in shown.stdout
 
 

@@ -289,7 +289,7 @@ def test_an_import_that_stops_says_what_it_kept(store: str, tmp_path: Path, form
         assert ["line 1"] == [each["place"] for each in said["refusals"]]
     else:
         assert f"{kept:,} new, 0 there already, 1 refused; 1 thread" in stopped.stdout
-        assert "stopped by an error: import it again to go on" in stopped.stdout
+        assert "stopped by an error: import it again to continue" in stopped.stdout
     assert "line 1: it is not JSON" in stopped.stderr
 
 

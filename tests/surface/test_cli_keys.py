@@ -247,9 +247,7 @@ def test_a_scope_that_no_key_opens_is_refused(file: str) -> None:
             keys = await Keys(opened).all()
         check_scope_is_bound(("acme",), keys)
         check_scope_is_bound(("x",), [])
-        with pytest.raises(
-            UsageError, match=r"for acme\. Create one with `recollect keys create NAME --scope x`"
-        ):
+        with pytest.raises(UsageError, match=r"for acme\. Create one with `recollect keys create"):
             check_scope_is_bound(("x",), keys)
 
     asyncio.run(check())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 import click
@@ -22,6 +21,7 @@ from recollect.cli.commands.worker import outcome_lines, summed_up
 from recollect.cli.formation_tables import countdown, summed_counts
 from recollect.cli.layout import minute
 from recollect.cli.output import counted, print_table
+from recollect.cli.store_choice import time_now
 from recollect.errors import NotFoundError, UsageError
 from recollect.memory.pagination import each_memory
 from recollect.records import Formation
@@ -253,7 +253,7 @@ class ChatCommands:
 
     def _pending(self, _: str) -> None:
         threads = self._waiting_threads()
-        now = self._now()
+        now = time_now(self._memory)
         rows = [(each.id, each.waiting, countdown(each, now)) for each in threads]
         if rows:
             print_table(("thread", "waiting", "formed"), rows, right=("waiting",))
@@ -303,11 +303,6 @@ class ChatCommands:
 
     def _misuse(self, command: str) -> UsageError:
         return UsageError(f"write {self._commands[command].usage}")
-
-    def _now(self) -> datetime:
-        from recollect.stores.validation import to_datetime
-
-        return to_datetime(self._memory.store.now())
 
 
 def _json(written: str) -> Json:

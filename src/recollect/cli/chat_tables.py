@@ -88,7 +88,7 @@ def print_known(known: Context) -> None:
         ]
         print_entry(head, words_of(each), [])
     if not entries:
-        _print_line("nothing is remembered that bears on it")
+        _print_line("nothing relevant is remembered")
 
 
 def aside(sentence: str) -> None:

@@ -112,7 +112,7 @@ def flag_in(config: Path, name: str, *, default: bool) -> bool:
     return found
 
 
-def service_table(config: Path | None) -> dict[str, Any]:
+def service_table(config: Path | None) -> dict[str, object]:
     """Return the table [service] of the configuration file, if there is one."""
     table = read_file(config).get("service", {}) if config else {}
     if not isinstance(table, dict):

@@ -13,7 +13,7 @@ from recollect.cli.layout import minute
 from recollect.cli.output import counted, print_line, print_table, short
 from recollect.records import Formation, Json, JsonObject, Thread
 
-ERASED: Final = "its receipt went with what was erased"
+ERASED: Final = "its receipt was erased with the data"
 _RECEIPT_CHARACTERS: Final = 4_000
 
 

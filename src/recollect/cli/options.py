@@ -191,6 +191,20 @@ def _with_keys(_: click.Context, __: click.Parameter, name: str | None) -> str |
     return name
 
 
+def limit_option(default: int = 100, *, about: str = "Maximum number of rows.") -> Option:
+    """Return the option that limits a listing, at least 1."""
+    return click.option(
+        "--limit", type=int, default=default, show_default=True, callback=_check_limit, help=about
+    )
+
+
+def _check_limit(_: click.Context, __: click.Parameter, limit: int) -> int:
+    if limit < 1:
+        msg = f"--limit {limit}: ask for at least 1 row"
+        raise UsageError(msg)
+    return limit
+
+
 def json_option() -> Option:
     """Return the option that chooses between a table and JSON."""
     return click.option(

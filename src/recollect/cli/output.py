@@ -25,7 +25,8 @@ Part: TypeAlias = tuple[str, str]
 """A text and its style, one of `_STYLES`, or none."""
 
 _SPACE: Final = re.compile(r"\s+")
-_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Unicode categories of control and invisible characters, which a terminal may interpret."""
 # Joiners are parts of emoji and of Persian and Indic words.
 _JOINERS: Final = "\u200c\u200d"
 _SHORT_CHARACTERS: Final = 240
@@ -68,7 +69,9 @@ def visible(text: str) -> str:
     """
     line = _SPACE.sub(" ", text).strip()
     return "".join(
-        "\ufffd" if unicodedata.category(each) in _HIDDEN and each not in _JOINERS else each
+        "\ufffd"
+        if unicodedata.category(each) in HIDDEN_CATEGORIES and each not in _JOINERS
+        else each
         for each in line
     )
 

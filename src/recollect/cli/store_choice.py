@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -25,6 +26,13 @@ def run(command: Callable[[], Awaitable[ResultT]]) -> ResultT:
     import anyio
 
     return anyio.run(command)
+
+
+def time_now(memory: Recollect) -> datetime:
+    """Return the present time by the store's clock."""
+    from recollect.stores.validation import to_datetime
+
+    return to_datetime(memory.store.now())
 
 
 def store_file(url: str) -> Path | None:

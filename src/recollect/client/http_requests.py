@@ -164,7 +164,7 @@ class HttpSender:
     def _built(self, request: ServiceRequest) -> httpx.Request:
         # Scopes are relative to the key's own, which the empty one stands for.
         scope = check_scope(request.scope) if request.scope != () else ()
-        query: list[tuple[str, Any]] = [("scope", each) for each in scope]
+        query = [("scope", each) for each in scope]
         query += [
             (name, _written(value)) for name, value in request.query.items() if value is not None
         ]
@@ -173,7 +173,7 @@ class HttpSender:
             return self._web.build_request(
                 request.method,
                 request.path,
-                params=query,
+                params=tuple(query),
                 json=request.json,
                 content=request.content,
                 headers=dict(request.headers),

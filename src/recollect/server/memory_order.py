@@ -27,6 +27,7 @@ ROWS_MAX: Final = 2_000_000
 """Maximum memories in the cache of columns; the least recently listed scopes are evicted."""
 _NEVER: Final = np.iinfo(np.int64).max
 _ALWAYS: Final = np.iinfo(np.int64).min
+_ALL: Final = slice(None)
 _STATE_PLACES: Final = {state: place for place, state in enumerate(STATES)}
 _COLUMNS: Final = ("uid", "time", "kind", "state", "valid_from", "valid_until", "expires_at")
 
@@ -92,16 +93,23 @@ def followed(known: MemoryColumns, feed: Feed) -> MemoryColumns:
     added = columns_of(cursor, summaries_of(changed), known.types)
     if not len(known):
         return added
-    stays = ~_gone(known.uid, [*(each.uid for each in changed), *feed.removed])
+    stays = ~_replaced(known.uid, [*(each.uid for each in changed), *feed.removed])
+    return _concatenate(added, [(known, stays), (added, _ALL)])
+
+
+def _replaced(column: NDArray[np.int64], uids: Sequence[int]) -> NDArray[np.bool_]:
+    return np.isin(column, np.array(uids, np.int64))
+
+
+def _concatenate(
+    base: MemoryColumns, parts: Sequence[tuple[MemoryColumns, NDArray[np.bool_] | slice]]
+) -> MemoryColumns:
+    """Return *base* with the concatenated columns of *parts*, of each the selected rows."""
     joined: dict[str, Any] = {
-        name: np.concatenate([getattr(known, name)[stays], getattr(added, name)])
+        name: np.concatenate([getattr(each, name)[rows] for each, rows in parts])
         for name in _COLUMNS
     }
-    return replace(added, **joined)
-
-
-def _gone(column: NDArray[np.int64], uids: Sequence[int]) -> NDArray[np.bool_]:
-    return np.isin(column, np.array(uids, np.int64))
+    return replace(base, **joined)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,11 +188,8 @@ def _joined(columns: Sequence[MemoryColumns]) -> MemoryColumns:
         own = [numbers.setdefault(name, len(numbers)) for name in each.types]
         kinds.append(np.array([*own, 0], np.int32)[each.kind])
     base = no_memories(())
-    joined: dict[str, Any] = {
-        name: np.concatenate([getattr(base, name), *(getattr(each, name) for each in columns)])
-        for name in _COLUMNS
-    }
-    return replace(base, **joined | {"types": tuple(numbers), "kind": np.concatenate(kinds)})
+    joined = _concatenate(base, [(each, _ALL) for each in (base, *columns)])
+    return replace(joined, types=tuple(numbers), kind=np.concatenate(kinds))
 
 
 def _among(

@@ -7,12 +7,13 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Final, cast
+from typing import Final
 from urllib.parse import urlsplit
 
 from recollect.errors import UsageError
 from recollect.records import Scope
 from recollect.server.authorization import check_bound
+from recollect.stores.json_pointers import texts_in
 
 SECRET_CHARACTERS_MIN: Final = 32
 SECRET_VARIETY_MIN: Final = 10
@@ -129,8 +130,9 @@ def _read(name: str, value: object, place: str) -> object:
     if name in {"hosts", "origins", "proxies", "scope"}:
         separator = "/" if name == "scope" else ","
         given = value.split(separator) if isinstance(value, str) else value
-        if isinstance(given, list | tuple) and all(isinstance(each, str) for each in given):
-            return tuple(each.strip() for each in cast("list[str]", given) if each.strip())
+        texts = texts_in(given)
+        if isinstance(given, list | tuple) and len(texts) == len(given):
+            return tuple(each.strip() for each in texts if each.strip())
     elif isinstance(default, bool):
         words = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
         if isinstance(value, bool):
@@ -169,7 +171,7 @@ def _parsed(value: object, *, is_whole: bool) -> int | float | None:
 
 
 def _shown(name: str, value: object) -> str:
-    return "what it is" if name == "secret" else repr(value)
+    return "what was given" if name == "secret" else repr(value)  # a secret is never printed
 
 
 def checked(settings: Settings) -> Settings:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from fastapi import FastAPI
+
 import recollect
 from recollect.formation.config import Assistants
 from recollect.memory.facade import Recollect
@@ -36,7 +38,7 @@ class Served:
 
     url: str
     key: str
-    app: Any
+    app: FastAPI
 
     @property
     def service(self) -> Service:

@@ -86,11 +86,11 @@ def read_undo(reach: Reach, token: str) -> Undo:
     Raises:
         UsageError: The token is forged, expired, or for another scope or key.
     """
-    told: Any = reach.service.signer.value(
+    content: Any = reach.service.signer.value(
         token, _PURPOSE, *_holder(reach), characters_max=TOKEN_CHARACTERS_MAX
     )
     now = reach.service.memory.store.now()
-    if now - int(told["at"]) > UNDO_S * MICROSECONDS:
+    if now - int(content["at"]) > UNDO_S * MICROSECONDS:
         msg = f"the change was made more than {UNDO_S} s ago: it can no longer be undone"
         raise UsageError(msg)
-    return Undo.of_json(told["undo"])
+    return Undo.of_json(content["undo"])

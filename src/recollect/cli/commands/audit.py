@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from recollect.cli.layout import minute
-from recollect.cli.options import Target, memory_options, written_scope
+from recollect.cli.options import Target, limit_option, memory_options, written_scope
 from recollect.cli.output import counted, note, print_json, print_table
 from recollect.cli.store_choice import opened, run
 from recollect.errors import UsageError
@@ -44,12 +44,9 @@ def audit() -> None:
 
 @audit.command("list", epilog=_LIST_EXAMPLE, short_help="List audited changes, newest first.")
 @memory_options(embedder=False)
-@click.option("--limit", type=int, default=100, show_default=True, help="Maximum number of rows.")
+@limit_option()
 def list_(target: Target, limit: int) -> None:
     """List the audited changes of a scope, newest first; erased objects have no name left."""
-    if limit < 1:
-        msg = f"--limit {limit}: ask for at least 1 row"
-        raise UsageError(msg)
     run(lambda: _list(target, limit))
 
 

@@ -24,7 +24,7 @@ from recollect.cli.options import (
     store_option,
     written_scope,
 )
-from recollect.cli.output import counted, note
+from recollect.cli.output import HIDDEN_CATEGORIES, counted, note
 from recollect.errors import EXIT_STATUS, RecollectError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ NO_MODEL: Final = (
     "are shown. --model names one, --model rules tries things out"
 )
 _VISIBLE: Final = "\n\t\u200c\u200d"
-_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
 _EXAMPLE: Final = """
 \b
 Examples:
@@ -276,6 +276,8 @@ def shown_piece(piece: str) -> str:
     'one\n\ufffd[31mtwo'
     """
     return "".join(
-        "\ufffd" if unicodedata.category(each) in _HIDDEN and each not in _VISIBLE else each
+        "\ufffd"
+        if unicodedata.category(each) in HIDDEN_CATEGORIES and each not in _VISIBLE
+        else each
         for each in piece
     )

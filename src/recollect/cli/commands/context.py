@@ -131,7 +131,7 @@ def _below(found: Context) -> list[str]:
     """Return lines with the cost of the context and the entries left out."""
     parts = ", ".join(f"{part} {tokens:,}" for part, tokens in found.tokens_by_part.items())
     costs = f"{counted(found.tokens, 'token')} of {found.budget_tokens:,}"
-    lines = [f"{costs}: {parts}" if parts else f"{costs}: nothing bears on it"]
+    lines = [f"{costs}: {parts}" if parts else f"{costs}: nothing is relevant"]
     if found.history:
         lines.append(f"history: {counted(len(found.history), 'message')} of the thread")
     if found.left_out:
@@ -139,5 +139,5 @@ def _below(found: Context) -> list[str]:
         why = ", ".join(f"{reason} {number:,}" for reason, number in sorted(reasons.items()))
         lines.append(f"left out: {counted(len(found.left_out), 'entry', 'entries')} ({why})")
     if found.awaits_vectors:
-        lines.append("what was just written was searched by its words alone")
+        lines.append("new entries without a vector yet were searched by words only")
     return lines

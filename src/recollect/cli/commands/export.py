@@ -91,7 +91,7 @@ def whole_file(path: Path) -> Iterator[TextIO]:
             os.fsync(file.fileno())  # before the rename: a crash must not leave an empty file
         Path(name).replace(path)
     except OSError as error:
-        msg = f"{str(path)!r} cannot be written: {error.strerror}; it was left as it was"
+        msg = f"{str(path)!r} cannot be written: {error.strerror}; it is unchanged"
         raise UsageError(msg) from error
     finally:
         with suppress(OSError):

@@ -17,11 +17,11 @@ from recollect.cli.formation_tables import (
 )
 from recollect.cli.layout import minute
 from recollect.cli.memory_choice import opened_model, opened_to_form
-from recollect.cli.options import Target, memory_options, scope_from, written_scope
+from recollect.cli.options import Target, limit_option, memory_options, scope_from, written_scope
 from recollect.cli.output import counted, note, print_entry, print_json, print_table, visible
 from recollect.cli.scope_hints import read_hint
-from recollect.cli.store_choice import opened, run
-from recollect.errors import EXIT_STATUS, NotFoundError, UsageError
+from recollect.cli.store_choice import opened, run, time_now
+from recollect.errors import EXIT_STATUS, NotFoundError
 from recollect.memory.pagination import scopes_of
 from recollect.records import Formation, FormationStatus, Json, Scope, Thread
 from recollect.wire.elements import scope_to_json
@@ -30,7 +30,6 @@ from recollect.wire.threads import pending_to_json
 
 if TYPE_CHECKING:
     from recollect.formation.types import UpdateMode
-    from recollect.memory.facade import Recollect
     from recollect.worker.formation_run import FormationResult
 
 _LIST_EXAMPLE: Final = """
@@ -85,7 +84,7 @@ def formation() -> None:
 @click.option(
     "--status", type=click.Choice(get_args(FormationStatus)), help="Only formations of this status."
 )
-@click.option("--limit", type=int, default=20, show_default=True, help="Maximum number of each.")
+@limit_option(20, about="Maximum number of each.")
 def list_(
     target: Target,
     below: bool,  # noqa: FBT001
@@ -93,16 +92,13 @@ def list_(
     limit: int,
 ) -> None:
     """List pending threads, with their countdowns, and formations, newest first."""
-    if limit < 1:
-        msg = f"--limit {limit}: ask for at least 1 row"
-        raise UsageError(msg)
     run(lambda: _list(target, status, limit, below=below))
 
 
 async def _list(target: Target, status: FormationStatus | None, limit: int, *, below: bool) -> None:
     found: list[Formation] = []
     async with opened(target) as memory:
-        now = _now(memory)
+        now = time_now(memory)
         page = await memory.pending(target.scope, below=below, limit=limit)
         for scope in await scopes_of(memory, target.scope, below=below):
             found += (await memory.formations(scope, status=status, limit=limit)).rows
@@ -301,9 +297,3 @@ async def _retry(target: Target, scope: Scope, thread: str | None, id_: str | No
 
 def _scope(target: Target, written: str | None) -> Scope:
     return target.scope if written is None else scope_from(written, ())
-
-
-def _now(memory: Recollect) -> datetime:
-    from recollect.stores.validation import to_datetime
-
-    return to_datetime(memory.store.now())

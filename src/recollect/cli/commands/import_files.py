@@ -377,7 +377,7 @@ def _print_file(found: FileReport, timezone: str) -> None:
         click.echo("  the file breaks off: what came before was kept")
     if found.is_stopped:
         click.echo(
-            "  stopped by an error: import it again to go on; what was kept is not kept twice"
+            "  stopped by an error: import it again to continue; stored rows are not duplicated"
         )
 
 

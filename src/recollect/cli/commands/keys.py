@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from recollect.cli.layout import minute
-from recollect.cli.options import MomentOption, Target, memory_options, scope_from, written_scope
+from recollect.cli.options import (
+    Command,
+    MomentOption,
+    Target,
+    memory_options,
+    scope_from,
+    written_scope,
+)
 from recollect.cli.output import counted, note, print_entry, print_json
 from recollect.cli.service_store import service_store_option
 from recollect.cli.store_choice import opened, run
@@ -56,7 +63,7 @@ def keys() -> None:
     """
 
 
-def _key_options(command: Any) -> Any:
+def _key_options(command: Command) -> Command:
     """Add the options that name the store and the scope of keys."""
     scoped = click.option("--scope", "bound", metavar="A/B/C", help="The scope of the keys.")
     return memory_options(embedder=False, scope=False, store=service_store_option())(

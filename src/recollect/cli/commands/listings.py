@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from recollect.cli.layout import minute, place_of_evidence
-from recollect.cli.options import MomentOption, Target, memory_options, split_address, written_scope
+from recollect.cli.options import (
+    MomentOption,
+    Target,
+    limit_option,
+    memory_options,
+    split_address,
+    written_scope,
+)
 from recollect.cli.output import counted, note, print_entry, print_json, print_table
 from recollect.cli.scope_hints import read_hint
-from recollect.cli.store_choice import opened, run
+from recollect.cli.store_choice import opened, run, time_now
 from recollect.errors import NotFoundError, UsageError
 from recollect.memory.pagination import PAGE_ROWS, each_memory, each_thread, scopes_of
 from recollect.records import Json, JsonObject, Memory, Message, Revision, Thread
@@ -21,7 +28,7 @@ from recollect.wire.messages import message_to_json
 from recollect.wire.threads import thread_to_json
 
 if TYPE_CHECKING:
-    from recollect.memory.facade import Recollect
+    pass
 
 _THREADS_EXAMPLE: Final = """
 \b
@@ -42,12 +49,9 @@ Examples:
 @click.argument("thread", required=False)
 @memory_options(embedder=False)
 @click.option("--below", is_flag=True, help="Include the scopes below.")
-@click.option("--limit", type=int, default=100, show_default=True, help="Maximum number of rows.")
+@limit_option()
 def threads(target: Target, thread: str | None, limit: int, below: bool) -> None:  # noqa: FBT001
     """List the threads of a scope; with THREAD, its newest messages."""
-    if limit < 1:
-        msg = f"--limit {limit}: ask for at least 1 row"
-        raise UsageError(msg)
     if thread is None:
         run(lambda: _threads(target, limit, below=below))
     else:
@@ -58,7 +62,7 @@ async def _threads(target: Target, limit: int, *, below: bool) -> None:
     found: list[tuple[Thread, Message | None]] = []
     is_more = False
     async with opened(target) as memory:
-        now = _now(memory)
+        now = time_now(memory)
         for scope in await scopes_of(memory, target.scope, below=below):
             async for each in each_thread(memory, scope):
                 if is_more := len(found) == limit:
@@ -83,12 +87,6 @@ async def _threads(target: Target, limit: int, *, below: bool) -> None:
     if rows:
         print_table(columns, rows, right=("messages",))
     _note_end(hint, len(rows), "thread", is_more=is_more)
-
-
-def _now(memory: Recollect) -> datetime:
-    from recollect.stores.validation import to_datetime
-
-    return to_datetime(memory.store.now())
 
 
 def _thread_record(thread: Thread, newest: Message | None, now: datetime) -> dict[str, Json]:
@@ -116,7 +114,7 @@ async def _messages(target: Target, thread: str, limit: int) -> None:
             )
             raise NotFoundError(msg)
         shown = await memory.last_messages(target.scope, thread, limit=min(limit, PAGE_ROWS))
-        now = _now(memory)
+        now = time_now(memory)
     if target.is_json:
         print_json(
             {
@@ -141,7 +139,7 @@ async def _messages(target: Target, thread: str, limit: int) -> None:
     "--where", "filter_", metavar="JSON", help="Only those whose value meets this filter."
 )
 @click.option("--valid-at", type=MomentOption(), help="Only those that were true at this time.")
-@click.option("--limit", type=int, default=100, show_default=True, help="Maximum number of rows.")
+@limit_option()
 def memories(
     target: Target,
     address: str | None,
@@ -152,9 +150,6 @@ def memories(
     limit: int,
 ) -> None:
     """List the memories of a scope; with TYPE/KEY, every version of one, with its evidence."""
-    if limit < 1:
-        msg = f"--limit {limit}: ask for at least 1 row"
-        raise UsageError(msg)
     if address is not None:
         run(lambda: _history(target, *split_address(address)))
         return

@@ -10,6 +10,7 @@ import click
 from recollect.cli.formation_config import assistants_in, config_option, read_file, service_table
 from recollect.cli.options import Target, memory_options, written_scope
 from recollect.cli.output import note
+from recollect.cli.service_run import check_service_packages
 from recollect.cli.store_choice import without_password
 from recollect.errors import MissingExtraError
 
@@ -137,14 +138,7 @@ def _serve_stdio(target: Target, config: Path | None, tools: str) -> None:
 
 
 def _serve_http(target: Target, config: Path | None, flags: dict[str, object], tools: str) -> None:
-    try:
-        import fastapi
-        import httptools
-        import prometheus_client
-        import uvicorn
-    except ImportError as error:
-        raise MissingExtraError("service", error.name or "fastapi") from error
-    del fastapi, httptools, prometheus_client, uvicorn
+    check_service_packages()
     from recollect.server.http.process import bound_socket, log_to, run_server, url_of
     from recollect.server.mcp.streamable_http import PATH, create_mcp_app
     from recollect.server.settings import read_settings

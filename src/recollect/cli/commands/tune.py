@@ -48,7 +48,7 @@ def tune(
         raise UsageError(msg)
     if file is None:
         run(lambda: _forget(target))
-        note("forgotten: the strength that the embedder declares is in force, or 1")
+        note("deleted: the embedder has its declared strength again, or 1")
         return
     from recollect.evaluation.recall_sample import load_sample
 

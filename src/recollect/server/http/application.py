@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import anyio
 from fastapi import Depends, FastAPI
@@ -111,7 +111,11 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        exception_handlers=_handlers(),
+        exception_handlers={
+            RecollectError: answer_error,
+            RequestValidationError: answer_invalid,
+            HTTPException: answer_http,
+        },
         middleware=_middleware(settings, counted, room),
     )
     app.state.stopping = stopping
@@ -155,11 +159,3 @@ def _middleware(settings: Settings, metrics: Metrics, room: Middleware) -> list[
         Middleware(Deadlines, settings=settings),
         Middleware(FastRoutes),
     ]
-
-
-def _handlers() -> dict[Any, Any]:
-    return {
-        RecollectError: answer_error,
-        RequestValidationError: answer_invalid,
-        HTTPException: answer_http,
-    }

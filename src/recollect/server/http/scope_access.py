@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Final, Protocol, TypeVar
 
 from fastapi import Depends, Header, Query, Request
 
@@ -56,6 +56,13 @@ IdempotencyKey = Annotated[
     ),
 ]
 Name = Annotated[str, Query(min_length=1, max_length=ID_CHARACTERS_MAX)]
+
+
+class PageReader(Protocol[RowT]):
+    """A method of the memory that reads a page of one scope, such as `Recollect.threads`."""
+
+    def __call__(self, scope: Scope, /, *, cursor: str | None, limit: int) -> Awaitable[Page[RowT]]:
+        """Return at most *limit* rows after *cursor*."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,10 +131,10 @@ class Reach:
         self.may("read", below=True)
         return await scopes_of(self.service.memory, self.scope, below=True)
 
-    async def walked(
+    async def read_page(
         self,
         listing: str,
-        page_of: Callable[[Scope, str | None, int], Awaitable[Page[RowT]]],
+        page_of: PageReader[RowT],
         *,
         cursor: str | None,
         limit: int,
@@ -143,7 +150,7 @@ class Reach:
                 continue
             position = inner if list(scope) == at else None
             while len(found) < limit:
-                page = await page_of(scope, position, limit - len(found))
+                page = await page_of(scope, cursor=position, limit=limit - len(found))
                 found += [each for each in page.rows if wanted(each)]
                 position = page.cursor
                 if position is None:

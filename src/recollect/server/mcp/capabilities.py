@@ -48,15 +48,15 @@ _DESCRIPTIONS: Final = {
     ),
     UPDATE: (
         "Change a memory where the user now says otherwise: to a whole new 'value', or by JSON "
-        "Patch. Quote his words. What you found yourself changes only what an agent found."
+        "Patch. Quote their words. What you found yourself changes only what an agent found."
     ),
     ERASE: (
         "Erase a memory and its history for good. The first call changes nothing: it returns a "
-        "question and a token. Ask the user; if he agrees, call again with the token and with his "
-        "answer in his own words."
+        "question and a token. Ask the user; if they agree, call again with the token and with "
+        "their answer in their own words."
     ),
 }
-_QUOTES: Final = "The user's exact words that say so; they are kept as what he said"
+_QUOTES: Final = "The user's exact words that say so; they are stored as a message of the user"
 _ANSWER: Final[JsonObject] = {
     "type": "string",
     "minLength": 1,
@@ -78,7 +78,7 @@ class ToolHints:
 TOOL_HINTS: Final[Mapping[str, ToolHints]] = {
     SAVE: ToolHints(title="Save a memory", repeats=True),
     SEARCH: ToolHints(title="Search the memory", reads_only=True, repeats=True),
-    CONTEXT: ToolHints(title="Show what bears on a question", reads_only=True, repeats=True),
+    CONTEXT: ToolHints(title="Show the context of a question", reads_only=True, repeats=True),
     UPDATE: ToolHints(title="Change a memory"),
     ERASE: ToolHints(title="Erase a memory", destroys=True),
     PROFILE: ToolHints(title="Show the profile", reads_only=True, repeats=True),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from recollect.errors import UsageError
 from recollect.importers.graph_records import entity, fact_key, observation, relation
@@ -29,7 +29,7 @@ from recollect.server.mcp.tool_sets import (
     shown,
     texts_schema,
 )
-from recollect.stores.json_pointers import texts_in
+from recollect.stores.json_pointers import is_object_list, texts_in
 from recollect.stores.validation import to_datetime
 
 CAUSE: Final = "MCP"
@@ -126,7 +126,7 @@ async def _create_entities(caller: McpCaller, scope: Scope, arguments: JsonObjec
     new: dict[str, Json] = {}
     for row in _objects(arguments["entities"]):
         name, kind = str(row["name"]), str(row["entityType"])
-        said = list(dict.fromkeys(map(str, row["observations"])))
+        said = list(dict.fromkeys(texts_in(row["observations"])))
         (key,) = keys_of([name])
         known = view.entities.get(key)
         if key in new or (known and known.memories):
@@ -161,7 +161,7 @@ async def _add_observations(caller: McpCaller, scope: Scope, arguments: JsonObje
         known = view.entity(name)
         if known is None:
             return refused(f"Entity with name {name} not found")
-        new = [each for each in dict.fromkeys(map(str, row["contents"]))
+        new = [each for each in dict.fromkeys(texts_in(row["contents"]))
                if each not in known.observations]  # fmt: skip
         made += [observation(known.name, each) for each in new]
         results.append({"entityName": name, "addedObservations": [*new]})
@@ -183,7 +183,7 @@ async def _delete_observations(
     view, gone = await _view(caller, scope), list[MemoryAddress]()
     for row in _objects(arguments["deletions"]):
         known = view.entity(str(row["entityName"]))
-        for words in map(str, row["observations"]):
+        for words in texts_in(row["observations"]):
             said = known.observations.get(words, []) if known else []
             if known and (own := [each for each in said if each in known.memories]):
                 type_, key = own[0]
@@ -220,10 +220,9 @@ async def _open_nodes(caller: McpCaller, scope: Scope, arguments: JsonObject) ->
     return shown(view.record(lambda each: not keys.isdisjoint(keys_of([each.name]))))
 
 
-def _objects(given: Json) -> list[Mapping[str, Any]]:
+def _objects(given: Json) -> Sequence[JsonObject]:
     """Return the objects of a list that the schema has checked."""
-    rows: Sequence[Any] = given if isinstance(given, list | tuple) else ()
-    return [each for each in rows if isinstance(each, Mapping)]
+    return given if is_object_list(given) else ()
 
 
 async def _put(caller: McpCaller, scope: Scope, made: Sequence[FileMemory]) -> None:

@@ -46,8 +46,8 @@ def openmemory_tools() -> OfferedTools:
             NamedTool(
                 tool=Tool(
                     name="add_memories",
-                    description="Add a new memory. Call it whenever the user tells something "
-                    "about himself, his preferences, or what will matter in later talks.",
+                    description="Add a new memory. Call it whenever users tell something about "
+                    "themselves, their preferences, or what will matter in later talks.",
                     parameters=object_schema({"text": text}, "text"),
                 ),
                 hints=ToolHints(title="Add a memory", repeats=True),

@@ -9,7 +9,7 @@ from recollect.recall.rendering import visible
 from recollect.records import JsonObject
 from recollect.server.mcp.callers import McpCaller
 from recollect.server.mcp.capabilities import CONTEXT, TOOL_HINTS, tools_offered
-from recollect.server.mcp.resources import NOTHING_BEARS
+from recollect.server.mcp.resources import NOTHING_RELEVANT
 from recollect.server.mcp.tool_calls import Tools
 from recollect.server.mcp.tool_sets import OfferedTools, ToolAnswer
 
@@ -31,7 +31,7 @@ def own_tools(tools: Tools) -> OfferedTools:
 def _answered(name: str, result: JsonObject) -> ToolAnswer:
     """Return a tool's answer. The text of a context stays as it is, since its budget counts it."""
     if name == CONTEXT and result["status"] == "found":
-        text = str(result["text"]) or NOTHING_BEARS
+        text = str(result["text"]) or NOTHING_RELEVANT
     else:
         text = visible(json.dumps(result, ensure_ascii=False))
     is_error = result["status"] in {"refused", "failed"}

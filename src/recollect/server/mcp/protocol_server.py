@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 import mcp_types as types
+from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
@@ -36,6 +37,9 @@ from recollect.server.mcp.tool_sets import OfferedTools
 
 JSON: Final = "application/json"
 _QUESTION: Final = "question"
+
+Context: TypeAlias = ServerRequestContext[Any, Any]
+"""The SDK's context of a request, with the transport's request in it."""
 
 
 def mcp_server(
@@ -70,7 +74,7 @@ class _Handlers:
         self._caller_of = caller_of
         self._offered = offered
 
-    async def list_tools(self, context: Any, _params: object) -> types.ListToolsResult:
+    async def list_tools(self, context: Context, _params: object) -> types.ListToolsResult:
         try:
             kept = await self._caller_of(context.request).types()
         except RecollectError as error:
@@ -80,7 +84,7 @@ class _Handlers:
         return types.ListToolsResult(tools=[_shown(each, hints[each.name]) for each in offered])
 
     async def call_tool(
-        self, context: Any, params: types.CallToolRequestParams
+        self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         if params.name not in self._offered.hints:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:80]!r}")
@@ -94,7 +98,7 @@ class _Handlers:
         )
 
     async def list_resources(
-        self, context: Any, params: types.PaginatedRequestParams | None
+        self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         cursor = params.cursor if params else None
         caller = self._caller_of(context.request)
@@ -115,7 +119,7 @@ class _Handlers:
         return types.ListResourcesResult(resources=listed, next_cursor=page.cursor)
 
     async def list_templates(
-        self, _context: Any, _params: object
+        self, _context: object, _params: object
     ) -> types.ListResourceTemplatesResult:
         thread = types.ResourceTemplate(
             uri_template=THREAD_TEMPLATE,
@@ -132,7 +136,7 @@ class _Handlers:
         return types.ListResourceTemplatesResult(resource_templates=[thread, memory])
 
     async def read_resource(
-        self, context: Any, params: types.ReadResourceRequestParams
+        self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
         caller = self._caller_of(context.request)
@@ -143,13 +147,13 @@ class _Handlers:
         found = types.TextResourceContents(uri=uri, mime_type=JSON, text=text)
         return types.ReadResourceResult(contents=[found])
 
-    async def list_prompts(self, _context: Any, _params: object) -> types.ListPromptsResult:
+    async def list_prompts(self, _context: object, _params: object) -> types.ListPromptsResult:
         question = types.PromptArgument(
             name=_QUESTION, description="What you want to know", required=True
         )
         recall = types.Prompt(
             name=RECALL,
-            description="A question, with what is remembered that bears on it",
+            description="A question with its remembered context",
             arguments=[question],
         )
         remember = types.Prompt(
@@ -158,7 +162,7 @@ class _Handlers:
         return types.ListPromptsResult(prompts=[recall, remember])
 
     async def get_prompt(
-        self, context: Any, params: types.GetPromptRequestParams
+        self, context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         caller = self._caller_of(context.request)
         if params.name == REMEMBER:

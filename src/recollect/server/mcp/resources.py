@@ -23,7 +23,7 @@ MEMORY_TEMPLATE: Final = f"{SCHEME}://memories/{{type}}/{{key}}"
 THREADS_PAGE: Final = 50
 MESSAGES_SHOWN: Final = 100
 URI_CHARACTERS_MAX: Final = 4_000
-NOTHING_BEARS: Final = "Nothing is remembered that bears on it."
+NOTHING_RELEVANT: Final = "Nothing relevant is remembered."
 _THREAD: Final = re.compile(r"recollect://threads/([^/?#]+)")
 _MEMORY: Final = re.compile(r"recollect://memories/([^/?#]+)/([^/?#]+)")
 
@@ -80,7 +80,7 @@ async def prompt_of_recall(caller: McpCaller, question: str) -> str:
     scope = caller.reach("read")
     caller.use(scope, recalls=1)
     found = await caller.memory.context(scope, question)
-    return f"{context_guide()}\n\n{found.text or NOTHING_BEARS}\n\n{question}"
+    return f"{context_guide()}\n\n{found.text or NOTHING_RELEVANT}\n\n{question}"
 
 
 PROMPT_OF_REMEMBERING: Final = (

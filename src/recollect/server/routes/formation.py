@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final
 
 from fastapi import APIRouter
 
 from recollect.errors import NotFoundError, RepeatedRequestError
 from recollect.memory.facade import Recollect
-from recollect.records import Formation, FormationStatus, Page, Scope, Thread
+from recollect.records import FormationStatus, Scope
 from recollect.server.http.path_names import NamedRoute
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
@@ -41,12 +42,9 @@ async def pending(
     reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
 ) -> JsonAnswer:
     """Return the threads with pending formation, their countdowns, and the model's state."""
-    memory = reach.memory
-
-    async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Thread]:
-        return await memory.pending(scope, cursor=at, limit=rows)
-
-    found, after = await reach.walked(_PENDING, page_of, cursor=cursor, limit=limit, below=below)
+    found, after = await reach.read_page(
+        _PENDING, reach.memory.pending, cursor=cursor, limit=limit, below=below
+    )
     now = reach.service.now()
     return {
         "pending": [pending_to_json(each, now, reach.relative) for each in found],
@@ -171,12 +169,8 @@ async def formations(
     limit: Limit = LIMIT,
 ) -> JsonAnswer:
     """Return the receipts of formations, newest of each scope first."""
-    memory = reach.memory
-
-    async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Formation]:
-        return await memory.formations(scope, status=status, cursor=at, limit=rows)
-
-    found, after = await reach.walked(_FORMATIONS, page_of, cursor=cursor, limit=limit, below=below)
+    read = partial(reach.memory.formations, status=status)
+    found, after = await reach.read_page(_FORMATIONS, read, cursor=cursor, limit=limit, below=below)
     return {
         "formations": [formation_to_json(each, reach.relative, whole=False) for each in found],
         "cursor": after,

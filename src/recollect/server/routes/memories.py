@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Path, Query, Response
@@ -18,8 +19,6 @@ from recollect.records import (
     Json,
     JsonObject,
     Memory,
-    Page,
-    Scope,
 )
 from recollect.server.http.etags import IfMatch, IfNoneMatch, etag_of, expected_version
 from recollect.server.http.path_names import NamedRoute
@@ -104,24 +103,15 @@ async def memories(
             limit=limit,
         )
         return await _listed(reach, asked)
-    memory = reach.memory
+    read = partial(
+        reach.memory.memories, type_=type, state=state, filter_=conditions, valid_at=valid_at
+    )
 
-    async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Memory]:
-        return await memory.memories(
-            scope,
-            type_=type,
-            state=state,
-            filter_=conditions,
-            valid_at=valid_at,
-            cursor=at,
-            limit=rows,
-        )
-
-    def wanted_key(each: Memory) -> bool:
+    def has_key(each: Memory) -> bool:
         return key is None or each.key == key
 
-    found, after = await reach.walked(
-        _MEMORIES, page_of, cursor=cursor, limit=limit, below=below, wanted=wanted_key
+    found, after = await reach.read_page(
+        _MEMORIES, read, cursor=cursor, limit=limit, below=below, wanted=has_key
     )
     return {"memories": [memory_to_json(each, reach.relative) for each in found], "cursor": after}
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
 
@@ -69,19 +70,20 @@ async def _overview_of(
     at = None if valid_at is None else check_time(valid_at, "valid_at")
     now = reach.memory.store.now()
 
-    async def part(limit: int, **wanted: Any) -> Sequence[Memory]:
-        asked = ListingRequest(
-            order="newest", wanted=ListingFilter(now=now, **wanted), known_at=known_at, limit=limit
-        )
+    async def read(limit: int, wanted: ListingFilter) -> Sequence[Memory]:
+        asked = ListingRequest(order="newest", wanted=wanted, known_at=known_at, limit=limit)
         return (await read_listing(reach, asked)).memories
 
-    latest = await part(2 * NEWEST, until=at)
+    said_until = ListingFilter(now=now, until=at)
+    # Twice as many, because rejected memories are dropped below.
+    latest = await read(2 * NEWEST, said_until)
     newest = [each for each in latest if each.state != "rejected"][:NEWEST]
-    waiting = await part(WAITING + 1, state="quarantined", valid_at=at, until=at)
+    waiting = await read(WAITING + 1, replace(said_until, state="quarantined", valid_at=at))
     revised = [each.name for each in await types_of(reach) if each.update_mode == "patch"]
     profiles = list[Memory]()
     for name in revised:
-        profiles += await part(PROFILES, type=name, state="active", valid_at=at)
+        wanted = ListingFilter(now=now, type=name, state="active", valid_at=at)
+        profiles += await read(PROFILES, wanted)
     return {
         "profiles": _to_json(reach, profiles[:PROFILES]),
         "newest": [await _with_former(reach, each, place) for place, each in enumerate(newest)],

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Response
 from recollect.errors import NotFoundError, RepeatedRequestError, UsageError
 from recollect.memory.facade import Recollect
 from recollect.observability.spans import memory_span
-from recollect.records import JsonObject, Page, Scope, Thread
+from recollect.records import JsonObject, Thread
 from recollect.server.http.path_names import NamedRoute
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
@@ -42,12 +42,9 @@ async def threads(
     reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
 ) -> JsonAnswer:
     """Return threads, in the order of scope and id."""
-    memory = reach.memory
-
-    async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Thread]:
-        return await memory.threads(scope, cursor=at, limit=rows)
-
-    found, after = await reach.walked(_THREADS, page_of, cursor=cursor, limit=limit, below=below)
+    found, after = await reach.read_page(
+        _THREADS, reach.memory.threads, cursor=cursor, limit=limit, below=below
+    )
     now = reach.service.now()
     return {
         "threads": [thread_to_json(each, now, reach.relative) for each in found],
