@@ -1,7 +1,7 @@
 """A backup brings back what it held, and nothing of what was erased since."""
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -14,12 +14,20 @@ from recollect.errors import (
     StoreCorruptError,
     UsageError,
 )
-from recollect.lifecycle.backups import back_up, read_ledger, restore_backup, write_ledger
+from recollect.lifecycle.backups import (
+    apply_ledger,
+    back_up,
+    read_ledger,
+    restore_backup,
+    write_ledger,
+)
+from recollect.lifecycle.copy_journal import MARK
 from recollect.lifecycle.forgotten import forgotten_at, note_forgotten
 from recollect.lifecycle.store_copy import content_digest
 from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
+from recollect.stores.plans.erase_ledger import LedgerEntry, named_in
 from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
@@ -341,3 +349,80 @@ async def test_nothing_is_overwritten(url: str, tmp_path: Path) -> None:
 
     with pytest.raises(NotFoundError, match="there is no backup or store"):
         await restore_backup(tmp_path / "none", str(tmp_path / "new.db"), [])
+
+
+@pytest.fixture
+async def brought_back(tmp_path: Path) -> tuple[str, str]:
+    """Return a store that erased Ada, and one as a snapshot of its disk brings it back."""
+    in_use, old = str(tmp_path / "in use.db"), str(tmp_path / "old.db")
+    async with open_store(in_use) as store:
+        for name in ("ada", "bob", "eve"):
+            said = [NewMessage(role="user", text=f"{name} {CANARY}", id=each) for each in "xy"]
+            await store.append(("acme", name), "talk", said)
+        await store.erase(("acme", "eve"), EraseMessages(thread="talk", messages=["x"]))
+    await back_up(in_use, Path(old))
+    async with open_store(in_use) as store:
+        await store.erase(ADA, EraseScope())
+        await store.erase(("acme", "bob"), EraseMessages(thread="talk", messages=["x"]))
+    return in_use, old
+
+
+async def ids_in(url: str) -> dict[str, list[str]]:
+    """Return the ids of the messages that each person still has."""
+    async with open_store(url) as store:
+        scopes = (await store.scopes(prefix=("acme",))).rows
+        pages = [await store.messages(scope, "talk") for scope in scopes]
+        names = [scope[-1] for scope in scopes]
+        return {n: [each.id for each in p.rows] for n, p in zip(names, pages, strict=True)}
+
+
+async def test_a_ledger_is_applied_to_a_store_that_is_back(brought_back: tuple[str, str]) -> None:
+    """What was erased since its snapshot goes, and nothing else; its ledger knows of it."""
+    in_use, old = brought_back
+
+    done = await apply_ledger(old, await read_ledger(in_use))
+
+    assert {"bob": ["y"], "eve": ["y"]} == await ids_in(old)
+    assert (2, 2) == (done.applied, done.erases)
+    async with open_store(old) as store:
+        entries = {each.id for each in await store.ledger()}
+        assert {each.id for each in await read_ledger(in_use)} <= entries
+        assert not await store.archive(MARK)
+
+
+async def test_a_ledger_that_was_half_applied_is_applied_again(
+    brought_back: tuple[str, str],
+) -> None:
+    """The erases of the first attempt, which no ledger has, do not make it a stranger's."""
+    in_use, old = brought_back
+    ledger, seen = await read_ledger(in_use), list[int]()
+
+    def named(since: Sequence[LedgerEntry], records: Sequence[JsonObject]) -> list[EraseTarget]:
+        seen.append(len(records))
+        if len(seen) == 3:
+            raise InterruptedError
+        return named_in(since, records)
+
+    with pytest.raises(InterruptedError):
+        await apply_ledger(old, ledger, named=named)
+    async with open_store(old) as store:
+        assert await store.archive(MARK)
+
+    await apply_ledger(old, ledger)
+
+    assert {"bob": ["y"], "eve": ["y"]} == await ids_in(old)
+
+
+async def test_the_ledger_of_another_store_is_not_applied(
+    brought_back: tuple[str, str], tmp_path: Path
+) -> None:
+    """It lacks what this store erased before its snapshot; nothing is erased."""
+    _, old = brought_back
+    async with open_store(tmp_path / "other.db") as other:
+        await other.erase(ADA, EraseScope())
+        ledger = await other.ledger()
+
+    with pytest.raises(UsageError, match="it is of another store"):
+        await apply_ledger(old, ledger)
+
+    assert {"ada", "bob", "eve"} == (await ids_in(old)).keys()

@@ -48,9 +48,9 @@ def test_the_page_leads_from_a_bare_server_to_a_memory(
     server: PostgresServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its user may make the schema, use it and write it anew; a second one may use it."""
-    (statements,) = blocks(PAGE, "sql")
-    for statement in statements.splitlines():
-        server.execute(statement)
+    for statements in blocks(PAGE, "sql"):
+        for statement in statements.splitlines():
+            server.execute(statement)
     (program,) = python_blocks(PAGE.read_text("utf-8"))
     url = server.url("memory", user="memory")
 
@@ -58,6 +58,10 @@ def test_the_page_leads_from_a_bare_server_to_a_memory(
     run(program.body, url, tmp_path)
 
     assert "I moved to Oslo." in capsys.readouterr().out
+    found = server.execute(
+        "SELECT count(*) FROM pg_class WHERE relname ~ '^message_\\d$'", "memory"
+    )
+    assert [(8,)] == found
     server.execute("CREATE USER guest")
     guest = server.url("memory", user="guest")
     with pytest.raises(StoreReadOnlyError, match="grant it recollect_app"):

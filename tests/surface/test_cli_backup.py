@@ -40,6 +40,28 @@ def test_what_was_erased_does_not_come_back(tmp_path: Path) -> None:
     ]
 
 
+def test_a_ledger_is_applied_to_a_store_that_something_else_brought_back(tmp_path: Path) -> None:
+    """Without a backup to restore; not by the ledger of the store itself, nor to none."""
+    store, old, ledger = filled(tmp_path), str(tmp_path / "b.db"), str(tmp_path / "ledger")
+    invoke("backup", old, "--store", store)
+    invoke("erase", "--store", store, "--everything", "--yes")
+    invoke("backup", "--store", store, "--ledger", ledger)
+
+    itself = invoke("restore", "--store", old, "--ledger", f"sqlite:///{old}")
+    nothing = invoke("restore", "--store", old, "--no-ledger")
+    nowhere = invoke("restore", "--store", str(tmp_path / "no.db"), "--ledger", ledger)
+    done = invoke("restore", "--store", old, "--ledger", ledger)
+
+    assert (2, 2) == (itself.exit_code, nothing.exit_code)
+    assert "itself" in itself.stderr
+    assert "there is nothing to do" in nothing.stderr
+    assert "there is no backup or store" in nowhere.stderr
+    assert not (tmp_path / "no.db").exists()
+    assert {"form": "store", "scopes": 0, "records": 0, "erases": 1, "applied": 1} == json.loads(
+        done.stdout
+    )
+
+
 def test_a_restore_asks_what_was_erased(tmp_path: Path) -> None:
     """Nothing is restored before that is said."""
     store, backup, new = filled(tmp_path), str(tmp_path / "b.db"), tmp_path / "new.db"

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TextIO, TypeAlias
+from typing import Final, TextIO, TypeAlias
 
 from recollect.errors import ConflictError, NotFoundError, UsageError
 from recollect.lifecycle.backup_lines import (
@@ -24,7 +24,7 @@ from recollect.lifecycle.backup_lines import (
 )
 from recollect.lifecycle.copy_journal import MARK, each_scope, mark_destination
 from recollect.lifecycle.store_copy import try_clean, unknown_erases
-from recollect.records import JsonObject, Scope
+from recollect.records import DeleteSideRecord, JsonObject, PutSideRecord, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import back_up_file, file_of, open_store, put_back, put_in_place
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
@@ -58,6 +58,10 @@ class Restored:
     """Targets erased after the backup, which were not restored."""
     erases: int
     """Erases in the ledger that the backup did not have."""
+
+
+_APPLYING: Final = PutSideRecord(kind="Restore", key="ledger", value={})
+"""Says in a store that a ledger is being applied to it."""
 
 
 async def back_up(url: str, path: Path) -> BackedUp:
@@ -188,21 +192,61 @@ async def _restore_file(
         raise UsageError(msg)
     with _made_beside(file) as made:
         put_back(path, made)
-        scopes = records = applied = 0
         async with open_store(made) as store:
             since = _since(ledger, await store.ledger())
-            async for scope in each_scope(store):
-                found = await store.archive(scope)
-                for target in named(since, found):
-                    await store.erase(scope, target)
-                    applied += 1
-                left = len(await store.archive(scope)) if applied else len(found)
-                scopes, records = scopes + bool(left), records + left
-            await store.adopt(since)
+            done = await _erase_named(store, since, named, form="file")
             await store.clean()
         # Only now: nobody can open the file before the erased data and its bytes are removed.
         put_in_place(made, file)
-    return Restored(form="file", scopes=scopes, records=records, applied=applied, erases=len(since))
+    return done
+
+
+async def apply_ledger(
+    url: str, ledger: Sequence[LedgerEntry], *, named: Named = named_in
+) -> Restored:
+    """
+    Erase from the store at *url*, restored by other means, what *ledger* lists as erased since.
+
+    Call it before anybody reads from the store. After an interruption the same call finishes it.
+
+    Raises:
+        NotFoundError: The store's file does not exist.
+        UsageError: The ledger lacks an erase that the store has, so it belongs to another store.
+        StoreError: The store failed.
+    """
+    file = file_of(url)
+    if file is not None:
+        _check_exists(file)
+    async with open_store(url) as store:
+        kept = await store.ledger()
+        # These erases have entries of their own, which no ledger has: only the first call checks.
+        if not await store.side_record(MARK, _APPLYING.kind, _APPLYING.key):
+            _since(ledger, kept)
+            await store.apply(MARK, [_APPLYING])
+        known = {each.id for each in kept}
+        since = [each for each in ledger if each.id not in known]
+        done = await _erase_named(store, since, named, form="store")
+        await store.apply(MARK, [DeleteSideRecord(kind=_APPLYING.kind, key=_APPLYING.key)])
+        await try_clean(store)
+    return done
+
+
+async def _erase_named(
+    store: Store, since: Sequence[LedgerEntry], named: Named, *, form: str
+) -> Restored:
+    """Erase what *since* names, then add it to the store's ledger; return what is left."""
+    scopes = records = applied = 0
+    async for scope in each_scope(store):
+        found = await store.archive(scope)
+        targets = named(since, found)
+        for target in targets:
+            await store.erase(scope, target)
+        left = len(await store.archive(scope)) if targets else len(found)
+        applied += len(targets)
+        scopes, records = scopes + bool(left), records + left
+    # Last, because an entry that the store has is not applied again after an interruption.
+    await store.adopt(since)
+    return Restored(form=form, scopes=scopes, records=records, applied=applied, erases=len(since))
 
 
 def _check_is_other(ledger: Path, backup: Path) -> None:

@@ -25,6 +25,7 @@ _RESTORE_EXAMPLE: Final = """
 Examples:
   recollect restore monday.db --store new.db --ledger recollect.db
   recollect restore monday.db --store new.db --ledger erased.jsonl
+  recollect restore --store postgresql://me@localhost/memory --ledger erased.jsonl
 """
 
 
@@ -56,20 +57,29 @@ def backup(target: Target, file: str | None, ledger: str | None) -> None:
 
 
 @click.command(epilog=_RESTORE_EXAMPLE, short_help="Restore a backup without what was erased.")
-@click.argument("file")
+@click.argument("file", required=False, metavar="[FILE]")
 @memory_options(embedder=False, scope=False)
 @click.option(
     "--ledger", metavar="FILE|URL", help="The erase ledger, or the store that was in use."
 )
 @click.option("--no-ledger", is_flag=True, help="Nothing was erased since the backup.")
-def restore(target: Target, file: str, ledger: str | None, no_ledger: bool) -> None:  # noqa: FBT001
+def restore(
+    target: Target,
+    file: str | None,
+    ledger: str | None,
+    no_ledger: bool,  # noqa: FBT001
+) -> None:
     """
     Restore the backup FILE to a new store, without what was erased since.
 
     The store at --store must not exist, or be empty. Data that the ledger lists is not restored.
     Neither the backup itself nor a ledger that lacks one of its erases is accepted as the ledger.
+
+    Without FILE, what the ledger lists is erased from the store at --store, which the database's
+    own backup brought back: run it before anybody reads from it.
     """
-    from recollect.lifecycle.backups import read_ledger, restore_backup
+    from recollect.lifecycle.backups import apply_ledger, read_ledger, restore_backup
+    from recollect.stores.locator import file_of
 
     if (ledger is None) != no_ledger:
         msg = (
@@ -77,9 +87,19 @@ def restore(target: Target, file: str, ledger: str | None, no_ledger: bool) -> N
             "in use, or --no-ledger if nothing was"
         )
         raise UsageError(msg)
-    backup = Path(file)
-    entries = None if ledger is None else run(lambda: read_ledger(ledger, backup=backup))
-    done = run(lambda: restore_backup(backup, target.store, entries))
+    if file is None and ledger is None:
+        msg = "there is nothing to do: name a backup FILE, or the --ledger to apply to --store"
+        raise UsageError(msg)
+    if file is None and ledger == target.store:
+        msg = f"{ledger!r} is the restored store itself: name the ledger of the one that was in use"
+        raise UsageError(msg)
+    backup = None if file is None else Path(file)
+    beside = backup or file_of(target.store)
+    entries = None if ledger is None else run(lambda: read_ledger(ledger, backup=beside))
+    if backup is None:
+        done = run(lambda: apply_ledger(target.store, entries or []))
+    else:
+        done = run(lambda: restore_backup(backup, target.store, entries))
     _print(
         {
             "form": done.form,
