@@ -53,6 +53,7 @@ FAULTS: Final = (
     Fault("lib/api_document.ts", r"""replaceAll("'", "'\\''")""", "slice()", "api_document"),
     Fault("lib/diff.ts", "shared < SHARED_MIN * fewer", "false", "diff"),
     Fault("lib/evidence.ts", " || freshEvidence(version, before).length", "", "told"),
+    Fault("lib/rich_text.ts", r"""|$(?![\s\S]))/m""", ")/m", "rich_text"),
     Fault("lib/overview.ts", "one.type.localeCompare(other.type) || ", "", "overview"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
 )

@@ -1,6 +1,7 @@
 """`recollect serve`: it starts, says where it is, gives one key, and stops well."""
 
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -319,3 +320,40 @@ def test_the_demonstration_ends_in_the_browser(tmp_path: Path) -> None:
     assert "5. Forget" in told
     assert "first key" not in told
     assert 0 == running.returncode, logged
+
+
+def test_at_a_terminal_the_key_and_the_address_stand_alone(tmp_path: Path) -> None:
+    """`--open` logs each task where standard error is read by a program, and not to a person."""
+    here, there = pty.openpty()
+    program = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--embedder", "none"]
+    with subprocess.Popen(
+        [*program, "--open", "--model", "rules", "--store", str(tmp_path / "t.db")],
+        cwd=tmp_path,
+        env=os.environ | {"XDG_DATA_HOME": str(tmp_path), "DISPLAY": "", "WAYLAND_DISPLAY": ""},
+        stdout=subprocess.PIPE,
+        stderr=there,
+        text=True,
+    ) as found:
+        watch = threading.Timer(LINE_S_MAX, found.kill)
+        watch.start()
+        os.close(there)
+        assert found.stdout is not None
+        assert line_with(found.stdout, r"(first key, shown this once: rk_)")
+        found.send_signal(signal.SIGTERM)
+        found.wait()
+        watch.cancel()
+    told = b""
+    while part := read_end(here):
+        told += part
+
+    assert b"serving " in told
+    assert b'"event"' not in told
+
+
+def read_end(terminal: int) -> bytes:
+    """Return what a terminal still has; at its end Linux answers with an error."""
+    try:
+        return os.read(terminal, 65_536)
+    except OSError:
+        os.close(terminal)
+        return b""

@@ -7,6 +7,7 @@ import { useMemoryActs } from "../lib/memory_acts";
 import type { Unsent } from "../lib/outbox";
 import type { Brought } from "../lib/past";
 import { marked } from "../lib/quotes";
+import { blocksOf, inlinesOf } from "../lib/rich_text";
 import { isDocument, placesSaid } from "../lib/sentences";
 import { useReadingPlace } from "../lib/reading_place";
 import { sentenceOf, useAround, useHere, useWording } from "../lib/session";
@@ -86,11 +87,13 @@ function Turn({ thread, message, quotes, isWanted, brought, isPast, changed, chi
         {message.isInterrupted && <Badge>{t("chat.interrupted")}</Badge>}
         {message.unsent?.state === "unsent" && <Badge kind="wrong">{t(message.unsent.isUnsure ? "chat.unconfirmed" : "chat.unsent")}</Badge>}
       </header>
-      <p className="turn-text">
-        {message.text
-          ? marked(message.text, words).map((span, place) => (span.marked ? <mark key={place}>{span.text}</mark> : span.text))
-          : <span className="thinking" role="status"><span className="unseen">{t("chat.thinking")}</span></span>}
-      </p>
+      {message.role === "assistant" && message.text && !words.length ? <Answer text={message.text} /> : (
+        <p className="turn-text">
+          {message.text
+            ? marked(message.text, words).map((span, place) => (span.marked ? <mark key={place}>{span.text}</mark> : span.text))
+            : <span className="thinking" role="status"><span className="unseen">{t("chat.thinking")}</span></span>}
+        </p>
+      )}
       {brought.length > 0 && (
         <ul className="marks" aria-label={t("chat.remembered")}>
           <li className="used-label" aria-hidden="true">{t("chat.learnt")}</li>
@@ -100,6 +103,17 @@ function Turn({ thread, message, quotes, isWanted, brought, isPast, changed, chi
       {children}
       {message.use && <Used use={message.use} answer={message.text} />}
     </article>
+  );
+}
+
+/** An answer with what the model marked in it; where words are pointed out, it is shown as it was written. */
+function Answer({ text }: { text: string }) {
+  return (
+    <div className="turn-text">
+      {blocksOf(text).map((block, place) => block.kind === "code"
+        ? <pre key={place} className="turn-code" tabIndex={0}><code>{block.text}</code></pre>
+        : <p key={place}>{inlinesOf(block.text).map((each, at) => each.kind === "text" ? each.text : each.kind === "code" ? <code key={at}>{each.text}</code> : <strong key={at}>{each.text}</strong>)}</p>)}
+    </div>
   );
 }
 

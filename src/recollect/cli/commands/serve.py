@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -41,9 +42,8 @@ Examples:
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
-    default="info",
-    show_default=True,
-    help="The level of the log on standard error, in JSON lines.",
+    help="The level of the log on standard error, in JSON lines.  "
+    "[default: info; with --open at a terminal warning]",
 )
 def serve(
     target: Target,
@@ -55,7 +55,7 @@ def serve(
     opens_page: bool,  # noqa: FBT001
     no_auth: bool,  # noqa: FBT001
     no_worker: bool,  # noqa: FBT001
-    log_level: str,
+    log_level: str | None,
     *,
     forming: FormationOptions,
 ) -> None:
@@ -85,7 +85,12 @@ def serve(
             forming=forming,
             settings=settings,
             worker=not no_worker,
-            log_level=log_level,
+            log_level=log_level or _usual_level(opens_page=opens_page),
             opens_page=opens_page,
         )
     )
+
+
+def _usual_level(*, opens_page: bool) -> str:
+    """Return the default level: at a terminal, --open shows its key and address, not each task."""
+    return "warning" if opens_page and sys.stderr.isatty() else "info"
