@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import anyio
@@ -44,6 +45,15 @@ The memory of an LLM application: threads of messages, memories, recall, erasure
 Send a key as `Authorization: Bearer KEY` or `x-api-key: KEY`. A key is bound to a scope; `scope`
 names one below it, a segment each. Errors are `application/problem+json`.
 """
+
+
+_ERROR_ANSWERS: Final = MappingProxyType(
+    {
+        RecollectError: answer_error,
+        RequestValidationError: answer_invalid,
+        HTTPException: answer_http,
+    }
+)
 
 
 def ignore_key(_key: str) -> None:
@@ -111,11 +121,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        exception_handlers={
-            RecollectError: answer_error,
-            RequestValidationError: answer_invalid,
-            HTTPException: answer_http,
-        },
+        exception_handlers={**_ERROR_ANSWERS},
         middleware=_middleware(settings, counted, room),
     )
     app.state.stopping = stopping
