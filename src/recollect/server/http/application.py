@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 import anyio
@@ -13,6 +12,7 @@ from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.types import Lifespan
 
 from recollect import __version__
 from recollect.errors import RecollectError
@@ -45,15 +45,6 @@ The memory of an LLM application: threads of messages, memories, recall, erasure
 Send a key as `Authorization: Bearer KEY` or `x-api-key: KEY`. A key is bound to a scope; `scope`
 names one below it, a segment each. Errors are `application/problem+json`.
 """
-
-
-_ERROR_ANSWERS: Final = MappingProxyType(
-    {
-        RecollectError: answer_error,
-        RequestValidationError: answer_invalid,
-        HTTPException: answer_http,
-    }
-)
 
 
 def ignore_key(_key: str) -> None:
@@ -113,7 +104,18 @@ def create_app(
             yield
 
     book, room = connection_limits(settings, lambda: app.state.connections)
-    app = FastAPI(
+    app = _empty_app(lifespan, _middleware(settings, counted, room))
+    app.state.stopping = stopping
+    app.state.refusal = None
+    app.state.connections = ()  # those of its server, once it has one
+    _add_routes(app, static, doors)
+    add_documents(app)
+    return app
+
+
+def _empty_app(lifespan: Lifespan[FastAPI], middleware: list[Middleware]) -> FastAPI:
+    """Return an application without routes, which answers errors as problem+json."""
+    return FastAPI(
         title="Recollect",
         version=__version__,
         description=DESCRIPTION,
@@ -121,15 +123,13 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        exception_handlers={**_ERROR_ANSWERS},
-        middleware=_middleware(settings, counted, room),
+        exception_handlers={
+            RecollectError: answer_error,
+            RequestValidationError: answer_invalid,
+            HTTPException: answer_http,
+        },
+        middleware=middleware,
     )
-    app.state.stopping = stopping
-    app.state.refusal = None
-    app.state.connections = ()  # those of its server, once it has one
-    _add_routes(app, static, doors)
-    add_documents(app)
-    return app
 
 
 def _add_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> None:
