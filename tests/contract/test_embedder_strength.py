@@ -95,5 +95,5 @@ async def test_no_import_writes_one(memory: Recollect) -> None:
     await memory.tune(sample())
     records = await memory.store.archive(("recollect:embedders",))
 
-    with pytest.raises(UsageError, match="which no import writes"):
+    with pytest.raises(UsageError, match="which an import cannot write"):
         await memory.import_records(list(records))

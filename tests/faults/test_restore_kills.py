@@ -122,7 +122,7 @@ async def test_a_store_that_is_half_filled_is_no_source_and_takes_no_other_backu
     with pytest.raises(ConflictError, match="being filled from another source"):
         await restore_backup(another, str(new), [])
     async with open_store(new) as half, open_store("memory:") as copy:
-        with pytest.raises(UsageError, match="did not end"):
+        with pytest.raises(UsageError, match="unfinished copy"):
             await copy_store(half, copy)
 
 
@@ -132,5 +132,5 @@ async def test_a_store_that_is_filled_is_not_restored_into(tmp_path: Path) -> No
     backup, _, _ = await backed_up(tmp_path)
     await restore_backup(backup, str(new), [])
 
-    with pytest.raises(ConflictError, match="holds something already"):
+    with pytest.raises(ConflictError, match="is not empty"):
         await restore_backup(backup, str(new), [])

@@ -142,4 +142,4 @@ def test_a_sentence_of_a_user_has_no_source(client: httpx.Client) -> None:
     told = client.post("/v1/remember", params=SCOPE, json={"text": "Tea", "source": "mcp"})
 
     assert 422 == told.status_code, told.text
-    assert "of what an agent found" in told.json()["detail"]
+    assert "needs trust='agent'" in told.json()["detail"]

@@ -110,7 +110,7 @@ def test_an_import_that_takes_any_settings_breaks_all_above(
     assert 1 == told["taken"]
     assert [200, 200, 200] == above(connect(served))
     shown = low.get("/v1/types", params={"scope": "a"}).json()
-    assert "cannot be used" in shown["problem"]
+    assert "are invalid" in shown["problem"]
     assert not shown["own"]
     body = {"messages": [{"role": "user", "text": "hello"}]}
     kept = low.post("/v1/threads/t/messages", params={"scope": "a"}, json=body)

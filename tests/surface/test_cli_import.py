@@ -193,8 +193,8 @@ def test_a_file_makes_no_key_of_the_service(store: str, tmp_path: Path) -> None:
 
     assert 1 == result.exit_code
     assert "2 rows: 0 new, 0 there already, 2 refused" in result.stdout
-    assert "which no import writes" in result.stderr
-    assert "holds 'types' alone" in result.stderr
+    assert "which an import cannot write" in result.stderr
+    assert "hold 'types' alone" in result.stderr
 
 
 def test_settings_that_cannot_be_used_are_told(store: str) -> None:
@@ -211,7 +211,7 @@ def test_settings_that_cannot_be_used_are_told(store: str) -> None:
 
     told = json.loads(result.stdout)
     assert (2, False) == (result.exit_code, told["ok"])
-    assert "acme/ada: what was set for it cannot be used" in told["problems"][0]["sentence"]
+    assert "acme/ada: its settings are invalid" in told["problems"][0]["sentence"]
 
 
 def test_standard_input_is_read(store: str) -> None:
