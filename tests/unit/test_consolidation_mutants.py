@@ -38,10 +38,10 @@ MUTANTS: dict[str, tuple[str, object, int]] = {
         "recollect.stores.plans.memory_writes.replaced_by", lambda *_: [], 4,
     ),
     "deletions are not followed": (
-        "recollect.stores.plans.memory_writes._Staged._follow", lambda *_: None, 4,
+        "recollect.stores.plans.memory_writes._Staged._remove_derived", lambda *_: None, 4,
     ),
     "rejections are not followed": (
-        "recollect.stores.plans.memory_writes._Staged._follow", lambda *_: None, 5,
+        "recollect.stores.plans.memory_writes._Staged._remove_derived", lambda *_: None, 5,
     ),
 }  # fmt: skip
 RACES: dict[str, tuple[str, Callable[..., Awaitable[None]]]] = {

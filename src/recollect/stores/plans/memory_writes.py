@@ -109,7 +109,7 @@ class _Staged:
         self._current: dict[tuple[str, str], MemoryRow | None] = {}
         self._revisions: list[RevisionRow] = []
         self._gone: dict[int, Removal] = {}
-        self._times = SaidTimes(rows, scope.id, said=said, memory=self._standing)
+        self._times = SaidTimes(rows, scope.id, said=said, memory=self._memory_now)
         self._words: dict[Evidence, Words] = {}
 
     def look_up(self, addresses: Sequence[tuple[str, str]]) -> None:
@@ -131,22 +131,22 @@ class _Staged:
             self._current[address] = None
             if current:
                 self._remove(current)
-                self._follow(current)
+                self._remove_derived(current)
             return None
         if isinstance(write, PreparedPut):
             self._check_sources(write, current)
-            write = _as_trusted(self._founded(write, current))
+            write = _as_trusted(self._with_kept_evidence(write, current))
         after = self._version_after(current, write)
         if current:
             self._revisions.append(revision_row(current, self._now))
         self._current[address] = after
         # A memory that is no longer active supports nothing that was derived from it.
         if current and current.state == "active" and after.state != "active":
-            self._follow(current)
+            self._remove_derived(current)
         return after
 
     def _check_sources(self, write: PreparedPut, current: MemoryRow | None) -> None:
-        """Raise if a newly cited source memory does not exist or is not in force."""
+        """Raise if a newly cited source memory does not exist or is not active."""
         if MEMORY_THREAD not in write.evidence:
             return
         known = evidence_messages(current.evidence) if current else set()
@@ -163,7 +163,7 @@ class _Staged:
                 address = f"{named[0]}/{named[1]} in {self._scope.segments!r}"
                 raise VersionConflictError(address, named[2], actual)
 
-    def _founded(self, write: PreparedPut, current: MemoryRow | None) -> PreparedPut:
+    def _with_kept_evidence(self, write: PreparedPut, current: MemoryRow | None) -> PreparedPut:
         """Return *write* with the evidence of the words that it keeps of the current version."""
         if current is None or current.evidence == NO_EVIDENCE:
             return write
@@ -176,7 +176,7 @@ class _Staged:
             return write
         before = Founded(json.loads(current.value), decode_evidence(current.evidence))
         after = Founded(json.loads(write.value), given)
-        kept = kept_evidence(before, after, self._said, lambda: self._documents(current))
+        kept = kept_evidence(before, after, self._known_words, lambda: self._documents(current))
         # A restored version has its evidence already: words that came since are not in it.
         if kept is given or self._is_restored(write, current):
             return write
@@ -196,7 +196,7 @@ class _Staged:
         staged = (each for each in self._revisions if each.uid == current.uid)
         return [*self._rows.revisions(self._scope.id, current.uid), *staged]
 
-    def _said(self, evidence: Evidence) -> Words:
+    def _known_words(self, evidence: Evidence) -> Words:
         """Return the words of a quote and of the message or memory that it cites."""
         if evidence not in self._words:
             self._words[evidence] = quoted(evidence) | self._words_of(evidence)
@@ -219,7 +219,7 @@ class _Staged:
         )
         return NO_WORDS.union(*map(words_of, texts))
 
-    def _follow(self, gone: MemoryRow) -> None:
+    def _remove_derived(self, gone: MemoryRow) -> None:
         """Remove everything derived from a memory, and reinstate what the derived had replaced."""
         erased = version_names(gone)
         waiting, taken = sorted(erased), list[MemoryRow]()
@@ -270,7 +270,7 @@ class _Staged:
             self._current[address] = found
         return self._current[address]
 
-    def _standing(self, type_: str, key: str) -> MemoryRow | None:
+    def _memory_now(self, type_: str, key: str) -> MemoryRow | None:
         """Return the memory at an address after the writes so far, even if expired."""
         address = (type_, key)
         return self._current[address] if address in self._current else self._stored(address)

@@ -259,7 +259,7 @@ class _Undoing:
         self._removed: dict[tuple[str, str], MemoryRow] = {}
         self._sides: list[SideRow] = []
         self._dropped_sides: list[SideRow] = []
-        self._times = SaidTimes(rows, scope.id, memory=self._standing)
+        self._times = SaidTimes(rows, scope.id, memory=self._memory_now)
 
     def take_back(self, change: RecordFields) -> None:
         """Revert the change of one memory or side record."""
@@ -340,7 +340,7 @@ class _Undoing:
             said_at=self._times.newest(evidence_messages(found.evidence)),
         )
 
-    def _standing(self, type_: str, key: str) -> MemoryRow | None:
+    def _memory_now(self, type_: str, key: str) -> MemoryRow | None:
         """Return the memory at an address as the undo so far leaves it."""
         return self._memories.get((type_, key)) or self._rows.memory(self._scope.id, type_, key)
 
