@@ -131,6 +131,7 @@ class HttpSender:
         attempt = -1
         while True:
             attempt += 1
+            # A write that is not idempotent may have been carried out: never send it twice.
             is_last = attempt == self._retries or not request.is_repeatable
             try:
                 response = await self._web.send(self._built(request))
@@ -190,6 +191,7 @@ def _written(value: object) -> str:
 
 def _pause(attempt: int) -> float:
     """Return the pause before a retry: exponential, with jitter."""
+    # The jitter spreads the retries of many clients after an outage.
     return FIRST_WAIT_S * float(2**attempt) * random.uniform(0.5, 1.0)  # noqa: S311 (no secret)
 
 

@@ -146,6 +146,7 @@ class Keys:
                 "'Authorization: Bearer KEY' or 'x-api-key: KEY'"
             )
             raise UnknownKeyError(msg)
+        # Not cached then: the write outdates *used*, which would make the key due again at once.
         if _is_use_due(used, now):
             await self._record_use(kept.id)
         else:
@@ -222,6 +223,7 @@ class Keys:
             old_until=until if overlap_s else None,
         )
         await self._keep(rotated)
+        # Only after the commit: the watch must read the new secret, not the old one again.
         self._changed()
         return rotated, secret
 
@@ -316,11 +318,13 @@ class Keys:
 
 def digest_of(key: str) -> str:
     """Return the digest by which a key is stored and verified."""
+    # A plain hash is enough for 256 random bits. The prefix keeps digests of other uses apart.
     return hashlib.sha256(b"recollect key\0" + key.encode("utf-8", "replace")).hexdigest()
 
 
 def _id_in(key: str) -> str | None:
     """Return the id in a key, ``None`` if *key* does not have the form of one."""
+    # The length first, so that a huge header costs no matching.
     found = _KEY.fullmatch(key) if len(key) <= KEY_CHARACTERS_MAX else None
     return found[1] if found else None
 

@@ -64,6 +64,7 @@ class ConnectionLimits:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer 503 if its connection exceeds a limit."""
+        # Address and port name the connection, which every ASGI server reports.
         peer: Peer | None = scope.get("client")
         if scope["type"] != "http" or peer is None:
             await self._app(scope, receive, send)
@@ -88,7 +89,7 @@ class ConnectionLimits:
             await (refused or self._app)(scope, receive, send)
         finally:
             self._asking[address] -= 1
-            if not self._asking[address]:
+            if not self._asking[address]:  # or the counter would grow with every address
                 del self._asking[address]
 
     def _refused_all(self) -> Problem | None:

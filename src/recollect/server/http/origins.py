@@ -55,6 +55,7 @@ class BrowserOrigins:
             await self._app(scope, receive, send)
             return
         origin = origins[0]
+        # Either scheme, since a proxy may terminate TLS.
         is_own = origin.lower() in {f"{each}://{headers['host'].lower()}" for each in _SCHEMES}
         is_allowed = origin.lower() in self._origins or "*" in self._origins
         if len(origins) > 1 or not (is_own or is_allowed):

@@ -87,6 +87,7 @@ class RequestBodies:
         parts: list[bytes] = []
         size = 0
         try:
+            # For the whole body: a limit for each part would allow one byte at a time.
             async with asyncio.timeout(self._settings.body_timeout_s):
                 while True:
                     message = await receive()

@@ -155,7 +155,7 @@ async def _append(how: RunConfig, thread: str, new: Sequence[NewMessage]) -> Non
     settings = how.settings or None
     try:
         await memory.append(scope, thread, new, debounce=how.debounce, settings=settings)
-    except ConflictError:
+    except ConflictError:  # one of them exists: append or replace each alone
         for each in new:
             try:
                 await memory.append(scope, thread, [each], debounce=how.debounce, settings=settings)
