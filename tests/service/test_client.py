@@ -570,14 +570,14 @@ async def test_a_client_without_one_key_for_all_attempts_is_caught(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant: attempts that the service cannot know again keep the message twice."""
-    built = HttpSender._built
+    built = HttpSender._build
 
     def keyless(asker: HttpSender, request: ServiceRequest) -> Any:
         made = built(asker, request)
         made.headers.pop("idempotency-key", None)
         return made
 
-    monkeypatch.setattr(HttpSender, "_built", keyless)
+    monkeypatch.setattr(HttpSender, "_build", keyless)
 
     kept, _ = await kept_through(served, ("cut", "mutant"), ["after"])
 

@@ -43,7 +43,7 @@ class GracefulWorker(Worker):
 
     async def run_once(self, scope: Scope | None = None) -> FormationResult | None:
         """Form one lease to its end, even if this is cancelled; see `Worker.run_once`."""
-        await lowlevel.checkpoint()
+        await lowlevel.checkpoint()  # a cancelled worker stops here, before it claims a lease
         with self._shielded():
             return await super().run_once(scope)
         return None

@@ -23,6 +23,7 @@ _IN_OPTIONS: Final = re.compile(r"(?<![a-z])(password=)[^&\s]*")
 
 def run(command: Callable[[], Awaitable[ResultT]]) -> ResultT:
     """Run an async command."""
+    # Imports inside functions keep `recollect --help` fast.
     import anyio
 
     return anyio.run(command)

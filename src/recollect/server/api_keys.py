@@ -146,6 +146,7 @@ class Keys:
                 "'Authorization: Bearer KEY' or 'x-api-key: KEY'"
             )
             raise UnknownKeyError(msg)
+        # Not cached then: the write outdates *used*, which would make the key due again at once.
         if _is_use_due(used, now):
             await self._record_use(kept.id)
         else:
@@ -195,7 +196,7 @@ class Keys:
             last_used_at=None,
             digest=digest_of(secret),
         )
-        await self._keep(key)
+        await self._write_key(key)
         return key, secret
 
     async def rotate(self, id_: str, *, overlap_s: float = 0.0) -> tuple[Key, str]:
@@ -221,7 +222,8 @@ class Keys:
             old_digest=old.digest if overlap_s else None,
             old_until=until if overlap_s else None,
         )
-        await self._keep(rotated)
+        await self._write_key(rotated)
+        # Only after the commit: the watch must read the new secret, not the old one again.
         self._changed()
         return rotated, secret
 
@@ -256,7 +258,7 @@ class Keys:
         Raises:
             NotFoundError: The id is unknown.
         """
-        found = await self._kept(check_id(id_, "a key's id"))
+        found = await self._read_key(check_id(id_, "a key's id"))
         if found is None:
             msg = f"there is no key {id_!r}: list the existing keys"
             raise NotFoundError(msg)
@@ -274,15 +276,15 @@ class Keys:
 
     async def all(self, within: Scope = ()) -> list[Key]:
         """Return the keys that are bound to *within* or below it, oldest first."""
-        used = {each.key: each.updated_at for each in await self._listed(SERVICE_KEY_USE)}
+        used = {each.key: each.updated_at for each in await self._read_all(SERVICE_KEY_USE)}
         found = [
             replace(_key_of(each), last_used_at=used.get(each.key))
-            for each in await self._listed(SERVICE_KEY)
+            for each in await self._read_all(SERVICE_KEY)
         ]
         inside = [each for each in found if each.scope[: len(within)] == within]
         return sorted(inside, key=lambda each: (each.created_at, each.id))
 
-    async def _listed(self, kind: str) -> list[SideRecord]:
+    async def _read_all(self, kind: str) -> list[SideRecord]:
         return [
             row
             async for row in each_row(
@@ -292,7 +294,7 @@ class Keys:
             )
         ]
 
-    async def _kept(self, id_: str) -> Key | None:
+    async def _read_key(self, id_: str) -> Key | None:
         found = await self._store.side_record(KEYS_SCOPE, SERVICE_KEY, id_)
         return None if found is None else _key_of(found)
 
@@ -307,7 +309,7 @@ class Keys:
         put = PutSideRecord(kind=SERVICE_KEY_USE, key=id_, value={})
         await self._store.apply(KEYS_SCOPE, [put])
 
-    async def _keep(self, key: Key) -> None:
+    async def _write_key(self, key: Key) -> None:
         put = PutSideRecord(
             kind=SERVICE_KEY, key=key.id, value=_value_of(key), expected=key.version
         )
@@ -316,11 +318,13 @@ class Keys:
 
 def digest_of(key: str) -> str:
     """Return the digest by which a key is stored and verified."""
+    # A plain hash is enough for 256 random bits. The prefix keeps digests of other uses apart.
     return hashlib.sha256(b"recollect key\0" + key.encode("utf-8", "replace")).hexdigest()
 
 
 def _id_in(key: str) -> str | None:
     """Return the id in a key, ``None`` if *key* does not have the form of one."""
+    # The length first, so that a huge header costs no matching.
     found = _KEY.fullmatch(key) if len(key) <= KEY_CHARACTERS_MAX else None
     return found[1] if found else None
 
@@ -336,14 +340,14 @@ def _value_of(key: Key) -> JsonObject:
         "scope": list(key.scope),
         "permissions": sorted(key.permissions),
         "created_at": key.created_at.isoformat(),
-        "expires_at": _written(key.expires_at),
+        "expires_at": _isoformat(key.expires_at),
         "digest": key.digest,
         "old_digest": key.old_digest,
-        "old_until": _written(key.old_until),
+        "old_until": _isoformat(key.old_until),
     }
 
 
-def _written(time: datetime | None) -> str | None:
+def _isoformat(time: datetime | None) -> str | None:
     return None if time is None else time.isoformat()
 
 

@@ -47,6 +47,7 @@ def proviso_of(principal: Principal, now: Callable[[], datetime]) -> Proviso | N
         return None
 
     def proviso(rows: Rows) -> None:
+        # Read in the write's own transaction, so that a revocation cannot slip in between.
         row = rows.setting(KEYS_SCOPE, SERVICE_KEY, principal.key_id)
         key = key_from(row.key, json.loads(row.value), row.version) if row else None
         if error := revocation_of(principal, key, now()):

@@ -107,6 +107,7 @@ class KeyWatch:
 
     def note_change(self) -> None:
         """Check at once: a key was changed through this process."""
+        # Earlier checks of all keys expire at once, not only in the next round of `run`.
         self._changed_at = self._monotonic_s()
         self._changed.set()
 
@@ -115,6 +116,7 @@ class KeyWatch:
         while True:
             with anyio.move_on_after(LOOK_EVERY_S):
                 await self._changed.wait()
+            # Replaced before the read, so that a change during it causes another round.
             self._changed = anyio.Event()
             late_at = self._late_at()
             late = [each for each, held in self._held.items() if held.checked_at <= late_at]
@@ -127,6 +129,7 @@ class KeyWatch:
         """Read keys, and end the responses of those that are invalid."""
         if not credentials:
             return
+        # The time of the start counts: a change during the read may not be in its result.
         began_at, helds = self._monotonic_s(), [self._held[each] for each in credentials]
         ids = {answer.principal.key_id for held in helds for answer in held.answers}
         found, now = await self._keys.by_id(ids), self._now()

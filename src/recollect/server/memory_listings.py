@@ -105,6 +105,8 @@ async def _read_past(reach: Reach, asked: ListingRequest, known_at: datetime) ->
     columns, uids = [], []
     for place in await store.places(scopes):
         kept = cache.take(place.scope, at)
+        # Cached columns hold for the same place of the feed only. A filter needs the uids of the
+        # memories that meet it, which only the feed has.
         if kept.cursor != place or asked.filter is not None:
             feed, _ = await store.past(place.scope, known_at, filter_=asked.filter)
             uids.append(feed.eligible)

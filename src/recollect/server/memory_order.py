@@ -216,6 +216,7 @@ def _order(whole: MemoryColumns, chosen: NDArray[np.intp], order: MemoryOrder) -
     if order == "oldest":
         return np.lexsort((uid, time))
     if order == "type":
+        # Two sorts give the alphabetic rank of each type; "" keeps the array from being empty.
         ranks = np.argsort(np.argsort(np.array([*whole.types, ""])))
         return np.lexsort((-uid, -time, ranks[whole.kind[chosen]]))
     return np.lexsort((-uid, -time))
@@ -254,6 +255,7 @@ class ColumnCache:
         with self._turn:
             self._kept[columns.cursor.scope, known_at] = columns
             self._kept.move_to_end((columns.cursor.scope, known_at))
+            # The newest entry stays, even if it alone is larger: it is about to be used.
             while len(self._kept) > 1 and sum(map(len, self._kept.values())) > self._rows_max:
                 self._kept.popitem(last=False)
 

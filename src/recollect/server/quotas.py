@@ -67,6 +67,7 @@ class Quotas:
 
     async def charge(self, action: str, scope: Scope) -> _Charge:
         """Return the charge of a change of *scope*."""
+        # One day for reservation and count, also if the transaction ends after midnight.
         day = self._book.day()
         if self._is_limited and (place := counted_scope(scope)):
             day = await self._book.begun_day(place[0])
@@ -113,7 +114,7 @@ class _Charge:
             try:
                 self._book.reserve(self._day, tenant, self._limits, more)
             except BaseException:
-                self.release()
+                self.release()  # of the tenants reserved so far: the write fails as a whole
                 raise
             self._tenants[tenant] = more
         self._costs = costs
@@ -204,6 +205,7 @@ def _size_of_settings(rows: Rows, thread: ThreadRow) -> int:
 
 
 def _bytes_in(text: str) -> int:
+    # `isascii` is constant time in CPython, which saves the copy of most texts.
     return len(text) if text.isascii() else len(text.encode())
 
 

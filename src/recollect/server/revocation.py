@@ -104,7 +104,7 @@ class _Answer:
         """Send a message of the response, if the key is still valid."""
         watch = self.service.key_watch
         if message["type"] == "http.response.start":
-            self._head = message
+            self._head = message  # sent with the first chunk
             return
         if self.error is None and not watch.is_fresh(self, self._began_at):
             try:
@@ -130,6 +130,7 @@ class _Answer:
             return
         self.service.metrics.refused.labels(self.error.code).inc()
         problem = problem_of(self.error)
+        # A reader that has stopped reading must not hold the connection.
         with anyio.move_on_after(LAST_PIECE_S):
             if self._media_type is None:
                 await problem(scope, receive, self._send)

@@ -22,6 +22,7 @@ class SingleFlight:
     @asynccontextmanager
     async def alone(self, key: Hashable) -> AsyncIterator[None]:
         """Wait for other blocks under *key*, and exclude them during this one."""
+        # A loop: several waiters wake up at once, and only the first may enter.
         while (other := self._ended.get(key)) is not None:
             await other.wait()
         ended = self._ended[key] = anyio.Event()

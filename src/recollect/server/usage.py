@@ -168,6 +168,7 @@ class UsageBook:
     async def flush(self) -> None:
         """Write the counts since the last flush; those that cannot be written are retried."""
         async with self._keeping:
+            # Swapped, so that requests keep counting while the store is written.
             with self._lock:
                 fresh, self._unsaved = self._unsaved, defaultdict(Counter)
             by_tenant: defaultdict[str, list[_Counted]] = defaultdict(list)
@@ -241,6 +242,7 @@ class UsageBook:
         today = self.day()
         with self._lock:
             for at in [each for each in self._balances if each[0] != today]:
+                # A balance with unsaved counts is still needed by the next flush.
                 if not any(self._balances[at].since.values()):
                     del self._balances[at]
 

@@ -76,7 +76,7 @@ def evidence_from_json(fields: Fields) -> EvidenceMap:
             Evidence(
                 thread=each["thread"],
                 message=each["message"],
-                quote=each.get("quote"),
+                quote=each.get("quote"),  # `evidence_to_json` leaves out defaults: hence `get`
                 group=each.get("group", 0),
                 kind=each.get("kind", "message"),
                 file=None if each.get("file") is None else FileLines(**each["file"]),

@@ -32,6 +32,7 @@ class Digest:
     def take(self, digests: Counter[int]) -> None:
         """Add records by their digests."""
         for digest, count in digests.items():
+            # A sum does not depend on the order, and unlike XOR counts a repeated record twice.
             self.sum = (self.sum + digest * count) % _MODULUS
             self.count += count
 

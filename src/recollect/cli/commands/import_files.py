@@ -187,6 +187,7 @@ def is_redis(file: str) -> bool:
 def private_file(path: str) -> Iterator[IO[str]]:
     """Open a file for writing that only its owner can read."""
     try:
+        # Created with its mode: `open` and `chmod` would leave it readable for a moment.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     except OSError as error:
         msg = f"{path!r} cannot be written: {error.strerror}"

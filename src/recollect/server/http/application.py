@@ -98,6 +98,7 @@ def create_app(
                     tell_page_key=tell_page_key,
                 )
             )
+            # After the service, so that doors stop first, while they can still read the memory.
             for door in doors:
                 await stack.enter_async_context(door.running())
             await stack.enter_async_context(book.running())
@@ -156,6 +157,7 @@ def _middleware(settings: Settings, metrics: Metrics, room: Middleware) -> list[
     """Return the middleware, outermost first: requests are rejected as early as possible."""
     return [
         # The key is verified before connections are counted, and before a body is read.
+        # Outermost, so that refusals of all others are logged and counted.
         Middleware(RequestLogging, metrics=metrics),
         Middleware(BrowserOrigins, settings=settings),
         Middleware(Authentication, may_use_cache=is_append),

@@ -110,6 +110,7 @@ def key_in(headers: Headers) -> str:
     Raises:
         UnknownKeyError: There is none, or there are several different ones.
     """
+    # Collect all, because a request with several different keys is ambiguous.
     given = headers.getlist("x-api-key")
     for each in headers.getlist("authorization"):
         scheme, _, key = each.partition(" ")

@@ -27,6 +27,7 @@ MEDIA_TYPE: Final = "text/event-stream"
 KEEP_ALIVE_S: Final = 15.0
 _RETRY_S: Final = 5.0
 _OPEN: Final = b": open\n\n"
+# nginx would buffer the stream without the second.
 _HEADERS: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 
@@ -112,7 +113,7 @@ class FollowingResponse(Response):
 
     def __init__(self, reach: Reach, follower: Follower) -> None:
         super().__init__(headers=_HEADERS)
-        del self.headers["content-length"]
+        del self.headers["content-length"]  # Starlette sets 0 for an empty body
         self._service, self._tenant = reach.service, reach.principal.tenant
         self._follower = follower
         check_streams(self._service, self._tenant)
@@ -138,7 +139,7 @@ class FollowingResponse(Response):
         watch, place = self._service.watch, self._follower.place
         with anyio.move_on_after(KEEP_ALIVE_S) as waiting, watch.waking(place, waiting.cancel):
             while (await receive())["type"] != "http.disconnect":
-                pass
+                pass  # messages of the request's own body
             return True
         return False
 

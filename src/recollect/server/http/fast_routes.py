@@ -133,6 +133,7 @@ def read_fast_request(scope: Scope) -> ParsedAppend | ParsedChanges | None:
     """
     if scope["type"] != "http" or scope.get("root_path") or _TRACED in scope:
         return None
+    # `NamedRoute` matches such names; the decoded path would split them.
     if has_written_slash(scope):
         return None
     if scope["method"] == "GET" and scope["path"] == _CHANGES:

@@ -72,6 +72,7 @@ class _Late:
         await (await self._made()).app(scope, receive, send)
 
     async def _made(self) -> Door:
+        # Concurrent first requests wait here, so that the door is created once.
         async with self._making:
             if self._door is None and self._group is not None:
                 door = await to_thread.run_sync(self._make)

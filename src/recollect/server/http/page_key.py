@@ -39,5 +39,5 @@ async def page_key(
     try:
         yield
     finally:
-        with anyio.CancelScope(shield=True):
+        with anyio.CancelScope(shield=True):  # also when the shutdown cancels this task
             await keys.revoke(key.id)

@@ -105,6 +105,7 @@ def problem_of(error: RecollectError) -> Problem:
     status = STATUS.get(error.code, 500)
     headers: dict[str, str] = {}
     if isinstance(error, QuotaError):
+        # Rounded up: a client that returns early would be refused again.
         headers["retry-after"] = str(max(1, round(error.retry_after_s + 0.5)))
     elif isinstance(error, ModelUnavailableError) and error.retry_after_s:
         headers["retry-after"] = str(max(1, round(error.retry_after_s)))

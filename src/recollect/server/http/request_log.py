@@ -112,6 +112,7 @@ class RequestLogging:
             "place": place_of(error),
         }
         LOG.error("failed", extra={"fields": fields})
+        # Only at debug level, because other formatters print the error's text with its traceback.
         LOG.debug("failed", exc_info=error)
 
     def _note(self, scope: Scope, id_: str, status: int, seconds: float) -> None:

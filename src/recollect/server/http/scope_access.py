@@ -82,6 +82,7 @@ class Reach:
 
     def acting(self, memory: Recollect) -> Recollect:
         """Return *memory*, a view of the service's memory, as the caller uses it."""
+        # Under a stamp the store itself refuses a write after any change of keys.
         proviso = proviso_of(self.principal, self.service.now) if self.stamp is None else None
         return memory.acting(self.principal.actor, stamp=self.stamp, proviso=proviso)
 
@@ -146,7 +147,7 @@ class Reach:
         at, inner = _place(held)
         found: list[RowT] = []
         for scope in await self.scopes(below=below):
-            if list(scope) < at:
+            if list(scope) < at:  # scopes before the cursor, which are in order
                 continue
             position = inner if list(scope) == at else None
             while len(found) < limit:

@@ -15,6 +15,7 @@ from recollect.records import Json
 
 TOKEN_CHARACTERS_MAX: Final = 8_000
 _SIGNATURE_BYTES: Final = 16
+"""128 bits of an HMAC-SHA256, which RFC 2104 allows to truncate to half."""
 
 
 class Signer:
@@ -52,7 +53,7 @@ class Signer:
             what = purpose[0]
             msg = f"the {what} is invalid for this request and scope: send it as you received it"
             raise UsageError(msg)
-        found: Json = json.loads(body)
+        found: Json = json.loads(body)  # only after the signature: the body is our own JSON
         return found
 
     def derived(self, *purpose: str) -> bytes:

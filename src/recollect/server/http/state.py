@@ -235,4 +235,4 @@ async def _kept_secret(memory: Recollect) -> str:
         try:
             await memory.store.apply(SERVICE_SCOPE, [put])
         except VersionConflictError:
-            continue  # another process was first
+            continue  # another process was first: read its secret

@@ -25,6 +25,7 @@ PLACES: Final = frozenset({
     "settings", "api",
 })  # fmt: skip
 """The screens of the page, which the page itself addresses behind the "#"."""
+# Their names contain a hash of their content, so they can be cached forever.
 _ASSETS: Final = "assets/"
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 _POLICY: Final = (
@@ -76,7 +77,7 @@ def read_files(folder: Path) -> Mapping[str, File]:
 
 def _packed(content: bytes) -> bytes | None:
     """Return *content* gzipped, ``None`` if that saves little; equal bytes at every start."""
-    packed = gzip.compress(content, mtime=0)
+    packed = gzip.compress(content, mtime=0)  # without a time, so that equal files are equal bytes
     return packed if len(packed) <= _SMALLER * len(content) else None
 
 

@@ -104,6 +104,7 @@ def put_run(run: KeptRun) -> PutSideRecord:
         "configurable": run.configurable,
         "reason": run.reason,
     }
+    # `created_at` already includes the delay of the run.
     expires_at = run.created_at + timedelta(days=RUN_KEPT_DAYS)
     return PutSideRecord(kind=RUN, key=run.id, value=value, expires_at=expires_at)
 

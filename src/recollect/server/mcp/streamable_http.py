@@ -88,7 +88,7 @@ def mcp_door(settings: Settings, offered: OfferedTools | None = None) -> Door:
     tools = Tools(secret or secrets.token_bytes(32))
     inner = mcp_server(tools, caller_of_request, offered).streamable_http_app(
         streamable_http_path=PATH,
-        stateless_http=True,
+        stateless_http=True,  # no session, so every request authenticates itself
         json_response=True,
         max_request_body_size=settings.body_bytes_max,
         # `BrowserOrigins` has already checked Host and Origin.

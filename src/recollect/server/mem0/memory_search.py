@@ -102,6 +102,7 @@ async def _ranked(
             min_score=asked.threshold or 0.0,
         )
         rows = [each for each in await _scored(reach, found) if holds(conditions, each)]
+        # Enough rows, or nothing more to find.
         if len(rows) >= asked.top_k or len(found.entries) < limit or limit == MATCHES_MAX:
             note(reach, found.query, found.entries[: asked.top_k])
             return rows[: asked.top_k]

@@ -86,6 +86,7 @@ async def import_file(
         reach.may("admin")
     zone = read_zone(timezone)
     with ExitStack() as stack:
+        # Only the last part of the name, which a browser may send with folders.
         source = await _received(request, PurePath(name).name or "upload", stack)
         rows = await to_thread.run_sync(lambda: read_rows(source, zone=zone, thread=thread))
         answer = event_stream(reach, _imported(reach, source, rows, restore_erased=restore_erased))

@@ -104,6 +104,7 @@ async def _administered(reach: Reach, id_: str) -> Key:
         ForbiddenError: The key has permissions that the caller's key lacks.
     """
     found = await reach.service.keys.key(id_)
+    # The same error as for an unknown id, so that ids of other tenants cannot be probed.
     if found.scope[: len(reach.scope)] != reach.scope:
         msg = f"there is no key {id_!r}: GET /v1/keys lists the existing keys"
         raise NotFoundError(msg)
