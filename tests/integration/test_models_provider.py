@@ -560,7 +560,7 @@ async def test_without_hiding_the_key_would_be_shown(
     provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant that the tests above must catch: an adapter that hides nothing."""
-    monkeypatch.setattr("recollect.providers.provider_errors.hidden", lambda text, _: text)
+    monkeypatch.setattr("recollect.providers.provider_errors.redacted", lambda text, _: text)
     provider.acts = [answers(openai_error(None, f"Incorrect API key provided: {KEY}."), 401)]
 
     with pytest.raises(ModelError) as failure:
@@ -651,7 +651,7 @@ async def test_a_stream_that_is_cut_off_says_so(provider: Provider, opened: Open
     ]
     pieces: list[str] = []
 
-    with pytest.raises(ModelUnavailableError, match=r"tiny broke off its answer.*ask again"):
+    with pytest.raises(ModelUnavailableError, match=r"tiny broke off its answer.*try again"):
         await gather(opened(provider).stream(TALK), pieces)
 
     assert ["Hel"] == pieces

@@ -32,5 +32,5 @@ def test_no_call_begins_after_the_end() -> None:
     calls = NativeCalls()
     calls.end()
 
-    with pytest.raises(EmbedderError, match="ends"), calls:
+    with pytest.raises(EmbedderError, match="is ending"), calls:
         pass

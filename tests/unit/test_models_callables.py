@@ -83,7 +83,7 @@ async def test_a_sync_function_is_a_usage_error() -> None:
     """It would block the loop, so it is not tried."""
     model = CallableModel(cast("Ask", lambda _: "text"), identity="mine")
 
-    with pytest.raises(UsageError, match="mine is no async function"):
+    with pytest.raises(UsageError, match="mine is not async"):
         await model.answer(TALK)
 
 

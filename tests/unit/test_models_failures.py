@@ -18,13 +18,13 @@ from recollect.errors import (
 )
 from recollect.providers.provider_errors import (
     RETRY_AFTER_S_MAX,
-    asking,
     cause_of,
+    provider_call,
     read_failure,
     retry_after_s,
     status_of,
 )
-from recollect.providers.redaction import hidden, secrets_of
+from recollect.providers.redaction import redacted, secrets_of
 
 KEY = "mango-7731-kestrel"
 
@@ -145,7 +145,7 @@ def test_the_wait_is_in_the_error() -> None:
 async def test_errors_of_ours_pass_as_they_are() -> None:
     """A callable that uses this library is not accused of its errors."""
     with pytest.raises(NotFoundError, match="no such thread"):
-        async with asking("openai/m", timeout_s=5):
+        async with provider_call("openai/m", timeout_s=5):
             raise NotFoundError("no such thread")
 
 
@@ -153,7 +153,7 @@ async def test_errors_of_ours_pass_as_they_are() -> None:
 async def test_a_cancelled_caller_is_not_a_failure() -> None:
     """Only the deadline of the request itself becomes an error."""
     with anyio.move_on_after(0.01) as outer:
-        async with asking("openai/m", timeout_s=60):
+        async with provider_call("openai/m", timeout_s=60):
             await anyio.sleep_forever()
 
     assert outer.cancelled_caught
@@ -171,7 +171,7 @@ async def sleep_badly() -> None:
 async def test_what_a_client_makes_of_the_deadline_is_the_deadline() -> None:
     """Some turn the cancellation into an error of their own."""
     with pytest.raises(ModelUnavailableError, match=r"within 0\.01 s"):
-        async with asking("openai/m", timeout_s=0.01):
+        async with provider_call("openai/m", timeout_s=0.01):
             await sleep_badly()
 
 
@@ -181,7 +181,7 @@ async def test_neither_error_nor_cause_shows_a_secret() -> None:
     cause = ValueError(f"Illegal header value b'Bearer {KEY}'".encode())
 
     with pytest.raises(ModelError) as failure:
-        async with asking("openai/m", timeout_s=5, secrets=[KEY]):
+        async with provider_call("openai/m", timeout_s=5, secrets=[KEY]):
             raise ClientError(f"it sent {KEY}") from cause
 
     assert isinstance(failure.value.__cause__, ClientError)
@@ -205,7 +205,7 @@ def test_keys_of_the_environment_are_hidden(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("EXAMPLE_API_KEY", KEY)
     monkeypatch.setenv("EXAMPLE_REGION", "north-7731")
 
-    assert "*** in north-7731" == hidden(f"{KEY} in north-7731")
+    assert "*** in north-7731" == redacted(f"{KEY} in north-7731")
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_keys_of_the_environment_are_hidden(monkeypatch: pytest.MonkeyPatch) -> 
 )
 def test_what_looks_like_a_key_is_hidden(text: str, expected: str) -> None:
     """And words are not."""
-    assert expected == hidden(text)
+    assert expected == redacted(text)
 
 
 def test_secrets_of_a_client_are_found() -> None:

@@ -94,7 +94,7 @@ async def test_what_answers_with_no_message_is_a_model_error() -> None:
 
     chain = Binding(messages=iter(["Hello"])) | StrOutputParser()
 
-    with pytest.raises(ModelError, match="answered with a TextAccessor"):
+    with pytest.raises(ModelError, match="returned a TextAccessor"):
         await open_model(chain).answer(ModelRequest(system="", turns=REQUEST.turns))
 
 

@@ -1,4 +1,4 @@
-"""Embedders: MiniLM without torch, models by name, any callable or library's object, or none."""
+"""Embedders: MiniLM without torch, models by name, a callable, a library's object, or none."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def open_embedder(choice: EmbedderChoice) -> Embedder | None:
     Return the embedder that *choice* names; ``None`` for recall by words alone.
 
     Args:
-        choice: ``"minilm"``; ``"none"``; ``"auto"`` for MiniLM where its weights are
-            installed and none elsewhere; ``"openai/model"``, ``"ollama/model"`` or
-            ``"fastembed/model"``; ``"module:attribute"``; an `Embedder`; an object of LangChain,
-            sentence-transformers or FastEmbed; or a callable from texts to vectors.
+        choice: ``"minilm"``; ``"none"``; ``"auto"`` for MiniLM if its weights are installed, else
+            none; ``"openai/model"``, ``"ollama/model"`` or ``"fastembed/model"``;
+            ``"module:attribute"``; an `Embedder`; an object of LangChain, sentence-transformers or
+            FastEmbed; or a callable from texts to vectors.
 
     Raises:
-        UsageError: It is none of these.
-        MissingExtraError: A package that it needs is not installed.
-        EmbedderError: Its weights are not installed, or its key is missing.
+        UsageError: *choice* is none of these.
+        MissingExtraError: A package that the embedder needs is not installed.
+        EmbedderError: The weights are not installed, or the key is missing.
     """
     if choice == "none":
         return None
@@ -42,13 +42,13 @@ def open_embedder(choice: EmbedderChoice) -> Embedder | None:
 
 def parsed_name(choice: str) -> tuple[str, str]:
     """
-    Return provider and model of an embedder's name.
+    Return the provider and model in an embedder's name.
 
     >>> parsed_name("fastembed/BAAI/bge-m3")
     ('fastembed', 'BAAI/bge-m3')
 
     Raises:
-        UsageError: It names no provider of embedders.
+        UsageError: The name has no known provider of embedders.
     """
     found = re.fullmatch(r"(openai|ollama|fastembed)[:/](\S+)", choice)
     if found is None:
@@ -95,6 +95,6 @@ def _minilm(*, is_required: bool) -> Embedder | None:
 
     embedder = MiniLmEmbedder()
     if is_required:
-        embedder.embed(["ready"])  # what is missing is told now, not at the first message
+        embedder.embed(["ready"])  # report a missing part now, not at the first message
         return embedder
     return None if installed() is None or find_spec("onnxruntime") is None else embedder

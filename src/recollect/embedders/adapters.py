@@ -1,4 +1,4 @@
-"""Other people's embedders in the shape of ours."""
+"""Adapters that make callables and other libraries' objects embedders."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class CallableEmbedder:
     """
     A callable from texts to vectors.
 
-    Its identity is the callable's ``identity`` attribute if it has one, else its module and
-    name, with the number of dimensions that it is found to give. Name the model there: two
-    callables of one identity are taken to give comparable vectors. Its strength is the callable's
-    ``strength`` attribute if it has one (see `Embedder`).
+    Its identity is the callable's ``identity`` attribute, else its module and name, followed by
+    the measured number of dimensions. Include the model's name in ``identity``: vectors of
+    callables with the same identity are compared with each other. Its strength is the callable's
+    ``strength`` attribute, if it has one (see `Embedder`).
     """
 
     def __init__(self, embed: Embed, *, identity: str | None = None) -> None:
@@ -32,12 +32,12 @@ class CallableEmbedder:
 
     @property
     def identity(self) -> str:
-        """Name the callable and its dimensions."""
+        """The callable's name and its dimensions."""
         return f"{self._name}/{self.dimensions}"
 
     @property
     def dimensions(self) -> int:
-        """Length of each vector; found by embedding one word the first time."""
+        """The length of each vector, measured by embedding one word the first time."""
         if self._dimensions is None:
             (vector,) = self._vectors(["word"])
             self._dimensions = len(vector)
@@ -54,9 +54,9 @@ class CallableEmbedder:
         lengths = {len(each) for each in found}
         if self._dimensions is not None and lengths and lengths != {self._dimensions}:
             msg = (
-                f"the embedder {self._name} gave vectors of {sorted(lengths)} numbers, and before "
-                f"of {self._dimensions}: another model answers under its name; open the memory "
-                "again, and everything is embedded anew with that one"
+                f"the embedder {self._name} gave vectors of {sorted(lengths)} numbers, but of "
+                f"{self._dimensions} before, so another model answers under its name: open the "
+                "memory again to embed everything with the new one"
             )
             raise EmbedderError(msg)
         if len(found) != len(texts) or len(lengths) > 1 or any(each.ndim != 1 for each in found):
@@ -67,7 +67,7 @@ class CallableEmbedder:
 
 
 class CheckedEmbedder:
-    """Somebody's `Embedder`, whose every answer is looked at before it is believed."""
+    """A user's `Embedder` whose every result is validated."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -75,16 +75,16 @@ class CheckedEmbedder:
 
     @property
     def identity(self) -> str:
-        """Name the embedder."""
+        """The embedder's identity."""
         return self._embedder.identity
 
     @property
     def dimensions(self) -> int:
-        """Length of each vector."""
+        """The length of each vector."""
         return self._embedder.dimensions
 
     def embed(self, texts: Sequence[str]) -> list[Vector | None]:
-        """Return one unit-length vector, or ``None``, per text."""
+        """Return one unit-length vector per text; ``None`` for an unsupported text."""
         understood: list[bool] = []
 
         def embed(asked: Sequence[str]) -> list[Vector]:
@@ -106,7 +106,7 @@ class CheckedEmbedder:
 
 
 def _answer(embed: Embed, texts: Sequence[str], name: str) -> list[Vector]:
-    """Call a stranger's code, which may raise anything; that becomes our error."""
+    """Call a user's code, and raise all its errors as `EmbedderError`."""
     try:
         return [np.asarray(vector, np.float32) for vector in embed(texts)]
     except EmbedderError:
@@ -117,7 +117,7 @@ def _answer(embed: Embed, texts: Sequence[str], name: str) -> list[Vector]:
 
 
 def _unit(vector: Vector, identity: str) -> Vector:
-    """Return *vector* with length 1."""
+    """Return *vector* scaled to length 1."""
     length = float(np.linalg.norm(vector))
     if not np.isfinite(length) or length == 0:
         msg = f"the embedder {identity} gave a vector of length {length}: it cannot be compared"
@@ -127,9 +127,9 @@ def _unit(vector: Vector, identity: str) -> Vector:
 
 class LangChainEmbedder(CallableEmbedder):
     """
-    A LangChain ``Embeddings`` object; documents and queries alike go through it as documents.
+    A LangChain ``Embeddings`` object; queries are embedded as documents too.
 
-    Its identity is its class and the settings that choose its model.
+    Its identity is its class and a digest of the settings that choose its model.
     """
 
     def __init__(self, embeddings: object, *, identity: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""FastEmbed's models: ONNX graphs on this machine, without torch, many of them multilingual."""
+"""FastEmbed's models, run locally by ONNX without torch; many are multilingual."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recollect.embedders.minilm_install import cache_folder
 from recollect.embedders.native_shutdown import NativeCalls
 from recollect.errors import EmbedderError, MissingExtraError, UsageError
 from recollect.ports import Vector
-from recollect.providers.provider_errors import told
+from recollect.providers.provider_errors import translated_errors
 
 EXTRA: Final = "fastembed"
 _CALLS: Final = NativeCalls()
@@ -24,9 +24,9 @@ _CALLS: Final = NativeCalls()
 
 class FastEmbedEmbedder(CallableEmbedder):
     """
-    A model that FastEmbed knows, e.g. ``BAAI/bge-small-en-v1.5``; it is loaded when it is made.
+    A model that FastEmbed knows, e.g. ``BAAI/bge-small-en-v1.5``, loaded at construction.
 
-    Nothing is fetched: its weights must be on this machine. `install_fastembed` fetches them.
+    Nothing is downloaded: install the weights with `install_fastembed` first.
     """
 
     def __init__(self, name: str) -> None:
@@ -35,8 +35,8 @@ class FastEmbedEmbedder(CallableEmbedder):
 
         Raises:
             MissingExtraError: FastEmbed is not installed.
-            UsageError: It knows no model of this name.
-            EmbedderError: The weights are not there, or cannot be loaded.
+            UsageError: FastEmbed knows no model of this name.
+            EmbedderError: The weights are not installed, or cannot be loaded.
         """
         model = _loaded(name, is_fetched=False)
 
@@ -49,30 +49,30 @@ class FastEmbedEmbedder(CallableEmbedder):
 
 def install_fastembed(name: str) -> Path:
     """
-    Fetch the weights of a model from where FastEmbed has them; return the folder they are in.
+    Download the weights of a model from FastEmbed's source, and return their folder.
 
     Raises:
         MissingExtraError: FastEmbed is not installed.
-        UsageError: It knows no model of this name.
-        EmbedderError: They cannot be fetched or loaded.
+        UsageError: FastEmbed knows no model of this name.
+        EmbedderError: The weights cannot be downloaded or loaded.
     """
     _loaded(name, is_fetched=True)
     return weights_folder()
 
 
 def weights_folder() -> Path:
-    """Return the folder of all weights: ``FASTEMBED_CACHE_PATH``, or beside our own embedder."""
+    """Return the folder of all weights: ``FASTEMBED_CACHE_PATH``, else one beside MiniLM's."""
     named = os.environ.get("FASTEMBED_CACHE_PATH")
     return Path(named) if named else cache_folder() / "fastembed"
 
 
 def described_model(name: str) -> dict[str, Any]:
     """
-    Return what FastEmbed says of a model: ``dim``, ``size_in_GB``, ``description``, ``license``.
+    Return FastEmbed's metadata of a model: ``dim``, ``size_in_GB``, ``description``, ``license``.
 
     Raises:
         MissingExtraError: FastEmbed is not installed.
-        UsageError: It knows no model of this name.
+        UsageError: FastEmbed knows no model of this name.
     """
     known: dict[str, dict[str, Any]] = {
         str(each["model"]).lower(): each for each in _text_embedding().list_supported_models()
@@ -106,8 +106,8 @@ def _loaded(name: str, *, is_fetched: bool) -> Any:
         place = f"the weights of fastembed/{name} are not usable in {str(folder)!r}"
         return EmbedderError(f"{place}: {advice} ({error})")
 
-    with told(unusable, ()), _without_logs(), warnings.catch_warnings(), _CALLS:
-        warnings.simplefilter("ignore")  # of fetching, which is not ours
+    with translated_errors(unusable, ()), _without_logs(), warnings.catch_warnings(), _CALLS:
+        warnings.simplefilter("ignore")  # FastEmbed warns about downloads
         return _text_embedding()(
             model_name=name, cache_dir=str(folder), local_files_only=not is_fetched
         )
@@ -115,7 +115,7 @@ def _loaded(name: str, *, is_fetched: bool) -> Any:
 
 @contextmanager
 def _without_logs() -> Iterator[None]:
-    """Keep FastEmbed from printing what our error says."""
+    """Silence FastEmbed's log, which would repeat our error."""
     try:
         from loguru import logger
     except ModuleNotFoundError:

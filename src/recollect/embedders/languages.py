@@ -1,4 +1,4 @@
-"""The languages that an embedder reads."""
+"""The languages that an embedder supports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 ENGLISH: Final = "English"
 UNKNOWN: Final = "not known here: see what its makers say"
 
-# The makers' own statements, by the name of the weights; the first that fits.
+# As documented by the models' authors, by a pattern of the name; the first match counts.
 _KNOWN: Final = (
     (r"text-embedding-3", "many, among them Chinese, Japanese, Arabic and Hindi"),
     (r"text-embedding-ada", "many; best in English"),
@@ -33,7 +33,7 @@ _DESCRIBED: Final = re.compile(
 
 def known_languages(name: str) -> str:
     """
-    Return which languages the embedder *name* reads, as far as its name tells.
+    Return the languages that the embedder *name* supports, looked up by its name.
 
     >>> known_languages("minilm"), known_languages("ollama/bge-m3")
     ('English', 'more than 100')
@@ -44,7 +44,7 @@ def known_languages(name: str) -> str:
 
 def described_languages(description: str, name: str) -> str:
     """
-    Return the languages that FastEmbed's description of a model names.
+    Return the languages in FastEmbed's *description* of the model *name*.
 
     >>> described_languages("Text embeddings, Unimodal (text), Chinese, 512 input tokens", "x")
     'Chinese'

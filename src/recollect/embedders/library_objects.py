@@ -1,4 +1,4 @@
-"""Models of sentence-transformers and FastEmbed, as objects, in the shape of ours."""
+"""Objects of sentence-transformers and FastEmbed as embedders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recollect.providers.weight_names import weights_name
 
 
 def library_embedder(choice: object) -> CallableEmbedder | None:
-    """Return an object of one of these libraries as an embedder; ``None`` for any other."""
+    """Return an object of one of these libraries as an embedder; ``None`` for any other object."""
     if _is_of(choice, "sentence_transformers") and hasattr(choice, "encode"):
         return CallableEmbedder(_encoding(choice), identity=_name_of(choice))
     if _is_of(choice, "fastembed") and hasattr(choice, "embed"):

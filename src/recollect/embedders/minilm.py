@@ -1,7 +1,7 @@
 """
-The default embedder: all-MiniLM-L6-v2 as an int8 graph, on this machine, without a network.
+The default embedder: all-MiniLM-L6-v2 as an int8 ONNX graph, run locally without a network.
 
-It knows English. onnxruntime is imported, and the graph loaded, at the first text.
+It supports English. onnxruntime is imported, and the graph loaded, at the first text.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ from recollect.ports import Vector
 DIMENSIONS: Final = 384
 TEXT_CHARACTERS_MAX: Final = 1_800
 TEXT_PIECES_MAX: Final = 256
-FOREIGN_SHARE_MAX: Final = 0.15  # of a text's letters; next to no English text has more
+FOREIGN_SHARE_MAX: Final = 0.15
+"""The share of a text's letters that may be non-Latin; almost no English text has more."""
 WORKERS_MAX: Final = 8
 
 _CALLS: Final = NativeCalls()
@@ -52,19 +53,19 @@ class _Runtime:
 @final
 class MiniLmEmbedder:
     """
-    The `Embedder` that `recollect embedder install` puts in place.
+    The `Embedder` that `recollect embedder install` installs.
 
-    Each text is run alone, so its vector is the same whatever it is embedded with, and in
-    whichever order. Longer texts are cut at `TEXT_CHARACTERS_MAX` and `TEXT_PIECES_MAX`.
+    Each text is run alone, so that its vector does not depend on the other texts of a batch. Longer
+    texts are cut at `TEXT_CHARACTERS_MAX` and `TEXT_PIECES_MAX`.
     """
 
     def __init__(self, *, cache: Path | None = None, workers: int | None = None) -> None:
         """
-        Prepare to load the embedder at the first use; nothing is read yet.
+        Create the embedder; it is loaded at the first use.
 
         Args:
-            cache: Where it is installed; default `cache_folder()`.
-            workers: Texts of one call embedded at the same time; default one per usable core.
+            cache: The folder where it is installed; default `cache_folder()`.
+            workers: Texts of one call embedded concurrently; default one per usable core.
         """
         self._place = folder(cache or cache_folder())
         self._workers = max(1, min(workers or _count_cores(), WORKERS_MAX))
@@ -73,12 +74,12 @@ class MiniLmEmbedder:
 
     @property
     def identity(self) -> str:
-        """Name the weights, their quantisation and the cutting of texts."""
+        """The name of the weights, their quantisation and the tokenizer's limits."""
         return IDENTITY
 
     @property
     def dimensions(self) -> int:
-        """Length of each vector."""
+        """The length of each vector."""
         return DIMENSIONS
 
     def embed(self, texts: Sequence[str]) -> list[Vector | None]:
@@ -96,7 +97,7 @@ class MiniLmEmbedder:
         texts = [text[:TEXT_CHARACTERS_MAX] for text in texts]
         cut = [runtime.pieces.encode(text, TEXT_PIECES_MAX) for text in texts]
         understood = [place for place, text in enumerate(texts) if is_understood(text)]
-        # Longest first: no worker is left with a long text at the end.
+        # Longest first, so that no worker is left with a long text at the end.
         waiting = deque(sorted(understood, key=lambda place: len(cut[place]), reverse=True))
         vectors: list[Vector | None] = [None] * len(cut)
         helpers = min(self._workers, len(waiting)) - 1
@@ -126,10 +127,10 @@ def _open(place: Path) -> _Runtime:
         message = f"the embedder is damaged: {'; '.join(problems)}: {REMEDY} to replace it"
         raise EmbedderError(message)
     options = onnxruntime.SessionOptions()
-    # Threads inside one run gain nothing on a short text; workers run texts side by side.
+    # Threads within one run do not help with short texts; workers run texts concurrently.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    options.enable_mem_pattern = False  # lengths differ from text to text
+    options.enable_mem_pattern = False  # patterns help only if inputs have one length
     options.log_severity_level = 3
     errors = _session_errors()
     try:
@@ -162,7 +163,7 @@ def _import_runtime() -> Any:
 
 
 def _session_errors() -> tuple[type[Exception], ...]:
-    """Return the exceptions a session may raise: onnxruntime's have no common base."""
+    """Return the exceptions that a session can raise; onnxruntime's have no common base."""
     state = importlib.import_module("onnxruntime.capi.onnxruntime_pybind11_state")
     kinds = [kind for kind in vars(state).values() if isinstance(kind, type)]
     return (OSError, RuntimeError, *(kind for kind in kinds if issubclass(kind, Exception)))
@@ -194,7 +195,7 @@ def _is_latin(letter: str) -> bool:
 def _work(
     runtime: _Runtime, cut: list[list[int]], waiting: deque[int], vectors: list[Vector | None]
 ) -> None:
-    """Embed what is waiting until nothing is; several threads share one queue."""
+    """Embed texts from the shared queue *waiting* until it is empty."""
     try:
         while True:
             try:
@@ -203,7 +204,7 @@ def _work(
                 return
             vectors[place] = _run(runtime, cut[place])
     finally:
-        waiting.clear()  # after a failure or an interrupt nobody goes on
+        waiting.clear()  # after a failure or interrupt, stop the other threads too
 
 
 def _run(runtime: _Runtime, pieces: list[int]) -> Vector:

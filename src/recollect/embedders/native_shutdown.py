@@ -1,4 +1,4 @@
-"""The end of a program while one of its threads is in native code."""
+"""Delay the end of a program until native code in its threads has returned."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from typing import Final
 from recollect.errors import EmbedderError
 
 END_S: Final = 10.0
-"""So long the end of a program waits at most."""
+"""The most seconds that the end of a program waits."""
 
 
 class NativeCalls:
     """
-    Calls of native code, each made within this context: the end of the program waits for them.
+    A context for calls of native code, for which the end of the program waits.
 
-    A thread that comes back from such a call when the interpreter has ended is stopped there,
-    and C++ that is stopped aborts the whole process.
+    A thread that returns from such a call after the interpreter has ended is terminated, and
+    unwinding C++ frames that way aborts the whole process.
     """
 
     def __init__(self) -> None:
         self._begin()
-        if hasattr(os, "register_at_fork"):  # a child has none of these threads
+        # The threads do not survive a fork: a child starts with no running calls.
+        if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._begin)
         atexit.register(self.end)
 
@@ -35,7 +36,7 @@ class NativeCalls:
     def __enter__(self) -> None:
         with self._turn:
             if self._is_over:
-                msg = "the program ends: nothing is embedded any more"
+                msg = "the program is ending: no text can be embedded any more"
                 raise EmbedderError(msg)
             self._running += 1
 

@@ -2,7 +2,7 @@
 Convert the published weights into the small int8 graph that the runtime loads.
 
 It runs once, in a separate process, because it needs `onnx`, which is not a dependency: `python
-onnx_conversion.py model.safetensors model.onnx`. It imports nothing else of this package.
+onnx_conversion.py model.safetensors model.onnx`. It imports no other module of this package.
 """
 
 import importlib
@@ -43,7 +43,7 @@ def read_safetensors(path: Path) -> dict[str, Floats]:
     type, shape and offsets), then the tensors' bytes.
 
     Raises:
-        ValueError: A tensor lies outside the file.
+        ValueError: A tensor's offsets are outside the file.
     """
     content = path.read_bytes()
     header_end = 8 + int.from_bytes(content[:8], "little")
@@ -71,21 +71,21 @@ class OnnxGraph:
         self._weights: list[Any] = []
 
     def weight(self, name: str, values: NDArray[Any]) -> str:
-        """Add a constant and return its name."""
+        """Add a constant, and return its name."""
         contiguous = np.ascontiguousarray(values)
         self._weights.append(self._onnx.numpy_helper.from_array(contiguous, name))
         return name
 
     def node(self, operator: str, inputs: Sequence[str], output: str, **attributes: Any) -> str:
-        """Add an operator of the standard set and return the name of its output."""
-        # The quantiser makes names of ours and a suffix (_scale, _quantized): avoid those.
+        """Add an operator of the standard set, and return the name of its output."""
+        # The quantiser appends suffixes (_scale, _quantized) to our names: avoid collisions.
         outputs, name = [output], f"{output}_node"
         made = self._onnx.helper.make_node(operator, list(inputs), outputs, name, **attributes)
         self._nodes.append(made)
         return output
 
     def fused(self, operator: str, inputs: Sequence[str], output: str, **attributes: Any) -> str:
-        """Add an operator of onnxruntime's own set and return the name of its output."""
+        """Add an operator of onnxruntime's own set, and return the name of its output."""
         return self.node(operator, inputs, output, domain="com.microsoft", **attributes)
 
     def model(self) -> Any:
@@ -104,8 +104,8 @@ def build_model(onnx: Any, weights: dict[str, Floats]) -> Any:
     """
     Return the exact (float32) model of one text: embedding, six layers, mean, unit length.
 
-    There is no mask and no padding: the runtime gives it one text at a time, so that a
-    text's vector never depends on its neighbours in a batch.
+    There is no mask and no padding: the runtime passes one text at a time, so that a text's vector
+    never depends on its neighbours in a batch.
     """
     graph = OnnxGraph(onnx)
     hidden = _add_embedding(graph, weights)
@@ -120,7 +120,7 @@ def build_model(onnx: Any, weights: dict[str, Floats]) -> Any:
 
 def _add_embedding(graph: OnnxGraph, weights: dict[str, Floats]) -> str:
     words = graph.weight("words", weights["embeddings.word_embeddings.weight"])
-    # Every piece is of type 0, so its vector is added to the positions beforehand.
+    # Every piece has type 0, so add that type's vector to the positions in advance.
     place = weights["embeddings.position_embeddings.weight"][:POSITIONS]
     place = place + weights["embeddings.token_type_embeddings.weight"][0]
     positions = graph.weight("positions", place)
@@ -170,8 +170,8 @@ def quantise(onnx: Any, model: Any, target: Path) -> None:
     """
     Write *model* with int8 weights, one scale per output channel.
 
-    Seven of the eight bits are used: processors without VNNI add pairs of products in 16
-    bits, which overflow with eight, so that the same text would get another vector there.
+    Only seven of the eight bits are used: processors without VNNI add pairs of products in 16 bits,
+    which overflow with eight bits, so that a text would get a different vector there.
     """
     quantization = importlib.import_module("onnxruntime.quantization")
     quantization.quantize_dynamic(
@@ -180,7 +180,7 @@ def quantise(onnx: Any, model: Any, target: Path) -> None:
         per_channel=True,
         reduce_range=True,
         weight_type=quantization.QuantType.QInt8,
-        # Shape inference does not know onnxruntime's own operators; all they return is float.
+        # Shape inference does not know onnxruntime's own operators, which all return floats.
         extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
     )
 
@@ -206,8 +206,8 @@ def convert(source: Path, target: Path) -> float:
         The smallest cosine between its vectors and the exact graph's, on three probes.
 
     Raises:
-        ValueError: That cosine is below `COSINE_MIN`: these are not the weights, or this
-            processor does not compute int8 rightly.
+        ValueError: That cosine is below `COSINE_MIN`: these are other weights, or this processor
+            does not compute int8 correctly.
     """
     onnx = importlib.import_module("onnx")
     model = build_model(onnx, read_safetensors(source))

@@ -1,4 +1,4 @@
-"""Embedders of OpenAI, Ollama, and any server that speaks OpenAI's protocol."""
+"""Embedders of OpenAI, Ollama, and any OpenAI-compatible server."""
 
 from __future__ import annotations
 
@@ -12,17 +12,23 @@ from typing import Any, Final
 from recollect.embedders.adapters import CallableEmbedder
 from recollect.errors import EmbedderError, MissingExtraError, ModelDeniedError
 from recollect.providers.endpoints import Endpoint, endpoint_of
-from recollect.providers.provider_errors import page_title, read_failure, status_of, told
+from recollect.providers.provider_errors import (
+    page_title,
+    read_failure,
+    status_of,
+    translated_errors,
+)
 
 EXTRA: Final = "openai"
 TEXT_CHARACTERS_MAX: Final = 6_000
-"""A text is cut here; models that read less say so, and get less."""
+"""Characters of a text, at most; if a model refuses it as too long, it is cut further."""
 TEXT_CHARACTERS_MIN: Final = 250
-"""A text that is refused though it is as short as this is not what is wrong."""
+"""A refused text of this length is not cut further: its length is not the reason."""
 BATCH_MAX: Final = 64
 TIMEOUT_S: Final = 20.0
 QUERY_TIMEOUT_S: Final = 4.0
-"""For one text, most often a query, which is answered by words alone if this passes."""
+"""The timeout for one text, mostly a query; after it, recall uses words alone."""
+# Errors of parsing an answer that is not in the expected form.
 _UNREAD: Final = (
     ArithmeticError,
     AttributeError,
@@ -32,15 +38,16 @@ _UNREAD: Final = (
     TypeError,
     ValueError,
 )
-_TOO_LONG: Final = frozenset({400, 413, 422, 500})  # Ollama answers 500
+# Statuses of a text that is too long; Ollama returns 500.
+_TOO_LONG: Final = frozenset({400, 413, 422, 500})
 
 
 class ProviderEmbedder(CallableEmbedder):
     """
-    An embedding model of a server that speaks OpenAI's protocol, through OpenAI's own client.
+    An embedding model of an OpenAI-compatible server, through OpenAI's own client.
 
-    Its identity is ``provider/model`` and the number of dimensions, wherever it is served. What its
-    client raises becomes an `EmbedderError` that says what to do.
+    Its identity is ``provider/model`` and the number of dimensions, regardless of its address. The
+    client's errors are raised as `EmbedderError`, which says what to do.
     """
 
     def __init__(
@@ -53,18 +60,18 @@ class ProviderEmbedder(CallableEmbedder):
         timeout_s: float = TIMEOUT_S,
     ) -> None:
         """
-        Open the client; nothing is asked yet.
+        Open the client; no request is sent yet.
 
         Args:
             provider: ``"openai"`` or ``"ollama"``.
-            base_url: Where it is served; by default as for models, see `endpoint_of`.
-            timeout_s: For each request with several texts; two more are tried if one fails in
-                passing.
+            base_url: The address; by default as for models, see `endpoint_of`.
+            timeout_s: The timeout of a request with several texts, which is retried twice after a
+                transient failure.
 
         Raises:
             MissingExtraError: OpenAI's package is not installed.
             EmbedderError: There is no key.
-            UsageError: The base URL is none.
+            UsageError: The base URL is invalid.
         """
         try:
             endpoint = endpoint_of(provider, base_url=base_url, api_key=api_key)
@@ -75,7 +82,7 @@ class ProviderEmbedder(CallableEmbedder):
 
 
 class _EmbeddingsClient:
-    """Asks for vectors, in batches; a text that is refused as too long is cut and sent again."""
+    """Requests vectors in batches; a text that is refused as too long is cut and sent again."""
 
     def __init__(self, model: str, endpoint: Endpoint, *, name: str, timeout_s: float) -> None:
         try:
@@ -86,23 +93,22 @@ class _EmbeddingsClient:
         self._name = name
         self._secrets = endpoint.secrets
         self._refusal: type[Exception] = APIStatusError
-        # The client's own, and those of reading an answer that is not what it expects.
         self._failures = (OpenAIError, *_UNREAD)
-        with told(self._failed, self._secrets):
+        with translated_errors(self._failed, self._secrets):
             self._client = OpenAI(
                 base_url=endpoint.base_url, api_key=endpoint.api_key, timeout=timeout_s
             )
 
     def __call__(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return a vector of each text, in order."""
+        """Return the vector of each text, in order."""
         cut = [text[:TEXT_CHARACTERS_MAX] for text in texts]
         batches = [cut[start : start + BATCH_MAX] for start in range(0, len(cut), BATCH_MAX)]
-        with told(self._failed, self._secrets):
+        with translated_errors(self._failed, self._secrets):
             return [vector for batch in batches for vector in self._vectors(batch)]
 
     def _vectors(self, texts: Sequence[str]) -> list[list[float]]:
         try:
-            return self._asked(texts)
+            return self._request(texts)
         except self._refusal as error:
             if status_of(error) not in _TOO_LONG or max(map(len, texts)) <= TEXT_CHARACTERS_MIN:
                 raise
@@ -110,7 +116,7 @@ class _EmbeddingsClient:
             return [vector for text in texts for vector in self._vectors([text])]
         return self._vectors([texts[0][: len(texts[0]) // 2]])
 
-    def _asked(self, texts: Sequence[str]) -> list[list[float]]:
+    def _request(self, texts: Sequence[str]) -> list[list[float]]:
         client = self._client
         if len(texts) == 1:
             client = client.with_options(timeout=QUERY_TIMEOUT_S, max_retries=0)
@@ -125,7 +131,7 @@ class _EmbeddingsClient:
         return [list(each.embedding) for each in found]
 
     def _in_time(self, ask: Callable[[], Any]) -> Any:
-        """Return the answer in time as a whole: the client limits each read of it alone."""
+        """Return the answer within the timeout; the client's own timeout limits only each read."""
         answered: SimpleQueue[Callable[[], Any]] = SimpleQueue()
         context = copy_context()
 
@@ -156,7 +162,7 @@ class _EmbeddingsClient:
 
 
 def _outcome(ask: Callable[[], Any], failures: tuple[type[Exception], ...]) -> Callable[[], Any]:
-    """Return a function that returns what *ask* returned, or raises what it raised."""
+    """Call *ask*, and return a function that returns its result or raises its error."""
     try:
         found = ask()
     except failures as error:

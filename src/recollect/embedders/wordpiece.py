@@ -1,10 +1,10 @@
 """
-Cuts text into the word pieces of an uncased BERT vocabulary, without a tokenizer package.
+A tokenizer for an uncased BERT vocabulary (WordPiece), without a tokenizer package.
 
-The rules are those of the published model's tokenizer: clean, lower-case, drop accents,
-cut at spaces and punctuation, then take from each word the longest known piece, again
-and again. One thing differs on purpose: names of special pieces in a text ("[SEP]")
-are read as the characters they are, so that no text can end itself early.
+The rules are those of the published model's tokenizer: clean, lower-case, drop accents, split at
+spaces and punctuation, then repeatedly take the longest known piece of each word. One difference is
+deliberate: names of special pieces in a text ("[SEP]") are read as plain characters, so that a text
+cannot end its own input early.
 """
 
 import re
@@ -35,7 +35,7 @@ _IDEOGRAPHS: Final = (
 
 
 def read_vocabulary(path: Path) -> list[str]:
-    """Return the pieces of a ``vocab.txt``, one a line; a piece's line is its number."""
+    """Return the pieces of a ``vocab.txt``, one per line; a piece's line number is its id."""
     return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
 
 
@@ -58,11 +58,11 @@ class WordPiece:
 
     def encode(self, text: str, pieces_max: int) -> list[int]:
         """
-        Return the numbers of the pieces of *text* between `start` and `end`.
+        Return the ids of the pieces of *text*, enclosed by `start` and `end`.
 
         Args:
-            text: Anything; lone surrogates and control characters are left out.
-            pieces_max: Pieces beyond this many, both ends included, are cut off.
+            text: Any text; lone surrogates and control characters are dropped.
+            pieces_max: The most ids to return, including both ends.
         """
         room = pieces_max - 1
         numbers = [self.start]
@@ -78,7 +78,7 @@ class WordPiece:
 
     def _split(self, text: str) -> list[str]:
         if text.isascii():
-            # The common case. Control characters vanish: they do not part words.
+            # The fast path. Control characters are removed, and do not separate words.
             if _ASCII_CONTROL.search(text):
                 text = _ASCII_CONTROL.sub("", text)
             return _ASCII_WORD.findall(text.lower())

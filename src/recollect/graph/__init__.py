@@ -1,8 +1,8 @@
 """
 The knowledge graph: the ``Fact`` and ``Entity`` memories of a scope as a graph.
 
-`KnowledgeGraph` is the whole of it; `EntityGraph` takes the place of LangChain's
-``NetworkxEntityGraph``, with `parse_triples` and `get_entities`, which read what a model says.
+`KnowledgeGraph` has all operations. `EntityGraph` replaces LangChain's ``NetworkxEntityGraph``;
+`parse_triples` and `get_entities` parse a model's answers.
 """
 
 from recollect.graph.entity_graph import EntityGraph

@@ -46,7 +46,7 @@ def aliases_of(claims: Iterable[tuple[str, Iterable[str]]]) -> Aliases:
             if alias != name:
                 claimants.setdefault(alias, set()).add(name)
     parents = {alias: next(iter(names)) for alias, names in claimants.items() if len(names) == 1}
-    # Names that turn out to be one entity's do not disagree.
+    # Claims of several names do not conflict if these are names of one entity.
     for alias, names in claimants.items():
         roots = {_root(parents, name, order) for name in names}
         if len(names) > 1 and len(roots) == 1 and alias not in roots:
@@ -62,7 +62,7 @@ def aliases_of(claims: Iterable[tuple[str, Iterable[str]]]) -> Aliases:
 
 
 def _root(parents: Mapping[str, str], key: str, order: Mapping[str, int]) -> str:
-    """Follow *key* to the name it stands for; among names that claim each other, the oldest."""
+    """Follow *key* to its entity's name; in a cycle of aliases, to the oldest name."""
     seen: dict[str, None] = {}
     while key in parents and key not in seen:
         seen[key] = None

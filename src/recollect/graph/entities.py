@@ -1,29 +1,22 @@
-"""The entities of a graph: made, named, ended and erased."""
+"""The methods of `KnowledgeGraph` that create, name, end and erase entities."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from recollect.errors import NotFoundError
 from recollect.graph.entity_plans import EntityChange, plan_entity, plan_without_alias
 from recollect.graph.fact_ends import plan_end_of_entities
+from recollect.graph.graph_access import GraphAccess, moment_of
 from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, holds
-from recollect.graph.values import (
-    Entity,
-)
+from recollect.graph.values import Entity
 from recollect.memory.facade import Recollect
 from recollect.records import Write
 from recollect.stores.plans.erase_targets import EraseReceipt
 from recollect.sync.method_pairs import method_pair
 
-if TYPE_CHECKING:
-    pass
 
-from recollect.graph.graph_access import Following, moment_of
-
-
-class EntityMethods(Following):
+class EntityMethods(GraphAccess):
     """The methods of `KnowledgeGraph` for entities."""
 
     async def note_entity(
@@ -65,7 +58,7 @@ class EntityMethods(Following):
 
         def plan(view: GraphSnapshot) -> tuple[str, list[Write]]:
             writes = plan_without_alias(view, name, alias)
-            # By the alias itself the entity would not be found afterwards.
+            # *name* may be the removed alias, by which the entity is not found afterwards.
             key = view.key_of(name)
             return view.name_of(key), writes
 
@@ -76,7 +69,7 @@ class EntityMethods(Following):
     async def _entity(
         self, memory: Recollect, name: str, *, at: datetime | None = None
     ) -> Entity | None:
-        """Return an entity, ``None`` if it is unknown."""
+        """Return an entity; ``None`` if it is unknown."""
         view = await self.read(memory)
         return view.entity(view.key_of(name), moment_of(at, view))
 
@@ -85,7 +78,7 @@ class EntityMethods(Following):
     async def _entities(
         self, memory: Recollect, *, at: datetime | None = None
     ) -> tuple[Entity, ...]:
-        """Return all entities: those with a memory oldest first, then as facts name them."""
+        """Return all entities: those with a memory, oldest first, then those in facts only."""
         view = await self.read(memory)
         moment = moment_of(at, view)
         keys = {view.aliases.key_of(each.key): None for each in view.entities(moment)}
@@ -100,7 +93,7 @@ class EntityMethods(Following):
     entities, aentities = method_pair(_entities)
 
     async def end_named(self, memory: Recollect, name: str) -> bool:
-        """End an entity, and every fact that holds and names it; return True if there was any."""
+        """End an entity and the valid facts that name it; return True if there were any."""
 
         def plan(view: GraphSnapshot) -> tuple[bool, list[Write]]:
             writes = plan_end_of_entities(view, [view.key_of(name)], "entity ended")
@@ -111,7 +104,7 @@ class EntityMethods(Following):
     end_entity, aend_entity = method_pair(end_named, "end_entity")
 
     async def _erase_entity(self, memory: Recollect, name: str) -> tuple[EraseReceipt, ...]:
-        """Erase an entity and every fact that names it, by any of its names, with their history."""
+        """Erase an entity and all facts that have any of its names, with their history."""
         view = await self.read(memory)
         key = view.key_of(name)
         names = view.aliases.names_of(key)

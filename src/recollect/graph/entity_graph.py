@@ -1,4 +1,4 @@
-"""`EntityGraph`: in the place of LangChain's ``NetworkxEntityGraph``, and kept in a memory."""
+"""`EntityGraph`: a replacement of LangChain's ``NetworkxEntityGraph``, stored in a memory."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class EntityGraph:
 
     Args:
         graph: A `KnowledgeGraph`, which is changed; or a ``networkx.DiGraph``, which is copied
-            into a memory that lasts as long as this process; ``None`` for an empty one there.
+            into a memory in this process; ``None`` for an empty one there.
         single_valued: Predicates with one object per subject at a time: a new triple ends the old
             one.
-        strict_original: Behave as the original, message for message: one edge per pair of
-            names, which are compared letter by letter; knowledge along a depth-first search;
-            its errors. Texts that no store can hold (with a NUL) are refused all the same.
+        strict_original: Behave exactly like LangChain's class: one edge per pair of names, which
+            are compared exactly; knowledge by a depth-first search; its errors. Texts that no store
+            can hold (with a NUL) are still refused.
 
     Raises:
         ValueError: *graph* is of another type.
@@ -84,7 +84,7 @@ class EntityGraph:
         *,
         strict_original: bool = False,
     ) -> Self:
-        """Return a graph with what a GML file holds, added to *graph* if one is given."""
+        """Return a graph with the content of a GML file, added to *graph* if one is given."""
         read = load_networkx().read_gml(gml_path)
         made = cls(graph, strict_original=strict_original)
         made.add_graph(_checked(read))
@@ -98,14 +98,14 @@ class EntityGraph:
         *,
         strict_original: bool = False,
     ) -> Self:
-        """Return a graph with what a GML file holds; see `from_gml`."""
+        """Async variant of `from_gml`."""
         read = await to_thread.run_sync(lambda: load_networkx().read_gml(gml_path))
         made = cls(graph, strict_original=strict_original)
         await made.aadd_graph(_checked(read))
         return made
 
     async def _add_graph(self, memory: Recollect, graph: DiGraph | MultiDiGraph) -> None:
-        """Add the nodes of a networkx graph, and its edges with their field ``relation``."""
+        """Add the nodes of a networkx graph, and its edges by their attribute ``relation``."""
         for name in graph.nodes:
             await self._add_node(memory, str(name))
         triples = [
@@ -125,7 +125,7 @@ class EntityGraph:
         evidence: Sequence[Evidence] = (),
         trust: Trust = "user",
     ) -> None:
-        """Add a triple: a relation beside those that the two have, or in the place of the old."""
+        """Add a triple, beside other relations of the two, or replacing a single-valued one."""
         await self._add_triples(memory, [knowledge_triple], evidence=evidence, trust=trust)
 
     add_triple, aadd_triple = method_pair(_add_triple)
@@ -138,7 +138,7 @@ class EntityGraph:
         evidence: Sequence[Evidence] = (),
         trust: Trust = "user",
     ) -> None:
-        """Add triples in order, all or none of them, up to ``TRIPLES_AT_ONCE_MAX``."""
+        """Add triples in order, atomically up to ``TRIPLES_AT_ONCE_MAX``."""
         if self.strict_original:
 
             def plan(view: GraphSnapshot) -> tuple[None, list[Write]]:
@@ -166,9 +166,10 @@ class EntityGraph:
 
     async def _delete_triple(self, memory: Recollect, knowledge_triple: KnowledgeTriple) -> None:
         """
-        End a triple, if it is there.
+        End a triple, if it exists.
 
-        The original removes what is between the two, whatever the predicate says.
+        With *strict_original*, end the relation between the two whatever its predicate, as
+        LangChain does.
         """
         subject, predicate, object_ = knowledge_triple
         kept = None if self.strict_original else predicate
@@ -186,7 +187,7 @@ class EntityGraph:
     async def _get_entity_knowledge(
         self, memory: Recollect, entity: str, depth: int = 1
     ) -> list[str]:
-        """Return an entity's facts as sentences, up to a depth; empty if it is unknown."""
+        """Return an entity's facts as sentences, up to *depth* steps; empty if it is unknown."""
         if not self.strict_original:
             return await self.graph.sentences(memory, entity, depth)
         graph = await self._networkx(memory)
@@ -213,7 +214,7 @@ class EntityGraph:
                 if each.object_key is not None and is_ended_by(each.memory, view.now)
             ]
             nodes = Changes(view)
-            # A node that facts alone have named would go with them.
+            # A node that only facts name would vanish with them: give it a memory.
             for name in self._graph_of(view):
                 nodes.add_node(name)
             ends = [end_of(each.memory, view.now, "removed") for each in found]
@@ -225,7 +226,7 @@ class EntityGraph:
     clear_edges, aclear_edges = method_pair(_clear_edges)
 
     async def _add_node(self, memory: Recollect, node: str) -> None:
-        """Add a node, unless it is there."""
+        """Add a node, unless it exists."""
 
         def plan(view: GraphSnapshot) -> tuple[None, list[Write]]:
             changes = Changes(view)
@@ -240,7 +241,7 @@ class EntityGraph:
     add_node, aadd_node = method_pair(_add_node)
 
     async def _remove_node(self, memory: Recollect, node: str) -> None:
-        """End a node and its edges, if it is there."""
+        """End a node and its edges, if it exists."""
 
         def plan(view: GraphSnapshot) -> tuple[None, list[Write]]:
             return None, ends_of(view, [node_at(view, node)], edges_at(view, node))
@@ -253,7 +254,7 @@ class EntityGraph:
     remove_node, aremove_node = method_pair(_remove_node)
 
     async def _has_node(self, memory: Recollect, node: str) -> bool:
-        """Return True if there is such a node."""
+        """Return True if the node exists."""
         view = await self.graph.read(memory)
         if self.strict_original:
             return node_at(view, node) is not None or bool(edges_at(view, node))
@@ -268,7 +269,7 @@ class EntityGraph:
         End all relations from one node to another.
 
         Raises:
-            NotFoundError: There is none; from the original, networkx.NetworkXError.
+            NotFoundError: There is none; with *strict_original* ``networkx.NetworkXError``.
         """
         if not await self._end_between(memory, source_node, destination_node, None):
             msg = f"The edge {source_node}-{destination_node} not in graph."
@@ -292,9 +293,10 @@ class EntityGraph:
 
     async def _get_neighbors(self, memory: Recollect, node: str) -> Iterable[str]:
         """
-        Return the nodes to which relations of *node* lead, none if it is unknown.
+        Return the nodes to which relations of *node* lead; empty if it is unknown.
 
-        The original returns an iterator, and raises networkx.NetworkXError for an unknown node.
+        With *strict_original*, return an iterator, and raise ``networkx.NetworkXError`` for an
+        unknown node.
         """
         graph = await self._networkx(memory)
         if self.strict_original:
@@ -314,9 +316,9 @@ class EntityGraph:
 
     async def _get_topological_sort(self, memory: Recollect) -> list[str]:
         """
-        Return the nodes so that every relation leads onwards, but for those within a cycle.
+        Return the nodes in topological order, except for relations within a cycle.
 
-        The original raises networkx.NetworkXUnfeasible where there is a cycle.
+        With *strict_original*, raise ``networkx.NetworkXUnfeasible`` if there is a cycle.
         """
         graph = await self._networkx(memory)
         if self.strict_original:
@@ -335,9 +337,9 @@ class EntityGraph:
 
     async def _draw_graphviz(self, memory: Recollect, /, **kwargs: Any) -> None:
         """
-        Write a picture of the graph to the file *path*, ``graph.svg`` by default, as SVG.
+        Write a picture of the graph as SVG to the file *path*, ``graph.svg`` by default.
 
-        Graphviz is not needed; its argument *prog* is accepted and means nothing.
+        Graphviz is not needed; its argument *prog* is accepted and ignored.
         """
         graph = await self._networkx(memory)
         picture = await to_thread.run_sync(svg_of, graph)
@@ -346,7 +348,7 @@ class EntityGraph:
     draw_graphviz, adraw_graphviz = method_pair(_draw_graphviz)
 
     async def _networkx(self, memory: Recollect) -> DiGraph | MultiDiGraph:
-        # On a thread, which also imports networkx: that reads files for some tenths of a second.
+        # In a thread, as the first import of networkx takes some tenths of a second.
         return await to_thread.run_sync(self._graph_of, await self.graph.read(memory))
 
     def _graph_of(self, view: GraphSnapshot) -> DiGraph | MultiDiGraph:
@@ -355,7 +357,7 @@ class EntityGraph:
     async def _end_between(
         self, memory: Recollect, source: str, target: str, predicate: str | None
     ) -> bool:
-        """End the relations between two nodes; return True if there was any."""
+        """End the relations between two nodes; return True if there were any."""
 
         def plan(view: GraphSnapshot) -> tuple[bool, list[Write]]:
             if self.strict_original:

@@ -11,13 +11,11 @@ from recollect.formation.operation_outcomes import revision
 from recollect.formation.value_identity import content_key
 from recollect.graph.graph_snapshot import GraphSnapshot
 from recollect.graph.name_equality import clean_name, name_key, numbered
-from recollect.graph.values import (
-    ENTITY_TYPE,
-)
+from recollect.graph.values import ENTITY_TYPE
 from recollect.records import Json, JsonObject, PutMemory, Write
 
 ALIASES_MAX: Final = 100
-"""So many aliases an entity may be given."""
+"""Aliases of an entity, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +30,10 @@ class EntityChange:
 
 def plan_entity(view: GraphSnapshot, change: EntityChange) -> list[Write]:
     """
-    Return the write that makes an entity's memory, or changes it; none if it says so already.
+    Return the write that creates or changes an entity's memory; none if nothing changes.
 
     Raises:
-        LimitError: It would have more than ``ALIASES_MAX`` aliases.
+        LimitError: The entity would have more than ``ALIASES_MAX`` aliases.
     """
     name = clean_name(change.name, "an entity's name")
     key, own = view.key_of(name), name_key(name)
@@ -43,7 +41,7 @@ def plan_entity(view: GraphSnapshot, change: EntityChange) -> list[Write]:
     known = next((each for each in memories if each.key == own), None)
     known = known or next((each for each in memories if each.key == key), None)
     fields: Mapping[str, Json] = known.memory.value if known else {"name": name}
-    value = {**fields, **_told(change)}
+    value = {**fields, **_set_fields(change)}
     if change.alias is not None:
         aliases = [] if known is None else list(known.aliases)
         alias = clean_name(change.alias, "an alias")
@@ -58,13 +56,14 @@ def plan_entity(view: GraphSnapshot, change: EntityChange) -> list[Write]:
     return [] if value == fields else [revision(known.memory, value, cause="changed")]
 
 
-def _told(change: EntityChange) -> dict[str, Json]:
-    told = {"kind": change.kind, "summary": change.summary}
-    return {name: each for name, each in told.items() if each is not None}
+def _set_fields(change: EntityChange) -> dict[str, Json]:
+    fields = {"kind": change.kind, "summary": change.summary}
+    return {name: each for name, each in fields.items() if each is not None}
 
 
 def _new_entity(view: GraphSnapshot, value: JsonObject, own: str) -> PutMemory:
-    # By its name alone, so that two who make the same entity at once meet.
+    # The key depends on the name alone, so that concurrent writers of one entity conflict, and one
+    # of them retries.
     keys = numbered(content_key({"name": own}))
     key = next(each for each in keys if not view.takes(ENTITY_TYPE, each))
     return PutMemory(type=ENTITY_TYPE, key=key, value=value, expected=0, cause="added")
@@ -72,7 +71,7 @@ def _new_entity(view: GraphSnapshot, value: JsonObject, own: str) -> PutMemory:
 
 def plan_without_alias(view: GraphSnapshot, name: str, alias: str) -> list[Write]:
     """
-    Return the writes that take an alias back.
+    Return the writes that remove an alias.
 
     Raises:
         NotFoundError: The entity has no such alias.

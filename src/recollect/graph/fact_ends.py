@@ -10,7 +10,7 @@ from recollect.records import EndMemory, Memory, Write
 
 
 def end_of(memory: Memory, at: datetime, cause: str) -> EndMemory:
-    """Return the write that ends a memory at *at*; one that begins later never was."""
+    """Return the write that ends a memory at *at*, or at its start if that is later."""
     moment = max(at, memory.valid_from) if memory.valid_from else at
     return EndMemory(
         type=memory.type, key=memory.key, at=moment, expected=memory.version, cause=cause
@@ -18,14 +18,14 @@ def end_of(memory: Memory, at: datetime, cause: str) -> EndMemory:
 
 
 def is_ended_by(memory: Memory, at: datetime) -> bool:
-    """Return True if ending at *at* makes a difference to an active memory."""
+    """Return True if ending an active memory at *at* changes it."""
     return memory.state == "active" and (memory.valid_until is None or memory.valid_until > at)
 
 
 def plan_end_of_entities(
     view: GraphSnapshot, keys: Iterable[str] | None, cause: str
 ) -> list[Write]:
-    """Return the writes that end entities, all if ``None``, with the facts that name them."""
+    """Return the writes that end entities (``None``: all), and the facts that name them."""
     wanted = None if keys is None else set(keys)
     entities: list[KnownEntity] = view.entities()
     memories = [

@@ -1,4 +1,4 @@
-"""Plan the writes of new facts, from a snapshot of the graph, without I/O."""
+"""Plan the writes of new facts and retractions from a snapshot of the graph; pure functions."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from recollect.records import EndMemory, EvidenceMap, Json, JsonObject, Memory, 
 from recollect.stores.kept_evidence import merged_evidence
 
 DOUBTED: Final = "more trusted words say otherwise"
+"""The reason of a fact that is quarantined because it contradicts a more trusted one."""
 REJECTED: Final = "this fact was rejected"
 RETRACTED: Final = "retracted"
 
@@ -43,7 +44,7 @@ class PlannedFact:
 
 @dataclass
 class GraphDraft:
-    """The graph as it will be when what was planned is written: each fact sees those before."""
+    """The graph after the writes planned so far, so that each fact sees those before it."""
 
     view: GraphSnapshot
     _changed: dict[str, KnownFact] = field(default_factory=dict)
@@ -60,9 +61,9 @@ class GraphDraft:
         """
         Return the key of a new fact, numbered if it is taken.
 
-        It consists of what must be unique: subject and predicate, plus the object if there may be
-        several. So two concurrent writers of rivals collide at one address, and one of them
-        retries.
+        It is derived from what must be unique: subject and predicate, plus the object if there may
+        be several. So concurrent writers of contradicting facts conflict at one key, and one of
+        them retries.
         """
         words = [proposal.subject_key, proposal.predicate_key]
         if several:
@@ -110,7 +111,7 @@ def _as_written(write: PutMemory, before: Memory | None, view: GraphSnapshot) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparableFact:
-    """A new fact, made ready to be compared."""
+    """A new fact with the keys by which it is compared."""
 
     new: NewFact
     subject_key: str
@@ -122,11 +123,11 @@ class ComparableFact:
 
     @property
     def evidence(self) -> EvidenceMap:
-        """Return its evidence, which is for the whole of it."""
+        """The evidence of the whole fact."""
         return {"": tuple(self.new.evidence)} if self.new.evidence else {}
 
     def value(self, *, several: bool) -> JsonObject:
-        """Return the value of its memory."""
+        """Return the value of the fact's memory."""
         value: dict[str, Json] = {
             "subject": self.subject,
             "predicate": self.predicate,
@@ -137,7 +138,7 @@ class ComparableFact:
         return {**value, "several": True} if several else value
 
     def says(self, fact: KnownFact, view: GraphSnapshot) -> bool:
-        """Return True if a fact of its subject and predicate has its object."""
+        """Return True if *fact*, of the same subject and predicate, has the same object."""
         if self.object_type == "entity" or fact.object_key is not None:
             both = self.object_type == "entity" and fact.object_key is not None
             return both and view.aliases.key_of(fact.object_key or "") == view.key_of(
@@ -158,7 +159,7 @@ def plan_additions(view: GraphSnapshot, new: Sequence[NewFact]) -> list[PlannedF
     """
     draft, planned = GraphDraft(view), list[PlannedFact]()
     for each in new:
-        planned.append(_planned(_proposal(each, view), draft))
+        planned.append(_plan_fact(_proposal(each, view), draft))
     return planned
 
 
@@ -166,33 +167,33 @@ def plan_statements(view: GraphSnapshot, statements: Sequence[NewFact | Retracti
     """
     Return the writes of new facts and retractions, in order, each seeing those before it.
 
-    What is dated later than now is so since now. What was retracted comes back only by the
-    words of a person: an assistant that repeats it is not heard.
+    A start in the future counts as now. A retracted fact is restored only by a user's words, not by
+    an assistant that repeats it.
     """
     draft, writes = GraphDraft(view), list[Write]()
     for each in statements:
         dated = replace(each, since=min(each.since, view.now)) if each.since else each
         if isinstance(dated, Retraction):
-            writes += _retracted(dated, draft)
+            writes += _plan_retraction(dated, draft)
             continue
         proposal = _proposal(dated, view)
         if dated.trust == "user" or not _is_retracted(proposal, draft):
-            writes += _planned(proposal, draft).writes
+            writes += _plan_fact(proposal, draft).writes
     return writes
 
 
 def _is_retracted(proposal: ComparableFact, draft: GraphDraft) -> bool:
-    """Return True if a fact has ended, and not because another one took its place."""
+    """Return True if a fact has ended without being replaced by another one."""
     moment = proposal.new.since or draft.view.now
-    standing = draft.facts_like(proposal.subject_key, proposal.predicate_key)
-    same = [each.memory for each in standing if proposal.says(each, draft.view)]
-    others = [each.memory for each in standing if not proposal.says(each, draft.view)]
-    is_single = not _several(proposal.new, standing, moment)
+    stored = draft.facts_like(proposal.subject_key, proposal.predicate_key)
+    same = [each.memory for each in stored if proposal.says(each, draft.view)]
+    others = [each.memory for each in stored if not proposal.says(each, draft.view)]
+    is_single = not _several(proposal.new, stored, moment)
     is_replaced = is_single and any(holds_from(each, moment) for each in others)
     return bool(same) and not is_replaced and not any(_still_says(each, moment) for each in same)
 
 
-def _retracted(said: Retraction, draft: GraphDraft) -> list[Write]:
+def _plan_retraction(said: Retraction, draft: GraphDraft) -> list[Write]:
     view = draft.view
     new = NewFact(subject=said.subject, predicate=said.predicate, object=said.object)
     proposal, moment = _proposal(new, view), said.since or view.now
@@ -225,14 +226,14 @@ def _proposal(new: NewFact, view: GraphSnapshot) -> ComparableFact:
     )
 
 
-def _planned(proposal: ComparableFact, draft: GraphDraft) -> PlannedFact:
+def _plan_fact(proposal: ComparableFact, draft: GraphDraft) -> PlannedFact:
     view, new = draft.view, proposal.new
-    standing = draft.facts_like(proposal.subject_key, proposal.predicate_key)
-    same = [each for each in standing if proposal.says(each, view)]
+    stored = draft.facts_like(proposal.subject_key, proposal.predicate_key)
+    same = [each for each in stored if proposal.says(each, view)]
     if any(each.memory.state == "rejected" for each in same):
         return PlannedFact(action="refused", key=None, reason=REJECTED)
     moment = new.since or view.now
-    several = _several(new, standing, moment)
+    several = _several(new, stored, moment)
     for each in same:
         if _still_says(each.memory, moment):
             return _merged(each.memory, proposal, draft)
@@ -240,8 +241,8 @@ def _planned(proposal: ComparableFact, draft: GraphDraft) -> PlannedFact:
     since = new.since if several or is_past else moment
     rivals = [
         each.memory
-        for each in standing
-        # What is over already ends nothing.
+        for each in stored
+        # A fact of the past ends no current one.
         if not several
         and not is_past
         and not proposal.says(each, view)
@@ -282,20 +283,20 @@ def _planned(proposal: ComparableFact, draft: GraphDraft) -> PlannedFact:
     )
 
 
-def _several(new: NewFact, standing: Iterable[KnownFact], moment: datetime) -> bool:
+def _several(new: NewFact, stored: Iterable[KnownFact], moment: datetime) -> bool:
     if new.several is not None:
         return new.several
-    return any(each.several and holds_from(each.memory, moment) for each in standing)
+    return any(each.several and holds_from(each.memory, moment) for each in stored)
 
 
 def _still_says(memory: Memory, moment: datetime) -> bool:
-    """Return True if a memory says so at *moment*, or waits for a person's word to say so."""
+    """Return True if a memory, active or quarantined, is valid at *moment*."""
     begun = memory.valid_from is None or memory.valid_from <= moment
     return begun and (memory.valid_until is None or memory.valid_until > moment)
 
 
 def _merged(memory: Memory, proposal: ComparableFact, draft: GraphDraft) -> PlannedFact:
-    """Return the plan for a fact that is said again."""
+    """Return the plan for a fact that is stated again."""
     new = proposal.new
     is_weaker = least([memory.trust, new.trust]) != memory.trust
     is_stronger = memory.trust != new.trust and not is_weaker
@@ -308,7 +309,7 @@ def _merged(memory: Memory, proposal: ComparableFact, draft: GraphDraft) -> Plan
     )
     if not is_stronger and (is_weaker or not has_news):
         return PlannedFact(action="unchanged", key=memory.key)
-    # Since when it is true is often no more than when it was said.
+    # The stored start is often only the time of the statement, so a given end before it wins.
     is_before = bool(until and memory.valid_from and until < memory.valid_from)
     put = PutMemory(
         type=FACT_TYPE,
@@ -319,7 +320,7 @@ def _merged(memory: Memory, proposal: ComparableFact, draft: GraphDraft) -> Plan
         valid_from=new.since if is_before else memory.valid_from,
         valid_until=until,
         expires_at=memory.expires_at,
-        # What more trusted words confirm rests from now on on them alone.
+        # Once a more trusted source confirms the fact, its evidence is that source alone.
         evidence=proposal.evidence if is_stronger else joined,
         trust=new.trust if is_stronger else memory.trust,
         cause="confirmed" if is_stronger else "said again",

@@ -1,14 +1,15 @@
-"""The facts of a graph: added, ended, erased and listed."""
+"""The methods of `KnowledgeGraph` that add, end, erase and list facts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from recollect.formation.grounding.grounds import least
 from recollect.graph.fact_ends import end_of, is_ended_by
 from recollect.graph.fact_plans import PlannedFact, plan_additions, plan_statements
+from recollect.graph.graph_access import GraphAccess, moment_of
 from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, holds
 from recollect.graph.name_equality import name_key
 from recollect.graph.values import (
@@ -26,24 +27,19 @@ from recollect.stores.plans.erase_targets import EraseReceipt
 from recollect.stores.validation import check_time
 from recollect.sync.method_pairs import method_pair
 
-if TYPE_CHECKING:
-    pass
-
-from recollect.graph.graph_access import Following, moment_of
-
 STATEMENTS_AT_ONCE_MAX: Final = 300
-"""So many statements go into one transaction: each may end others."""
+"""Statements per transaction, at most, as each can end other facts."""
 
 
-class Stating(Following):
-    """The methods of `KnowledgeGraph` that write facts."""
+class FactMethods(GraphAccess):
+    """The methods of `KnowledgeGraph` for facts."""
 
     async def _add(
         self,
         memory: Recollect,
         subject: str,
         predicate: str,
-        object: Value,  # noqa: A002 (the word for it)
+        object: Value,  # noqa: A002 (the public name)
         *,
         several: bool | None = None,
         since: datetime | None = None,
@@ -52,14 +48,14 @@ class Stating(Following):
         trust: Trust = "user",
     ) -> Addition:
         """
-        Add a fact: a relation to the entity named *object*, or an attribute if that is no text.
+        Add a fact: a relation to the entity named *object*, or an attribute if that is not text.
 
-        A subject has one object of a predicate at a time, unless *several* says otherwise: a
-        new one ends the old one, which stays as history. See `NewFact` for the arguments.
+        A subject has one object of a predicate at a time, unless *several* is set: a new one ends
+        the old one, which stays as history. See `NewFact` for the arguments.
 
         Raises:
             UsageError: A name is empty, or an argument is outside its range.
-            VersionConflictError: Others kept writing the same facts, ``TRIES_MAX`` times.
+            VersionConflictError: Concurrent writes won ``TRIES_MAX`` times.
         """
         new = NewFact(
             subject=subject,
@@ -78,10 +74,10 @@ class Stating(Following):
 
     async def add_facts(self, memory: Recollect, facts: Sequence[NewFact]) -> tuple[Addition, ...]:
         """
-        Add facts in order, all or none of them, each seeing those before it.
+        Add facts in order, atomically, each seeing those before it.
 
         Args:
-            facts: They and what they end are at most ``WRITES_MAX`` writes.
+            facts: The facts; with the facts that they end, at most ``WRITES_MAX`` writes.
         """
         for each in facts:
             for name, time in (("since", each.since), ("until", each.until)):
@@ -107,8 +103,8 @@ class Stating(Following):
         """
         Add and end facts in the order of *statements*, each seeing those before it.
 
-        Up to ``STATEMENTS_AT_ONCE_MAX`` it is one transaction; of more, *beside* comes with the
-        last, and what is taken again changes nothing.
+        Up to ``STATEMENTS_AT_ONCE_MAX`` statements are one transaction. With more, *beside* is
+        written in the last transaction; repeating a failed call changes nothing twice.
         """
         for at in range(0, max(1, len(statements)), STATEMENTS_AT_ONCE_MAX):
             piece = statements[at : at + STATEMENTS_AT_ONCE_MAX]
@@ -128,18 +124,18 @@ class Stating(Following):
         memory: Recollect,
         subject: str,
         predicate: str | None = None,
-        object: Value | None = None,  # noqa: A002 (the word for it)
+        object: Value | None = None,  # noqa: A002 (the public name)
         *,
         at: datetime | None = None,
         trust: Trust = "user",
     ) -> tuple[GraphFact, ...]:
         """
-        End the facts of *subject* that hold, with this predicate and object if they are given.
+        End the valid facts of *subject*, only those with this predicate and object if given.
 
-        They stay as history. What more trusted words than *trust* say goes on.
+        They stay as history. Facts of a higher trust than *trust* are not ended.
 
         Args:
-            at: Since when they are true no more; now if ``None``.
+            at: When they end; now if ``None``.
 
         Returns:
             The facts that ended, oldest first; none if there was nothing to end.
@@ -167,7 +163,7 @@ class Stating(Following):
         memory: Recollect,
         subject: str,
         predicate: str | None = None,
-        object: Value | None = None,  # noqa: A002 (the word for it)
+        object: Value | None = None,  # noqa: A002 (the public name)
     ) -> tuple[EraseReceipt, ...]:
         """
         Erase the facts of *subject*, ended ones included, with their history.
@@ -185,11 +181,11 @@ class Stating(Following):
         memory: Recollect,
         subject: str | None = None,
         predicate: str | None = None,
-        object: Value | None = None,  # noqa: A002 (the word for it)
+        object: Value | None = None,  # noqa: A002 (the public name)
         *,
         at: datetime | None = None,
     ) -> tuple[GraphFact, ...]:
-        """Return the facts that hold, oldest first; only those with what is given."""
+        """Return the valid facts, oldest first; only those with the given parts."""
         view = await self.read(memory)
         moment = moment_of(at, view)
         found = _matching(view, subject, predicate, object)
@@ -201,9 +197,9 @@ class Stating(Following):
         self, memory: Recollect, subject: str | None = None, predicate: str | None = None
     ) -> tuple[GraphFact, ...]:
         """
-        Return facts in every state, ended, waiting and rejected ones included, oldest first.
+        Return facts in every state (ended, quarantined and rejected ones too), oldest first.
 
-        Each has the evidence that it had when it held. For past versions of one fact see
+        Each has the evidence that it had while it was valid. For past versions of one fact see
         `revisions`.
         """
         view = await self.read(memory)
@@ -212,7 +208,7 @@ class Stating(Following):
     history, ahistory = method_pair(_history)
 
     async def _revisions(self, memory: Recollect, fact: GraphFact) -> tuple[Revision, ...]:
-        """Return all versions of a fact, oldest first; none if it was erased."""
+        """Return all versions of a fact, oldest first; empty if it was erased."""
         return await memory.history(self.scope, FACT_TYPE, fact.key)
 
     revisions, arevisions = method_pair(_revisions)
@@ -251,7 +247,7 @@ class Stating(Following):
 def _matching(
     view: GraphSnapshot, subject: str | None, predicate: str | None, object_: Value | None
 ) -> list[KnownFact]:
-    """Return the facts, in every state, that have what is given, oldest first."""
+    """Return the facts in every state with the given parts, oldest first."""
     found = view.facts() if subject is None else view.facts_of(view.key_of(subject))
     if predicate is not None:
         key = name_key(predicate)
@@ -266,7 +262,7 @@ def _has(fact: KnownFact, object_: Value, view: GraphSnapshot) -> bool:
 
 
 def _facts_at(view: GraphSnapshot, keys: Sequence[str]) -> tuple[GraphFact, ...]:
-    """Return the facts at some addresses, in the order of these."""
+    """Return the facts with these *keys*, in that order."""
     found = (view.fact_at(key) for key in keys)
     return tuple(view.fact(each) for each in found if each is not None)
 

@@ -1,4 +1,4 @@
-"""Follow and change the graph of a scope, from the sync and the async API."""
+"""`GraphAccess`: read, follow and change the graph of a scope."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ import anyio
 
 from recollect.errors import UsageError, VersionConflictError
 from recollect.graph.graph_snapshot import GraphSnapshot
-from recollect.graph.values import (
-    ENTITY_TYPE,
-    FACT_TYPE,
-)
+from recollect.graph.values import ENTITY_TYPE, FACT_TYPE
 from recollect.memory.facade import Recollect
 from recollect.records import Memory, Scope, Write
 from recollect.stores.pages import each_row
@@ -26,13 +23,13 @@ from recollect.sync.object_home import AnyRecollect, Home
 
 PAGE: Final = 500
 TRIES_MAX: Final = 8
-"""So often a change is decided anew because somebody else wrote meanwhile."""
+"""Attempts of a change when concurrent writers come first."""
 
 PlannedT = TypeVar("PlannedT")
 
 
-class Following:
-    """The graph of a scope as it is stored at each moment, for those that read and change it."""
+class GraphAccess:
+    """A snapshot of a scope's graph, kept current by its feed, and changes of the graph."""
 
     def __init__(self, memory: AnyRecollect, scope: Scope) -> None:
         self.home = Home(memory)
@@ -41,14 +38,18 @@ class Following:
         self._turn = anyio.Lock()
 
     async def read(self, memory: Recollect) -> GraphSnapshot:
-        """Return the graph as it is stored now. It is used before anything else is awaited."""
+        """
+        Return the current graph.
+
+        Use it before the next await: another task's read updates the same snapshot.
+        """
         async with self._turn:
             feed, entries = await memory.store.read(self._read_changes)
             self._view.follow(feed, entries)
             return self._view
 
     def _read_changes(self, snapshot: StoreSnapshot) -> tuple[Feed, list[Entry]]:
-        """Return what changed since the last read, with the facts and entities among it."""
+        """Return the changes since the last read, with the changed facts and entities."""
         (feed,) = snapshot.feeds([self._view.cursor])
         places = [
             (self.scope, each.uid) for each in feed.entries if each.type in {FACT_TYPE, ENTITY_TYPE}
@@ -69,11 +70,11 @@ class Following:
                     raise
             else:
                 return planned
-        msg = f"TRIES_MAX is {TRIES_MAX}: a change needs one try at least"
+        msg = f"TRIES_MAX is {TRIES_MAX}: a change needs at least one attempt"
         raise UsageError(msg)
 
     async def erased(self, memory: Recollect, found: Sequence[Memory]) -> tuple[EraseReceipt, ...]:
-        """Erase memories one by one, and let go of what was read of them."""
+        """Erase memories one by one, and drop them from the snapshot."""
         receipts = [
             await memory.erase(self.scope, EraseMemory(type=each.type, key=each.key))
             for each in found
@@ -84,9 +85,9 @@ class Following:
 
 async def read_once(memory: Recollect, scope: Scope) -> GraphSnapshot:
     """
-    Return the graph of a scope for a single answer: its facts and entities alone are read.
+    Return the graph of a scope for a single use, by reading only its facts and entities.
 
-    Who reads again and again follows it, which costs the whole feed once.
+    For repeated reads use `GraphAccess`, which reads the whole feed once and then only changes.
     """
     facts, entities = [
         await _memories_of(memory, scope, type_) for type_ in (FACT_TYPE, ENTITY_TYPE)
@@ -113,7 +114,7 @@ async def _memories_of(memory: Recollect, scope: Scope, type_: str) -> list[Memo
 
 
 def moment_of(at: datetime | None, view: GraphSnapshot) -> datetime:
-    """Return the moment that a read asks about: now if *at* is ``None``."""
+    """Return the moment of a read: *at*, or now if it is ``None``."""
     if at is None:
         return view.now
     check_time(at, "at")

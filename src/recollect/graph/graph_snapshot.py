@@ -1,8 +1,8 @@
 """
-The facts and entities of a scope, as last read, found by any name of theirs.
+`GraphSnapshot`: the facts and entities of a scope as last read, indexed by all their names.
 
-A view follows the scope's feed: each read of it costs what changed since the one before,
-and what is erased leaves it with the next.
+A snapshot follows the scope's feed: each read applies the changes since the last one, and drops
+what was erased.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownFact:
-    """A ``Fact`` memory, and the keys by which it is found."""
+    """A ``Fact`` memory with the keys by which it is indexed."""
 
     memory: Memory
     subject_key: str
@@ -47,23 +47,23 @@ class KnownFact:
 
     @property
     def subject(self) -> str:
-        """Return the subject as the memory writes it."""
+        """The subject as written in the memory."""
         return str(self.memory.value["subject"])
 
     @property
     def predicate(self) -> str:
-        """Return the predicate as the memory writes it."""
+        """The predicate as written in the memory."""
         return str(self.memory.value["predicate"])
 
     @property
     def several(self) -> bool:
-        """Whether its subject can have several such objects at once."""
+        """Whether the subject can have several objects of this predicate at once."""
         return self.memory.value.get("several") is True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownEntity:
-    """An ``Entity`` memory, and the keys of its names."""
+    """An ``Entity`` memory with the keys of its names."""
 
     memory: Memory
     key: str
@@ -71,18 +71,18 @@ class KnownEntity:
 
     @property
     def name(self) -> str:
-        """Return the name as the memory writes it."""
+        """The name as written in the memory."""
         return str(self.memory.value["name"])
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """Return the aliases as the memory writes them."""
+        """The aliases as written in the memory."""
         found = self.memory.value.get("aliases")
         return tuple(str(each) for each in found) if isinstance(found, list | tuple) else ()
 
 
 def known_fact(memory: Memory) -> KnownFact | None:
-    """Return a ``Fact`` memory as the graph knows it, ``None`` if it has not its form."""
+    """Return a ``Fact`` memory with its keys; ``None`` if its value is not a fact."""
     value, found = memory.value, read_object(memory)
     subject, predicate = value.get("subject"), value.get("predicate")
     if found is None or not isinstance(subject, str) or not isinstance(predicate, str):
@@ -98,7 +98,7 @@ def known_fact(memory: Memory) -> KnownFact | None:
 
 
 def known_entity(memory: Memory) -> KnownEntity | None:
-    """Return an ``Entity`` memory as the graph knows it, ``None`` if it has not its form."""
+    """Return an ``Entity`` memory with its keys; ``None`` if its value is not an entity."""
     name, aliases = memory.value.get("name"), memory.value.get("aliases")
     if not isinstance(name, str):
         return None
@@ -108,7 +108,7 @@ def known_entity(memory: Memory) -> KnownEntity | None:
 
 
 def holds(memory: Memory, at: datetime) -> bool:
-    """Return True if an active memory is true at *at*."""
+    """Return True if a memory is active and valid at *at*."""
     begun = memory.valid_from is None or memory.valid_from <= at
     return memory.state == "active" and begun and not _is_over(memory, at)
 
@@ -152,6 +152,7 @@ class GraphSnapshot:
             self._by_subject.clear()
             self._by_object.clear()
             self._renew()
+        # An entity has begun, ended or expired since the names were cached.
         if self.now >= self._names_until:
             self._renew()
         for uid in feed.removed:
@@ -184,7 +185,7 @@ class GraphSnapshot:
         entity = self._entities.pop(uid, None)
         fact = self._facts.pop(uid, None)
         for each in (entity, fact):
-            # A key may have passed to another memory, whose entry came before.
+            # The key may belong to another memory by now, whose entry was applied before.
             if each is not None and self._uids.get((each.memory.type, each.memory.key)) == uid:
                 del self._uids[each.memory.type, each.memory.key]
         if entity is not None:
@@ -202,7 +203,7 @@ class GraphSnapshot:
 
     @classmethod
     def of(cls, scope: Scope, memories: Iterable[Memory], now: datetime) -> GraphSnapshot:
-        """Return the graph of a scope's facts and entities at one moment; it follows nothing."""
+        """Return a snapshot of these facts and entities at one moment, without following a feed."""
         view = cls(scope, now=now)
         for number, memory in enumerate(memories):
             view._keep(number, memory)
@@ -212,7 +213,7 @@ class GraphSnapshot:
 
     @cached_property
     def aliases(self) -> Aliases:
-        """The current aliases."""
+        """The current aliases, cached until an entity's validity changes."""
         changes = (
             each
             for known in self._entities.values()
@@ -228,7 +229,7 @@ class GraphSnapshot:
 
     @cached_property
     def _known(self) -> dict[str, list[KnownEntity]]:
-        """Return the memories of each entity, oldest first."""
+        """The memories of each entity, oldest first."""
         found: dict[str, list[KnownEntity]] = {}
         everyone = (each for each in self._entities.values() if self._is_there(each.memory))
         for each in sorted(everyone, key=lambda each: in_order(each.memory)):
@@ -240,7 +241,7 @@ class GraphSnapshot:
         return self.aliases.key_of(name_key(name))
 
     def name_of(self, key: str) -> str:
-        """Return the name of the entity *key*: from its memory, otherwise its oldest fact."""
+        """Return the name of the entity *key*, from its memory, else from its oldest fact."""
         named = (each.name for each in self.memories_of(key, self.now) if each.key == key)
         for name in named:
             return name
@@ -253,7 +254,7 @@ class GraphSnapshot:
         return min(facts, key=lambda each: in_order(each[0].memory))[1]
 
     def knows(self, key: str, at: datetime) -> bool:
-        """Return True if an entity has a memory, or a fact that holds at *at*."""
+        """Return True if an entity has a memory or a fact that is valid at *at*."""
         return (
             bool(self.memories_of(key, at))
             or bool(self.outgoing(key, at))
@@ -263,7 +264,7 @@ class GraphSnapshot:
     # Facts and entities
 
     def entities(self, at: datetime | None = None) -> list[KnownEntity]:
-        """Return the active entities (that hold at *at*, now if ``None``), oldest first."""
+        """Return the active entities valid at *at* (``None``: now), oldest first."""
         at = at or self.now
         found = [each for each in self._entities.values() if self._is_there(each.memory)]
         return sorted(
@@ -272,11 +273,11 @@ class GraphSnapshot:
         )
 
     def memories_of(self, key: str, at: datetime) -> list[KnownEntity]:
-        """Return the memories of the entity *key* that hold at *at*, oldest first."""
+        """Return the memories of the entity *key* that are valid at *at*, oldest first."""
         return [each for each in self._known.get(key, ()) if holds(each.memory, at)]
 
     def all_entities(self) -> Iterator[KnownEntity]:
-        """Yield the entities in every state, ended ones included, in any order."""
+        """Yield the entities in every state, ended ones too, in any order."""
         return (each for each in self._entities.values() if self._is_there(each.memory))
 
     def takes(self, type_: str, address: str) -> bool:
@@ -293,7 +294,7 @@ class GraphSnapshot:
         return None if uid is None else self._facts[uid]
 
     def facts(self) -> list[KnownFact]:
-        """Return all facts in every state, ended ones included, oldest first."""
+        """Return the facts in every state, ended ones too, oldest first."""
         return self._sorted(self._facts.values())
 
     def facts_of(self, key: str) -> list[KnownFact]:
@@ -301,11 +302,11 @@ class GraphSnapshot:
         return self._sorted(self._indexed(self._by_subject, self.aliases.names_of(key)))
 
     def outgoing(self, key: str, at: datetime) -> list[KnownFact]:
-        """Return the facts with the subject *key* that hold at *at*, oldest first."""
+        """Return the facts with the subject *key* that are valid at *at*, oldest first."""
         return [each for each in self.facts_of(key) if holds(each.memory, at)]
 
     def incoming(self, key: str, at: datetime) -> list[KnownFact]:
-        """Return the facts with the object *key* that hold at *at*, oldest first."""
+        """Return the facts with the object *key* that are valid at *at*, oldest first."""
         found = self._sorted(self._indexed(self._by_object, self.aliases.names_of(key)))
         return [each for each in found if holds(each.memory, at)]
 
@@ -319,10 +320,10 @@ class GraphSnapshot:
     def _is_there(self, memory: Memory) -> bool:
         return memory.expires_at is None or memory.expires_at > self.now
 
-    # As they are given to users
+    # Results for users
 
     def fact(self, known: KnownFact) -> GraphFact:
-        """Return a fact with its entities called as they are now."""
+        """Return a fact with the current names of its entities."""
         memory, value = known.memory, known.object
         if known.object_key is not None:
             value = self.name_of(self.aliases.key_of(known.object_key))
@@ -341,7 +342,7 @@ class GraphSnapshot:
         )
 
     def entity(self, key: str, at: datetime) -> Entity | None:
-        """Return an entity as it is at *at*, ``None`` if nothing is known of it then."""
+        """Return an entity as of *at*; ``None`` if nothing is known of it then."""
         if not self.knows(key, at):
             return None
         memories = self.memories_of(key, at)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from recollect.graph.entities import EntityMethods
-from recollect.graph.fact_writes import Stating
+from recollect.graph.fact_writes import FactMethods
 from recollect.graph.queries import GraphQueries
 
 
-class KnowledgeGraph(Stating, EntityMethods, GraphQueries):
+class KnowledgeGraph(FactMethods, EntityMethods, GraphQueries):
     """
     The ``Fact`` and ``Entity`` memories of a scope as a graph of entities.
 
     Every method exists twice: ``add`` blocks, ``aadd`` is awaited (see `Home`). Each reads the
     current state; names are matched regardless of case, width, spacing and aliases. Facts have a
-    validity: reads take *at*, the time in question, by default now.
+    period of validity: reads take *at*, the time in question, by default now.
 
     A change is one transaction, retried on concurrent writes.
     """

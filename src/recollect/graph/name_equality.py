@@ -1,4 +1,4 @@
-"""When two names are the same: across case, width and spacing, and nothing more."""
+"""Compare names regardless of case, width and spacing."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from recollect.stores.validation import check_text
 
 NAME_CHARACTERS_MAX: Final = 1_000
 NAMES_KEPT_MAX: Final = 50_000
-"""So many names are kept with their keys, which are costly to make."""
+"""Names whose keys are cached, as these are slow to compute."""
 
 _STEPS_MAX: Final = 8
+"""Foldings of a name, at most, until its key no longer changes."""
 
 _SPACE: Final = re.compile(r"\s+")
 _IDEOGRAPH: Final = "\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-# Chinese and Japanese are written without spaces: one between two signs says nothing.
+# Chinese and Japanese have no spaces between words: ignore a space between two ideographs.
 _SPACE_AMONG_IDEOGRAPHS: Final = re.compile(rf"(?<=[{_IDEOGRAPH}]) (?=[{_IDEOGRAPH}])")
 
 
@@ -29,7 +30,7 @@ def name_key(name: str) -> str:
     """
     Return the key by which *name* is compared: equal keys mean the same name.
 
-    Signs (C++ is not C) and accents (José is not Jose) count; other variants of a name need an
+    Symbols (C++ is not C) and accents (José is not Jose) count. Other variants of a name need an
     alias.
 
     >>> name_key(" Ada  LOVELACE"), name_key("张 伟") == name_key("张伟")
@@ -38,6 +39,7 @@ def name_key(name: str) -> str:
     if name.isascii():
         return _SPACE.sub(" ", name.lower()).strip()
     key = name
+    # One folding can enable another: repeat until the key is stable.
     for _ in range(_STEPS_MAX):
         before, key = key, _folded(key)
         if key == before:
@@ -53,20 +55,20 @@ def _folded(name: str) -> str:
 
 def clean_name(name: object, what: str) -> str:
     r"""
-    Return *name* on one line, without control characters; *what* says what it is to name.
+    Return *name* on one line, without control characters; *what* describes it in errors.
 
     >>> clean_name("  Ada\nLovelace ", "a subject")
     'Ada Lovelace'
 
     Raises:
-        UsageError: It is no text, or nothing of it can be seen.
-        LimitError: It has more than ``NAME_CHARACTERS_MAX`` characters.
+        UsageError: *name* is not text, or has no visible character.
+        LimitError: *name* has more than ``NAME_CHARACTERS_MAX`` characters.
     """
     spaced = _SPACE.sub(" ", check_text(name, what))
     kept = "".join(each for each in spaced if unicodedata.category(each) != "Cc")
     text = _SPACE.sub(" ", kept).strip()
     if not name_key(text):
-        msg = f"{what} is {name!r}, which nobody could read: give a name"
+        msg = f"{what} is {name!r}, which has no visible character: give a name"
         raise UsageError(msg)
     if len(text) > NAME_CHARACTERS_MAX:
         raise LimitError(
@@ -76,6 +78,6 @@ def clean_name(name: object, what: str) -> str:
 
 
 def numbered(key: str) -> Iterator[str]:
-    """Yield *key*, and then the same with numbers from 2, without end."""
+    """Yield *key*, then *key* with numbers from 2, endlessly."""
     yield key
     yield from (f"{key}-{number}" for number in count(2))

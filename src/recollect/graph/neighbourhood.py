@@ -1,4 +1,4 @@
-"""The neighbourhood of an entity, step by step."""
+"""Find the entities and facts around an entity by breadth-first search."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recollect.errors import LimitError, UsageError
 from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, in_order
 
 Direction: TypeAlias = Literal["out", "in", "both"]
-"""Which facts are followed: those of an entity, those that name it, or both."""
+"""The facts to follow: with the entity as subject, as object, or both."""
 
 DIRECTIONS: Final = ("out", "in", "both")
 DEPTH_MAX: Final = 20
@@ -19,7 +19,7 @@ DEPTH_MAX: Final = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbourhood:
-    """The entities within some steps, nearest first, and every fact met on the way, once."""
+    """The entities within some steps, nearest first, and the facts on the way, once each."""
 
     keys: tuple[str, ...]
     facts: tuple[KnownFact, ...]
@@ -31,8 +31,8 @@ def neighbourhood(
     """
     Return the facts around the entity *key*, nearest first, then oldest first.
 
-    Contains all facts of every entity nearer than *depth*, including those that lead back to a
-    known entity.
+    It contains all facts of every entity nearer than *depth*, also those that lead back to an
+    entity already visited.
 
     Raises:
         UsageError: *direction* or *depth* is invalid.
@@ -40,7 +40,7 @@ def neighbourhood(
     """
     check_steps(depth, "depth")
     if direction not in DIRECTIONS:
-        msg = f"direction is one of {', '.join(DIRECTIONS)}, not {direction!r}"
+        msg = f"direction is {direction!r}: give one of {', '.join(DIRECTIONS)}"
         raise UsageError(msg)
     met: dict[str, None] = {key: None}
     facts: dict[str, KnownFact] = {}
@@ -58,9 +58,9 @@ def neighbourhood(
 
 
 def check_steps(steps: int, what: str) -> None:
-    """Reject a number of steps that is none, or over ``DEPTH_MAX``."""
+    """Raise if *steps* is not a number from 0 to ``DEPTH_MAX``."""
     if isinstance(steps, bool) or steps < 0:
-        msg = f"{what} is a number of steps from 0, not {steps!r}"
+        msg = f"{what} is {steps!r}: give a number of steps from 0"
         raise UsageError(msg)
     if steps > DEPTH_MAX:
         raise LimitError(what, steps, DEPTH_MAX, "DEPTH_MAX")
@@ -69,7 +69,7 @@ def check_steps(steps: int, what: str) -> None:
 def _steps(
     view: GraphSnapshot, key: str, direction: Direction, at: datetime
 ) -> Iterator[tuple[KnownFact, str | None]]:
-    """Yield the facts at an entity, oldest first, each with the entity at its other end."""
+    """Yield the facts of an entity, oldest first, each with the entity at its other end."""
     outgoing = view.outgoing(key, at) if direction != "in" else []
     incoming = view.incoming(key, at) if direction != "out" else []
     own = {each.memory.key for each in outgoing}

@@ -1,4 +1,4 @@
-"""The graph for the algorithms of networkx, which is loaded when it is first needed."""
+"""Convert the graph to networkx, which is imported at first use, and run its algorithms."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def load_networkx() -> ModuleType:
     Return networkx.
 
     Raises:
-        MissingExtraError: It is not installed.
+        MissingExtraError: networkx is not installed.
     """
     try:
         import networkx as nx
@@ -38,14 +38,14 @@ def network_of(
     view: GraphSnapshot, at: datetime, facts: Iterable[KnownFact] | None = None
 ) -> MultiDiGraph:
     """
-    Return the graph as it is at *at*: a node per entity, an edge per relation, oldest first.
+    Return the graph as of *at*: a node per entity, an edge per relation, oldest first.
 
-    Nodes are the entities' names, with ``kind``, ``summary`` and ``aliases`` where they are
-    known, and ``attributes`` by name, as texts. Edges have the fact's key as key, and
-    ``relation``, ``trust``, ``valid_from`` and ``valid_until``.
+    Nodes are the entities' names, with ``kind``, ``summary`` and ``aliases`` if known, and
+    ``attributes`` by name, as texts. Edges have the fact's key as key, and ``relation``, ``trust``,
+    ``valid_from`` and ``valid_until``.
 
     Args:
-        facts: Only these and their entities, instead of all.
+        facts: Only these facts and their entities, instead of all.
     """
     graph: MultiDiGraph = load_networkx().MultiDiGraph()
     chosen = [each for each in view.facts() if holds(each.memory, at)] if facts is None else facts
@@ -91,10 +91,10 @@ def _edge_fields(fact: KnownFact) -> dict[str, str]:
 
 def topological_groups(graph: MultiDiGraph | DiGraph) -> tuple[tuple[str, ...], ...]:
     """
-    Return the entities so that each relation leads onwards, or stays within a group.
+    Return the entities in groups in topological order.
 
-    A group of one is an entity; a group of several stands on a cycle, where no order is.
-    Where nothing else decides, the oldest comes first.
+    A group of several entities is a cycle, which has no order. Ties are broken by age, oldest
+    first.
     """
     nx = load_networkx()
     place = {name: at for at, name in enumerate(graph)}
@@ -110,15 +110,15 @@ def paths_between(
     graph: MultiDiGraph, source: str, target: str, *, steps_max: int, limit: int
 ) -> list[tuple[str, ...]]:
     """
-    Return the ways from *source* to *target* along relations, as keys of facts, shortest first.
+    Return the paths from *source* to *target* along relations, as keys of facts, shortest first.
 
     Raises:
-        UsageError: *limit* or *steps_max* is no such number.
+        UsageError: *limit* or *steps_max* is not a valid number.
         LimitError: *limit* is more than ``PATHS_MAX``, or *steps_max* than ``DEPTH_MAX``.
     """
     check_steps(steps_max, "steps_max")
     if isinstance(limit, bool) or limit < 1:
-        msg = f"limit is a number of paths from 1, not {limit!r}"
+        msg = f"limit is {limit!r}: give a number of paths from 1"
         raise UsageError(msg)
     if limit > PATHS_MAX:
         raise LimitError("paths asked for", limit, PATHS_MAX, "PATHS_MAX")
@@ -134,7 +134,7 @@ def _by_length(
     simple = nx.DiGraph(graph)
     if not nx.has_path(simple, source, target):
         return
-    # Shortest first by pairs of entities; each pair may be joined by several facts.
+    # Find paths of entities, shortest first; several facts can join each pair of entities.
     for nodes in nx.shortest_simple_paths(simple, source, target):
         if len(nodes) > steps_max + 1:
             return
@@ -142,7 +142,7 @@ def _by_length(
 
 
 def _keys_along(graph: MultiDiGraph, nodes: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Yield the facts along *nodes*, in every combination."""
+    """Yield the facts along *nodes*, as all combinations."""
     if len(nodes) < 2:
         yield ()
         return
@@ -151,14 +151,14 @@ def _keys_along(graph: MultiDiGraph, nodes: Sequence[str]) -> Iterator[tuple[str
 
 
 def undirected(graph: MultiDiGraph) -> MultiDiGraph:
-    """Return the graph with each relation both ways, under the same key."""
+    """Return the graph with each relation in both directions, under the same key."""
     both: MultiDiGraph = graph.copy()
     both.add_edges_from([(v, u, key) for u, v, key in graph.edges(keys=True)])
     return both
 
 
 def writable(graph: MultiDiGraph) -> MultiDiGraph:
-    """Return a copy that GML can hold: attributes are a list of names and values."""
+    """Return a copy that GML can represent, with attributes as a list of names and values."""
     plain: MultiDiGraph = load_networkx().MultiDiGraph()
     for name, fields in graph.nodes(data=True):
         attributes = [

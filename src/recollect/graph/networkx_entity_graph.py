@@ -1,4 +1,4 @@
-"""The graph of LangChain's ``NetworkxEntityGraph``: one edge per pair, names by the letter."""
+"""The semantics of LangChain's ``NetworkxEntityGraph``: one edge per pair of exact names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from networkx import DiGraph
 
 TRIPLES_AT_ONCE_MAX: Final = 300
-"""So many triples go into one transaction: each is an edge and two nodes at most."""
+"""Triples per transaction, at most, as each is up to one edge and two nodes."""
 
 _NUMBERED: Final = re.compile(r"(?:node|edge)-(\d{12})")
 _UNTIMED: Final = datetime.min.replace(tzinfo=UTC)
@@ -26,14 +26,14 @@ _Place: TypeAlias = tuple[int, datetime, str]
 
 
 def place_of(memory: Memory) -> _Place:
-    """Return the sort key of nodes and edges: foreign ones first, then ours by creation."""
+    """Return the sort key of nodes and edges: other writers' first, then ours in order."""
     is_ours = _NUMBERED.fullmatch(memory.key) is not None
-    # Numbers, not times, so that a clock that is set back changes no order.
+    # Order ours by the number in the key, which does not depend on the clock.
     return (1, _UNTIMED, memory.key) if is_ours else (0, memory.created_at, memory.key)
 
 
 def digraph_of(view: GraphSnapshot) -> DiGraph:
-    """Return the relations that hold now, one edge per pair of names, each as it is written."""
+    """Return the valid relations as a graph with one edge per pair of names, as written."""
     graph: DiGraph = load_networkx().DiGraph()
     nodes = sorted(view.entities(), key=lambda each: place_of(each.memory))
     graph.add_nodes_from(each.name for each in nodes)
@@ -48,7 +48,7 @@ def digraph_of(view: GraphSnapshot) -> DiGraph:
 
 
 class Changes:
-    """Writes to come, each decided with those before it in mind."""
+    """Planned writes, each of which sees those before it."""
 
     def __init__(self, view: GraphSnapshot) -> None:
         self._view = view
@@ -61,14 +61,14 @@ class Changes:
         return [*self._nodes.values(), *self._edges.values()]
 
     def add_node(self, name: str) -> None:
-        """Add a node that is there without edges too, unless it is so already."""
+        """Add a node that exists without edges too, unless it does already."""
         if name in self._nodes or node_at(self._view, name):
             return
         key = self._free_key(ENTITY_TYPE, "node")
         self._nodes[name] = _put(ENTITY_TYPE, key, {"name": name})
 
     def add_triple(self, triple: KnowledgeTriple) -> None:
-        """Add an edge and its nodes; an edge between the two takes the new relation on."""
+        """Add an edge and its nodes; an existing edge between the two gets the new relation."""
         subject, predicate, object_ = map(str, triple)
         self.add_node(subject)
         self.add_node(object_)
@@ -78,12 +78,12 @@ class Changes:
             "object": object_,
             "several": True,
         }
-        standing = edge_between(self._view, subject, object_)
+        stored = edge_between(self._view, subject, object_)
         planned = self._edges.get((subject, object_))
         if planned is not None:
             put = _put(FACT_TYPE, planned.key, value, planned.expected)
-        elif standing is not None:
-            put = _put(FACT_TYPE, standing.memory.key, value, standing.memory.version)
+        elif stored is not None:
+            put = _put(FACT_TYPE, stored.memory.key, value, stored.memory.version)
         else:
             put = _put(FACT_TYPE, self._free_key(FACT_TYPE, "edge"), value)
         self._edges[subject, object_] = put
@@ -103,13 +103,13 @@ def _put(type_: str, key: str, value: JsonObject, expected: int | None = 0) -> P
 
 
 def node_at(view: GraphSnapshot, name: str) -> KnownEntity | None:
-    """Return the entity of exactly this name."""
+    """Return the entity with exactly this name."""
     found = view.memories_of(view.key_of(name), view.now)
     return next((each for each in found if each.name == name), None)
 
 
 def edges_at(view: GraphSnapshot, name: str) -> list[KnownFact]:
-    """Return the relations that begin or end at exactly this name."""
+    """Return the relations that start or end at exactly this name."""
     key = view.key_of(name)
     found = [*view.outgoing(key, view.now), *view.incoming(key, view.now)]
     named = [each for each in found if each.object_key is not None]

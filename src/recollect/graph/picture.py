@@ -1,4 +1,4 @@
-"""A picture of a graph as SVG, drawn without anything but the layout of networkx."""
+"""Draw a graph as SVG, with the layout of networkx and no other package."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def svg_of(graph: MultiDiGraph | DiGraph, center: str | None = None) -> str:
     """
     Return a picture of *graph*: a dot per entity, an arrow per relation.
 
-    Equal graphs have equal pictures. Labels are text only, whatever they hold, cut at
-    ``LABEL_CHARACTERS_MAX`` characters; the whole name stands in the title that a pointer shows.
+    Equal graphs have equal pictures. Labels are escaped, and cut at ``LABEL_CHARACTERS_MAX``
+    characters; the tooltip has the whole name.
 
     Args:
         center: The entity to highlight.
 
     Raises:
-        LimitError: The graph has more than ``PICTURE_NODES_MAX`` entities: ask for less depth.
+        LimitError: The graph has more than ``PICTURE_NODES_MAX`` entities: use less depth.
         MissingExtraError: networkx is not installed.
     """
     if len(graph) > PICTURE_NODES_MAX:
@@ -78,7 +78,7 @@ def _places(graph: MultiDiGraph | DiGraph, side: float) -> dict[str, Point]:
 
 
 def _edges(graph: MultiDiGraph | DiGraph, places: Mapping[str, Point]) -> list[str]:
-    """Draw the relations; those between the same two are bent apart."""
+    """Draw the relations, with several between the same two entities bent apart."""
     drawn: list[str] = []
     between: dict[frozenset[str], int] = {}
     for source, target, fields in graph.edges(data=True):
@@ -88,7 +88,7 @@ def _edges(graph: MultiDiGraph | DiGraph, places: Mapping[str, Point]) -> list[s
         if source == target:
             drawn.append(_loop(places[source], turn, label))
         else:
-            # Seen from either end, a bend goes to its own side.
+            # The sign of a bend depends on the arrow's direction: normalise it per pair.
             side = 1 if source < target else -1
             bend = _BEND_PX * side * ((turn + 1) // 2) * (1 if turn % 2 else -1)
             drawn.append(_arrow(places[source], places[target], bend, label))
@@ -133,7 +133,7 @@ def _text(label: str, at: Point, kind: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return *text* as XML can hold it: nothing in it is markup, and no control characters."""
+    """Return *text* escaped for XML, without the characters that XML forbids."""
     kept = (each for each in text if not _is_forbidden(each))
     return escape("".join(kept), quote=True)
 

@@ -1,4 +1,4 @@
-"""Queries over several steps of a graph, and exports of it."""
+"""The methods of `KnowledgeGraph` that query several steps of the graph, or export it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from recollect.errors import NotFoundError
+from recollect.graph.graph_access import GraphAccess, moment_of
 from recollect.graph.neighbourhood import Direction, neighbourhood
 from recollect.graph.network import (
     gml_of,
@@ -17,19 +18,15 @@ from recollect.graph.network import (
     undirected,
 )
 from recollect.graph.picture import svg_of
-from recollect.graph.values import (
-    GraphFact,
-)
+from recollect.graph.values import GraphFact
 from recollect.memory.facade import Recollect
 from recollect.sync.method_pairs import method_pair
 
 if TYPE_CHECKING:
     from networkx import MultiDiGraph
 
-from recollect.graph.graph_access import Following, moment_of
 
-
-class GraphQueries(Following):
+class GraphQueries(GraphAccess):
     """The methods of `KnowledgeGraph` that read more than one fact."""
 
     async def _about(
@@ -42,9 +39,9 @@ class GraphQueries(Following):
         at: datetime | None = None,
     ) -> tuple[GraphFact, ...]:
         """
-        Return the facts around an entity, nearest first, then oldest first; none if it is unknown.
+        Return the facts around an entity, nearest first, then oldest first; empty if unknown.
 
-        They are all facts of every entity nearer than *depth* steps, each once.
+        These are all facts of every entity nearer than *depth* steps, once each.
 
         Raises:
             LimitError: *depth* is more than ``DEPTH_MAX``.
@@ -81,7 +78,7 @@ class GraphQueries(Following):
         direction: Direction = "both",
         at: datetime | None = None,
     ) -> tuple[str, ...]:
-        """Return the names of the entities within *depth* steps, nearest first, without its own."""
+        """Return the names of the other entities within *depth* steps, nearest first."""
         view = await self.read(memory)
         found = neighbourhood(
             view, view.key_of(name), depth=depth, direction=direction, at=moment_of(at, view)
@@ -107,8 +104,8 @@ class GraphQueries(Following):
         There is no path from an entity to itself or to an unknown one.
 
         Args:
-            steps_max: Most facts of a path, up to ``DEPTH_MAX``.
-            limit: Most paths, up to ``PATHS_MAX``.
+            steps_max: The most facts of a path, up to ``DEPTH_MAX``.
+            limit: The most paths, up to ``PATHS_MAX``.
             directed: Follow facts only from subject to object.
 
         Raises:
@@ -133,9 +130,9 @@ class GraphQueries(Following):
         self, memory: Recollect, *, at: datetime | None = None
     ) -> tuple[tuple[str, ...], ...]:
         """
-        Return all entities in groups, so that every relation leads onwards or stays in its group.
+        Return all entities in groups in topological order.
 
-        A group of several stands on a cycle, and has no order within.
+        A group of several entities is a cycle, which has no order.
         """
         return await to_thread.run_sync(topological_groups, await self.as_network(memory, at=at))
 
@@ -146,7 +143,7 @@ class GraphQueries(Following):
     async def as_network(self, memory: Recollect, *, at: datetime | None = None) -> MultiDiGraph:
         """Return a copy of the graph for networkx; see `recollect.graph.network`."""
         view = await self.read(memory)
-        # On a thread, which also imports networkx: that reads files for some tenths of a second.
+        # In a thread, as the first import of networkx takes some tenths of a second.
         return await to_thread.run_sync(network_of, view, moment_of(at, view))
 
     network, anetwork = method_pair(as_network, "network")
@@ -167,11 +164,11 @@ class GraphQueries(Following):
         at: datetime | None = None,
     ) -> str:
         """
-        Return a picture, as SVG, of what stands around an entity, or of the whole graph.
+        Return a picture as SVG of an entity's neighbourhood, or of the whole graph.
 
         Raises:
-            LimitError: It would have more than ``PICTURE_NODES_MAX`` entities.
-            NotFoundError: Nothing is known of the entity.
+            LimitError: The picture would have more than ``PICTURE_NODES_MAX`` entities.
+            NotFoundError: The entity is unknown.
         """
         view = await self.read(memory)
         moment = moment_of(at, view)

@@ -1,4 +1,4 @@
-"""Triples as language models write them: read strictly as the well-known reader does, or kindly."""
+"""Parse triples and names in a model's answers, leniently or exactly like LangChain."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class KnowledgeTriple(NamedTuple):
     @classmethod
     def from_string(cls, triple_string: str) -> KnowledgeTriple:
         """
-        Return the triple that is written ``(subject, predicate, object)``, exactly so.
+        Return the triple in a text of exactly the form ``(subject, predicate, object)``.
 
         Raises:
-            ValueError: It has not three parts, with ", " between them.
+            ValueError: It does not have three parts separated by ", ".
         """
         subject, predicate, object_ = triple_string.strip().split(", ")
         return cls(subject[1:], predicate, object_[:-1])
@@ -36,17 +36,16 @@ class KnowledgeTriple(NamedTuple):
 
 def parse_triples(knowledge_str: str, *, strict_original: bool = False) -> list[KnowledgeTriple]:
     """
-    Return the triples in a model's answer, in order, each once.
+    Return the triples in a model's answer, in order, without repeated ones.
 
-    Words around the brackets, dots after them, quotes, missing delimiters and missing spaces
-    are no matter. Of more than three parts the first is the subject and the second the
-    predicate: commas after them belong to the object. What has fewer, or an empty part, is
-    left out.
+    Text around the brackets, dots after them, quotes, missing delimiters and missing spaces are
+    tolerated. Further commas belong to the object. Triples with fewer than three parts, or an empty
+    part, are left out.
 
     Args:
-        strict_original: Read as LangChain's function of this name does: only triples of
-            exactly three parts with ", " between them, whose first and last character are
-            dropped whatever they are, repeated ones too.
+        strict_original: Parse like LangChain's function of this name: only triples of exactly three
+            parts separated by ", ", whose first and last characters are dropped whatever they are,
+            including repeated ones.
 
     >>> parse_triples("Output: (Sam, likes, tea).<|>(茶，产自，福建)")
     [KnowledgeTriple(subject='Sam', predicate='likes', object_='tea'), \
@@ -59,7 +58,7 @@ KnowledgeTriple(subject='茶', predicate='产自', object_='福建')]
 
 def marked_triples(text: str) -> list[tuple[str, KnowledgeTriple]]:
     """
-    Return the triples in a model's answer, each with what stands before its bracket.
+    Return the triples in a model's answer, each with the text before its bracket.
 
     >>> marked_triples("~+(Sam, likes, tea)<|>Yes: (Sam, likes, milk)")
     [('~+', KnowledgeTriple(subject='Sam', predicate='likes', object_='tea')), \
@@ -80,7 +79,7 @@ def _read_strictly(text: str) -> Iterator[KnowledgeTriple]:
 
 
 def _bracketed(text: str) -> Iterator[tuple[str, str]]:
-    """Yield what stands before and in outermost brackets, or between delimiters without any."""
+    """Yield the text before and inside each outermost bracket, or between bare delimiters."""
     for part in text.split(KG_TRIPLE_DELIMITER):
         found, depth, start, end = False, 0, 0, 0
         for at, character in enumerate(part):
@@ -95,7 +94,7 @@ def _bracketed(text: str) -> Iterator[tuple[str, str]]:
                     yield part[end : start - 1], part[start:at]
                     end = at + 1
         if depth:
-            # The answer was cut, or a bracket forgotten: what follows the first is meant.
+            # The answer was cut, or a bracket is missing: take everything after the first one.
             yield part[end : start - 1], part[start:]
         elif not found:
             yield "", re.sub(r"^\s*output\s*[:：]", "", part, flags=re.IGNORECASE)
@@ -115,12 +114,12 @@ def _triple(text: str) -> KnowledgeTriple | None:
 
 def get_entities(entity_str: str, *, strict_original: bool = False) -> list[str]:
     """
-    Return the names in a model's answer: a list with commas, or ``NONE``.
+    Return the names in a model's answer, a list with commas or ``NONE``.
 
-    Each is there once, without quotes, bullets and empty ones.
+    Names are returned once, without quotes, bullets and empty ones.
 
     Args:
-        strict_original: Split at commas and strip spaces, nothing else.
+        strict_original: Only split at commas and strip spaces, like LangChain.
 
     >>> get_entities("Output: Sam, 张伟、 sam,."), get_entities("NONE.")
     (['Sam', '张伟', 'sam'], [])

@@ -1,4 +1,4 @@
-"""Facts and entities as the graph gives and takes them, and as memories keep them."""
+"""The graph's facts, entities and results, and the conversion of objects to and from memories."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FACT_TYPE: Final = FACT.name
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewFact:
     """
-    A fact to be added.
+    A fact to add.
 
     Args:
         object: The name of another entity; with *is_attribute*, a value. Anything but text is
@@ -36,7 +36,7 @@ class NewFact:
         since: When it became true; ``None`` means now if there is one object at a time.
         until: When it stops being true, if known.
         evidence: The messages that support it.
-        trust: The trust of its source.
+        trust: The trust of the source.
     """
 
     subject: str
@@ -53,9 +53,9 @@ class NewFact:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retraction:
     """
-    Words that a fact is not true, or no more: it ends, unless more trusted words say it.
+    A statement that a fact is not or no longer true, which ends it unless it has a higher trust.
 
-    *since* is when it ended to be true, now if ``None``; *trust* is that of who says so.
+    *since* is when it stopped being true, now if ``None``; *trust* is that of the statement.
     """
 
     subject: str
@@ -70,8 +70,8 @@ class GraphFact:
     """
     A fact of the graph: an edge to another entity, or an attribute with its value.
 
-    Names are written as the entities are called now. It is true from *valid_from* (inclusive)
-    to *valid_until* (exclusive; ``None`` is open). *key* is the address of its ``Fact`` memory.
+    Names are the current names of the entities. The fact is true from *valid_from* (inclusive) to
+    *valid_until* (exclusive; ``None`` if open). *key* is the key of its ``Fact`` memory.
     """
 
     key: str
@@ -88,7 +88,7 @@ class GraphFact:
 
     @property
     def is_relation(self) -> bool:
-        """Whether its object is an entity."""
+        """Whether the object is an entity."""
         return self.object_type == "entity"
 
     def __str__(self) -> str:
@@ -97,7 +97,7 @@ class GraphFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
-    """An entity of the graph: how it is called, what it is, and its attributes that hold."""
+    """An entity of the graph, with its names, kind, summary and valid attributes."""
 
     name: str
     kind: str | None
@@ -111,9 +111,9 @@ class Addition:
     """
     The result of adding a fact.
 
-    It was *stored*; *merged* into an equal fact, or left that *unchanged*; *quarantined*, because
-    it contradicts a more trusted fact; or *refused*, for *reason*. *ended* are the facts it
-    replaced.
+    The fact was *stored*; *merged* into an equal fact, or left that *unchanged*; *quarantined*,
+    because it contradicts a more trusted fact; or *refused*, for *reason*. *ended* are the facts
+    that it replaced.
     """
 
     action: AdditionAction
@@ -124,7 +124,7 @@ class Addition:
 
 def shown(value: Value) -> str:
     """
-    Return a value as a sentence has it.
+    Return a value as text for a sentence.
 
     >>> shown(True), shown(date(2026, 3, 31)), shown(4.5)
     ('true', '2026-03-31', '4.5')
@@ -139,7 +139,7 @@ def written(fact: NewFact) -> tuple[Json, ObjectType]:
     Return the object of a new fact as JSON, and its type.
 
     Raises:
-        UsageError: It is neither a name nor a value, or a time without a zone.
+        UsageError: The object is neither a name nor a value, or a time without a zone.
     """
     value = fact.object
     if isinstance(value, bool):
@@ -159,7 +159,7 @@ def written(fact: NewFact) -> tuple[Json, ObjectType]:
 
 
 def read_object(memory: Memory) -> tuple[Value, ObjectType] | None:
-    """Return the object of a ``Fact`` memory and its type; what cannot be read as one is text."""
+    """Return the object of a ``Fact`` memory and its type; text if its type does not match."""
     value, type_ = memory.value.get("object"), memory.value.get("object_type")
     if isinstance(value, bool):
         return value, "boolean"

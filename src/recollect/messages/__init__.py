@@ -1,4 +1,4 @@
-"""Pure functions over lists of messages, of our own classes or of langchain-core's."""
+"""Functions over lists of messages, of our own classes or of langchain-core's."""
 
 from __future__ import annotations
 

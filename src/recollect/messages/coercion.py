@@ -15,7 +15,7 @@ from recollect.records import JsonObject, Message, NewMessage
 MessageLike: TypeAlias = (
     AnyMessage | str | tuple[str, Content] | Sequence[str] | JsonObject | Message | NewMessage
 )
-"""A message, or what stands for one: text, (role, text), a dict with a role, one of our records."""
+"""A message, or a form of one: text, (role, text), a dict with a role, or one of our records."""
 
 KIND_OF_ROLE: Final[Mapping[str, Kind]] = {
     "human": "human",
@@ -28,7 +28,7 @@ KIND_OF_ROLE: Final[Mapping[str, Kind]] = {
     "function": "function",
     "remove": "remove",
 }
-# The fields of a message that a dict names at its top; what else it has is additional_kwargs.
+# Fields of a message at the top level of a dict; all others go into additional_kwargs.
 _TOP: Final = frozenset("name tool_call_id id response_metadata tool_calls".split())
 
 
@@ -36,15 +36,15 @@ def coerced(like: MessageLike, *, classes: MessageClasses | None = None) -> AnyM
     """
     Return *like* as a message.
 
-    A message object is returned as it is. Text is a human message; ``("ai", "Hello")`` one of
-    that role; a dict has ``role`` (or ``type``) and ``content`` as OpenAI's interface takes them,
-    with ``tool_calls`` in its form or in ours; records of ours are read by `message_of`.
+    A message object is returned unchanged. Text is a human message; ``("ai", "Hello")`` one of that
+    role; a dict has ``role`` (or ``type``) and ``content`` as in OpenAI's format, with
+    ``tool_calls`` in OpenAI's format or ours; our records are read by `message_of`.
 
     Args:
-        classes: What else becomes; defaults to `message_classes()`.
+        classes: The classes of a new message; defaults to `message_classes()`.
 
     Raises:
-        UsageError: It is none of these, or its role is unknown.
+        UsageError: *like* is none of these, or its role is unknown.
     """
     if isinstance(like, Message | NewMessage):
         return message_of(like, classes=classes, with_ids=True)
@@ -66,7 +66,7 @@ def coerced(like: MessageLike, *, classes: MessageClasses | None = None) -> AnyM
 def coerced_all(
     likes: Iterable[MessageLike], *, classes: MessageClasses | None = None
 ) -> list[AnyMessage]:
-    """Return *likes* as messages, in order; a prompt value of LangChain is asked for its own."""
+    """Return *likes*, or the messages of a LangChain prompt value, as messages, in order."""
     if callable(to_messages := getattr(likes, "to_messages", None)):
         return list(to_messages())
     return [coerced(like, classes=classes) for like in likes]
@@ -86,7 +86,7 @@ def _of_mapping(like: JsonObject, classes: MessageClasses | None) -> AnyMessage:
     if role is None or "content" not in like:
         msg = f"Message dict must contain 'role' and 'content' keys, got {like}"
         raise UsageError(msg)
-    # A role takes the place of a type; where both are given, the type is one field more.
+    # A role takes precedence over a type; if both are given, the type is an additional field.
     rest = {name: value for name, value in like.items() if name not in {"role", "content"}}
     if "role" not in like:
         del rest["type"]
@@ -94,7 +94,7 @@ def _of_mapping(like: JsonObject, classes: MessageClasses | None) -> AnyMessage:
 
 
 def _out_of_envelope(like: JsonObject) -> JsonObject | None:
-    """Return the dict within the form that LangChain's ``dumpd`` gives a message."""
+    """Return the message's dict within the output of LangChain's ``dumpd``; else ``None``."""
     names, fields = like.get("id"), like.get("kwargs")
     if like.get("lc") != 1 or like.get("type") != "constructor":
         return None
@@ -138,7 +138,7 @@ def _made(
 
 
 def _call(call: JsonObject) -> JsonObject:
-    """Return a tool call in our form; OpenAI's has its arguments as JSON text."""
+    """Return a tool call in our format; OpenAI's has its arguments as JSON text."""
     function = call.get("function")
     if not isinstance(function, Mapping):
         return call

@@ -1,4 +1,4 @@
-"""A long conversation as the next prompt shows it: its older part cut off, or as a summary."""
+"""Compact a long conversation for the next prompt: cut its older part, or summarise it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ from recollect.messages.token_counters import (
 )
 
 KEEP_MESSAGES: Final = 20
+"""The default number of newest messages to keep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
     """
-    Replaces the older part of a conversation; *through* is the id of its last message.
+    The replacement of the older part of a conversation, up to the message with the id *through*.
 
-    Without a *summary* that part is only cut.
+    Without a *summary* the older part is only cut.
     """
 
     through: str
@@ -41,11 +42,11 @@ class Compaction:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionLimits:
     """
-    When a conversation is compacted, and how much of its end stays as it is.
+    When to compact a conversation, and how much of its end to keep.
 
-    It is at *trigger_messages* or *trigger_tokens*, whichever comes first. Of its end *keep*
-    messages stay, fewer where they cost more than *keep_tokens* (by default half of
-    *trigger_tokens*), and more where a call of a tool would lose its result.
+    It is compacted at *trigger_messages* or *trigger_tokens*, whichever comes first. The last
+    *keep* messages are kept: fewer if they exceed *keep_tokens* (by default half of
+    *trigger_tokens*), more if the cut would separate a tool call from its result.
 
     Raises:
         UsageError: There is no trigger, or a number is outside its range.
@@ -58,7 +59,7 @@ class CompactionLimits:
 
     def __post_init__(self) -> None:
         if self.trigger_messages is None and self.trigger_tokens is None:
-            msg = "nothing says when to compact: give trigger_messages, trigger_tokens, or both"
+            msg = "compaction has no trigger: give trigger_messages, trigger_tokens, or both"
             raise UsageError(msg)
         for name in ("trigger_messages", "trigger_tokens", "keep", "keep_tokens"):
             number = getattr(self, name)
@@ -68,7 +69,7 @@ class CompactionLimits:
 
     @property
     def tokens_kept(self) -> int | None:
-        """The most tokens that stay as they are; ``None`` for any number."""
+        """The most tokens of the kept messages; ``None`` for no limit."""
         if self.keep_tokens is None and self.trigger_tokens is not None:
             return max(1, self.trigger_tokens // 2)
         return self.keep_tokens
@@ -76,12 +77,12 @@ class CompactionLimits:
 
 def compacted(messages: Sequence[AnyMessage], compaction: Compaction | None) -> list[AnyMessage]:
     """
-    Return *messages* as a prompt shows them after *compaction*; nothing of them is changed.
+    Return *messages* as a prompt shows them after *compaction*, without changing any of them.
 
-    The system messages at the beginning stay. Where what is kept does not begin with a person's
-    message, the last one before it stands there too: what an assistant works on stays said, and
-    no provider is shown a talk that begins with an answer. Where the message that the compaction
-    names is gone, nothing is left out.
+    Leading system messages stay. If the kept part does not begin with a user's message, the last
+    one before it is kept too, so that the request that the assistant works on stays, and no
+    provider gets a conversation that begins with an answer. If the message named by the compaction
+    is gone, nothing is left out.
     """
     given = list(messages)
     if compaction is None:
@@ -104,7 +105,7 @@ def plan_compaction(
     counter: MessageCounter | str = rough_tokens,
 ) -> SummaryPlan | None:
     """
-    Return which *messages* to leave out next, ``None`` if it is too early.
+    Return which *messages* to leave out next; ``None`` if no trigger is reached.
 
     *compaction* is the current one, whose summary the plan extends.
     """
@@ -125,7 +126,7 @@ def plan_compaction(
 def _parted(
     messages: list[AnyMessage], through: str | None
 ) -> tuple[list[AnyMessage], list[AnyMessage], list[AnyMessage]]:
-    """Return the system messages at the beginning, the others up to *through*, and the rest."""
+    """Return the leading system messages, the messages up to *through*, and the rest."""
     first = next(
         (at for at, each in enumerate(messages) if kind_of(each) != "system" or is_summary(each)),
         len(messages),
@@ -137,7 +138,7 @@ def _parted(
 
 
 def _kept(messages: list[AnyMessage], limits: CompactionLimits, count: ListCounter) -> int:
-    """Return how many of the last messages to keep: at least one."""
+    """Return how many of the last messages to keep, at least one."""
     number = min(limits.keep, len(messages))
     most = limits.tokens_kept
     while most is not None and number > 1 and count(messages[-number:]) > most:

@@ -1,4 +1,4 @@
-"""Find where to cut a conversation without separating tool calls from results; pure."""
+"""Find cuts of a conversation that do not separate tool calls from results; pure functions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from recollect.messages.message_fields import AnyMessage, kind_of, tool_call_id_
 
 
 def past_results(messages: Sequence[AnyMessage], cut: int) -> int:
-    """Return the first cut from *cut* on that does not start with a tool result."""
+    """Return the first cut at or after *cut* that does not start with a tool result."""
     while 0 < cut < len(messages) and _is_result(messages[cut]):
         cut += 1
     return cut
@@ -18,8 +18,8 @@ def whole_cut(messages: Sequence[AnyMessage], cut: int) -> int:
     """
     Return a cut near *cut* that keeps tool results with their call.
 
-    Results follow a call before *cut*. A last call that still waits for results stays after the
-    cut.
+    Results of a call before *cut* move before it. A last call without all its results stays after
+    the cut.
     """
     cut = past_results(messages, cut)
     call = cut - 1

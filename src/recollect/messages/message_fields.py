@@ -24,9 +24,9 @@ KIND_OF_CLASS: Final[Mapping[str, Kind]] = {
     "ChatMessage": "chat",
     "RemoveMessage": "remove",
 }
-"""The kind of message of each class, by its name: both families use the same names."""
+"""The kind of each message class, by its name, as both families use the same names."""
 OF_PIECES: Final = frozenset({"type", "tool_call_chunks", "chunk_position"})
-"""Fields of a stream's piece that the whole message does not take."""
+"""Fields of a stream's chunk that a complete message does not have."""
 
 
 class AnyMessage(Protocol):
@@ -57,7 +57,7 @@ MessageT = TypeVar("MessageT", bound=AnyMessage)
 
 
 def is_message(like: object) -> TypeGuard[AnyMessage]:
-    """Return True if *like* is a message object, of either family or shaped as one."""
+    """Return True if *like* is a message object of either family, or has its attributes."""
     return not isinstance(like, type) and all(
         hasattr(like, name) for name in ("type", "content", "id", "name")
     )
@@ -74,9 +74,9 @@ def _is_named(kind: type) -> bool:
 
 def kind_of(message: AnyMessage) -> str:
     """
-    Return the kind of *message*, that of the whole for a piece of a stream.
+    Return the kind of *message*; a stream's chunk has the kind of the complete message.
 
-    A class that derives from neither family is what its ``type`` says.
+    For a class outside both families it is the message's ``type``.
     """
     return _kind_of_class(type(message)) or message.type
 
@@ -94,7 +94,7 @@ def text_of(message: AnyMessage) -> str:
 
 
 def block_text(block: Block) -> str | None:
-    """Return the words of a text block; ``None`` if it is another block."""
+    """Return the text of a text block; ``None`` for any other block."""
     if isinstance(block, str):
         return block
     words = block.get("text") if block.get("type") == "text" else None
@@ -102,25 +102,25 @@ def block_text(block: Block) -> str | None:
 
 
 def tool_calls_of(message: AnyMessage) -> Sequence[JsonObject]:
-    """Return the tool calls that an AI message makes, in order; others make none."""
+    """Return the tool calls of an AI message, in order; empty for any other message."""
     calls: Sequence[JsonObject] = getattr(message, "tool_calls", None) or ()
     return calls if kind_of(message) == "ai" else ()
 
 
 def tool_call_id_of(message: AnyMessage) -> str | None:
-    """Return the id of the call that a tool message answers; ``None`` for any other."""
+    """Return the id of the call that a tool message answers; ``None`` for any other message."""
     answered: str | None = getattr(message, "tool_call_id", None)
     return answered if kind_of(message) == "tool" else None
 
 
 def mapping_of(message: AnyMessage, field: str) -> JsonObject:
-    """Return ``additional_kwargs`` or another *field* that is a mapping; empty where it is not."""
+    """Return ``additional_kwargs`` or another *field* of mapping type; empty if it has none."""
     found = getattr(message, field, None)
     return found if isinstance(found, Mapping) else {}
 
 
 def changed(message: MessageT, **fields: object) -> MessageT:
-    """Return a copy of *message*, of its own class, with changed *fields*."""
+    """Return a copy of *message*, of the same class, with changed *fields*."""
     if is_dataclass(message) and not isinstance(message, type):
         return replace(message, **fields)
     if callable(model_copy := getattr(message, "model_copy", None)):
@@ -133,7 +133,7 @@ def changed(message: MessageT, **fields: object) -> MessageT:
 
 
 def whole(message: AnyMessage) -> AnyMessage:
-    """Return a piece of a stream as the message that it is a piece of; others as they are."""
+    """Return a stream's chunk as a complete message; any other message unchanged."""
     kind = type(message)
     if not kind.__name__.endswith("MessageChunk") or not hasattr(message, "model_copy"):
         return message

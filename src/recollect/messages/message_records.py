@@ -1,4 +1,4 @@
-"""Messages of either family become our records, and come back equal."""
+"""Convert messages of either family to records, and back to equal messages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from recollect.messages.message_types import MessageClasses, message_classes
 from recollect.records import Json, JsonObject, Message, NewMessage, Role
 
 METADATA_KEY: Final = "message"
-"""Where the metadata of a record keep what a record has no field for."""
+"""The metadata key of a record under which a message's other fields are stored."""
 
 _ROLE_OF: Final[Mapping[str, Role]] = {
     "human": "user",
@@ -45,7 +45,7 @@ _KIND_OF_ROLE: Final[Mapping[Role, Kind]] = {
     "tool": "tool",
 }
 _KINDS: Final = frozenset(KIND_OF_CLASS.values())
-# They have fields of their own in a record, or are the class.
+# Stored in fields of the record itself, or implied by the class.
 _KEPT_ELSEWHERE: Final = OF_PIECES | {"content", "id", "name"}
 _EMPTY_BY_DEFAULT: Final = frozenset(
     "additional_kwargs response_metadata tool_calls invalid_tool_calls".split()
@@ -54,16 +54,16 @@ _EMPTY_BY_DEFAULT: Final = frozenset(
 
 def record_of(message: AnyMessage) -> NewMessage:
     """
-    Return *message* as a record from which `message_of` makes it again.
+    Return *message* as a record that `message_of` converts back.
 
-    *text* holds its words, one text block a line; *content* its blocks if it has some. What a
-    record has no field for (tool calls, provider's extras …) is in the metadata under
-    `METADATA_KEY`. A `ChatMessage` by an unknown role is a user's, named by that role. A piece of
-    a stream is kept as the message that it is a piece of.
+    *text* holds the text, with one text block per line; *content* the blocks, if there are any.
+    Fields that a record lacks (tool calls, a provider's extras …) are in the metadata under
+    `METADATA_KEY`. A `ChatMessage` with an unknown role is a user message, named by that role. A
+    stream's chunk is stored as a complete message.
 
     Raises:
-        UsageError: It is of no known type, or has a field that JSON cannot hold, such as bytes
-            among its blocks or an object as its artifact.
+        UsageError: The message has an unknown type, or a field that JSON cannot hold, such as bytes
+            in a block or an object as artifact.
     """
     kind = kind_of(message)
     if kind not in _KINDS:
@@ -78,7 +78,7 @@ def record_of(message: AnyMessage) -> NewMessage:
     if not message.id:
         fields["id"] = message.id
     if content == "":
-        # A thread takes no message that has neither text nor blocks, as one that only calls tools.
+        # A thread rejects messages without text and blocks, such as one with tool calls only.
         fields["content"], blocks = "", []
     _check_json(fields, f"a {kind} message")
     _check_json(blocks, f"the content of a {kind} message")
@@ -99,12 +99,11 @@ def message_of(
     with_ids: bool = False,
 ) -> AnyMessage:
     """
-    Return the message stored in *record*; for foreign records, one of its role.
+    Return the message stored in *record*; for other records, a message of its role.
 
     Args:
         classes: The family of message classes; defaults to `message_classes()`.
-        with_ids: Give a message without an id the one it has in the store, by which it can be
-            removed.
+        with_ids: Give every message its id in the store, by which it can be removed.
 
     Raises:
         UsageError: The metadata name an unknown type, or lack a field.
@@ -121,17 +120,17 @@ def message_of(
         if kind == "tool":
             fields["tool_call_id"] = str(record.metadata.get("tool_call_id") or "")
     if kind not in _KINDS:
-        msg = f"the record {record.id!r} holds a message of the type {kind!r}, which is none"
+        msg = f"the record {record.id!r} holds a message of the unknown type {kind!r}"
         raise UsageError(msg)
     blocks = record.content
-    # What was written into an empty message since is not to be lost.
+    # A message stored as empty may have been edited since: then the record's text counts.
     is_empty = fields.pop("content", None) == "" and not blocks
     content = record.text if blocks is None or is_empty else list(blocks)
     return (classes or message_classes()).make(kind, cast("Content", content), fields)
 
 
 def _lines(content: Sequence[str | JsonObject]) -> str:
-    """Return the words of blocks, a line each: glued, the words at their seams would be lost."""
+    """Return the text of blocks, one per line, so that words at their edges are not joined."""
     return "\n".join(words for block in content if (words := block_text(block)))
 
 
@@ -145,7 +144,7 @@ def _speaker(message: AnyMessage, kind: str) -> tuple[Role, str | None]:
 
 
 def _fields(message: AnyMessage) -> dict[str, object]:
-    """Return the non-empty fields of *message* beside content, id and name."""
+    """Return the non-empty fields of *message* except content, id and name."""
     if dataclasses.is_dataclass(message):
         names = [each.name for each in dataclasses.fields(message)]
     else:
@@ -156,16 +155,16 @@ def _fields(message: AnyMessage) -> dict[str, object]:
 
 
 def _is_empty(name: str, value: object) -> bool:
-    """Return True if *value* is what a message has that was made without the field *name*."""
+    """Return True if *value* is the default of the field *name*."""
     return value is None or (name in _EMPTY_BY_DEFAULT and not value)
 
 
 def _check_json(value: object, what: str) -> None:
-    """Reject what a record cannot hold, before it comes back as something else."""
+    """Raise for a value that JSON cannot hold, as it would come back as something else."""
     if not _is_json(value):
         msg = (
             f"{what} holds what JSON cannot express: {_shown(value)}; "
-            "give it in a form that JSON has, or leave it out"
+            "convert it to JSON, or leave it out"
         )
         raise UsageError(msg)
 

@@ -1,4 +1,4 @@
-"""Messages of one kind that follow each other become one, as providers want turns to alternate."""
+"""Merge consecutive messages of one kind, as providers require alternating turns."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from recollect.messages.message_fields import (
     whole,
 )
 
-# LangChain's own ids, of a run and of anything: any other is a provider's and is kept instead.
+# Prefixes of ids that LangChain makes, for runs and in general; any other id is a provider's, and
+# takes precedence.
 _RUN_ID: Final = "lc_run-"
 _MADE_ID: Final = "lc_"
-# Texts under these names are the same for all pieces of one thing.
+# Equal texts under these names belong to chunks of one item, and are not concatenated.
 _SAME: Final = frozenset({"id", "output_version", "model_provider"})
-# Numbers under these names are no amounts: the later one counts.
+# Numbers under these names are not added: the later one counts.
 _LATER: Final = frozenset({"index", "created", "timestamp"})
 
 
@@ -30,18 +31,18 @@ def merge_message_runs(
     messages: Iterable[MessageLike], *, chunk_separator: str = "\n", lossless: bool = False
 ) -> list[AnyMessage]:
     """
-    Return *messages* with each run of one class made one; tool messages stay as they are.
+    Return *messages* with consecutive ones of the same class merged, except tool messages.
 
-    Texts are joined by *chunk_separator*; where one has content blocks, the result has. The
-    first message's id and metadata stay; additional_kwargs are merged, tool calls follow each
-    other, usage is summed. The merged message has no name.
+    Texts are joined by *chunk_separator*; if one of the messages has content blocks, so has the
+    result. The first message's id and metadata are kept, additional_kwargs merged, tool calls
+    concatenated, and usage summed. The merged message has no name.
 
     Args:
-        lossless: Keep names and merge only messages of one name, do not drop a text that follows
-            an empty list of blocks, and leave functions' messages and removals apart.
+        lossless: Keep names and merge only messages of one name, keep a text that follows an empty
+            list of blocks, and do not merge function messages and removals.
 
     Raises:
-        UsageError: Two functions' or two roles' messages follow each other, or two removals, or
+        UsageError: Consecutive messages are of two functions, of two roles, or removals; or their
             additional_kwargs contradict each other.
     """
     merged: list[AnyMessage] = []
@@ -108,7 +109,7 @@ def _of_ai(first: AnyMessage, second: AnyMessage) -> dict[str, object]:
 
 
 def _best_id(*ids: str | None) -> str | None:
-    """Return the id that says most: a provider's, else a run's, else the first."""
+    """Return the most specific id: a provider's, else a run's, else the first."""
     given = [each for each in ids if each]
     ranks = [
         0 if not each.startswith(_MADE_ID) else 1 if each.startswith(_RUN_ID) else 2
@@ -118,7 +119,7 @@ def _best_id(*ids: str | None) -> str | None:
 
 
 def _usage(first: Mapping[str, object], second: Mapping[str, object]) -> dict[str, object]:
-    """Return the sum of two usages, part by part."""
+    """Return the sum of two usage records, field by field."""
     if not first and not second:
         return {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}
     if not first or not second:
@@ -152,7 +153,7 @@ def _content(first: Content, second: Content, separator: str, *, lossless: bool)
 
 
 def _lists(first: list[object], second: Sequence[object]) -> list[object]:
-    """Return both lists after each other; pieces of the block with one index become it."""
+    """Return the lists concatenated; chunks of a block (with the same index) are merged."""
     merged = list(first)
     for each in second:
         place = _place_of_same(merged, each) if isinstance(each, Mapping) else None
@@ -192,7 +193,7 @@ def _pieces(first: Mapping[str, object], second: Mapping[str, object]) -> dict[s
 
 
 def _mappings(first: Mapping[str, object], second: Mapping[str, object]) -> dict[str, object]:
-    """Return both together; under one name texts and lists follow each other, numbers are added."""
+    """Return both mappings merged: texts and lists are concatenated, numbers added."""
     merged = dict(first)
     for name, each in second.items():
         if merged.get(name) is None:

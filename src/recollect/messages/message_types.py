@@ -1,4 +1,4 @@
-"""The messages of a conversation as values of ours, for those who have no langchain-core."""
+"""Our message classes, for use without langchain-core, and the choice between both families."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from recollect.records import Json, JsonObject
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """Base of all messages."""
+class _BaseMessage:
+    """The base of all messages except `RemoveMessage`."""
 
     content: Content
     _: KW_ONLY
@@ -30,24 +30,24 @@ class _Said:
 
     @property
     def text(self) -> str:
-        """Return its text, or its text blocks one after the other."""
+        """The text, or the text blocks joined."""
         return text_of(self)
 
 
 @dataclass(frozen=True, slots=True)
-class HumanMessage(_Said):
+class HumanMessage(_BaseMessage):
     """A message of a user."""
 
     type: ClassVar[Literal["human"]] = "human"
 
 
 @dataclass(frozen=True, slots=True)
-class AIMessage(_Said):
+class AIMessage(_BaseMessage):
     """
     A message of a model.
 
-    Each of *tool_calls* is ``{"name": …, "args": {…}, "id": …}``. *invalid_tool_calls* are those
-    with unparsable arguments, *usage_metadata* counts its tokens.
+    Each of *tool_calls* is ``{"name": …, "args": {…}, "id": …}``. *invalid_tool_calls* are calls
+    with unparsable arguments, *usage_metadata* are its token counts.
     """
 
     type: ClassVar[Literal["ai"]] = "ai"
@@ -58,20 +58,20 @@ class AIMessage(_Said):
     usage_metadata: JsonObject | None = None
 
     def __post_init__(self) -> None:
-        _Said.__post_init__(self)
+        _BaseMessage.__post_init__(self)
         object.__setattr__(self, "tool_calls", [_call(each) for each in self.tool_calls])
         object.__setattr__(self, "invalid_tool_calls", list(self.invalid_tool_calls))
 
 
 @dataclass(frozen=True, slots=True)
-class SystemMessage(_Said):
-    """Instructions to a model, before the conversation."""
+class SystemMessage(_BaseMessage):
+    """Instructions to the model, usually before the conversation."""
 
     type: ClassVar[Literal["system"]] = "system"
 
 
 @dataclass(frozen=True, slots=True)
-class ToolMessage(_Said):
+class ToolMessage(_BaseMessage):
     """
     The result of the tool call *tool_call_id*.
 
@@ -91,12 +91,12 @@ class ToolMessage(_Said):
             raise UsageError(msg)
         if not isinstance(self.content, str | list | tuple):
             object.__setattr__(self, "content", str(self.content))
-        _Said.__post_init__(self)
+        _BaseMessage.__post_init__(self)
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionMessage(_Said):
-    """The result of the function *name*, in the older form without call ids."""
+class FunctionMessage(_BaseMessage):
+    """The result of the function *name*, in OpenAI's older format without call ids."""
 
     type: ClassVar[Literal["function"]] = "function"
 
@@ -105,8 +105,8 @@ class FunctionMessage(_Said):
 
 
 @dataclass(frozen=True, slots=True)
-class ChatMessage(_Said):
-    """A message of a speaker with any *role*."""
+class ChatMessage(_BaseMessage):
+    """A message of a speaker with an arbitrary *role*."""
 
     type: ClassVar[Literal["chat"]] = "chat"
 
@@ -116,7 +116,7 @@ class ChatMessage(_Said):
 
 @dataclass(frozen=True, slots=True)
 class RemoveMessage:
-    """An order to `add_messages`: remove the message with this *id*."""
+    """An instruction for `add_messages` to remove the message with this *id*."""
 
     id: str
     _: KW_ONLY
@@ -134,13 +134,13 @@ class RemoveMessage:
 
     @property
     def text(self) -> str:
-        """Empty: it is an instruction."""
+        """The empty text."""
         return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageClasses:
-    """A family of message classes; a name that is not a kind of ours is none of its fields."""
+    """A family of message classes, one per kind."""
 
     human: Callable[..., AnyMessage]
     ai: Callable[..., AnyMessage]
@@ -152,10 +152,10 @@ class MessageClasses:
 
     def make(self, kind: Kind, content: Content, fields: Mapping[str, object]) -> AnyMessage:
         """
-        Return a message of this family; fields that our classes do not have are left out of them.
+        Return a message of this family; our own classes ignore unknown fields.
 
         Raises:
-            UsageError: A field that this *kind* needs is missing, or is not what it must be.
+            UsageError: A required field of this *kind* is missing or invalid.
         """
         made: Callable[..., AnyMessage] = getattr(self, kind)
         if isinstance(made, type) and dataclasses.is_dataclass(made):
@@ -183,7 +183,7 @@ OWN_CLASSES: Final = MessageClasses(
 
 
 def message_classes() -> MessageClasses:
-    """Return langchain-core's classes where it is installed (it is imported now), else ours."""
+    """Return langchain-core's classes if it is installed (this imports it), else ours."""
     try:
         from langchain_core import messages
     except ImportError:
@@ -200,9 +200,9 @@ def message_classes() -> MessageClasses:
 
 
 def family_of(messages: Sequence[AnyMessage]) -> MessageClasses:
-    """Return the classes of the first of *messages*; of an empty list, `message_classes()`."""
+    """Return the family of the first message; for an empty list, `message_classes()`."""
     first = messages[0] if messages else None
-    is_own = isinstance(first, _Said | RemoveMessage)
+    is_own = isinstance(first, _BaseMessage | RemoveMessage)
     return OWN_CLASSES if is_own else message_classes()
 
 
@@ -220,7 +220,7 @@ def _is_block(block: Block) -> bool:
 
 
 def _call(call: JsonObject) -> JsonObject:
-    """Return a tool call in its full form, with its fields in one order."""
+    """Return a tool call with all its fields, in a fixed order."""
     name, args = call.get("name"), call.get("args")
     if not isinstance(name, str) or not isinstance(args, Mapping):
         msg = f"a tool call is {{'name': …, 'args': {{…}}, 'id': …}}, not {call!r}"

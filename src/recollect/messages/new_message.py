@@ -1,4 +1,4 @@
-"""New messages as callers write them: a record, a text, or a dict with role and content."""
+"""Convert callers' new messages (records, texts, or dicts with role and content) to records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recollect.messages.message_records import record_of
 from recollect.records import NewMessage, Role
 
 NewMessageLike: TypeAlias = NewMessage | str | Mapping[str, Any]
-"""A new message; a text is one of the user, a dict has ``role`` and ``content``."""
+"""A new message; a text is a user message, a dict has ``role`` and ``content``."""
 
 _RECORD_ROLES: Final[Mapping[str, Role]] = {
     "human": "user",
@@ -25,21 +25,21 @@ _RECORD_ROLES: Final[Mapping[str, Role]] = {
 }
 _ROLES: Final = ", ".join(sorted(KIND_OF_ROLE.keys() - {"remove"}))
 _FIELDS: Final = frozenset(each.name for each in fields(NewMessage))
-# Fields of a record that no chat message has: a dict may name them too.
+# Fields of a record that chat messages lack, which a dict can have as well.
 _BESIDE: Final = ("time", "session", "source", "metadata")
 
 
 def new_messages(given: NewMessageLike | Sequence[NewMessageLike]) -> list[NewMessage]:
     """
-    Return *given* as records, in order; one message alone is a list of one.
+    Return *given* as records, in order; a single message becomes a list of one.
 
     Raises:
-        UsageError: One of them is no message; the error says which, and what to write.
+        UsageError: An element is not a message; the error says which, and what to write.
     """
     if isinstance(given, NewMessage | str | Mapping):
         return [new_message(given)]
     if not isinstance(given, Sequence):
-        msg = f"messages are a list of messages, or one message; not {given!r}"
+        msg = f"messages is {given!r}: give a list of messages, or one message"
         raise UsageError(msg)
     return [new_message(each) for each in given]
 
@@ -48,16 +48,15 @@ def new_message(given: NewMessageLike) -> NewMessage:
     """
     Return *given* as a record.
 
-    A dict has ``role`` and ``content`` as chat interfaces have them: text, or content blocks,
-    with ``name``, ``id`` and ``tool_calls`` where there are some. It may name the ``time``,
-    ``session``, ``source`` and ``metadata`` of a `NewMessage` too. A message object of LangChain
-    is taken as well.
+    A dict has ``role`` and ``content`` (text or content blocks) as in chat APIs, and optionally
+    ``name``, ``id`` and ``tool_calls``, and the ``time``, ``session``, ``source`` and ``metadata``
+    of a `NewMessage`. LangChain's message objects are accepted as well.
 
     >>> new_message("Hello").role, new_message({"role": "ai", "content": "Hi"}).role
     ('user', 'assistant')
 
     Raises:
-        UsageError: It is none of these, is empty, or its role is unknown.
+        UsageError: *given* is none of these, is empty, or its role is unknown.
     """
     if isinstance(given, NewMessage):
         return given
@@ -99,7 +98,7 @@ def _of_mapping(given: Mapping[str, object]) -> NewMessage:
 
 
 def _record(given: Mapping[str, Any], role: str) -> NewMessage:
-    """Return a dict with the fields of a `NewMessage`, whose content may be its text."""
+    """Return the record of a dict with the fields of a `NewMessage`, or ``content`` for text."""
     if unknown := sorted(given.keys() - _FIELDS):
         msg = f"a message with 'text' has no {', '.join(unknown)}: NewMessage lists its fields"
         raise UsageError(msg)
@@ -110,7 +109,7 @@ def _record(given: Mapping[str, Any], role: str) -> NewMessage:
 
 
 def _chat_record(given: Mapping[str, Any]) -> NewMessage:
-    """Return a dict with blocks, tool calls or other fields of a chat message as a record."""
+    """Return the record of a dict with blocks, tool calls or other fields of a chat message."""
     beside: dict[str, Any] = {name: given[name] for name in _BESIDE if name in given}
     record = record_of(coerced({k: v for k, v in given.items() if k not in beside}))
     beside["metadata"] = {**record.metadata, **beside.get("metadata", {})}

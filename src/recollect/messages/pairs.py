@@ -1,4 +1,4 @@
-"""Group tool calls with their results, which must stay together."""
+"""Group tool calls with their results, as providers reject one without the other."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def tool_pairs(messages: Sequence[AnyMessage]) -> list[range]:
     """
     Return ranges of *messages* that must not be split, in order.
 
-    A group reaches from an AI message with calls to the last result of any of them, including
-    messages between; overlapping groups are merged. Any other message is a group alone.
+    A range reaches from an AI message with calls to the last result of any of them, including the
+    messages between; overlapping ranges are merged. Any other message is a range of its own.
 
     >>> from recollect.messages import AIMessage, HumanMessage, ToolMessage
     >>> call = {"name": "weather", "args": {}, "id": "1"}
@@ -40,15 +40,16 @@ def tool_pairs(messages: Sequence[AnyMessage]) -> list[range]:
 
 def whole_pairs(kept: Sequence[MessageT], messages: Sequence[AnyMessage]) -> list[MessageT]:
     """
-    Return *kept* without what is half of a pair in it and whole in *messages*.
+    Return *kept* without incomplete pairs of calls and results that are complete in *messages*.
 
-    A result goes whose call is not kept; a call goes, with its other results, if one of its
-    results in *messages* is not kept. Calls that nothing answered yet stay.
+    A result whose call is not kept is dropped; so is a call, with its other results, if one of its
+    results in *messages* is not kept. Calls without any results stay.
     """
     answered = {call for place in _answers(messages) for call in _calls(messages[place])} & {
         _answered(each) for each in messages
     }
     result = list(kept)
+    # Dropping a call can orphan its results, and the other way round: repeat until stable.
     while True:
         answers = _answers(result)
         found = {place for places in answers.values() for place in places}
@@ -69,7 +70,7 @@ def whole_pairs(kept: Sequence[MessageT], messages: Sequence[AnyMessage]) -> lis
 
 
 def _answers(messages: Sequence[AnyMessage]) -> dict[int, list[int]]:
-    """Return the places of the results of each calling message, by its place."""
+    """Return the indexes of each calling message's results, by its own index."""
     caller_of: dict[str, int] = {}
     found: dict[int, list[int]] = {}
     for place, message in enumerate(messages):
@@ -81,7 +82,7 @@ def _answers(messages: Sequence[AnyMessage]) -> dict[int, list[int]]:
 
 
 def _calls(message: AnyMessage) -> Iterator[str]:
-    """Yield what the results of the calls of *message* will name."""
+    """Yield the names by which results refer to the calls of *message*."""
     for call in tool_calls_of(message):
         yield f"id {call.get('id')}"
     function = mapping_of(message, "additional_kwargs").get("function_call")
@@ -90,7 +91,7 @@ def _calls(message: AnyMessage) -> Iterator[str]:
 
 
 def _answered(message: AnyMessage) -> str | None:
-    """Return the call id of a result; ``None`` for another message."""
+    """Return the name by which a result refers to its call; ``None`` for any other message."""
     if (call := tool_call_id_of(message)) is not None:
         return f"id {call}"
     return f"function {message.name}" if kind_of(message) == "function" else None

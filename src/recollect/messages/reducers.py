@@ -1,4 +1,4 @@
-"""Reducers of message lists: append, replace or remove messages."""
+"""Reducers of message lists, which append, replace or remove messages."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from recollect.messages.coercion import MessageLike, coerced_all
 from recollect.messages.message_fields import AnyMessage, changed, kind_of, whole
 
 REMOVE_ALL_MESSAGES: Final = "__remove_all__"
-"""The id of a `RemoveMessage` that removes everything before it."""
+"""The id of a `RemoveMessage` that removes all messages before it."""
 
 Messages: TypeAlias = Sequence[MessageLike] | MessageLike
-"""A list of messages, or one; a tuple is one, written as (role, text)."""
+"""A list of messages, or one message; a tuple is one message, (role, text)."""
 ItemT = TypeVar("ItemT")
 
 
@@ -31,21 +31,21 @@ def add_messages(
     new_id: Callable[[], str] = _uuid,
 ) -> list[AnyMessage]:
     """
-    Return the messages *left* changed by *right*, as LangGraph's reducer of this name does.
+    Return the messages *left* updated by *right*, like LangGraph's reducer of this name.
 
-    A message of *right* whose id is in *left* takes its place; any other is appended. A
-    `RemoveMessage` removes the one with its id, unless a later message of *right* brings that id
-    again; one with `REMOVE_ALL_MESSAGES` removes all before it. Messages without an id get one;
-    neither list, nor a message in it, is changed.
+    A message of *right* whose id is in *left* replaces that one; any other is appended. A
+    `RemoveMessage` removes the message with its id, unless a later message of *right* has that id
+    again; one with `REMOVE_ALL_MESSAGES` removes all messages before it. Messages without an id get
+    one. Neither list, nor a message in it, is changed.
 
     Args:
-        left: One message or a list; anything that `coerced` takes.
-        missing_ok: Let a removal pass that finds nothing, and carry out the removals that follow
-            `REMOVE_ALL_MESSAGES`, which otherwise are left in the list as they are.
-        new_id: Where ids come from.
+        left: A list, or one message, in any form that `coerced` accepts.
+        missing_ok: Ignore removals of unknown ids, and apply removals after
+            `REMOVE_ALL_MESSAGES`, which otherwise stay in the list.
+        new_id: Returns a new id.
 
     Raises:
-        UsageError: A removal names an id that is not there.
+        UsageError: A removal names an unknown id.
     """
     old, new = _identified(left, new_id), _identified(right, new_id)
     last_sweep = max((place for place, each in enumerate(new) if _sweeps(each)), default=None)
@@ -89,7 +89,7 @@ def _sweeps(message: AnyMessage) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Keep the items from place *start* (inclusive) to *end* (exclusive); negative from the end."""
+    """Keep the items from index *start* to *end*, exclusive; negative ones count from the end."""
 
     start: int | None = None
     end: int | None = None
@@ -103,9 +103,9 @@ def keep_range(
     existing: Sequence[ItemT], update: Sequence[ItemT] | Keep | Mapping[str, object]
 ) -> list[ItemT]:
     """
-    Return any list after *update*: more items, or the part of it that is kept.
+    Return *existing* extended by the items of *update*, or cut to the range that it keeps.
 
-    A part is a `Keep`, or ``{"type": "keep", "from": -5, "to": None}``.
+    A range is a `Keep`, or ``{"type": "keep", "from": -5, "to": None}``.
 
     >>> keep_range(["a", "b", "c"], {"type": "keep", "from": -2})
     ['b', 'c']
@@ -124,6 +124,6 @@ def keep_range(
         return [*existing, *update]
     msg = (
         f"an update of a list is more items, a Keep, or {{'type': 'keep', 'from': …, 'to': …}} "
-        f"with whole numbers, not {update!r}"
+        f"with integers, not {update!r}"
     )
     raise UsageError(msg)

@@ -31,12 +31,12 @@ def filter_messages(
     """
     Return the *messages* included by a rule and excluded by none, in order.
 
-    Without an including rule, all are included. Types are names (``"human"``) or classes.
+    Without an including rule, all messages are included. Types are names (``"human"``) or classes.
 
     Args:
-        exclude_tool_calls: True drops every AI message with tool calls and every tool message; a
-            list, tuple or set of ids removes these calls from AI messages (dropping one without
-            others) and their results.
+        exclude_tool_calls: True drops every AI message with tool calls, and every tool message. A
+            list, tuple or set of ids drops these calls and their results; an AI message without
+            other calls is dropped as a whole.
         whole_pairs: Also drop results whose calls were dropped, and vice versa.
     """
     given = coerced_all(messages)
@@ -82,7 +82,7 @@ def _has_part_in_calls(message: AnyMessage) -> bool:
 
 
 def _without_calls(message: AnyMessage, ids: Collection[str]) -> AnyMessage | None:
-    """Return *message* without the calls with these *ids*; ``None`` if nothing is left of it."""
+    """Return *message* without the calls with these *ids*; ``None`` to drop it."""
     if kind_of(message) == "tool":
         return None if tool_call_id_of(message) in ids else message
     calls = tool_calls_of(message)
@@ -93,7 +93,7 @@ def _without_calls(message: AnyMessage, ids: Collection[str]) -> AnyMessage | No
         return None
     content = message.content
     if not isinstance(content, str):
-        # Anthropic's blocks name the calls a second time.
+        # Anthropic's messages repeat the calls as content blocks.
         content = [block for block in content if not _is_use(block, ids)]
     return changed(message, tool_calls=left, content=content)
 

@@ -1,4 +1,4 @@
-"""The older part of a conversation becomes a summary, which a model writes."""
+"""Summarise the older part of a conversation with a model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from recollect.observability.spans import answer_of
 from recollect.ports import Model
 
 SUMMARY_KEY: Final = "conversation_summary"
-"""Under it the additional_kwargs of a summary's message hold the summary as the model wrote it."""
+"""The key of additional_kwargs under which a summary's message holds the model's summary."""
 INPUT_TOKENS_MAX: Final = 16_000
 OUTPUT_TOKENS_MAX: Final = 1_024
 
@@ -48,7 +48,7 @@ class SummaryPlan:
         """
         Yield the old messages in parts of at most *tokens_max* tokens.
 
-        Tool pairs stay together; a larger pair or message is a part alone.
+        Tool calls stay with their results; a larger group or message is a part of its own.
         """
         count = list_counter(counter)
         part: list[AnyMessage] = []
@@ -64,10 +64,10 @@ class SummaryPlan:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarizedMessages:
     """
-    A conversation after its older part became the text *summary*.
+    A conversation whose older part was replaced by the text *summary*.
 
-    *message* is the system message that carries it; *messages* are what the next prompt
-    begins with: the system messages, it, and those kept.
+    *message* is the system message with the summary; *messages* are those of the next prompt: the
+    system messages, *message*, and the kept ones.
     """
 
     summary: str
@@ -78,17 +78,17 @@ class SummarizedMessages:
     @property
     def removals(self) -> list[AnyMessage]:
         """
-        Return the `RemoveMessage` of every message that the summary replaces, for `add_messages`.
+        A `RemoveMessage` for every message that the summary replaces, for `add_messages`.
 
         Raises:
-            UsageError: One of them has no id.
+            UsageError: A replaced message has no id.
         """
         plan = self.plan
         gone = [*([plan.previous] if plan.previous is not None else []), *plan.old]
         if nameless := sum(each.id is None for each in gone):
             msg = (
                 f"{nameless} of {len(gone)} messages have no id by which they could be removed: "
-                "put the list through add_messages first, or go on with Summarised.messages"
+                "pass the list through add_messages first, or use SummarizedMessages.messages"
             )
             raise UsageError(msg)
         classes = _classes(plan)
@@ -105,7 +105,7 @@ def plan_summary(
     summary: str | None = None,
 ) -> SummaryPlan | None:
     """
-    Return which *messages* to summarise, ``None`` if it is too early.
+    Return which *messages* to summarise; ``None`` if no trigger is reached.
 
     The last *keep* messages stay, or more if the cut would separate a tool call from its result.
     Leading system messages stay. A summary message made by `summarised` is replaced by the next
@@ -113,7 +113,7 @@ def plan_summary(
 
     Args:
         trigger_messages: Wait until there are this many messages.
-        trigger_tokens: Wait until they cost this many tokens, by *counter*. Either trigger
+        trigger_tokens: Wait until they have this many tokens, by *counter*. Either trigger
             suffices; without triggers, everything before the kept messages is summarised now.
         summary: An earlier summary that is not among *messages*.
 
@@ -121,7 +121,7 @@ def plan_summary(
         UsageError: *keep* is negative.
     """
     if keep < 0:
-        msg = f"keep={keep}: a summary keeps 0 messages or more"
+        msg = f"keep={keep} is negative: give 0 or more messages to keep"
         raise UsageError(msg)
     given = coerced_all(messages)
     if not _is_due(given, list_counter(counter), trigger_messages, trigger_tokens):
@@ -164,7 +164,7 @@ async def summarize_conversation(
     output_tokens_max: int = OUTPUT_TOKENS_MAX,
 ) -> SummarizedMessages | None:
     """
-    Summarise the older part of *messages*; ``None`` if it is too early.
+    Summarise the older part of *messages*; return ``None`` if no trigger is reached.
 
     An earlier *summary* is extended. Input beyond *input_tokens_max* takes several calls of
     *model*, each extending the previous summary, so that nothing is skipped. The result is returned
@@ -172,7 +172,7 @@ async def summarize_conversation(
     `plan_summary`.
 
     Raises:
-        ModelError: The model failed, refused, or its summary was cut off.
+        ModelError: The model failed or refused, or its summary was cut off.
     """
     plan = plan_summary(
         messages,
@@ -216,12 +216,12 @@ async def summary_of(
 
 
 def summary_message(text: str, classes: MessageClasses) -> AnyMessage:
-    """Return the system message that carries the summary *text* in a prompt."""
+    """Return the system message of the summary *text* for a prompt."""
     return classes.system(content=introduced(text), additional_kwargs={SUMMARY_KEY: text})
 
 
 def is_summary(message: AnyMessage) -> bool:
-    """Return True if *message* is one that `summarised` made."""
+    """Return True if *message* is a summary made by `summarised`."""
     return _summary_in(message) is not None
 
 
@@ -236,11 +236,11 @@ def _is_due(
 
 
 def _summary_in(message: AnyMessage) -> str | None:
-    """Return the summary that *message* carries; ``None`` if it is another message."""
+    """Return the summary in *message*; ``None`` if it is not a summary's message."""
     text = mapping_of(message, "additional_kwargs").get(SUMMARY_KEY)
     return text if isinstance(text, str) and kind_of(message) == "system" else None
 
 
 def _classes(plan: SummaryPlan) -> MessageClasses:
-    """Return the family of the messages that *plan* is about."""
+    """Return the family of the messages of *plan*."""
     return family_of(plan.old)

@@ -1,4 +1,4 @@
-"""The prompt for summarising a conversation, in the conversation's language."""
+"""The prompt for summarising a conversation, in English or Chinese, and its answer."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from recollect.messages.message_fields import AnyMessage, Block, kind_of, text_o
 from recollect.ports import ModelAnswer, ModelRequest, Turn
 from recollect.text.chinese_scripts import is_chinese
 
-# JSON leaves them as they are, and some read them as the end of a line.
+# JSON does not escape these characters, but some readers take them for line breaks.
 _BREAKING: Final = re.compile("[\x7f-\x9f\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wording:
-    """The words of a request in one language."""
+    """The texts of a request in one language."""
 
     system: str
     first: str
@@ -70,11 +70,11 @@ INTRODUCTIONS: Final = (
     "Summary of the conversation before these messages:",
     "此前对话的摘要：",
 )
-"""How a summary begins in the next prompt, in English and in Chinese."""
+"""The line before a summary in the next prompt, in English and in Chinese."""
 
 
 def introduced(summary: str) -> str:
-    """Return *summary* as the next prompt shows it, in its language."""
+    """Return *summary* with an introduction in its language, for the next prompt."""
     return f"{INTRODUCTIONS[is_chinese(summary)]}\n{summary}"
 
 
@@ -82,9 +82,9 @@ def summary_request(
     messages: Sequence[AnyMessage], summary: str | None, *, output_tokens_max: int
 ) -> ModelRequest:
     """
-    Return the request for a summary of *messages*, which extends the *summary* before them.
+    Return the request for a summary of *messages* that extends *summary*.
 
-    Each message is one line of JSON between markers that nothing in them can contain.
+    Each message is one line of JSON, enclosed by markers that the messages cannot contain.
     """
     words = " ".join(map(text_of, messages))
     wording = _CHINESE if is_chinese(words if words.strip() else summary or "") else _ENGLISH
@@ -98,10 +98,10 @@ def summary_request(
 
 def read_summary(answer: ModelAnswer, *, output_tokens_max: int) -> str:
     """
-    Return the summary that a model answered with.
+    Return the summary in a model's answer.
 
     Raises:
-        ModelError: It refused, said nothing, or was cut off: half a summary loses facts.
+        ModelError: The model refused, its answer is empty, or it was cut off, which loses facts.
     """
     text = answer.text.strip()
     if answer.stopped == "refusal" or not text:
@@ -117,7 +117,7 @@ def read_summary(answer: ModelAnswer, *, output_tokens_max: int) -> str:
 
 
 def _marked(text: str) -> str:
-    # Made of the text itself, so that no text can hold its own marker.
+    # A digest of the text is its marker: no text can contain its own digest.
     marker = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
     return f"<{marker}>\n{text}\n</{marker}>"
 
@@ -138,7 +138,7 @@ def _line(message: AnyMessage) -> str:
 
 
 def _unread(block: Block) -> str | None:
-    """Return the type of a block that has no words, such as a picture."""
+    """Return the type of a block without text, such as an image; else ``None``."""
     if isinstance(block, str) or block.get("type") in {"text", "tool_use", "tool_call"}:
         return None
     return str(block.get("type") or "unknown")

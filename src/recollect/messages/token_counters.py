@@ -1,4 +1,4 @@
-"""Count the tokens of messages, by an estimate or a given counter."""
+"""Count the tokens of messages, by an estimate or a caller's counter."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from recollect.records import JsonObject
 
 TOKENS_PER_IMAGE: Final = 85
 EXTRA_TOKENS_PER_MESSAGE: Final = 3.0
-# How far the tokens that a provider reported may raise the estimate.
+# The most that a provider's reported tokens can raise an estimate, as in langchain-core.
 _SCALE_MAX: Final = 1.25
 _IMAGES: Final = frozenset({"image", "image_url"})
 _ROLES: Final = {"ai": "assistant", "human": "user", "tool": "tool", "function": "function"}
 
-# What blocks of providers that repeat a call call its id.
+# The names of a call's id in content blocks that repeat the call.
 _CALL_IDS: Final = ("id", "call_id", "tool_use_id")
 
 _WIDE: Final = re.compile(
@@ -42,10 +42,10 @@ ListCounter: TypeAlias = Callable[[list[AnyMessage]], int]
 
 @runtime_checkable
 class CountingModel(Protocol):
-    """A model that counts what messages cost it, as LangChain's do."""
+    """A model with a token counter of its own, like LangChain's."""
 
     def get_num_tokens_from_messages(self, messages: list[AnyMessage]) -> int:
-        """Return a count of at least 0."""
+        """Return the number of tokens of *messages*."""
         ...
 
 
@@ -53,19 +53,19 @@ MessageCounter: TypeAlias = ListCounter | Callable[[AnyMessage], int] | TokenCou
 """
 A token counter: a function of a list of messages, of one message, of a text, or a model.
 
-A function of one message says so by the annotation of its parameter (``BaseMessage``,
-``AnyMessage``), a function of a text by ``str``; any other is given lists.
+A function of one message is recognised by its parameter's annotation (``BaseMessage``,
+``AnyMessage``), a function of a text by ``str``; any other function gets lists.
 """
 
 
 def list_counter(counter: MessageCounter | str) -> ListCounter:
     """
-    Return *counter*, whatever it counts, as a function of a list of messages.
+    Return *counter* as a function of a list of messages.
 
     ``"approximate"`` is `count_tokens_approximately`.
 
     Raises:
-        UsageError: It is another word, or nothing that counts.
+        UsageError: It is another text, or not a counter.
     """
     if isinstance(counter, str):
         if counter == "approximate":
@@ -92,10 +92,10 @@ def list_counter(counter: MessageCounter | str) -> ListCounter:
 
 
 def _counted(counter: Callable[..., object]) -> str:
-    """Return the name of what the first parameter of *counter* is annotated with."""
+    """Return the name of the annotation of the first parameter of *counter*."""
     try:
         parameters = inspect.signature(counter).parameters.values()
-    except ValueError:  # one written in C may not say
+    except ValueError:  # a function written in C may have no signature
         return ""
     annotation = next((each.annotation for each in parameters), None)
     name = annotation.__name__ if isinstance(annotation, type) else str(annotation)
@@ -104,7 +104,7 @@ def _counted(counter: Callable[..., object]) -> str:
 
 def rough_tokens(text: str) -> int:
     """
-    Return about how many tokens *text* costs: one a Chinese character, one for four others.
+    Return the estimated tokens of *text*: one per CJK character, one per four others.
 
     >>> rough_tokens("今天 is a good day")
     6
@@ -123,8 +123,8 @@ def estimated(
     """
     Return the estimated tokens of *messages*, by a counter of texts.
 
-    A message costs its text, its tool calls and other blocks as JSON (images a fixed price), its
-    name, and *extra_tokens_per_message* for the provider's framing.
+    Counted are a message's text, its tool calls and other blocks as JSON (an image counts
+    *tokens_per_image*), its name, and *extra_tokens_per_message* for the provider's framing.
     """
     total = 0
     for message in coerced_all(messages):
@@ -139,7 +139,7 @@ def estimated(
 
 
 def _unnamed(message: AnyMessage) -> Iterable[JsonObject]:
-    """Yield the tool calls of *message* that none of its blocks names."""
+    """Yield the tool calls of *message* that no content block repeats."""
     blocks = () if isinstance(message.content, str) else message.content
     named = {
         block.get(name) for block in blocks if not isinstance(block, str) for name in _CALL_IDS
@@ -162,20 +162,20 @@ def count_tokens_approximately(
     tools: Sequence[object] | None = None,
 ) -> int:
     """
-    Return about how many tokens *messages* cost: one for *chars_per_token* characters.
+    Return the approximate tokens of *messages*: one per *chars_per_token* characters.
 
-    Counted are the content, the tool calls of AI messages with plain text, the id of the call
-    that a tool message answers, the role and the name; each message is rounded up. The estimate
-    is meant for English: of Chinese, one character is about one token (``chars_per_token=1``, or
-    `estimated` with a counter that knows).
+    Counted are the content, the tool calls of AI messages with plain text, the id of the call that
+    a tool message answers, the role and the name; each message is rounded up. The estimate suits
+    English: in Chinese a character is about one token (use ``chars_per_token=1``, or `estimated`
+    with a better counter).
 
     Args:
-        use_usage_metadata_scaling: Scale by the tokens that the last AI message reports, up to a
-            quarter more, if all AI messages name one provider.
+        use_usage_metadata_scaling: Scale by the tokens that the last AI message reports, by up to a
+            quarter, if all AI messages are of one provider.
         tools: Tools that are sent along: schemas, LangChain's tools, or ours.
 
     Raises:
-        UsageError: One of *messages* is an order to remove, or one of *tools* is no tool.
+        UsageError: One of *messages* is a `RemoveMessage`, or one of *tools* is not a tool.
     """
     given = coerced_all(messages)
     costs = [_characters(each, count_name=count_name) / chars_per_token for each in given]
@@ -183,7 +183,7 @@ def count_tokens_approximately(
     sums = []
     for message, cost in zip(given, costs, strict=True):
         images = 0 if isinstance(message.content, str) else sum(map(_is_image, message.content))
-        # One by one: in another order, the sum of floats can be another.
+        # Add in langchain-core's order: float sums depend on the order.
         total += images * tokens_per_image
         total += math.ceil(cost)
         total += extra_tokens_per_message
@@ -216,7 +216,7 @@ def _characters(message: AnyMessage, *, count_name: bool) -> int:
     content = message.content
     is_plain = isinstance(content, str)
     count = len(content) if is_plain else sum(map(_block_characters, content))
-    # Blocks name the calls already.
+    # Content blocks repeat the calls, so count these only for plain text.
     if is_plain and (calls := tool_calls_of(message)):
         count += len(repr(calls))
     count += len(tool_call_id_of(message) or "") + len(_role(message))
@@ -243,7 +243,7 @@ def _is_image(block: Block) -> bool:
 
 
 def _role(message: AnyMessage) -> str:
-    """Return the role of *message* in OpenAI's interface, by which it is counted."""
+    """Return the role of *message* in OpenAI's format, whose length is counted."""
     kind = kind_of(message)
     role = _ROLES.get(kind)
     if kind == "system":
@@ -263,7 +263,7 @@ def _tool_characters(tool: object) -> int:
         parameters: object = tool.parameters
     elif (schema := getattr(tool, "tool_call_schema", None)) is not None:
         whole = schema if isinstance(schema, Mapping) else schema.model_json_schema()
-        # Both stand beside it once more.
+        # Name and description are counted below.
         parameters = {
             name: each for name, each in whole.items() if name not in {"title", "description"}
         }

@@ -1,4 +1,4 @@
-"""A conversation as one text, a line for each message, as prompts that know no messages take it."""
+"""A conversation as one text with a line per message, for prompts without message lists."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def buffer_string(
     message_separator: str = "\n",
 ) -> str:
     r"""
-    Return *messages* as ``prefix: words``, one after the other.
+    Return *messages* as lines ``prefix: text``.
 
-    The words are its text blocks; what is no text is left out. An AI message's tool calls follow
-    its words without a space, as Python writes them. A `ChatMessage` has its role for a prefix.
+    Blocks other than text are left out. The tool calls of an AI message follow its text without a
+    space, as Python's repr, like LangChain's. A `ChatMessage` has its role as prefix.
 
     >>> buffer_string([("human", "Hi, I am Ada."), ("ai", "Hello Ada!")])
     'Human: Hi, I am Ada.\nAI: Hello Ada!'
 
     Raises:
-        UsageError: One of them is an order to remove, or of no known type.
+        UsageError: A message is a `RemoveMessage`, or of an unknown type.
     """
     prefixes = {
         "human": human_prefix,
@@ -61,6 +61,6 @@ def _calls(message: AnyMessage) -> str:
         return ""
     if calls := tool_calls_of(message):
         return str(calls)
-    # The older form, with one call for a message.
+    # OpenAI's older format, with one function call per message.
     call = mapping_of(message, "additional_kwargs").get("function_call")
     return str(call) if call else ""

@@ -1,4 +1,4 @@
-"""As much of a conversation as a model's window admits, from its beginning or from its end."""
+"""Trim a conversation to a model's context window, from its start or its end."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def trim_messages(  # noqa: PLR0913 - langchain-core's parameters, and two more
     """
     Return the last, or the first, of *messages* within *max_tokens*.
 
-    The number that fits is found by bisection, so that the counter is called about log2(n) times.
-    By default it behaves exactly like langchain-core's function of this name; the last two options
-    improve on it.
+    The number that fits is found by binary search, with about log2(n) calls of the counter. By
+    default the function behaves exactly like langchain-core's of this name; the last two options
+    are additions.
 
     Args:
         token_counter: ``"approximate"``, ``len`` (each message is one), or a `MessageCounter`.
@@ -47,8 +47,8 @@ def trim_messages(  # noqa: PLR0913 - langchain-core's parameters, and two more
         include_system: Keep a system message at the beginning; only with ``"last"``.
         text_splitter: A function from a text to its pieces, or an object with ``split_text``;
             by default lines.
-        whole_pairs: Keep no tool result without its call, and no call without its results:
-            providers refuse them. Without it the first message kept can be such a result.
+        whole_pairs: Drop tool results without their call, and calls without their results, which
+            providers refuse. Without this option the first kept message can be such a result.
         in_order: Pass messages to the counter in order. Otherwise, with ``"last"``, it gets them in
             reverse, which some providers' counters reject.
 
@@ -94,7 +94,7 @@ def _ending_on(wanted: Types | None, messages: list[AnyMessage]) -> list[AnyMess
 def _whole(
     kept: list[AnyMessage], given: list[AnyMessage], start_on: Types | None, end_on: Types | None
 ) -> list[AnyMessage]:
-    """Return *kept* without halves of pairs, beginning and ending as wanted."""
+    """Return *kept* without incomplete pairs, still starting and ending with the wanted types."""
     before: list[AnyMessage] | None = None
     while kept != before:
         before = kept
@@ -119,7 +119,7 @@ def _lines(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Trimming:
-    """Finds the messages that fit, from either end."""
+    """The options of a trim, and the search for the messages that fit."""
 
     count: ListCounter
     split: Splitter
@@ -128,7 +128,7 @@ class _Trimming:
     in_order: bool
 
     def fitting(self, messages: list[AnyMessage], max_tokens: int) -> list[AnyMessage]:
-        """Return as many *messages*, from the first, as cost at most *max_tokens*."""
+        """Return as many *messages*, from the first, as fit into *max_tokens*."""
         if not messages or self._cost(messages) <= max_tokens:
             return messages
         whole = _most(len(messages), lambda n: self._cost(messages[:n]) <= max_tokens)
@@ -145,7 +145,7 @@ class _Trimming:
     def _part(
         self, message: AnyMessage, kept: list[AnyMessage], max_tokens: int
     ) -> AnyMessage | None:
-        """Return the part of *message*, next to those *kept*, that fits; ``None`` if none does."""
+        """Return the part of *message* that fits beside *kept*; ``None`` if none does."""
         content = message.content
         if isinstance(content, str):
             return self._part_of_text(message, content, kept, max_tokens)
@@ -175,7 +175,7 @@ class _Trimming:
         return changed(message, content="".join(self._turned(pieces[:count])))
 
     def _shown(self, taken: list[ItemT]) -> list[ItemT]:
-        """Return pieces as the counter is shown them: by default in the order they are taken."""
+        """Return pieces in the order in which the counter gets them."""
         return self._turned(taken) if self.in_order else taken
 
     def _turned(self, items: list[ItemT]) -> list[ItemT]:
@@ -183,7 +183,7 @@ class _Trimming:
 
 
 def _most(count: int, fits: Callable[[int], bool]) -> int:
-    """Return the greatest number up to *count* that *fits*, found by halving; 0 always does."""
+    """Return the greatest number up to *count* that *fits*, by binary search; 0 always fits."""
     least, most = 0, count
     while least < most:
         middle = (least + most + 1) // 2

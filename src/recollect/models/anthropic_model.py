@@ -1,4 +1,4 @@
-"""Models of Anthropic, through its own client."""
+"""Anthropic's models, through its own client."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class AnthropicModel(ProviderModel):
     async def _ask(self, body: Mapping[str, object]) -> Any:
         return await self._client.messages.create(**body)
 
-    def _spoken(self, request: ModelRequest) -> dict[str, Json]:
+    def _base_fields(self, request: ModelRequest) -> dict[str, Json]:
         system = system_in_wire(request)
         return {
             "model": self._model,
@@ -51,7 +51,7 @@ class AnthropicModel(ProviderModel):
 
     def _schema(self, request: ModelRequest) -> dict[str, Json]:
         schema, _ = self._answer_schema(request)
-        # In the body, so that older clients send it too.
+        # Older clients have no parameter for this field, but send any extra body.
         form: JsonObject = {"format": {"type": "json_schema", "schema": schema}}
         return {"extra_body": {"output_config": form}}
 

@@ -1,4 +1,4 @@
-"""Requests in the form of Anthropic's messages, and their answers read back; pure."""
+"""Build requests in Anthropic's message format, and parse its answers; pure functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from recollect.records import Json, JsonObject
 
 
 def messages_in_wire(request: ModelRequest) -> list[dict[str, Json]]:
-    """Return the turns of *request* as messages; the answers to all calls are in the next one."""
+    """Return the turns of *request* as messages, consecutive ones of one side merged."""
+    # The API wants alternating roles, and the results of all calls in the very next message.
     said = [
         (turn.role == "assistant", _blocks_of(turn)) for turn in acceptable_turns(request.turns)
     ]
@@ -35,7 +36,7 @@ def messages_in_wire(request: ModelRequest) -> list[dict[str, Json]]:
 def _blocks_of(turn: Turn) -> list[dict[str, Json]]:
     if turn.role == "tool":
         return [{"type": "tool_result", "tool_use_id": turn.answers, "content": turn.text}]
-    # An empty text is refused.
+    # The API refuses empty text blocks.
     blocks: list[dict[str, Json]] = []
     if turn.text.strip():
         blocks.append({"type": "text", "text": turn.text})
@@ -47,7 +48,7 @@ def _blocks_of(turn: Turn) -> list[dict[str, Json]]:
 
 
 def system_in_wire(request: ModelRequest) -> list[dict[str, Json]]:
-    """Return the system text, marked for the provider's cache, which covers the tools too."""
+    """Return the system text, marked for the prompt cache, which covers the tools too."""
     if not request.system:
         return []
     mark = {"type": "ephemeral"}
@@ -55,13 +56,13 @@ def system_in_wire(request: ModelRequest) -> list[dict[str, Json]]:
 
 
 def tool_in_wire(tool: Tool) -> dict[str, Json]:
-    """Return *tool* as the provider describes one."""
+    """Return *tool* in the provider's format."""
     schema = json.loads(json.dumps(tool.parameters))
     return {"name": tool.name, "description": tool.description, "input_schema": schema}
 
 
 def read_message(message: JsonObject, request: ModelRequest) -> ModelAnswer | None:
-    """Return the answer in a message, ``None`` without one; thoughts are left out."""
+    """Return the answer in a message, without the model's thoughts; ``None`` if it has none."""
     if not isinstance(message.get("content"), list):
         return None
     blocks = mappings_in(message["content"])
@@ -89,7 +90,7 @@ def _usage(counted: JsonObject) -> Usage:
 
 
 def read_event(event: JsonObject) -> tuple[str, bool]:
-    """Return the text of a streamed event, and True if the answer ends with it."""
+    """Return the text of a streamed event, and whether the answer ends with it."""
     text = mapping_in(event.get("delta")).get("text") or ""
     is_piece = event.get("type") == "content_block_delta"
     return str(text) if is_piece else "", event.get("type") == "message_stop"

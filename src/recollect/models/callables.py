@@ -1,4 +1,4 @@
-"""Any async function as a model."""
+"""`CallableModel`: an async function as a model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recollect.errors import ModelError, UsageError
 from recollect.models.structured_output import calls_before, read_calls
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
 from recollect.providers.object_names import identity_of
-from recollect.providers.provider_errors import asking
+from recollect.providers.provider_errors import provider_call
 from recollect.records import JsonObject
 
 Answered: TypeAlias = "ModelAnswer | str | JsonObject"
@@ -27,14 +27,14 @@ class CallableModel:
     """
     An async callable from a `ModelRequest` to a `ModelAnswer`, a text, or a dict.
 
-    A text that has the form of calls, ``{"calls": [{"tool": …, "arguments": {…}}]}``, is
-    read as calls where the request has tools, else it is the answer's text. A dict has any
-    of the keys ``text``, ``calls`` (dicts of ``name``, ``arguments`` as an object or as JSON
-    text, and ``id``), ``stopped`` and ``usage``, which mean what they mean in `ModelAnswer`.
+    If the request has tools, a text in the form of calls, ``{"calls": [{"tool": …, "arguments":
+    {…}}]}``, is parsed as calls; any other text is the answer's text. A dict can have the keys of
+    `ModelAnswer`: ``text``, ``calls`` (dicts of ``name``, ``arguments`` as an object or JSON text,
+    and ``id``), ``stopped`` and ``usage``.
 
-    What it raises becomes a `ModelError`: by ``status_code`` and ``response.headers`` if its
-    error has them, as the errors of HTTP clients do. Its identity is its ``identity``
-    attribute if it has one, else its module and name.
+    Errors of the callable are raised as `ModelError`, classified by the ``status_code`` and
+    ``response.headers`` that HTTP clients' errors have. Its identity is its ``identity`` attribute
+    if it has one, else its module and name.
     """
 
     def __init__(
@@ -55,25 +55,25 @@ class CallableModel:
 
     @property
     def identity(self) -> str:
-        """Name the callable."""
+        """The callable's name."""
         return self._identity
 
     async def answer(self, request: ModelRequest) -> ModelAnswer:
-        """Return its whole answer within the deadline."""
-        async with asking(self._identity, timeout_s=self._timeout_s, secrets=self._secrets):
+        """Return the whole answer within the timeout."""
+        async with provider_call(self._identity, timeout_s=self._timeout_s, secrets=self._secrets):
             waited = self._ask(request)
             if not isawaitable(waited):
-                msg = f"{self._identity} is no async function: write `async def`, and await in it"
+                msg = f"{self._identity} is not async: define it with `async def`"
                 raise UsageError(msg)
             answered = await waited
         try:
             return read_answered(answered, request)
         except (TypeError, ValueError) as error:
-            msg = f"{self._identity} answered with what is no answer: {error}"
+            msg = f"{self._identity} returned an invalid answer: {error}"
             raise ModelError(msg) from error
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        """Yield the text of its answer in one piece."""
+        """Yield the text of the answer in one piece."""
         yield (await self.answer(request)).text
 
 
@@ -82,8 +82,8 @@ def read_answered(answered: object, request: ModelRequest) -> ModelAnswer:
     Convert a callable's result to a `ModelAnswer`.
 
     Raises:
-        TypeError: The result is of none of the three kinds, or a part has the wrong type.
-        ValueError: A dict has an unknown key or a disallowed value.
+        TypeError: The result is not a `ModelAnswer`, text or dict, or a part has a wrong type.
+        ValueError: A dict has an unknown key or an invalid value.
     """
     if isinstance(answered, ModelAnswer):
         return answered

@@ -1,4 +1,4 @@
-"""Finds the parts of a JSON text without reading what is in them, as far as it goes."""
+"""Find the parts of a JSON text, even one that breaks off, without parsing their content."""
 
 import json
 import re
@@ -50,9 +50,9 @@ def end_of(text: str, start: int) -> int:
 
 def members_of(text: str, start: int) -> Iterator[tuple[str, int, int]]:
     """
-    Yield name, begin and end of each member of the object at *start*, in order.
+    Yield name, start and end of each member of the object at *start*, in order.
 
-    Of a member whose value does not end, the end is that of the text; it is the last.
+    A member whose value does not end is the last, and ends with the text.
     """
     at = _after_space(text, start + 1)
     while text[at : at + 1] == '"':
@@ -78,9 +78,9 @@ def members_of(text: str, start: int) -> Iterator[tuple[str, int, int]]:
 
 def elements_of(text: str, start: int) -> Iterator[tuple[int, int]]:
     """
-    Yield begin and end of each element of the list at *start*, in order.
+    Yield start and end of each element of the list at *start*, in order.
 
-    Of a list that does not end, or stops being one, the rest of the text is the last element.
+    If the list does not end, or is malformed, the rest of the text is the last element.
     """
     at = _after_space(text, start + 1)
     while text[at : at + 1] != "]":
@@ -99,7 +99,7 @@ def elements_of(text: str, start: int) -> Iterator[tuple[int, int]]:
 
 
 def string_in(raw: str) -> str | None:
-    """Return the string that the JSON text *raw* writes; ``None`` if it writes none."""
+    """Return the string that *raw* encodes as JSON; ``None`` if it does not start with one."""
     if not raw.startswith('"'):
         return None
     try:
@@ -109,7 +109,7 @@ def string_in(raw: str) -> str | None:
 
 
 def _string(text: str, start: int) -> tuple[str, int]:
-    """Return the string at *start* and its end; line ends within are let pass."""
+    """Return the string at *start* and its end; raw line breaks within are accepted."""
     try:
         found, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError:

@@ -1,4 +1,4 @@
-"""Requests become LangChain's messages, and its messages become answers: pure."""
+"""Convert requests to LangChain's messages, and its messages to answers; pure functions."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def messages_of(request: ModelRequest, *, marks_stable_part: bool = False) -> li
     Return *request* as messages that every provider accepts; see `acceptable_turns`.
 
     Args:
-        marks_stable_part: Marks the system text for the cache of Anthropic's service, which
-            covers the tools too.
+        marks_stable_part: Mark the system text for Anthropic's prompt cache, which covers the
+            tools too.
     """
     from langchain_core.messages import SystemMessage
 
@@ -54,7 +54,7 @@ def read_message(message: AIMessage, request: ModelRequest) -> ModelAnswer:
     """
     Convert *message* to the answer to *request*.
 
-    Calls are in the client's order: parsed ones, then unparsable ones as written. Each has a unique
+    Calls are in the client's order: parsed ones, then unparsable ones as text. Each has a unique
     id.
     """
     refused = _refusal_in(message)
@@ -71,7 +71,7 @@ def read_message(message: AIMessage, request: ModelRequest) -> ModelAnswer:
 
 
 def text_of(content: object) -> str:
-    """Return the text in a message's content, be it a string or blocks; thoughts are none."""
+    """Return the text in a message's content, a string or blocks, without thoughts."""
     if isinstance(content, str):
         return content
     if not isinstance(content, Sequence):
@@ -86,9 +86,9 @@ def text_of(content: object) -> str:
 
 
 def _refusal_in(message: AIMessage) -> str:
-    told = message.additional_kwargs.get("refusal")
-    if isinstance(told, str) and told:
-        return told
+    refusal = message.additional_kwargs.get("refusal")
+    if isinstance(refusal, str) and refusal:
+        return refusal
     blocks = message.content if isinstance(message.content, list) else []
     return "".join(
         str(block.get("refusal") or "")

@@ -1,4 +1,4 @@
-"""LangChain's chat models in the shape of ours."""
+"""`LangChainModel`: a LangChain chat model as a model."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from recollect.models.openai_wire import function_of
 from recollect.models.provider_client import TIMEOUT_S, TOOL_MODES, ToolMode
 from recollect.models.structured_output import calls_schema, in_words, with_calls
 from recollect.ports import ModelAnswer, ModelRequest, Usage
-from recollect.providers.provider_errors import asking, pieces_within
+from recollect.providers.provider_errors import pieces_within, provider_call
 from recollect.providers.redaction import secrets_of
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage
 
-# What providers' classes call the most tokens that an answer may have.
+# The names of the limit of output tokens in providers' classes.
 _LIMIT_FIELDS: Final = ("max_tokens", "max_output_tokens", "num_predict", "max_completion_tokens")
 
 
@@ -26,8 +26,8 @@ class LangChainModel:
     """
     A LangChain chat model, or a runnable around one.
 
-    With ``tools="auto"`` it gets tools as tools where its class can bind them, else as the
-    schema of its answer where it has structured output, else in words.
+    With ``tools="auto"`` the model gets tools natively if its class can bind them, else as the
+    schema of its answer if it has structured output, else in the prompt.
     """
 
     def __init__(
@@ -43,9 +43,9 @@ class LangChainModel:
         Wrap *model*.
 
         Args:
-            identity: Defaults to provider and model, read from its class and attributes.
+            identity: Defaults to provider and model, read from the class and attributes.
             timeout_s: The timeout of a whole answer; the client may have a shorter one.
-            secrets: Keys to hide in error messages, in addition to those that *model* marks as
+            secrets: Keys to redact in error messages, in addition to those that *model* marks as
                 secret.
 
         Raises:
@@ -66,13 +66,15 @@ class LangChainModel:
 
     @property
     def identity(self) -> str:
-        """Name it as ``provider/model``."""
+        """The model as ``provider/model``."""
         return self._identity
 
     async def answer(self, request: ModelRequest) -> ModelAnswer:
-        """Return its whole answer within the deadline."""
+        """Return the whole answer within the timeout."""
         try:
-            async with asking(self._identity, timeout_s=self._timeout_s, secrets=self._secrets):
+            async with provider_call(
+                self._identity, timeout_s=self._timeout_s, secrets=self._secrets
+            ):
                 message = await self._ask(request)
         except ModelError as failure:
             answer = cut_short(failure.__cause__)
@@ -85,7 +87,7 @@ class LangChainModel:
         return answer
 
     def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        """Yield the text of its answer piece by piece; no tool is offered."""
+        """Yield the text of the answer piece by piece; no tools are offered."""
         return pieces_within(
             self._pieces(request),
             self._identity,
@@ -153,12 +155,12 @@ def _message(answer: object) -> AIMessage:
 
     if isinstance(answer, AIMessage):
         return answer
-    msg = f"it answered with a {type(answer).__name__}, not with a message of its own"
+    msg = f"the model returned a {type(answer).__name__}, not an AIMessage"
     raise ModelError(msg)
 
 
 def cut_short(error: object) -> ModelAnswer | None:
-    """Return the answer within an error with which OpenAI's client reports an early stop."""
+    """Return the answer in an error by which OpenAI's client reports an early stop."""
     kind = type(error).__name__
     if kind == "ContentFilterFinishReasonError":
         return ModelAnswer(stopped="refusal")
@@ -178,7 +180,7 @@ def cut_short(error: object) -> ModelAnswer | None:
 
 def identity_of(model: object) -> str:
     """
-    Return ``provider/model`` of a LangChain object, as far as its class and attributes tell.
+    Return ``provider/model`` of a LangChain object, from its class and attributes.
 
     ``ChatOpenAI`` of the package ``langchain_openai`` with ``model_name="m"`` is ``openai/m``.
     """

@@ -1,4 +1,4 @@
-"""Finds the model that a choice names."""
+"""`open_model`: open a model by name, or adapt an object as one."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, TypeAlias, overload
 
-from recollect.errors import (
-    UsageError,
-)
+from recollect.errors import UsageError
 from recollect.models.callables import Ask, CallableModel
 from recollect.models.langchain_model import LangChainModel, is_langchain
 from recollect.models.named_model import NamedModel
@@ -22,11 +20,11 @@ ModelChoice: TypeAlias = "str | Model | Ask | object | None"
 """The argument of `open_model`; an ``object`` is a LangChain chat model."""
 
 RULES: Final = "rules"
-"""The name of the model of rules."""
+"""The name of the built-in model of fixed rules."""
 
 
 @overload
-def open_model(  # type: ignore[overload-overlap]  # None alone gives None
+def open_model(  # type: ignore[overload-overlap]  # `object` includes None; the first one wins
     choice: None,
     *,
     base_url: None = None,
@@ -58,30 +56,30 @@ def open_model(
     env_file: str | Path | None = None,
 ) -> Model | None:
     """
-    Return the model that *choice* names; nothing is asked of it yet.
+    Return the model that *choice* names; no request is sent yet.
 
     Args:
         choice: ``"provider/model"`` or ``"provider:model"``; ``"module:attribute"`` for an object
-            of your own; ``"rules"`` for one of fixed rules, which needs no provider and understands
-            a few plain sentences, to try things out; a LangChain chat model; an async callable,
-            see `CallableModel`; a `Model`, which keeps time and fails as it likes; ``None`` for
-            none. ``openai``, ``anthropic`` and ``ollama`` are asked through their own clients, the
-            other providers through LangChain's classes.
-        base_url: Where a string's model is served: ``"openai/<name>"`` with it is any server
-            that speaks OpenAI's protocol (vLLM, llama.cpp, a gateway). Such a model gets tools as
-            a JSON Schema if *tools* is ``"auto"``: local servers keep to one reliably. No key of
-            the environment is sent there. By default the provider's variable in the environment,
-            e.g. ``OPENAI_BASE_URL``, to which its key goes too.
-        api_key: For a string; by default the provider's variable in the environment.
-        tools: How it is given tools: ``"native"``, as a ``"json_schema"`` of its answer, in the
-            ``"prompt"``, or ``"auto"``: as it can.
-        timeout_s: For a whole answer, with its client's retries.
-        settings: For a string: more fields of each request, e.g. ``temperature``, and
+            of your own; ``"rules"`` for a model of fixed rules, which needs no provider and
+            understands a few plain sentences, to try things out; a LangChain chat model; an async
+            callable, see `CallableModel`; a `Model`, whose timeouts and errors are its own;
+            ``None`` for no model. ``openai``, ``anthropic`` and ``ollama`` are called through
+            their own clients, other providers through LangChain's classes.
+        base_url: The address of a named model: ``"openai/<name>"`` with it is any server that
+            speaks OpenAI's protocol (vLLM, llama.cpp, a gateway). Such a model gets tools as a JSON
+            Schema if *tools* is ``"auto"``, as local servers follow a schema reliably. No key from
+            the environment is sent there. Defaults to the provider's variable in the environment,
+            e.g. ``OPENAI_BASE_URL``, to which the environment's key is sent.
+        api_key: The key of a named model; by default from the provider's variable.
+        tools: How the model gets tools: ``"native"``, as a ``"json_schema"`` of its answer, in the
+            ``"prompt"``, or ``"auto"``: the best way that it supports.
+        timeout_s: The timeout of a whole answer, including the client's retries.
+        settings: Of a named model: more fields of each request, e.g. ``temperature``, and
             ``max_retries`` of the client; for other providers, arguments of LangChain's class.
-        env_file: For a string: a file of variables to read first, see `load_environment`.
+        env_file: Of a named model: a file of variables to load first, see `load_environment`.
 
     Raises:
-        UsageError: It is none of these, or names no provider and no module.
+        UsageError: *choice* is none of these, or names no known provider or module.
         MissingExtraError: The provider's package, or LangChain, is not installed.
         ModelDeniedError: The provider needs a key, and there is none.
         ModelError: The provider's class refuses the settings.
@@ -99,7 +97,7 @@ def open_model(
         asked = NamedModel(choice, base_url=base_url, api_key=api_key, settings=settings)
         return asked.opened(tools, timeout_s)
     if base_url is not None or api_key is not None or settings is not None:
-        msg = "base_url, api_key and settings go with 'provider/model': an object has its own"
+        msg = "base_url, api_key and settings need 'provider/model': an object has its own"
         raise UsageError(msg)
     if isinstance(choice, str):
         choice = named_object(choice.strip())
@@ -107,9 +105,9 @@ def open_model(
 
 
 def _adapted(choice: object, tools: ToolMode, timeout_s: float) -> Model:
-    """Return a foreign object as a `Model`."""
+    """Return *choice*, an object, as a `Model`."""
     if isinstance(choice, type):
-        msg = f"{choice.__name__} is a class: pass an object made from it"
+        msg = f"{choice.__name__} is a class: pass an instance of it"
         raise UsageError(msg)
     if not isinstance(choice, Model) and is_langchain(choice):
         return LangChainModel(choice, tools=tools, timeout_s=timeout_s)

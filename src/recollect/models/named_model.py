@@ -1,4 +1,4 @@
-"""Models that are named ``provider/model``: of the provider's own client, or of LangChain's."""
+"""Open models named ``provider/model``, through the provider's client or LangChain's class."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from recollect.models.langchain_model import LangChainModel
 from recollect.models.provider_client import ProviderModel, ToolMode
 from recollect.ports import Model
 from recollect.providers.endpoints import endpoint_of
-from recollect.providers.provider_errors import REASON_CHARACTERS_MAX, told
-from recollect.providers.redaction import hidden
+from recollect.providers.provider_errors import REASON_CHARACTERS_MAX, translated_errors
+from recollect.providers.redaction import redacted
 
-# What people write, and what LangChain calls it.
+# Common names of providers, and LangChain's names for them.
 _ALIASES: Final = {
     "azure": "azure_openai",
     "gemini": "google_genai",
@@ -28,26 +28,26 @@ _ALIASES: Final = {
     "mistral": "mistralai",
     "vertex_ai": "google_vertexai",
 }
-# Those that are asked through their own clients; all others through LangChain's classes.
+# Providers called through their own clients; all others through LangChain's classes.
 NATIVE: Final = frozenset({"anthropic", "ollama", "openai"})
 LANGCHAIN_EXTRA: Final = "langchain"
-# Its class takes no number of retries.
+# Providers whose LangChain class has no `max_retries`.
 _WITHOUT_RETRIES: Final = frozenset({"huggingface"})
-# Its client is shared by all event loops of a process, with connections that belong to one
-# loop: a connection that ends with its answer is never met by another loop.
+# Providers whose client is shared by all event loops of a process, though a connection belongs to
+# one loop: close each connection after its answer, so that no other loop reuses it.
 _SHARED_CLIENTS: Final = frozenset({"azure_openai"})
 _KEY_MISSING: Final = re.compile(r"api[_ ]key|credential|authenticat", re.IGNORECASE)
 
 
 def parsed_choice(choice: str) -> tuple[str, str]:
     """
-    Return provider and model of *choice*; the first ``:`` or ``/`` parts them.
+    Return the provider and model in *choice*, separated by the first ``:`` or ``/``.
 
     >>> parsed_choice("openai/gpt-4.1"), parsed_choice("openrouter:org/model:free")
     (('openai', 'gpt-4.1'), ('openrouter', 'org/model:free'))
 
     Raises:
-        UsageError: It names no provider, or no model.
+        UsageError: *choice* names no provider, or no model.
     """
     found = re.fullmatch(r"([A-Za-z][\w.-]*)[:/](\S.*)", choice.strip())
     if found is None:
@@ -62,7 +62,7 @@ def parsed_choice(choice: str) -> tuple[str, str]:
 
 
 class NamedModel:
-    """A model that a string names, and where it is."""
+    """A model named by a string, with its address, key and settings."""
 
     def __init__(
         self,
@@ -79,11 +79,11 @@ class NamedModel:
 
     @property
     def identity(self) -> str:
-        """Name it as ``provider/model``."""
+        """The model as ``provider/model``."""
         return f"{self.provider}/{self.model}"
 
     def opened(self, tools: ToolMode, timeout_s: float) -> Model:
-        """Return the model: of the provider's own client, or of LangChain's class."""
+        """Open the model, through the provider's own client or LangChain's class."""
         if self.provider in NATIVE:
             return self._native(tools, timeout_s)
         secrets = self._secrets()
@@ -99,7 +99,7 @@ class NamedModel:
             from recollect.models.anthropic_model import AnthropicModel as kind  # noqa: N813
         else:
             from recollect.models.openai_model import OpenAIModel as kind  # noqa: N813
-        with told(self._refused, endpoint.secrets):
+        with translated_errors(self._refused, endpoint.secrets):
             return kind(
                 self.model,
                 endpoint,
@@ -110,12 +110,12 @@ class NamedModel:
             )
 
     def _of_langchain(self) -> object:
-        """Return LangChain's object; its errors become ours."""
+        """Open LangChain's chat model; its errors are raised as ours."""
         try:
             from langchain.chat_models import init_chat_model
         except ModuleNotFoundError as error:
             raise MissingExtraError(LANGCHAIN_EXTRA, error.name or "langchain") from error
-        with told(self._refused, self._secrets()):
+        with translated_errors(self._refused, self._secrets()):
             return init_chat_model(self.model, model_provider=self.provider, **self._arguments())
 
     def _arguments(self) -> dict[str, Any]:
@@ -143,11 +143,11 @@ class NamedModel:
     def _refused(self, error: Exception) -> RecollectError:
         if isinstance(error, ImportError):
             return self._uninstalled(error)
-        reason = hidden(str(error), self._secrets())[:REASON_CHARACTERS_MAX]
+        reason = redacted(str(error), self._secrets())[:REASON_CHARACTERS_MAX]
         if "Unsupported provider" in reason:
             return UsageError(
-                f"{self.provider!r} is no provider that LangChain knows; a server that speaks "
-                f"OpenAI's protocol is 'openai/{self.model}' with its base URL"
+                f"{self.provider!r} is no provider that LangChain knows; for a server that speaks "
+                f"OpenAI's protocol use 'openai/{self.model}' with its base URL"
             )
         if _KEY_MISSING.search(reason) and self._api_key is None:
             return ModelDeniedError(

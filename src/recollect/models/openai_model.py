@@ -1,4 +1,4 @@
-"""Models of OpenAI, and of any server that speaks its protocol, through OpenAI's own client."""
+"""Models of OpenAI and of any OpenAI-compatible server, through OpenAI's own client."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class OpenAIModel(ProviderModel):
     """
     A model of OpenAI's service, or ``ollama``, or any OpenAI-compatible server.
 
-    With ``tools="auto"`` OpenAI's own models get tools as tools. Other servers get them as the
-    schema of the answer, to which local ones keep reliably.
+    With ``tools="auto"`` OpenAI's own models get tools natively. Other servers get them as the
+    schema of the answer, which local ones follow reliably.
     """
 
     def _default_mode(self) -> ToolMode:
@@ -42,10 +42,10 @@ class OpenAIModel(ProviderModel):
     async def _ask(self, body: Mapping[str, object]) -> Any:
         return await self._client.chat.completions.create(**body)
 
-    def _spoken(self, request: ModelRequest) -> dict[str, Json]:
+    def _base_fields(self, request: ModelRequest) -> dict[str, Json]:
         fields: dict[str, Json] = {"model": self._model, "messages": messages_in_wire(request)}
         if self._fields.keys().isdisjoint(_LIMITS):
-            # The newer name is OpenAI's own; the older one is what all other servers know.
+            # OpenAI requires the newer name; other servers know only the older one.
             name = _LIMITS[self._endpoint.is_elsewhere]
             fields[name] = request.output_tokens_max
         return fields

@@ -1,4 +1,4 @@
-"""Requests in the form of OpenAI's chat completions, and their answers read back; pure."""
+"""Build requests in OpenAI's chat format, and parse its answers; pure functions."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ def _message_of(turn: Turn) -> dict[str, Json]:
 
 
 def function_of(tool: Tool) -> dict[str, Json]:
-    """Return *tool* as a function that the model may call."""
-    # Through JSON, because clients look for dicts and lists, not for mappings and sequences.
+    """Return *tool* as a function in OpenAI's format."""
+    # Copy through JSON: clients check for dicts and lists, not for mappings and sequences.
     parameters = json.loads(json.dumps(tool.parameters))
     function = {"name": tool.name, "description": tool.description, "parameters": parameters}
     return {"type": "function", "function": function}
 
 
 def read_completion(completion: JsonObject, request: ModelRequest) -> ModelAnswer | None:
-    """Return the answer in a chat completion, with arguments as written; ``None`` without one."""
+    """Return the answer in a chat completion, with unparsed arguments; ``None`` if it has none."""
     choice = next(iter(mappings_in(completion.get("choices"))), {})
     message = choice.get("message")
     if not isinstance(message, Mapping):
@@ -82,7 +82,7 @@ def _usage(counted: JsonObject) -> Usage:
 
 
 def read_chunk(chunk: JsonObject) -> tuple[str, bool]:
-    """Return the text of a streamed piece, and True if the answer ends with it."""
+    """Return the text of a streamed chunk, and whether the answer ends with it."""
     choice = next(iter(mappings_in(chunk.get("choices"))), {})
     text = mapping_in(choice.get("delta")).get("content")
     return text if isinstance(text, str) else "", bool(choice.get("finish_reason"))

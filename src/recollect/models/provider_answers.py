@@ -1,4 +1,4 @@
-"""Answers of a provider's client that are none: pages, broken streams; and what says so."""
+"""Detect invalid answers of a provider: web pages, other JSON, and interrupted streams."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from recollect.records import JsonObject
 
 def plain_answer(said: object, identity: str) -> JsonObject:
     """
-    Return the JSON object that a client made *said* from, with the fields that were sent.
+    Return the JSON object behind a client's object *said*, with only the fields that were sent.
 
     Raises:
-        ModelError: It is a web page, or no object; the error says what to check.
+        ModelError: *said* is a web page, or not an object; the error says what to check.
     """
     dump = getattr(said, "to_dict", None)
     if callable(dump):
@@ -38,10 +38,10 @@ def check_stream(headers: Mapping[str, str], identity: str) -> None:
 
 
 def broken_off(identity: str) -> ModelUnavailableError:
-    """Return the error of a stream that ended without the provider's mark of its end."""
+    """Return the error for a stream that ended without the provider's end marker."""
     error = ModelUnavailableError(
         f"{identity} broke off its answer: the stream ended before the answer was complete; "
-        "ask again, for what came is not the whole of it"
+        "discard it and try again"
     )
     error.about = f"{identity} broke off its answer"
     return error

@@ -1,4 +1,4 @@
-"""The part that models of providers' own clients share: deadlines, hiding of keys, tool modes."""
+"""`ProviderModel`: the base of models called through a provider's own client."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from recollect.models.strict_schema import strict_schema, without_added_nulls
 from recollect.models.structured_output import calls_schema, in_words, with_calls
 from recollect.ports import ModelAnswer, ModelRequest
 from recollect.providers.endpoints import Endpoint
-from recollect.providers.provider_errors import asking, pieces_within
+from recollect.providers.provider_errors import pieces_within, provider_call
 from recollect.records import Json, JsonObject
 
 ToolMode: TypeAlias = Literal["auto", "native", "json_schema", "prompt"]
-"""How a model is given tools: as tools, as the schema of its answer, or in words."""
+"""How a model gets tools: natively, as the schema of its answer, or in the prompt."""
 TOOL_MODES: Final = ("auto", "native", "json_schema", "prompt")
 TIMEOUT_S: Final = 120.0
 
@@ -29,10 +29,10 @@ _CLIENT_SETTINGS: Final = frozenset({"max_retries", "default_headers", "default_
 
 class ProviderModel(ABC):
     """
-    A model behind a provider's own client, which repeats a request that failed in passing.
+    A model called through a provider's own client, which retries transient failures.
 
-    The client is shared by all event loops of a process, and a connection belongs to one of them:
-    so each connection ends with its answer.
+    The client is shared by all event loops of a process, but a connection belongs to one loop: each
+    connection is closed after its answer.
     """
 
     def __init__(
@@ -46,13 +46,13 @@ class ProviderModel(ABC):
         settings: Mapping[str, object] | None = None,
     ) -> None:
         """
-        Open the client; nothing is asked yet.
+        Open the client; no request is sent yet.
 
         Args:
             identity: The model as ``provider/model``.
-            timeout_s: For a whole answer, with its retries.
+            timeout_s: The timeout of a whole answer, including retries.
             settings: ``max_retries`` (2 by default), ``default_headers`` and ``default_query`` of
-                the client; and fields of each request, e.g. ``temperature``.
+                the client, and fields of each request, e.g. ``temperature``.
 
         Raises:
             MissingExtraError: The provider's package is not installed.
@@ -61,7 +61,7 @@ class ProviderModel(ABC):
         given = dict(settings or {})
         headers = given.pop("default_headers", {})
         if not isinstance(headers, Mapping):
-            msg = f"default_headers is a mapping, not {headers!r}"
+            msg = f"default_headers is {headers!r}: give a mapping of names to values"
             raise UsageError(msg)
         client = {name: given.pop(name) for name in _CLIENT_SETTINGS & given.keys()}
         client["default_headers"] = {"Connection": "close", **headers}
@@ -80,13 +80,13 @@ class ProviderModel(ABC):
 
     @property
     def identity(self) -> str:
-        """Name it as ``provider/model``."""
+        """The model as ``provider/model``."""
         return self._identity
 
     async def answer(self, request: ModelRequest) -> ModelAnswer:
-        """Return its whole answer within the deadline."""
+        """Return the whole answer within the timeout."""
         secrets = self._endpoint.secrets
-        async with asking(self._identity, timeout_s=self._timeout_s, secrets=secrets):
+        async with provider_call(self._identity, timeout_s=self._timeout_s, secrets=secrets):
             said = plain_answer(await self._ask(self._body(request)), self._identity)
         answer = self._read(said, request)
         if answer is None:
@@ -98,10 +98,11 @@ class ProviderModel(ABC):
 
     def stream(self, request: ModelRequest) -> AsyncIterator[str]:
         """
-        Yield the text of its answer piece by piece; no tool is offered.
+        Yield the text of the answer piece by piece; no tools are offered.
 
         Raises:
-            ModelUnavailableError: Also where the stream ends before the answer is complete.
+            ModelUnavailableError: The service is unavailable, or the stream ended before the
+                answer was complete.
         """
         return pieces_within(
             self._pieces(in_words(request, describe=False)),
@@ -123,19 +124,19 @@ class ProviderModel(ABC):
             raise broken_off(self._identity)
 
     def _body(self, request: ModelRequest) -> dict[str, object]:
-        """Return the fields of a request; those of the settings win."""
+        """Return the fields of a request; the settings override them."""
         if not request.tools:
-            body = self._spoken(request)
+            body = self._base_fields(request)
         elif self._mode == "native":
-            body = {**self._spoken(request), **self._tools(request)}
+            body = {**self._base_fields(request), **self._tools(request)}
         else:
-            body = self._spoken(in_words(request, describe=self._mode == "prompt"))
+            body = self._base_fields(in_words(request, describe=self._mode == "prompt"))
             if self._mode == "json_schema":
                 body |= self._schema(request)
         return {**body, "extra_body": {**mapping_in(body.get("extra_body")), **self._fields}}
 
     def _answer_schema(self, request: ModelRequest) -> tuple[JsonObject, bool]:
-        """Return the schema of an answer, and True if it is in the strict form."""
+        """Return the schema of an answer, and whether it is in strict form."""
         schema = calls_schema(request.tools, must_call=request.must_call)
         strict = None if self._endpoint.is_elsewhere else strict_schema(schema)
         chosen = schema if strict is None else strict
@@ -155,7 +156,7 @@ class ProviderModel(ABC):
 
     @abstractmethod
     def _default_mode(self) -> ToolMode:
-        """Return how it is given tools unless it is said."""
+        """Return the tool mode for ``"auto"``."""
 
     @abstractmethod
     def _opened(self, **arguments: object) -> Any:
@@ -163,24 +164,24 @@ class ProviderModel(ABC):
 
     @abstractmethod
     async def _ask(self, body: Mapping[str, object]) -> Any:
-        """Send a request, and return what the client makes of the answer."""
+        """Send a request, and return the client's answer object."""
 
     @abstractmethod
-    def _spoken(self, request: ModelRequest) -> dict[str, Json]:
+    def _base_fields(self, request: ModelRequest) -> dict[str, Json]:
         """Return the fields of a request without tools."""
 
     @abstractmethod
     def _tools(self, request: ModelRequest) -> dict[str, Json]:
-        """Return the fields that offer tools."""
+        """Return the fields of a request that offer tools."""
 
     @abstractmethod
     def _schema(self, request: ModelRequest) -> dict[str, Json]:
-        """Return the fields that ask for calls as the form of the answer."""
+        """Return the fields of a request that set the schema of the answer."""
 
     @abstractmethod
     def _read(self, said: JsonObject, request: ModelRequest) -> ModelAnswer | None:
-        """Return the answer in *said*, ``None`` if there is none."""
+        """Return the answer in *said*; ``None`` if it has none."""
 
     @abstractmethod
     def _read_piece(self, event: JsonObject) -> tuple[str, bool]:
-        """Return the text of a streamed event, and True if the answer ends with it."""
+        """Return the text of a streamed event, and whether the answer ends with it."""

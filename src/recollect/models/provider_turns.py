@@ -1,4 +1,4 @@
-"""Turns that every provider accepts, ids of calls, and reasons to stop; pure."""
+"""Normalise turns, call ids, stop reasons and token counts across providers; pure functions."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from recollect.ports import ModelRequest, ToolCall, Turn
 from recollect.records import JsonObject
 
 RECEIVED: Final = "Received."
+"""The text of the result of a call that no turn answers."""
 
 # Where providers report the stop reason, and their values for a truncated answer.
 _STOP_FIELDS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason")
@@ -30,9 +31,9 @@ def acceptable_turns(turns: Iterable[Turn]) -> list[Turn]:
     """
     Return *turns* in a form that every provider accepts.
 
-    Providers demand that each call is valid JSON and is answered before anything else is
-    said. So a call whose arguments are no JSON object is shown as text, and so is the answer
-    to it; a call that no turn answers gets `RECEIVED`; calls without an id get one.
+    Providers require valid JSON in each call, and its result before any other turn. So a call whose
+    arguments are not a JSON object becomes text, as does its result; a call without a result gets
+    `RECEIVED`; a call without an id gets one.
     """
     found: list[Turn] = []
     waiting: list[str] = []
@@ -48,7 +49,7 @@ def acceptable_turns(turns: Iterable[Turn]) -> list[Turn]:
         found += [*_received(waiting), *held]
         waiting, held = [], []
         if turn.role == "assistant":
-            turn = _spoken(turn, len(found))  # noqa: PLW2901  # the same turn in another form
+            turn = _with_valid_calls(turn, len(found))  # noqa: PLW2901  # the same turn in another form
             waiting = [call.id for call in turn.calls]
         found.append(turn)
     return [*found, *_received(waiting), *held]
@@ -58,8 +59,8 @@ def _received(waiting: Sequence[str]) -> list[Turn]:
     return [Turn(role="tool", text=RECEIVED, answers=each) for each in waiting]
 
 
-def _spoken(turn: Turn, place: int) -> Turn:
-    """Return *turn* with the calls that have an object for arguments, and text on the others."""
+def _with_valid_calls(turn: Turn, place: int) -> Turn:
+    """Return *turn* with its valid calls, and its other calls as text."""
     whole: list[ToolCall] = []
     said = [turn.text] if turn.text else []
     for call in turn.calls:
@@ -84,7 +85,7 @@ def _object_in(arguments: object) -> JsonObject | None:
 def identified_calls(
     raw: Iterable[tuple[object, object, object]], request: ModelRequest
 ) -> tuple[ToolCall, ...]:
-    """Return calls from (name, arguments, id); each gets an id of its own, as in *request*."""
+    """Return calls from (name, arguments, id) triples; missing or repeated ids are replaced."""
     taken: set[str] = set()
     calls = []
     for number, (name, arguments, named) in enumerate(raw, 1 + calls_before(request)):
@@ -97,7 +98,7 @@ def identified_calls(
 
 def stopped_by(metadata: Mapping[str, object]) -> Literal["end", "length", "refusal"]:
     """
-    Return why a model stopped, from what its provider says.
+    Return why a model stopped, from its provider's metadata.
 
     >>> stopped_by({"finish_reason": "length"}), stopped_by({"stop_reason": "refusal"})
     ('length', 'refusal')
@@ -116,17 +117,17 @@ def _reasons(metadata: Mapping[str, object]) -> Iterator[str]:
 
 
 def token_count(counted: JsonObject, *names: str) -> int:
-    """Return the sum of the counts *names*; what is no whole number counts as 0."""
+    """Return the sum of the counts *names*; a value that is not an integer counts as 0."""
     found = (counted.get(name) for name in names)
     return sum(each for each in found if isinstance(each, int) and each > 0)
 
 
 def mapping_in(value: object) -> JsonObject:
-    """Return *value* if it is a mapping, else an empty one."""
+    """Return *value* if it is a mapping, else an empty mapping."""
     return value if isinstance(value, Mapping) else {}
 
 
 def mappings_in(value: object) -> list[JsonObject]:
-    """Return the mappings of a list, and none of what is no list."""
+    """Return the mappings in a list; empty if *value* is not a list."""
     listed = value if isinstance(value, list | tuple) else ()
     return [each for each in listed if isinstance(each, Mapping)]

@@ -1,4 +1,4 @@
-"""Answers kept in a file, so that a run can be repeated without a model or a network."""
+"""Record a model's answers in a file, and replay them without a model or a network."""
 
 import json
 import threading
@@ -16,7 +16,8 @@ from recollect.ports import Model, ModelAnswer, ModelRequest, ToolCall, Usage
 
 FORMAT: Final = 1
 DIFFERENCES_TOLD_MAX: Final = 6
-_FILE_MODE: Final = 0o600  # an answer tells about people
+"""Differences named in an error, at most."""
+_FILE_MODE: Final = 0o600  # answers contain personal data
 
 Parts = Mapping[str, str]
 """The digest of each part of a request, by the part's name, e.g. ``turns[2]``."""
@@ -24,11 +25,11 @@ Parts = Mapping[str, str]
 
 class RecordedModel:
     """
-    A model whose answers are kept: each is added to a file of JSON Lines.
+    A model whose answers are recorded in a file of JSON Lines.
 
-    A line holds the answer and the digests of the request's parts, never the request itself,
-    nor a key. Failures are not kept. Requests may run at once; several recordings may not
-    write one file.
+    A line holds the answer and digests of the request's parts, never the request itself or a key.
+    Failures are not recorded. Requests can run concurrently, but only one recording can write to a
+    file.
     """
 
     def __init__(self, model: Model, path: str | Path) -> None:
@@ -41,24 +42,24 @@ class RecordedModel:
 
     @property
     def identity(self) -> str:
-        """Name the model within."""
+        """The recorded model's identity."""
         return self._model.identity
 
     async def answer(self, request: ModelRequest) -> ModelAnswer:
-        """Return the model's answer, after adding it to the file."""
+        """Record the model's answer, and return it."""
         answer = await self._model.answer(request)
-        await self._keep(request, answer, ())
+        await self._record(request, answer, ())
         return answer
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        """Yield the model's pieces; when all have come, they are added to the file."""
+        """Yield the model's pieces, and record them at the end."""
         pieces = []
         async for piece in self._model.stream(request):
             pieces.append(piece)
             yield piece
-        await self._keep(request, ModelAnswer(text="".join(pieces)), pieces)
+        await self._record(request, ModelAnswer(text="".join(pieces)), pieces)
 
-    async def _keep(
+    async def _record(
         self, request: ModelRequest, answer: ModelAnswer, pieces: Sequence[str]
     ) -> None:
         line = {
@@ -71,8 +72,8 @@ class RecordedModel:
         try:
             text = json.dumps(line, ensure_ascii=False, default=_plain)
         except (TypeError, ValueError, RecursionError) as error:
-            told = f"{type(error).__name__}: {error}"
-            msg = f"an answer of {self.identity} cannot be recorded ({told}): it is no JSON"
+            reason = f"{type(error).__name__}: {error}"
+            msg = f"an answer of {self.identity} cannot be recorded ({reason}): it is no JSON"
             raise ModelError(msg) from error
         await anyio.to_thread.run_sync(self._append, f"{text}\n")
 
@@ -88,7 +89,7 @@ class Replay:
     """
     A model that answers from a recording, without any request.
 
-    A request recorded several times gets its answers in order, then the last one repeatedly.
+    A request that was recorded several times gets its answers in order, then the last one again.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -96,7 +97,7 @@ class Replay:
         Read the whole recording at *path*.
 
         Raises:
-            UsageError: It does not exist, or a line of it is no line of a recording.
+            UsageError: The file does not exist, or a line is not a recorded answer.
         """
         self._path = Path(path)
         self._identity = "replay/empty"
@@ -108,14 +109,14 @@ class Replay:
             msg = f"there is no recording at {str(self._path)!r} ({error.strerror}): record one"
             raise UsageError(msg) from error
         for number, line in enumerate(lines, 1):
-            self._take(line, number)
+            self._add_line(line, number)
 
     def __repr__(self) -> str:
         return f"Replay({str(self._path)!r}, {len(self._requests)} answers)"
 
     @property
     def identity(self) -> str:
-        """Name the model that was recorded."""
+        """The identity of the recorded model."""
         return self._identity
 
     async def answer(self, request: ModelRequest) -> ModelAnswer:
@@ -123,7 +124,7 @@ class Replay:
         Return the recorded answer.
 
         Raises:
-            ModelError: There is none; it says in what the nearest recorded request differs.
+            ModelError: There is none; the error names the differences from the nearest request.
         """
         return self._next(request)[0]
 
@@ -137,11 +138,11 @@ class Replay:
         parts = parts_of(request)
         answers = self._answers.get(_digest(parts))
         if answers is None:
-            msg = f"{str(self._path)!r} has no answer to this request: {self._unlike(parts)}"
+            msg = f"{str(self._path)!r} has no answer to this request: {self._explain(parts)}"
             raise ModelError(f"{msg}; record it again")
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
-    def _unlike(self, parts: Parts) -> str:
+    def _explain(self, parts: Parts) -> str:
         if not self._requests:
             return "it is empty"
         number, nearest = min(
@@ -149,10 +150,10 @@ class Replay:
         )
         found = differences(nearest, parts)
         more = len(found) - DIFFERENCES_TOLD_MAX
-        told = "; ".join(found[:DIFFERENCES_TOLD_MAX]) + (f"; {more} more" if more > 0 else "")
-        return f"of {len(self._requests)} the nearest is that of line {number}, where {told}"
+        listed = "; ".join(found[:DIFFERENCES_TOLD_MAX]) + (f"; {more} more" if more > 0 else "")
+        return f"of {len(self._requests)} the nearest is that of line {number}, where {listed}"
 
-    def _take(self, line: bytes, number: int) -> None:
+    def _add_line(self, line: bytes, number: int) -> None:
         try:
             found = json.loads(line.decode("utf-8", "surrogatepass"))
             _check_format(found["format"])
@@ -161,8 +162,9 @@ class Replay:
             self._identity = str(found["model"])
             pieces = [str(each) for each in found.get("pieces", ())]
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            told = f"{type(error).__name__}: {error}"
-            msg = f"line {number} of {str(self._path)!r} is no recorded answer ({told}): remove it"
+            reason = f"{type(error).__name__}: {error}"
+            place = f"line {number} of {str(self._path)!r}"
+            msg = f"{place} is no recorded answer ({reason}): remove it"
             raise UsageError(msg) from error
         self._requests.append(parts)
         self._answers[_digest(parts)].append((answer, pieces))
@@ -187,7 +189,7 @@ def parts_of(request: ModelRequest) -> Parts:
 
 def differences(recorded: Parts, asked: Parts) -> tuple[str, ...]:
     """
-    Return in which parts two requests differ.
+    Return the parts in which two requests differ, each as text.
 
     >>> differences({"system": "1", "turns[0]": "2"}, {"system": "3", "turns[1]": "2"})
     ('system differs', 'turns[0] was recorded and is missing', 'turns[1] was not recorded')
@@ -201,7 +203,7 @@ def differences(recorded: Parts, asked: Parts) -> tuple[str, ...]:
 
 
 def vars_of(answer: ModelAnswer) -> Mapping[str, object]:
-    """Return *answer* in the form of a recording."""
+    """Return *answer* in the format of a recording."""
     calls = [
         {"name": call.name, "arguments": call.arguments, "id": call.id} for call in answer.calls
     ]

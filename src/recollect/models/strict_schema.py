@@ -1,4 +1,4 @@
-"""JSON Schemas in the form that providers' strict modes accept; pure."""
+"""Convert JSON Schemas to the form that providers' strict modes accept; pure functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 from recollect.records import Json, JsonObject
 
 _KEPT: Final = ("type", "description", "enum", "const", "$ref")
-# They say what no strict mode can: of such a schema there is no strict form.
+# Keywords that strict modes do not support: a schema with one of them has no strict form.
 _INEXPRESSIBLE: Final = frozenset(
     """
     allOf not if then else patternProperties propertyNames dependentSchemas dependentRequired
@@ -17,20 +17,21 @@ _INEXPRESSIBLE: Final = frozenset(
     """.split()
 )
 _DEFINED: Final = "#/$defs/"
-_DEPTH_MAX: Final = 5  # the providers' own limit of nesting
+_DEPTH_MAX: Final = 5  # the providers' limit of nesting
 
 
 class _NoStrictFormError(Exception):
-    """The schema allows what a strict mode cannot say."""
+    """The schema has no strict form."""
 
 
 def strict_schema(schema: JsonObject) -> JsonObject | None:
     """
-    Return *schema* as strict modes accept it, ``None`` if it has no such form.
+    Return *schema* in the form of strict modes; ``None`` if it has no such form.
 
-    They want every property required and no others, and know few keywords: an optional property
-    may be ``null`` instead (`without_added_nulls` undoes it), and limits of length and size are
-    left to the reader of the answer. An object with free keys has no strict form.
+    Strict modes require every property, allow no others, and support few keywords. So an optional
+    property becomes nullable (`without_added_nulls` undoes it), and limits of length and size are
+    dropped, as the answer is validated against the original schema anyway. An object with free keys
+    has no strict form.
     """
     try:
         return _strict(schema, 0)
@@ -55,7 +56,7 @@ def _strict(schema: Json, depth: int) -> dict[str, Json]:
         if schema.get("minItems") == 1:
             found["minItems"] = 1
     if not {"type", "anyOf", "enum", "const", "$ref"} & found.keys():
-        raise _NoStrictFormError  # anything at all
+        raise _NoStrictFormError  # the schema allows any value
     if isinstance(definitions := schema.get("$defs"), Mapping):
         found["$defs"] = {name: _strict(each, 1) for name, each in definitions.items()}
     return found
@@ -111,7 +112,7 @@ def without_added_nulls(written: str, schema: JsonObject) -> str:
     """
     Return the JSON text *written* without the nulls that stand for omitted properties of *schema*.
 
-    Text that is no JSON, and text without such nulls, is returned as it is.
+    Text that is not JSON, or has no such nulls, is returned unchanged.
 
     >>> schema = {"type": "object", "properties": {"a": {"type": "string"}}}
     >>> without_added_nulls('{"a": null}', schema)

@@ -1,4 +1,4 @@
-"""Tools for models that call none: the calls become one JSON answer, read back as raw text."""
+"""Tool calls for models without tool support: calls as one JSON answer, parsed leniently."""
 
 import json
 import re
@@ -10,14 +10,15 @@ from recollect.models.json_scanner import Unfinished, elements_of, end_of, membe
 from recollect.ports import Model, ModelAnswer, ModelRequest, Tool, ToolCall, Turn
 from recollect.records import Json, JsonObject
 
-UNFINISHED_MAX: Final = 4  # each costs a look at all the rest
+UNFINISHED_MAX: Final = 4
+"""Unfinished values to skip in an answer, at most; each costs a scan of the rest of the text."""
 CALLS_TITLE: Final = "calls"
 
 _OPENING: Final = re.compile(r"[{\[]")
 
 
 class PromptedModel:
-    """A model of any kind, told of the tools in words and asked to answer with JSON."""
+    """A model that gets its tools described in the prompt, and answers with JSON."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -27,26 +28,26 @@ class PromptedModel:
 
     @property
     def identity(self) -> str:
-        """Name the model within."""
+        """The wrapped model's identity."""
         return self._model.identity
 
     async def answer(self, request: ModelRequest) -> ModelAnswer:
-        """Return its whole answer; what of it has the form of calls is in ``calls``."""
+        """Return the whole answer, with the calls in its text parsed into ``calls``."""
         if not request.tools:
             return await self._model.answer(request)
         return with_calls(await self._model.answer(in_words(request, describe=True)), request)
 
     def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        """Yield the text of its answer piece by piece; no tool is offered."""
+        """Yield the text of the answer piece by piece; no tools are offered."""
         return self._model.stream(in_words(request, describe=False))
 
 
 def calls_schema(tools: Sequence[Tool], *, must_call: bool) -> JsonObject:
     """
-    Return the JSON Schema of an answer that makes any number of calls of *tools*.
+    Return the JSON Schema of an answer with any number of calls of *tools*.
 
-    A tool whose parameters refer to parts of themselves moves below ``$defs`` as a whole, and
-    its references with it.
+    Parameters with references to their own parts are moved below ``$defs`` as a whole, and the
+    references adjusted.
     """
     definitions: dict[str, Json] = {}
     kinds: list[Json] = []
@@ -89,7 +90,7 @@ def _pointed(name: str) -> str:
 
 
 def _moved(schema: Json, place: str) -> Json:
-    """Return *schema* with its references to itself, ``#…``, pointing below *place*."""
+    """Return *schema* with its internal references, ``#…``, pointing below *place*."""
     if isinstance(schema, Mapping):
         return {
             name: place + part[1:]
@@ -104,13 +105,13 @@ def in_words(request: ModelRequest, *, describe: bool) -> ModelRequest:
     """
     Return *request* without tools: earlier calls and their answers become text.
 
-    With *describe* the system text says which tools there are and how to call them; without,
-    it must be said elsewhere, as by a schema.
+    With *describe* the system text lists the tools and explains how to call them; without, another
+    part of the request must do so, such as a schema.
     """
     system = request.system
     if describe and request.tools:
         system = f"{system}\n\n{_instructions(request.tools, must_call=request.must_call)}"
-    turns = tuple(_told(turn) for turn in request.turns)
+    turns = tuple(_turn_in_words(turn) for turn in request.turns)
     return replace(request, system=system, turns=turns, tools=(), must_call=False)
 
 
@@ -130,7 +131,7 @@ def _instructions(tools: Sequence[Tool], *, must_call: bool) -> str:
     )
 
 
-def _told(turn: Turn) -> Turn:
+def _turn_in_words(turn: Turn) -> Turn:
     if turn.role == "tool":
         return Turn(role="user", text=f"Answer to call {turn.answers or '?'}: {turn.text}")
     if not turn.calls:
@@ -149,7 +150,7 @@ def _written(call: ToolCall) -> str:
 
 def with_calls(answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
     """
-    Return *answer* with the calls that are written in its text.
+    Return *answer* with the calls parsed from its text.
 
     Malformed text becomes one call without a name, so that it is rejected with a reason and never
     taken for "no calls". A refusal stays text.
@@ -160,7 +161,7 @@ def with_calls(answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
     calls = read_calls(answer.text, number_from=number)
     if calls is None:
         calls = (ToolCall(name="", arguments=answer.text, id=f"call_{number}"),)
-    # A list of no calls stays text, since where a call is demanded it is an answer of its own.
+    # Keep an empty list of calls as text: if a call is required, the caller must see the answer.
     text = answer.text if request.must_call and not calls else ""
     return replace(answer, text=text, calls=calls)
 
@@ -172,12 +173,11 @@ def calls_before(request: ModelRequest) -> int:
 
 def read_calls(text: str, *, number_from: int = 1) -> tuple[ToolCall, ...] | None:
     """
-    Return the calls in *text*, each with its arguments as they were written.
+    Return the calls in *text*, with unparsed arguments; ``None`` if it contains no calls.
 
-    Read are ``{"calls": […]}``, a list of calls and a single call, also with words or a fence
-    around them. Of an answer that breaks off, the calls before the break are returned, and
-    then a last one with what there is of the rest: a list that does not end is never taken for
-    whole. ``None``: the text has no such form.
+    Accepted are ``{"calls": […]}``, a list of calls and a single call, also with text or a code
+    fence around them. If the text breaks off, the complete calls are returned, and a last one with
+    the rest of the text, so that an incomplete list is never taken for a complete one.
 
     >>> [call.arguments for call in read_calls('{"calls": [{"tool": "a", "arguments": {"b": 1}}]}')]
     ['{"b": 1}']
@@ -191,7 +191,7 @@ def read_calls(text: str, *, number_from: int = 1) -> tuple[ToolCall, ...] | Non
 
 
 def _starts(text: str) -> Iterator[int]:
-    """Yield where values begin that may hold calls: none within another that is whole."""
+    """Yield the starts of values that may hold calls, skipping those inside complete values."""
     at, unfinished = 0, 0
     while unfinished < UNFINISHED_MAX and (found := _OPENING.search(text, at)) is not None:
         yield found.start()
@@ -202,7 +202,7 @@ def _starts(text: str) -> Iterator[int]:
 
 
 def _listed(text: str, start: int) -> list[ToolCall] | None:
-    """Return the calls of the value at *start*, or ``None`` if it is no list of calls."""
+    """Return the calls in the value at *start*; ``None`` if it holds no calls."""
     if text[start] == "[":
         calls = list(_calls(text, start))
         return calls if any(call.name for call in calls) else None
@@ -220,7 +220,7 @@ def _calls(text: str, start: int) -> Iterator[ToolCall]:
 
 
 def _call(text: str, start: int) -> ToolCall:
-    """Read one call; where it breaks off or has no arguments, all of it is in their place."""
+    """Return the call at *start*; if it breaks off or lacks arguments, its text is used as such."""
     name, arguments = "", None
     if text[start : start + 1] == "{":
         for member, begin, end in members_of(text, start):
@@ -228,7 +228,7 @@ def _call(text: str, start: int) -> ToolCall:
             if member == "tool":
                 name = string_in(raw) or ""
             elif member == "arguments":
-                written = string_in(raw)  # some models write the arguments as JSON in a string
+                written = string_in(raw)  # some models encode the arguments as a JSON string
                 arguments = raw if written is None else written
     try:
         whole = text[start : end_of(text, start)]

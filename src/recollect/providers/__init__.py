@@ -1,1 +1,1 @@
-"""Services of models and embedders: their addresses, keys and failures."""
+"""Providers of models and embedders: their addresses, keys, and errors."""

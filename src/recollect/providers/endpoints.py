@@ -1,4 +1,4 @@
-"""Where a provider is reached, and with which key: from arguments or the environment."""
+"""Find a provider's address and key in arguments or the environment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from recollect.errors import ModelDeniedError, UsageError
 
 NO_KEY: Final = "none"
-"""A local server asks for no key, but the clients want to send one."""
+"""The key sent to servers that need none, as the clients require one."""
 OLLAMA_PORT: Final = 11_434
 
 
@@ -20,8 +20,8 @@ class Endpoint:
     """
     The address and key of a provider.
 
-    *base_url* is ``None`` for the provider's own service. *api_key* is ``None`` where the client
-    finds its credentials by itself.
+    *base_url* is ``None`` for the provider's own service. *api_key* is ``None`` if the client finds
+    its credentials itself.
     """
 
     base_url: str | None
@@ -34,7 +34,7 @@ class Endpoint:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The key, to be hidden in messages."""
+        """The key, to redact in messages."""
         return (self.api_key,) if self.api_key and self.api_key != NO_KEY else ()
 
 
@@ -49,12 +49,12 @@ def endpoint_of(
     Return the endpoint of ``openai``, ``anthropic`` or ``ollama``.
 
     The variables are ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``, ``ANTHROPIC_BASE_URL`` and
-    ``ANTHROPIC_API_KEY``, ``OLLAMA_HOST`` and ``OLLAMA_API_KEY``. Where *base_url* is passed, no
-    key of the environment is sent: it may be meant for another service.
+    ``ANTHROPIC_API_KEY``, ``OLLAMA_HOST`` and ``OLLAMA_API_KEY``. If *base_url* is passed, no key
+    from the environment is sent, as it may be for another service.
 
     Raises:
-        UsageError: The URL is none.
-        ModelDeniedError: The provider's own service is meant, and there is no key.
+        UsageError: The URL is invalid.
+        ModelDeniedError: The provider's own service needs a key, and there is none.
 
     >>> endpoint_of("ollama", environment={}).base_url
     'http://127.0.0.1:11434/v1'
@@ -80,14 +80,15 @@ def endpoint_of(
 
 def _ollama_url(host: str) -> str:
     """
-    Return the URL of Ollama's OpenAI-compatible routes, from what ``OLLAMA_HOST`` may hold.
+    Return the URL of Ollama's OpenAI-compatible routes, from a value of ``OLLAMA_HOST``.
 
     >>> _ollama_url("0.0.0.0:80"), _ollama_url("https://gpu.example/")
     ('http://127.0.0.1:80/v1', 'https://gpu.example/v1')
     """
     has_scheme = "://" in host
     parts = urlsplit(host if has_scheme else f"http://{host}")
-    place = parts.netloc.replace("0.0.0.0", "127.0.0.1")  # noqa: S104  # where it listens
+    # 0.0.0.0 is where a server listens; a client must connect to an address.
+    place = parts.netloc.replace("0.0.0.0", "127.0.0.1")  # noqa: S104
     try:
         is_bare = not has_scheme and parts.port is None
     except ValueError:
@@ -98,10 +99,10 @@ def _ollama_url(host: str) -> str:
 
 def checked_url(url: str) -> str:
     """
-    Return *url* if a request can be sent there.
+    Return *url* if it is valid.
 
     Raises:
-        UsageError: It is no http or https URL with a host.
+        UsageError: It is not an http or https URL with a host.
     """
     try:
         parts = urlsplit(url)
@@ -110,6 +111,6 @@ def checked_url(url: str) -> str:
     except ValueError:
         is_url = False
     if not is_url:
-        msg = f"the URL {url!r} is none: write it as http://127.0.0.1:8000/v1"
+        msg = f"the URL {url!r} is invalid: write it as http://127.0.0.1:8000/v1"
         raise UsageError(msg)
     return url

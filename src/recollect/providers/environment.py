@@ -1,4 +1,4 @@
-"""Reads the file in which people keep their keys."""
+"""Load keys and other variables from a ``.env`` file."""
 
 import os
 from pathlib import Path
@@ -32,7 +32,7 @@ def load_environment(path: str | Path = ".env") -> tuple[str, ...]:
     try:
         values = dotenv_values(path, encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        # The decoder's error would quote the line, which may hold a key.
+        # Without the cause: the decoder's error quotes the line, which may hold a key.
         message = f"{str(path)!r} cannot be read ({type(error).__name__}): save it as UTF-8 text"
         raise UsageError(message) from None
     found = {

@@ -1,4 +1,4 @@
-"""Objects that a text names as ``module:attribute``, and the names of objects."""
+"""Import objects named ``module:attribute``, and name objects by where they are defined."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from recollect.errors import UsageError
 
-# What models are named after, so that "openai:gpt-x" is no module; LangChain's, and ours.
+# Provider names, ours and LangChain's: "openai:gpt-x" is a model, not a module's attribute.
 PROVIDERS: Final = frozenset(
     """
     anthropic anthropic_bedrock azure azure_ai azure_openai baseten bedrock bedrock_converse cohere
@@ -23,7 +23,7 @@ _NAMED: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\
 
 def is_object_name(choice: str) -> bool:
     """
-    Return True if *choice* has the form ``module:attribute`` and begins with no provider.
+    Return True if *choice* has the form ``module:attribute``, and does not start with a provider.
 
     >>> [is_object_name(name) for name in ("app.models:chat", "openai:gpt_x", "qwen/chat")]
     [True, False, False]
@@ -34,12 +34,12 @@ def is_object_name(choice: str) -> bool:
 
 def named_object(choice: str) -> object:
     """
-    Import the object that ``module:attribute`` names; a class is called without arguments.
+    Import the object that ``module:attribute`` names; instantiate a class without arguments.
 
-    The module's code runs in this process: never pass a name that came with a request.
+    Security: the module's code runs in this process. Never pass a name from a request.
 
     Raises:
-        UsageError: There is no such module or attribute, or the class cannot be called.
+        UsageError: There is no such module or attribute, or the class needs arguments.
     """
     module, _, path = choice.partition(":")
     try:
@@ -47,7 +47,7 @@ def named_object(choice: str) -> object:
         return found() if isinstance(found, type) else found
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise  # the module exists, and needs another one
+            raise  # the module exists, but one of its own imports does not
         msg = (
             f"{choice!r} names neither a provider nor a module: write 'provider/model', or "
             "'module:attribute' of a module on the path (PYTHONPATH=. adds the folder you are in)"
@@ -60,7 +60,7 @@ def named_object(choice: str) -> object:
 
 def identity_of(choice: object, *, joint: str = "/") -> str:
     """
-    Return the ``identity`` of an object, else where it or its class is defined.
+    Return the ``identity`` of an object, else the module and name of it or its class.
 
     >>> identity_of(identity_of), identity_of(3, joint=".")
     ('recollect.providers.object_names/identity_of', 'builtins.int')

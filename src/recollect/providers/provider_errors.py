@@ -1,4 +1,4 @@
-"""Turns what a model's client raises into our errors, without knowing any client."""
+"""Convert the errors of any provider's client to `ModelError`, without importing the client."""
 
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
@@ -18,7 +18,7 @@ from recollect.errors import (
     ModelUnavailableError,
     RecollectError,
 )
-from recollect.providers.redaction import hidden, is_shown
+from recollect.providers.redaction import redacted, reveals_secret
 
 REASON_CHARACTERS_MAX: Final = 400
 RETRY_AFTER_S_MAX: Final = 86_400.0
@@ -49,7 +49,7 @@ _WITHDRAWN: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _WITHOUT_CREDIT: Final = re.compile(r"credit balance|exceeded your current quota", re.IGNORECASE)
-# A key with a line end in it, and a client that found no key: neither passes by waiting.
+# A key with a line break in it, and a client that found no key: waiting does not help.
 _WITHOUT_KEY: Final = re.compile(
     r"illegal header value|api_key client option|authentication method|no api key|api key not",
     re.IGNORECASE,
@@ -59,43 +59,46 @@ _TITLE: Final = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
 
 
 @asynccontextmanager
-async def asking(
+async def provider_call(
     identity: str, *, timeout_s: float, secrets: Iterable[str] = (), allowed_s: float | None = None
 ) -> AsyncIterator[None]:
     """
-    Run strangers' code for *timeout_s* at most; whatever it raises leaves as a `ModelError`.
+    Run a client's code within a timeout, and raise all its errors as `ModelError`.
 
     Args:
         identity: The model's name, for messages.
-        timeout_s: From entering to leaving.
-        secrets: What must not be read in any message; keys in the environment are hidden too.
-        allowed_s: What a message calls the deadline, where *timeout_s* is what is left of it.
+        timeout_s: The most time inside the context.
+        secrets: Keys to redact in messages, in addition to the environment's.
+        allowed_s: The timeout to name in messages, if *timeout_s* is only what is left of it.
 
     Raises:
-        ModelError: Of the kind that `read_failure` finds; the client's error is its cause.
+        ModelError: Of the subclass that `read_failure` chooses, with the client's error as cause.
     """
     allowed = timeout_s if allowed_s is None else allowed_s
     secrets = tuple(secrets)
     deadline = anyio.move_on_after(timeout_s)
 
     def read(error: Exception) -> ModelError:
-        late = deadline.cancel_called  # some clients turn the cancellation into their own error
+        # Some clients turn the cancellation into an error of their own.
+        late = deadline.cancel_called
         return _late(identity, allowed) if late else read_failure(error, identity, secrets)
 
-    with told(read, secrets), deadline:
+    with translated_errors(read, secrets), deadline:
         yield
     if deadline.cancelled_caught:
         raise _late(identity, allowed)
 
 
 @contextmanager
-def told(read: Callable[[Exception], RecollectError], secrets: Iterable[str]) -> Iterator[None]:
-    """Run strangers' code; what it raises becomes what *read* makes of it, errors of ours pass."""
+def translated_errors(
+    read: Callable[[Exception], RecollectError], secrets: Iterable[str]
+) -> Iterator[None]:
+    """Run a client's code, and raise its errors as *read* converts them; ours pass unchanged."""
     try:
         yield
     except RecollectError:
         raise
-    except Exception as error:  # noqa: BLE001  # strangers' code may raise anything
+    except Exception as error:  # noqa: BLE001  # a client's code can raise anything
         raise read(error) from cause_of(error, secrets)
 
 
@@ -112,16 +115,18 @@ async def pieces_within(
     pieces: AsyncGenerator[str, None], identity: str, *, timeout_s: float, secrets: Iterable[str]
 ) -> AsyncGenerator[str, None]:
     """
-    Yield *pieces*; the model may take *timeout_s* for all of them, its reader any time.
+    Yield *pieces*, within *timeout_s* of the model's time; the reader's time is not counted.
 
     Raises:
-        ModelError: As in `asking`; what was yielded before stays yielded.
+        ModelError: As for `provider_call`; earlier pieces have been yielded.
     """
     left = timeout_s
     async with aclosing(pieces):
         while True:
             began = anyio.current_time()
-            async with asking(identity, timeout_s=left, secrets=secrets, allowed_s=timeout_s):
+            async with provider_call(
+                identity, timeout_s=left, secrets=secrets, allowed_s=timeout_s
+            ):
                 piece = await anext(pieces, None)
             left -= anyio.current_time() - began
             if piece is None:
@@ -130,20 +135,20 @@ async def pieces_within(
 
 
 def read_failure(error: BaseException, identity: str, secrets: Iterable[str] = ()) -> ModelError:
-    """Return the error of ours that says what *error* means for a caller, without secrets."""
+    """Return *error* as the `ModelError` that tells a caller what to do, with secrets redacted."""
     status, codes = status_of(error), frozenset(_codes(error))
     words = " <- ".join(f"{type(each).__name__}: {each}" for each in _chain(error))
-    reason = hidden(_without_page(words, _headers(error)), secrets)[:REASON_CHARACTERS_MAX]
+    reason = redacted(_without_page(words, _headers(error)), secrets)[:REASON_CHARACTERS_MAX]
     number = "" if status is None else f" ({status})"
     kind = _kind(error, status, codes, words)
-    found = _told(kind, identity, number, reason, _headers(error))
+    found = _model_error(kind, identity, number, reason, _headers(error))
     found.about = f"{identity}{number}"
     return found
 
 
 def page_title(text: str) -> str | None:
     """
-    Return the title of a web page, ``None`` if *text* is none.
+    Return the title of a web page; ``None`` if *text* is not a web page.
 
     >>> page_title("<html><head><title>502 Bad Gateway</title></head></html>"), page_title("{}")
     ('502 Bad Gateway', None)
@@ -155,7 +160,7 @@ def page_title(text: str) -> str | None:
 
 
 def _without_page(words: str, headers: Mapping[str, str]) -> str:
-    """Return *words* with the web page in them, or behind them, told as one: it is no reason."""
+    """Return an error's *words* with the HTML of a web page replaced by its title."""
     found = _PAGE.search(words)
     if found is None and not headers.get("content-type", "").lower().startswith("text/html"):
         return words
@@ -165,10 +170,10 @@ def _without_page(words: str, headers: Mapping[str, str]) -> str:
     return f"a web page{title} instead of JSON; {advice}; {said}"
 
 
-def _told(
+def _model_error(
     kind: type[ModelError], identity: str, number: str, reason: str, headers: Mapping[str, str]
 ) -> ModelError:
-    """Return an error of *kind* with advice, and with the provider's words as its reason."""
+    """Return an error of *kind* with advice, and the provider's words as the reason."""
     if kind is ModelUnavailableError:
         message = f"{identity} is busy, limited or away{number}: {reason}"
         return ModelUnavailableError(message, retry_after_s(headers))
@@ -197,7 +202,7 @@ def _kind(
         (status in (None, 400, 422) and bool(_WITHDRAWN.search(words)), ModelNotFoundError),
         (status is None and bool(_WITHOUT_KEY.search(words)), ModelDeniedError),
         (status is None and any(map(_is_away, _chain(error))), ModelUnavailableError),
-        # An answer whose JSON breaks off: the connection was cut, and its end was not noticed.
+        # JSON that breaks off: the connection was cut without an error.
         (status is None and isinstance(error, JSONDecodeError), ModelUnavailableError),
     )
     return next((kind for holds, kind in verdicts if holds), ModelError)
@@ -206,12 +211,12 @@ def _kind(
 def _is_away(error: BaseException) -> bool:
     kinds = {kind.__name__ for kind in type(error).__mro__}
     if isinstance(error, RuntimeError) and "Event loop is closed" in str(error):
-        return True  # a connection of a loop that has ended; the next request gets a new one
+        return True  # a connection of an ended event loop; the next request opens a new one
     return isinstance(error, TimeoutError | ConnectionError) or not kinds.isdisjoint(_AWAY)
 
 
 def status_of(error: BaseException) -> int | None:
-    """Return the HTTP status, 400 to 599, that *error* carries in one of the usual places."""
+    """Return the HTTP status (400 to 599) in one of the attributes where clients put it."""
     response = getattr(error, "response", None)
     if isinstance(response, Mapping):  # botocore
         found = response.get("ResponseMetadata")
@@ -225,7 +230,7 @@ def status_of(error: BaseException) -> int | None:
 
 
 def _codes(error: BaseException) -> Iterator[str]:
-    """Yield the provider's codes, in lower case: attributes, and fields of the body."""
+    """Yield the provider's error codes, in lower case, from attributes and the body."""
     body = getattr(error, "body", None)
     inner = body.get("error") if isinstance(body, Mapping) else None
     for field in ("code", "type", "status"):
@@ -243,7 +248,7 @@ def _headers(error: BaseException) -> Mapping[str, str]:
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
     """
-    Return the delay that a provider asks for (RFC 9110, 10.2.3), ``None`` without one.
+    Return the delay that a provider requests (RFC 9110, 10.2.3); ``None`` if it requests none.
 
     A date is relative to the response's own ``date``. Invalid values are ignored, and so are values
     above `RETRY_AFTER_S_MAX`.
@@ -283,28 +288,28 @@ def _moment(text: str) -> datetime | None:
 
 def cause_of(error: BaseException, secrets: Iterable[str]) -> BaseException | None:
     """
-    Return *error* to be shown as a cause, with the secrets in its texts overwritten.
+    Return *error* for use as a cause, with the secrets in its texts redacted.
 
-    Clients quote what they sent, e.g. a header with a key in it, and a logged error shows its
-    causes. An error whose text cannot be overwritten is not shown: ``None``.
+    Clients quote what they sent, e.g. a header with a key, and a logged error shows its causes.
+    ``None`` is returned for an error whose text cannot be redacted.
     """
     secrets = tuple(secrets)
     for each in _chain(error):
         each.args = tuple(
-            hidden(part, secrets)
+            redacted(part, secrets)
             if isinstance(part, str)
-            else hidden(part.decode("utf-8", "replace"), secrets)
+            else redacted(part.decode("utf-8", "replace"), secrets)
             if isinstance(part, bytes)
             else part
             for part in each.args
         )
-        if is_shown(f"{each} {each!r} {getattr(each, '__notes__', '')}", secrets):
+        if reveals_secret(f"{each} {each!r} {getattr(each, '__notes__', '')}", secrets):
             return None
     return error
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield *error* and what led to it, the last first."""
+    """Yield *error* and its causes, latest first."""
     each: BaseException | None = error
     for _ in range(CAUSES_MAX):
         if each is None:

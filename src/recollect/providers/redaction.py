@@ -1,4 +1,4 @@
-"""Keeps keys out of every text that a person or a log may see."""
+"""Redact keys in messages and logs."""
 
 import os
 import re
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 SECRET_CHARACTERS_MIN: Final = 6
+"""A shorter value is not redacted: it would occur in ordinary words."""
 HIDDEN: Final = "***"
 
 _SECRET_NAME: Final = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)(?:_\w+)?$")
@@ -15,11 +16,11 @@ _LIKE_A_KEY: Final = re.compile(
 )
 
 
-def hidden(text: str, secrets: Iterable[str] = ()) -> str:
+def redacted(text: str, secrets: Iterable[str] = ()) -> str:
     """
-    Return *text* with *secrets*, the environment's keys and what looks like a key overwritten.
+    Return *text* with *secrets*, the environment's keys and anything like a key redacted.
 
-    >>> hidden("no such key: mango-7731; sent Bearer abc", ["mango-7731"])
+    >>> redacted("no such key: mango-7731; sent Bearer abc", ["mango-7731"])
     'no such key: ***; sent Bearer ***'
     """
     for secret in _known(secrets):
@@ -27,13 +28,13 @@ def hidden(text: str, secrets: Iterable[str] = ()) -> str:
     return _LIKE_A_KEY.sub(HIDDEN, text)
 
 
-def is_shown(text: str, secrets: Iterable[str] = ()) -> bool:
-    """Return True if *text* shows one of *secrets* or of the environment's keys."""
+def reveals_secret(text: str, secrets: Iterable[str] = ()) -> bool:
+    """Return True if *text* contains one of *secrets* or of the environment's keys."""
     return any(secret in text for secret in _known(secrets))
 
 
 def secrets_of(client: object) -> frozenset[str]:
-    """Return the secret values among the attributes of a client, as pydantic marks them."""
+    """Return the values of a client's attributes that pydantic marks as secret."""
     found = set()
     for value in getattr(client, "__dict__", {}).values():
         reveal = getattr(value, "get_secret_value", None)
@@ -44,7 +45,7 @@ def secrets_of(client: object) -> frozenset[str]:
 
 
 def _known(secrets: Iterable[str]) -> list[str]:
-    """Return each secret as it is and as it is quoted, longest first."""
+    """Return each secret plain, stripped and escaped, longest first."""
     plain = {*secrets, *_environment()}
     quoted = {form for secret in plain for form in (secret, secret.strip(), repr(secret)[1:-1])}
     return sorted(

@@ -1,4 +1,4 @@
-"""Names of models of sentence-transformers, by their weights."""
+"""Name models of sentence-transformers by their weights."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any, Final
 
 _VALUES: Final = 16
-"""So many values of each parameter go into the digest: training changes some of nearly all."""
+"""Values of each parameter in the digest; training changes some in nearly every parameter."""
 _DIGITS: Final = 12
 
 
 def weights_name(model: Any) -> str | None:
     """
-    Return the name of the weights of a model, ``None`` if nothing tells it.
+    Return the name of a model's weights; ``None`` if it cannot be determined.
 
-    Weights of a hub have their name there. Those of a folder get a digest of their values: two
-    models that were trained apart never share a name, and a folder may be moved.
+    Weights from a hub have their name there. Weights from a folder are named by a digest of their
+    values, so that separately trained models have different names, and a folder can be moved.
     """
     name = _loaded_from(model)
     if name is not None and not Path(name).exists():
@@ -28,7 +28,7 @@ def weights_name(model: Any) -> str | None:
 
 
 def _loaded_from(model: Any) -> str | None:
-    """Return the name or folder that the configuration of transformers says."""
+    """Return the name or folder in the configuration of transformers; ``None`` if missing."""
     try:
         inner = getattr(model, "config", None) or model[0].auto_model.config
     except (AttributeError, TypeError, IndexError, KeyError):

@@ -1,4 +1,4 @@
-"""Rerankers: an endpoint, a library's cross-encoder, LangChain's compressors, or any callable."""
+"""Rerankers: an endpoint, a library's cross-encoder, a LangChain compressor, or a callable."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ RerankChoice: TypeAlias = (
 
 def open_reranker(choice: RerankChoice) -> Reranker | None:
     """
-    Return the reranker that *choice* names, ``None`` for none; nothing is asked of it yet.
+    Return the reranker that *choice* names, ``None`` for none; no request is sent yet.
 
     Args:
-        choice: A URL such as ``"http://127.0.0.1:8080/rerank"``, with ``#model`` at its end where
-            the server wants one named; ``"cohere/model"`` or ``"jina/model"``;
+        choice: A URL such as ``"http://127.0.0.1:8080/rerank"``, with ``#model`` at its end if the
+            server needs a model's name; ``"cohere/model"`` or ``"jina/model"``;
             ``"module:attribute"``; a `Reranker`; a ``CrossEncoder`` of sentence-transformers, a
-            ``TextCrossEncoder`` of FastEmbed, a compressor of documents of LangChain; or a callable
+            ``TextCrossEncoder`` of FastEmbed, a document compressor of LangChain; or a callable
             from a query and texts to their scores.
 
     Raises:
-        UsageError: It is none of these.
+        UsageError: *choice* is none of these.
         ModelDeniedError: The provider's key is missing.
     """
     if choice is None or choice == "none":

@@ -1,4 +1,4 @@
-"""Other people's rerankers in the shape of ours."""
+"""Adapters that make callables and other libraries' objects rerankers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from recollect.errors import ModelError
 from recollect.ports import Reranker
 from recollect.providers.object_names import identity_of
-from recollect.providers.provider_errors import read_failure, told
+from recollect.providers.provider_errors import read_failure, translated_errors
 from recollect.providers.weight_names import weights_name
 
 Scoring: TypeAlias = "Callable[[str, list[str]], Iterable[Any]]"
@@ -18,7 +18,7 @@ _PLACE = "recollect_place"
 
 class CallableReranker:
     """
-    A callable from a query and texts to as many scores, in order.
+    A callable from a query and texts to one score per text, in order.
 
     Its identity is its ``identity`` attribute if it has one, else its module and name.
     """
@@ -29,21 +29,21 @@ class CallableReranker:
 
     @property
     def identity(self) -> str:
-        """Name the callable."""
+        """The callable's name."""
         return self._identity
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float | None]:
         """
-        Return its scores; ``None`` for what is no number.
+        Return the scores; ``None`` for a score that is not a number.
 
         Raises:
-            ModelError: It failed, or gave another number of scores than there are texts.
+            ModelError: The callable failed, or returned another number of scores than texts.
         """
-        with told(lambda error: read_failure(error, self._identity), ()):
+        with translated_errors(lambda error: read_failure(error, self._identity), ()):
             answered = self._score(query, list(texts))
             if isawaitable(answered):
                 getattr(answered, "close", lambda: None)()
-                msg = f"the reranker {self._identity} is async: pass a function without await"
+                msg = f"the reranker {self._identity} is async: pass a synchronous function"
                 raise ModelError(msg)
             scores = [_number(each) for each in answered]
         if len(scores) != len(texts):
@@ -56,7 +56,8 @@ def adapted_reranker(choice: Any) -> Reranker | None:
     """Return an object of a library, or a callable, as a reranker; ``None`` if it is neither."""
     if hasattr(choice, "compress_documents"):
         return CallableReranker(_compressing(choice), identity=identity_of(choice))
-    if hasattr(choice, "predict"):  # before the call: a module of torch has one, of tensors
+    # Before `callable`: a torch module is callable too, but takes tensors.
+    if hasattr(choice, "predict"):
         return CallableReranker(_predicting(choice), identity=_named(choice))
     if hasattr(choice, "rerank"):
         return CallableReranker(choice.rerank, identity=_named(choice))
@@ -72,7 +73,7 @@ def _predicting(encoder: Any) -> Scoring:
 
 
 def _compressing(compressor: Any) -> Scoring:
-    """Score by the documents that a compressor of LangChain keeps, in its order or by its score."""
+    """Return a scorer by a LangChain compressor: its relevance scores, else the order it keeps."""
 
     def score(query: str, texts: list[str]) -> Iterable[object]:
         from langchain_core.documents import Document
@@ -93,7 +94,7 @@ def _compressing(compressor: Any) -> Scoring:
 
 def _number(value: object) -> float | None:
     try:
-        return float(value)  # type: ignore[arg-type]  # it may be of any library's kind
+        return float(value)  # type: ignore[arg-type]  # any library's number type
     except (TypeError, ValueError):
         return None
 

@@ -1,4 +1,4 @@
-"""Rerankers behind HTTP, as Cohere, Jina, vLLM, llama.cpp and TEI serve them."""
+"""`RerankEndpoint`: a reranker over HTTP, as served by Cohere, Jina, vLLM, llama.cpp and TEI."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from recollect.errors import ModelDeniedError, ModelError, UsageError
 from recollect.providers.endpoints import checked_url
-from recollect.providers.provider_errors import page_title, read_failure, told
+from recollect.providers.provider_errors import page_title, read_failure, translated_errors
 
 TIMEOUT_S: Final = 10.0
 TEXT_CHARACTERS_MAX: Final = 4_000
@@ -28,10 +28,10 @@ _SERVICES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
 
 def named_endpoint(choice: str) -> RerankEndpoint:
     """
-    Return the endpoint of a URL, with its model behind ``#``, or of ``cohere/model``.
+    Return the endpoint of a URL, with the model after ``#``, or of ``cohere/model``.
 
     Raises:
-        UsageError: It is neither.
+        UsageError: *choice* is neither.
         ModelDeniedError: The service needs a key, and there is none.
     """
     service, slash, model = choice.partition("/")
@@ -54,7 +54,7 @@ def named_endpoint(choice: str) -> RerankEndpoint:
 
 
 class RerankEndpoint:
-    """A route ``/rerank``, ``/v1/rerank`` or ``/v2/rerank``, in the form of Cohere, Jina or TEI."""
+    """A route ``/rerank`` or ``/v1/rerank`` or ``/v2/rerank``, as of Cohere, Jina or TEI."""
 
     def __init__(
         self,
@@ -66,14 +66,14 @@ class RerankEndpoint:
         timeout_s: float = TIMEOUT_S,
     ) -> None:
         """
-        Prepare to ask; nothing is asked yet.
+        Create the client of an endpoint; no request is sent yet.
 
         Args:
             identity: Defaults to host and model.
-            timeout_s: For each wait of the connection; recall has a shorter limit of its own.
+            timeout_s: The timeout of each socket operation; recall has a shorter timeout in all.
 
         Raises:
-            UsageError: The URL is none.
+            UsageError: The URL is invalid.
         """
         self._url = checked_url(url)
         self._model = model
@@ -88,41 +88,43 @@ class RerankEndpoint:
 
     @property
     def identity(self) -> str:
-        """Name host, or service, and model."""
+        """The host or service, and the model."""
         return self._identity
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float | None]:
         """
-        Return the score of each text; ``None`` for one that the answer leaves out.
+        Return the score of each text; ``None`` for a text without a score in the answer.
 
         Raises:
-            ModelError: The server failed, or its answer holds no scores; it says what to do.
+            ModelError: The server failed, or its answer has no scores; the error says what to do.
         """
-        with told(lambda error: read_failure(error, self._identity, self._secrets), self._secrets):
-            answered = self._asked(query, [text[:TEXT_CHARACTERS_MAX] for text in texts])
+        with translated_errors(
+            lambda error: read_failure(error, self._identity, self._secrets), self._secrets
+        ):
+            answered = self._request(query, [text[:TEXT_CHARACTERS_MAX] for text in texts])
         scores = read_scores(answered, len(texts))
         if all(each is None for each in scores):
             msg = f"{self._identity} answered with JSON that holds no scores: check the URL"
             raise ModelError(msg)
         return scores
 
-    def _asked(self, query: str, texts: list[str]) -> object:
+    def _request(self, query: str, texts: list[str]) -> object:
         body: dict[str, object] = {"query": query, "documents": texts, "top_n": len(texts)}
         if self._model is not None:
             body["model"] = self._model
         if not re.search("/v[12]/", urlsplit(self._url).path):
-            body["texts"] = texts  # TEI's word
+            body["texts"] = texts  # TEI's name for the documents
         headers = {"content-type": "application/json", "accept": "application/json"}
         for key in self._secrets:
             headers["authorization"] = f"Bearer {key}"
         data = json.dumps(body).encode()
-        # The scheme was checked: http or https.
+        # `checked_url` allows only http and https.
         request = Request(self._url, data, headers, method="POST")  # noqa: S310
         try:
             with self._opener.open(request, timeout=self._timeout_s) as answer:
                 written: bytes = answer.read(ANSWER_BYTES_MAX)
         except HTTPError as error:
-            error.close()  # it holds the connection
+            error.close()  # the error keeps the connection open
             raise
         title = page_title(written[:10_000].decode("utf-8", "replace"))
         if title is not None:
@@ -135,7 +137,7 @@ class RerankEndpoint:
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """Follows no redirect: the key would go along, to wherever it leads."""
+    """Refuses redirects, as the key would be sent along to another host."""
 
     def redirect_request(  # noqa: PLR0917  # as urllib calls it
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Headers, newurl: str
@@ -145,7 +147,7 @@ class _NoRedirects(HTTPRedirectHandler):
 
 def read_scores(answered: object, count: int) -> list[float | None]:
     """
-    Return *count* scores from an answer, by the index of each; ``None`` where there is none.
+    Return *count* scores from an answer, by their indexes; ``None`` for a missing score.
 
     >>> read_scores({"results": [{"index": 1, "relevance_score": 0.5}]}, 2)
     [None, 0.5]
