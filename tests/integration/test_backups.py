@@ -328,6 +328,16 @@ async def test_a_damaged_backup_is_refused(
     assert not new.exists()
 
 
+@pytest.mark.parametrize("fields", ['"ledger": 5', '"ledger": [3]', '"ledger": [], "secret": "x"'])
+async def test_a_malformed_header_is_refused(tmp_path: Path, fields: str) -> None:
+    """No entry of the ledger is skipped: what it names would come back."""
+    backup = tmp_path / "backup"
+    backup.write_text('{"kind": "export", "version": 1, ' + fields + "}\n", "utf-8")
+
+    with pytest.raises(UsageError, match="malformed"):
+        await restore_backup(backup, str(tmp_path / "new.db"), [])
+
+
 async def test_a_backup_of_a_later_version_is_refused(tmp_path: Path) -> None:
     """It says which, and what to do."""
     backup = tmp_path / "backup"

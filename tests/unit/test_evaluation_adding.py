@@ -181,7 +181,7 @@ async def test_erased_messages_leave_no_case() -> None:
 )
 def test_values_are_written_as_toml(value: Json) -> None:
     """The standard library reads back what a draft holds."""
-    draft = CaseDraft(name="d", types=(), spoken=(), memories=({"type": "Note", "value": value},))
+    draft = CaseDraft(name="d", types=(), excerpts=(), memories=({"type": "Note", "value": value},))
 
     (case,) = tomllib.loads(case_text(draft))["case"]
 
@@ -189,13 +189,13 @@ def test_values_are_written_as_toml(value: Json) -> None:
 
 
 def test_null_has_no_toml() -> None:
-    draft = CaseDraft(name="d", types=(), spoken=(), memories=({"type": "Note", "value": None},))
+    draft = CaseDraft(name="d", types=(), excerpts=(), memories=({"type": "Note", "value": None},))
 
     with pytest.raises(UsageError, match="cannot be written as TOML"):
         case_text(draft)
 
 
 def test_a_draft_without_a_talk_is_text_all_the_same() -> None:
-    draft = CaseDraft(name='a "name"', types=(), spoken=())
+    draft = CaseDraft(name='a "name"', types=(), excerpts=())
 
     assert 'name = "a \\"name\\""' in case_text(draft)

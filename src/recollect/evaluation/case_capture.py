@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Final
 
 from recollect.errors import NotFoundError, UsageError
-from recollect.evaluation.case_drafts import BUILTIN, CaseDraft, Spoken
+from recollect.evaluation.case_drafts import BUILTIN, CaseDraft, ThreadExcerpt
 from recollect.evaluation.case_entries import (
     Entry,
     after_correction,
     after_formation,
     ended_entry,
-    standing_of,
+    shown_memories,
 )
 from recollect.evaluation.cases import objects_in
 from recollect.formation.types import MemoryType
@@ -46,14 +46,17 @@ async def draft_of_formation(
     if formation.status != "formed" or not outcomes:
         msg = f"the formation {formation_id!r} ({formation.status}) has no outcomes to expect"
         raise UsageError(msg)
-    spoken = [await _spoken_by(memory, scope, formation, thread) for thread in formation.watermarks]
+    excerpts = [
+        await _excerpt_of_formation(memory, scope, formation, thread)
+        for thread in formation.watermarks
+    ]
     draft = CaseDraft(
         name=f"formation {formation.id}",
         types=(),
-        spoken=tuple(each for each in spoken if each.new),
-        memories=tuple(standing_of(formation.receipt)),
+        excerpts=tuple(each for each in excerpts if each.new),
+        memories=tuple(shown_memories(formation.receipt)),
     )
-    if not draft.spoken:
+    if not draft.excerpts:
         msg = f"the messages of the formation {formation_id!r} are gone: a case needs them"
         raise NotFoundError(msg)
     return await _with_outcomes(draft, memory, formation, outcomes, types)
@@ -108,12 +111,12 @@ async def draft_of_memory(
         raise NotFoundError(msg)
     at = formed[-1]
     type_ = _types([{"type": type_name}], types)[type_name]
-    spoken = await _spoken_for(memory, scope, history[at], history[at - 1] if at else None)
-    if not spoken:
+    before = history[at - 1] if at else None
+    excerpts = await _excerpts_of_revision(memory, scope, history[at], before)
+    if not excerpts:
         msg = f"the messages that {type_name}/{key} cites are gone: a case needs them"
         raise NotFoundError(msg)
-    draft = CaseDraft(name=f"memory {type_name}/{key}", types=(type_,), spoken=spoken)
-    before = history[at - 1] if at else None
+    draft = CaseDraft(name=f"memory {type_name}/{key}", types=(type_,), excerpts=excerpts)
     found = after_correction(type_, before, (history[at], history[-1]), draft.messages)
     standing: tuple[Entry, ...] = ({"type": type_name, "value": before.value},) if before else ()
     expectations = {"must": found.must, "must_not": found.must_not}
@@ -131,14 +134,16 @@ def _types(named: Sequence[JsonObject], given: Sequence[MemoryType]) -> dict[str
     return {name: known[name] for name in names}
 
 
-async def _spoken_by(memory: Recollect, scope: Scope, formation: Formation, thread: str) -> Spoken:
+async def _excerpt_of_formation(
+    memory: Recollect, scope: Scope, formation: Formation, thread: str
+) -> ThreadExcerpt:
     """Return the messages that a formation formed in a thread, and those before."""
     after = await _formed_before(memory, scope, formation, thread)
     page = await memory.messages(scope, thread, after=after, limit=_PAGE)
     before = await memory.last_messages(scope, thread, limit=CONTEXT_MESSAGES, before=after + 1)
     reached = formation.watermarks[thread]
     new = tuple(each for each in page.rows if each.position <= reached)
-    return Spoken(thread=thread, before=before, new=new)
+    return ThreadExcerpt(thread=thread, before=before, new=new)
 
 
 async def _formed_before(memory: Recollect, scope: Scope, formation: Formation, thread: str) -> int:
@@ -151,16 +156,16 @@ async def _formed_before(memory: Recollect, scope: Scope, formation: Formation, 
     return 0
 
 
-async def _spoken_for(
+async def _excerpts_of_revision(
     memory: Recollect, scope: Scope, revision: Revision, before: Revision | None
-) -> tuple[Spoken, ...]:
+) -> tuple[ThreadExcerpt, ...]:
     """Return the messages that *revision* cites and the version *before* it does not."""
     old = set(_cited(before)) if before else set()
     wanted: dict[str, set[str]] = {}
     for thread, message in _cited(revision):
         if (thread, message) not in old:
             wanted.setdefault(thread, set()).add(message)
-    found = [await _run_of(memory, scope, thread, ids) for thread, ids in wanted.items()]
+    found = [await _excerpt_with(memory, scope, thread, ids) for thread, ids in wanted.items()]
     return tuple(each for each in found if each.new)
 
 
@@ -170,12 +175,14 @@ def _cited(revision: Revision) -> Iterator[tuple[str, str]]:
             yield each.thread, each.message
 
 
-async def _run_of(memory: Recollect, scope: Scope, thread: str, ids: set[str]) -> Spoken:
+async def _excerpt_with(
+    memory: Recollect, scope: Scope, thread: str, ids: set[str]
+) -> ThreadExcerpt:
     """Return the messages of a thread from the first to the last of *ids*."""
     rows = [each async for each in each_message(memory, scope, thread)]
     places = [at for at, each in enumerate(rows) if each.id in ids]
     if not places:
-        return Spoken(thread=thread, before=(), new=())
+        return ThreadExcerpt(thread=thread, before=(), new=())
     first, last = places[0], places[-1]
     before = tuple(rows[max(0, first - CONTEXT_MESSAGES) : first])
-    return Spoken(thread=thread, before=before, new=tuple(rows[first : last + 1]))
+    return ThreadExcerpt(thread=thread, before=before, new=tuple(rows[first : last + 1]))

@@ -22,7 +22,7 @@ BUILTIN: Final = {each.name: each for each in BUILTIN_TYPES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spoken:
+class ThreadExcerpt:
     """The *new* messages of a thread that a case forms, and those *before* them."""
 
     thread: str
@@ -36,15 +36,15 @@ class CaseDraft:
 
     name: str
     types: tuple[MemoryType, ...]
-    spoken: tuple[Spoken, ...]
+    excerpts: tuple[ThreadExcerpt, ...]
     memories: tuple[Entry, ...] = ()
     expectations: Mapping[str, Sequence[Entry]] = field(default_factory=dict)
 
     @property
     def messages(self) -> list[Message]:
         """All messages; message number n of the case is at index n - 1."""
-        before = [each for spoken in self.spoken for each in spoken.before]
-        return [*before, *(each for spoken in self.spoken for each in spoken.new)]
+        before = [each for excerpt in self.excerpts for each in excerpt.before]
+        return [*before, *(each for excerpt in self.excerpts for each in excerpt.new)]
 
 
 def append_case(path: Path, draft: CaseDraft) -> str:
@@ -91,7 +91,7 @@ def case_text(draft: CaseDraft) -> str:
         "tags": ["added"],
         "types": [_type_entry(each) for each in draft.types],
         "memories": list(draft.memories),
-        "talks": list(_talk_entries(draft.spoken)),
+        "talks": list(_talk_entries(draft.excerpts)),
         **draft.expectations,
     }
     filled = {name: each for name, each in case.items() if each}
@@ -107,17 +107,17 @@ def _type_entry(type_: MemoryType) -> str | JsonObject:
     return type_.name if type_ == BUILTIN.get(type_.name) else type_.as_config()
 
 
-def _talk_entries(spoken: Sequence[Spoken]) -> Iterator[dict[str, object]]:
+def _talk_entries(excerpts: Sequence[ThreadExcerpt]) -> Iterator[dict[str, object]]:
     """Yield the earlier messages, which are not formed, then the new ones, formed together."""
-    for each in spoken:
+    for each in excerpts:
         if each.before:
             yield {
                 "thread": each.thread,
                 "formed": "none",
                 "messages": [_message_entry(message) for message in each.before],
             }
-    for number, each in enumerate(spoken, 1):
-        forming = {} if number == len(spoken) else {"formed": "next"}
+    for number, each in enumerate(excerpts, 1):
+        forming = {} if number == len(excerpts) else {"formed": "next"}
         messages = [_message_entry(message) for message in each.new]
         yield {"thread": each.thread, **forming, "messages": messages}
 

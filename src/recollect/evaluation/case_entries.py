@@ -23,7 +23,7 @@ class ExpectedEntry:
     must_not: list[Entry] = field(default_factory=list)
 
 
-def standing_of(receipt: JsonObject) -> Iterator[Entry]:
+def shown_memories(receipt: JsonObject) -> Iterator[Entry]:
     """Yield the memories that a formation was shown, as entries for ``memories``."""
     exchanges = receipt.get("exchanges")
     first = exchanges[0] if isinstance(exchanges, list) and exchanges else {}
@@ -47,17 +47,21 @@ def after_formation(
 ) -> ExpectedEntry:
     """Return the expectation for a memory that a formation stored or changed."""
     if type_.update_mode == "insert" and before is None:
-        return ExpectedEntry(must=[_whole(type_, after, messages)])
-    where = _kept(before.value, after.value) if before and type_.update_mode == "insert" else {}
+        return ExpectedEntry(must=[_whole_entry(type_, after, messages)])
+    where = (
+        _unchanged_fields(before.value, after.value)
+        if before and type_.update_mode == "insert"
+        else {}
+    )
     found = ExpectedEntry()
     old = _places(before.value) if before else []
     new = _places(after.value)
     for pointer, place, leaf in new:
         if (place, leaf) not in [(p, each) for _, p, each in old]:
-            entry = _field(type_, place, leaf, where)
-            found.must.append({**entry, **_said(after, pointer, messages)})
+            entry = _field_entry(type_, place, leaf, where)
+            found.must.append({**entry, **_citation(after, pointer, messages)})
     found.must_not.extend(
-        _field(type_, place, leaf, where)
+        _field_entry(type_, place, leaf, where)
         for _, place, leaf in old
         if (place, leaf) not in [(p, each) for _, p, each in new]
     )
@@ -88,18 +92,18 @@ def after_correction(
     found = after_formation(type_, before, corrected, messages)
     current = [(place, leaf) for _, place, leaf in _places(now.value)]
     found.must_not.extend(
-        _field(type_, place, leaf, {})
+        _field_entry(type_, place, leaf, {})
         for _, place, leaf in _places(formed.value)
         if (place, leaf) not in current
     )
     return found
 
 
-def _whole(type_: MemoryType, revision: Revision, messages: Sequence[Message]) -> Entry:
+def _whole_entry(type_: MemoryType, revision: Revision, messages: Sequence[Message]) -> Entry:
     because = [
         {**cited, "path": pointer} if pointer else cited
         for pointer in revision.evidence
-        if (cited := _said(revision, pointer, messages))
+        if (cited := _citation(revision, pointer, messages))
     ]
     found: Entry = {
         "type": type_.name,
@@ -109,12 +113,12 @@ def _whole(type_: MemoryType, revision: Revision, messages: Sequence[Message]) -
     return {**found, "because": because} if because else found
 
 
-def _field(type_: MemoryType, place: str, leaf: Json, where: Mapping[str, Json]) -> Entry:
+def _field_entry(type_: MemoryType, place: str, leaf: Json, where: Mapping[str, Json]) -> Entry:
     selected: Entry = {"where": dict(where)} if where else {}
     return {"type": type_.name, **selected, "path": place, "equals": leaf}
 
 
-def _said(revision: Revision, pointer: str, messages: Sequence[Message]) -> Entry:
+def _citation(revision: Revision, pointer: str, messages: Sequence[Message]) -> Entry:
     """Return number and quote of a message that supports *pointer*; empty if none is left."""
     numbers = {(each.thread, each.id): at for at, each in enumerate(messages, 1)}
     near = sorted((p for p in revision.evidence if covers(p, pointer)), key=len, reverse=True)
@@ -143,6 +147,6 @@ def _where(value: JsonObject) -> Entry:
     }
 
 
-def _kept(before: JsonObject, after: JsonObject) -> Entry:
+def _unchanged_fields(before: JsonObject, after: JsonObject) -> Entry:
     """Return the fields that a change left as they were; they identify the entry."""
     return {name: each for name, each in _where(before).items() if after.get(name) == each}

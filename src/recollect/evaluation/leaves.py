@@ -13,7 +13,7 @@ from recollect.evaluation.oracle_script import pattern_of
 from recollect.formation.claims import SaidText, unsupported
 from recollect.formation.value_identity import leading_fields
 from recollect.records import Json, Memory
-from recollect.stores.json_pointers import covers as stands_in
+from recollect.stores.json_pointers import covers as pointer_covers
 from recollect.stores.json_pointers import leaves, parse_pointer
 
 _PLACE: Final = re.compile(r"/\d+(?=/|$)")
@@ -67,14 +67,14 @@ def covers(expectation: Expectation, leaf: ValueLeaf, case: EvaluationCase) -> b
     pattern, value = pattern_of(expectation), leaf.memory.value
     if not expectation.path:
         return pattern.matches(value)
-    if stands_in(expectation.path, leaf.pointer):
+    if pointer_covers(expectation.path, leaf.pointer):
         return pattern.selects(value) and pattern.fits(leaf.value)
     type_ = case.type_named(expectation.type)
     is_leading = parse_pointer(leaf.pointer)[0] in leading_fields(type_.parameters)
     return type_.update_mode == "insert" and is_leading and pattern.matches(value)
 
 
-def lets_go(expectation: Expectation, leaf: ValueLeaf, *, is_closed: bool) -> bool:
+def allows_loss(expectation: Expectation, leaf: ValueLeaf, *, is_closed: bool) -> bool:
     """Return True if *expectation* wants *leaf* removed, or its memory ended (*is_closed*)."""
     goes = expectation.absent or expectation.ended or expectation.kind == "must_not"
     if not goes or expectation.tried or expectation.type != leaf.memory.type:
@@ -82,7 +82,7 @@ def lets_go(expectation: Expectation, leaf: ValueLeaf, *, is_closed: bool) -> bo
     pattern = pattern_of(expectation)
     if is_closed or not expectation.path:
         return pattern.matches(leaf.memory.value)
-    is_there = stands_in(expectation.path, leaf.pointer)
+    is_there = pointer_covers(expectation.path, leaf.pointer)
     return is_there and pattern.selects(leaf.memory.value) and pattern.fits(leaf.value)
 
 
@@ -91,7 +91,7 @@ def same_place(one: ValueLeaf, other: ValueLeaf) -> bool:
     return one.identity[:3] == other.identity[:3]
 
 
-def spoken_of(case: EvaluationCase, talk: int) -> list[SaidText]:
+def heard_texts(case: EvaluationCase, talk: int) -> list[SaidText]:
     """Return the messages of all conversations up to number *talk*."""
     return [
         SaidText(text=message.text, at=message.time, speaker=message.name)
@@ -101,7 +101,7 @@ def spoken_of(case: EvaluationCase, talk: int) -> list[SaidText]:
     ]
 
 
-def unheard(leaf: ValueLeaf, heard: Sequence[SaidText], case: EvaluationCase) -> bool:
+def is_unsupported(leaf: ValueLeaf, heard: Sequence[SaidText], case: EvaluationCase) -> bool:
     """Return True if *leaf* has a number, name or date that is in no message or initial memory."""
     standing = [each.value for each in case.memories if each.type == leaf.memory.type]
     return bool(unsupported(leaf.value, heard, standing))

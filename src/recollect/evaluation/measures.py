@@ -18,14 +18,14 @@ from recollect.evaluation.cases import EvaluationCase, Expectation, objects_in
 from recollect.evaluation.duplicates import duplicate_counts
 from recollect.evaluation.leaves import (
     ValueLeaf,
+    allows_loss,
     covers,
+    heard_texts,
     is_current,
     is_ended,
+    is_unsupported,
     leaves_of,
-    lets_go,
     same_place,
-    spoken_of,
-    unheard,
 )
 from recollect.evaluation.oracle_script import pattern_of
 from recollect.records import Formation, Json, Memory
@@ -246,13 +246,15 @@ def _leaf_counts(run: CaseRun) -> dict[str, int]:
     for step in run.steps:
         before, after = leaves_of(step.before, step.at), leaves_of(step.after, step.at)
         formed, lost = _without(after, before), _without(before, after)
-        heard = spoken_of(run.case, step.talk)
+        heard = heard_texts(run.case, step.talk)
         counts["formed"] += len(formed)
         counts["covered"] += sum(
             any(covers(each, leaf, run.case) for each in run.case.expectations) for leaf in formed
         )
-        counts["invented"] += sum(unheard(leaf, heard, run.case) for leaf in formed)
-        counts["overwritten"] += sum(not _is_wanted(leaf, step, formed, run.case) for leaf in lost)
+        counts["invented"] += sum(is_unsupported(leaf, heard, run.case) for leaf in formed)
+        counts["overwritten"] += sum(
+            not _is_allowed_loss(leaf, step, formed, run.case) for leaf in lost
+        )
     return dict(counts)
 
 
@@ -268,13 +270,13 @@ def _without(leaves: Sequence[ValueLeaf], others: Sequence[ValueLeaf]) -> list[V
     return found
 
 
-def _is_wanted(
+def _is_allowed_loss(
     lost: ValueLeaf, step: FormationStep, formed: Sequence[ValueLeaf], case: EvaluationCase
 ) -> bool:
     """Return True if the case allows *lost* to be removed or replaced."""
     memory = step.after.get((lost.memory.type, lost.memory.key))
     is_closed = memory is None or not is_current(memory, step.at)
-    if any(lets_go(each, lost, is_closed=is_closed) for each in case.expectations):
+    if any(allows_loss(each, lost, is_closed=is_closed) for each in case.expectations):
         return True
     instead = [leaf for leaf in formed if same_place(leaf, lost)]
     return any(covers(each, leaf, case) for each in case.expectations for leaf in instead)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -37,7 +37,7 @@ def check_archive(path: Path) -> tuple[str, list[LedgerEntry], bytes | None]:
     with closing(read_lines(path)) as lines:
         header = next(lines)
         check_header(header, HEADER, path)
-        kept = [read_entry(each) for each in header["ledger"]]  # type: ignore[union-attr,arg-type]
+        kept, secret = _ledger_in(header, path), _secret_in(header, path)
         for last in lines:
             if last.get("kind") != END:
                 digest.add([last])
@@ -45,8 +45,27 @@ def check_archive(path: Path) -> tuple[str, list[LedgerEntry], bytes | None]:
     if last.get("kind") != END or recorded != (digest.count, str(digest)):
         msg = f"{str(path)!r} is truncated or was changed: restore another backup"
         raise UsageError(msg)
+    return str(digest), kept, secret
+
+
+def _ledger_in(header: JsonObject, path: Path) -> list[LedgerEntry]:
+    ledger = header["ledger"]
+    entries = ledger if isinstance(ledger, list) else [ledger]
+    found = [each for each in entries if isinstance(each, Mapping)]
+    if not isinstance(ledger, list) or len(found) < len(entries):
+        # Skipping an entry would let the data that it names come back.
+        msg = f"{str(path)!r} has a malformed erase ledger: restore another backup"
+        raise UsageError(msg)
+    return [read_entry(each) for each in found]
+
+
+def _secret_in(header: JsonObject, path: Path) -> bytes | None:
     secret = header.get("secret")
-    return str(digest), kept, None if secret is None else bytes.fromhex(str(secret))
+    try:
+        return None if secret is None else bytes.fromhex(str(secret))
+    except ValueError:
+        msg = f"{str(path)!r} has a malformed secret: restore another backup"
+        raise UsageError(msg) from None
 
 
 def check_header(header: JsonObject, kind: str, path: Path) -> None:

@@ -216,7 +216,7 @@ def erased_among(
     return [is_erased(each) for each in messages]
 
 
-async def left_of(
+async def remainder_after_erase(
     scope: Scope, records: Sequence[JsonObject], doomed: Doomed
 ) -> dict[int, JsonObject]:
     """
@@ -231,7 +231,7 @@ async def left_of(
     kept = {at: each for at, each in enumerate(records) if not _goes_before(each, doomed)}
     async with open_store("memory:") as beside:
         now = beside.now()
-        await beside.restore(scope, [dated(each, now) for each in kept.values()])
+        await beside.restore(scope, [with_times(each, now) for each in kept.values()])
         last, first = (NewMessage(role="user", text="beside", id=id_) for id_ in ("last", "first"))
         await beside.append(scope, _BESIDE, [first, last])
         for target in _targets(doomed, list(kept.values())):
@@ -244,7 +244,7 @@ async def left_of(
     }
 
 
-def dated(record: JsonObject, now: int) -> JsonObject:
+def with_times(record: JsonObject, now: int) -> JsonObject:
     """Return *record* with the time *now*, if it is a memory without times."""
     is_undated = record.get("kind") == "memory" and "created_at" not in record
     return {"created_at": now, "updated_at": now, **record} if is_undated else record

@@ -17,20 +17,20 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from recollect.errors import ConflictError, StaleReadError, UsageError
 from recollect.formation.config import Assistants
 from recollect.formation.value_identity import field_keys, refusing_keys
+from recollect.lifecycle.cited_evidence import cited_by, without_unfounded
 from recollect.lifecycle.erased_records import (
     Cited,
     Doomed,
     Erasures,
     ScopeErasures,
-    dated,
     erased_among,
     is_covered,
-    left_of,
     name_of,
     note_erased,
+    remainder_after_erase,
+    with_times,
 )
 from recollect.lifecycle.forgotten import forgotten_at
-from recollect.lifecycle.founded_records import cited_in, founded
 from recollect.lifecycle.reserved_records import check_reserved, check_scope_settings
 from recollect.records import FORGOTTEN, Json, JsonObject, NewMessage, Scope
 from recollect.stores.contract.base import Store
@@ -95,7 +95,7 @@ class IntakeCounts:
 
 
 @dataclass(slots=True)
-class _Coming:
+class _ExpectedRecords:
     """Records that an import brings to a scope, now or later: evidence in them is accepted."""
 
     messages: set[Cited] = field(default_factory=set)
@@ -152,7 +152,7 @@ class Intake:
         self._assistants = assistants
         self._depth = depth
         self._restore_erased = restore_erased
-        self._coming: defaultdict[Scope, _Coming] = defaultdict(_Coming)
+        self._coming: defaultdict[Scope, _ExpectedRecords] = defaultdict(_ExpectedRecords)
         self._doomed: defaultdict[Scope, Doomed] = defaultdict(Doomed)
         self._ahead: dict[Scope, _ScopeMoment] = {}
 
@@ -222,7 +222,7 @@ class Intake:
             moment = ahead or (await self._moments([scope]))[scope]
             checked = await self._checked(scope, records, came_from or scope, moment, last=last)
             now = self._store.now()
-            given = [dated(record, now) for record in checked.left.values()]
+            given = [with_times(record, now) for record in checked.left.values()]
             store = self._store.since(scope, moment.epoch)
             try:
                 new = await store.restore(scope, given, erased=self._restore_erased)
@@ -278,7 +278,7 @@ class Intake:
         note_erased(ScopeErasures(erasures, scope, came_from), records, doomed)
         if not doomed:
             return
-        left = await left_of(scope, records, doomed)
+        left = await remainder_after_erase(scope, records, doomed)
         for at, place in enumerate(places):
             if at not in left:
                 checked.leave_out(place)
@@ -288,19 +288,19 @@ class Intake:
     async def _leave_out_forgotten(self, scope: Scope, checked: _Checked) -> None:
         """Leave out values whose digest is recorded as erased, at whatever address they occur."""
         memories = [each for each in checked.left.items() if each[1].get("kind") == "memory"]
-        if not memories or not await self._forgets(scope):
+        if not memories or not await self._has_forgotten(scope):
             return
         for place, record in memories:
-            left = await self._unforgotten(scope, record)
+            left = await self._without_forgotten(scope, record)
             if left is None:
                 checked.leave_out(place)
             elif left != record:
                 checked.change(place, left, BLANKED)
 
-    async def _forgets(self, scope: Scope) -> bool:
+    async def _has_forgotten(self, scope: Scope) -> bool:
         return bool((await self._store.side_records(scope, FORGOTTEN, limit=1)).rows)
 
-    async def _unforgotten(self, scope: Scope, record: JsonObject) -> JsonObject | None:
+    async def _without_forgotten(self, scope: Scope, record: JsonObject) -> JsonObject | None:
         """Return a memory without values erased since its last change; ``None`` if none is left."""
         _, type_, key = name_of(record)
         value = record.get("value")
@@ -312,13 +312,13 @@ class Intake:
         gone = [each[1] for each, at in found.items() if _is_before(record.get("updated_at"), at)]
         if not gone:
             return record
-        return _without(record, [by_key[each] for each in gone]) if by_key else None
+        return _without_values(record, [by_key[each] for each in gone]) if by_key else None
 
     async def _drop_unfounded(self, scope: Scope, checked: _Checked, *, last: bool) -> None:
         """Drop evidence that does not exist; before the *last* records, wait for it instead."""
-        named = {place: set(cited_in(record)) for place, record in checked.left.items()}
+        named = {place: set(cited_by(record)) for place, record in checked.left.items()}
         coming = self._coming[scope]
-        here = _Coming()
+        here = _ExpectedRecords()
         for record in checked.left.values():
             here.add(record)
         unknown = {
@@ -333,7 +333,7 @@ class Intake:
             if lacking:  # evidence that the stored memory already cites stays valid
                 lacking -= await self._named_here(scope, checked.left[place])
             if lacking and last:
-                checked.change(place, founded(checked.left[place], lacking), UNFOUNDED)
+                checked.change(place, without_unfounded(checked.left[place], lacking), UNFOUNDED)
             elif lacking:
                 checked.wait(place)
 
@@ -389,7 +389,7 @@ def _is_before(time: Json | None, forgotten: datetime) -> bool:
     return is_covered(time, check_time(forgotten, "the time of an erase"))
 
 
-def _without(record: JsonObject, pointers: Sequence[str]) -> JsonObject | None:
+def _without_values(record: JsonObject, pointers: Sequence[str]) -> JsonObject | None:
     """Return a document without the values at *pointers*, and without its past versions."""
     check_object(record.get("evidence"), "a memory's evidence")
     written = cast("Mapping[str, Sequence[Sequence[Any]]]", record["evidence"])

@@ -60,7 +60,7 @@ class Tuning:
     is_kept: bool
 
 
-def _tell_nobody(_done: int, _total: int) -> None:
+def _ignore_progress(_done: int, _total: int) -> None:
     """Ignore the progress; the default callback."""
 
 
@@ -81,7 +81,7 @@ class EmbedderTuning:
         sample: Iterable[SampleLike],
         *,
         keep: bool = True,
-        progress: Callable[[int, int], None] = _tell_nobody,
+        progress: Callable[[int, int], None] = _ignore_progress,
     ) -> Tuning:
         """
         Find the best weight of the embedder in the ranking, and store it.

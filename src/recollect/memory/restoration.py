@@ -22,7 +22,7 @@ def open_intake(memory: Restoration, *, depth: int = 1, restore_erased: bool = F
     return memory._intake(depth=depth, restore_erased=restore_erased)  # noqa: SLF001 (one module)
 
 
-def tell_nothing(_: RecordNote) -> None:
+def ignore_note(_: RecordNote) -> None:
     """Ignore a note; the default callback."""
 
 
@@ -49,7 +49,7 @@ class Restoration:
         records: Sequence[JsonObject],
         *,
         restore_erased: bool = False,
-        told: RecordCallback = tell_nothing,
+        told: RecordCallback = ignore_note,
     ) -> int:
         """
         Restore exported records, in batches of one scope each; return how many were new.

@@ -10,7 +10,7 @@ from recollect.records import Evidence, Json, JsonObject
 from recollect.stores.plans.erase_ledger import evidence_in
 
 
-def cited_in(record: JsonObject) -> Iterator[Cited]:
+def cited_by(record: JsonObject) -> Iterator[Cited]:
     """Yield the messages and memory versions that a memory cites, in all its versions."""
     if record.get("kind") != "memory":
         return
@@ -25,13 +25,13 @@ def _stands_alone(evidence: Evidence) -> bool:
     return evidence.is_finding or (evidence.message.startswith("@") and evidence.quote is None)
 
 
-def founded(record: JsonObject, unfounded: set[Cited]) -> JsonObject:
+def without_unfounded(record: JsonObject, unfounded: set[Cited]) -> JsonObject:
     """Return a memory's record without the evidence in *unfounded*, in all its versions."""
-    past = [_founded_version(each, unfounded) for each in list(versions_in(record))[1:]]
-    return {**_founded_version(record, unfounded), "revisions": past}
+    past = [_version_without(each, unfounded) for each in list(versions_in(record))[1:]]
+    return {**_version_without(record, unfounded), "revisions": past}
 
 
-def _founded_version(version: JsonObject, unfounded: set[Cited]) -> dict[str, Json]:
+def _version_without(version: JsonObject, unfounded: set[Cited]) -> dict[str, Json]:
     written = cast("Mapping[str, Sequence[Any]]", version["evidence"])
     left = {
         pointer: [each for each in found if (each[0], each[1]) not in unfounded]
