@@ -463,7 +463,7 @@ def test_what_cannot_be_opened_is_said(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no folder"), checkpointer(f"{tmp_path}/none/store.db"):
         pass
     tmp_path.joinpath("store.db-checkpoints").write_bytes(b"no database at all " * 99)
-    with pytest.raises(StoreError, match="no database"), checkpointer(f"{tmp_path}/store.db"):
+    with pytest.raises(StoreError, match="not a database"), checkpointer(f"{tmp_path}/store.db"):
         pass
 
 

@@ -225,7 +225,7 @@ def _check_expired(rows: Rows, missing: Sequence[Place]) -> None:
 
 
 def _read_either(rows: Rows, places: Sequence[Place], now: int) -> dict[Place, Entry]:
-    """Return the messages and memories at *places*, with few queries for the kind not there."""
+    """Return the messages and memories at *places*; the kind found in the first scope first."""
     first = places[0][0]
     found = _read_messages(rows, [each for each in places if each[0] == first])
     elsewhere = [each for each in places if each[0] != first]

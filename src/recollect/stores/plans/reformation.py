@@ -56,7 +56,7 @@ def reschedule_threads(
     Args:
         threads: The threads as the erase leaves them, if it changes them.
     """
-    # Types that were ever formed on their own: these have a schedule, so that a lane is theirs.
+    # Types that were formed on their own have a schedule: what they form again waits in their lane.
     apart = {each for row in each_formation(rows, scope_id) for each in types_of(row.receipt)}
     changed = []
     for name, by_type in waiting.items():

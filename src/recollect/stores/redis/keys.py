@@ -4,7 +4,8 @@ The names of the store's keys, and the encoding of index members; pure.
 No name of a scope, thread or memory is part of a key: keys contain the numbers of scopes and the
 keyed hashes of audit chains; names are fields and members, which may be any bytes. All keys share
 one hash tag. Members of an index have the same score and sort as bytes, which is exact, unlike
-scores (doubles): a number is written in eight bytes, the most significant one first.
+scores (doubles): a number is written in eight bytes, the most significant one first. Only the feed
+and the tombstones are sorted by score, a seq, which stays far below 2**53.
 """
 
 from __future__ import annotations

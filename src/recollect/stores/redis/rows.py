@@ -376,7 +376,7 @@ class RedisRows(DerivedReads):
         self, prefix: Scope, *, below: bool, after: tuple[Scope, str] | None, limit: int
     ) -> Sequence[tuple[ScopeRow, ThreadRow]]:
         first, end = range_below(prefix)
-        # Threads of the scope itself come first: their path ends with two zero bytes.
+        # Threads of the scope itself come first: a second zero byte follows its path.
         end = end if below else first + b"\1"
         place = stored_path(after[0]) + b"\0" + after[1].encode() if after else b""
         start = b"(" + place if place > first else b"[" + first
