@@ -484,7 +484,7 @@ def test_what_is_no_scope_is_refused_before_it_is_sent(client: SyncClient, scope
 @pytest.mark.parametrize("value", [{"a": float("nan")}, {"a": {1}}, {"a": object()}])
 def test_what_is_no_json_is_refused_before_it_is_sent(client: SyncClient, value: Any) -> None:
     """A value that cannot be written as JSON is named, with what it was for."""
-    with pytest.raises(UsageError, match="PUT /v1/memories/Note/n1 is to send is no JSON"):
+    with pytest.raises(UsageError, match="the body of PUT /v1/memories/Note/n1 is not JSON"):
         client.put(("users", "ada"), "Note", "n1", value)
 
 
@@ -570,14 +570,14 @@ async def test_a_client_without_one_key_for_all_attempts_is_caught(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant: attempts that the service cannot know again keep the message twice."""
-    built = HttpSender._built
+    built = HttpSender._build
 
     def keyless(asker: HttpSender, request: ServiceRequest) -> Any:
         made = built(asker, request)
         made.headers.pop("idempotency-key", None)
         return made
 
-    monkeypatch.setattr(HttpSender, "_built", keyless)
+    monkeypatch.setattr(HttpSender, "_build", keyless)
 
     kept, _ = await kept_through(served, ("cut", "mutant"), ["after"])
 

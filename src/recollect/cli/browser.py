@@ -20,6 +20,7 @@ def has_display(environment: Mapping[str, str], platform: str) -> bool:
     """
     if platform.startswith("linux"):
         return bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
+    # macOS and Windows have no such variable, but a window would open on the remote machine.
     return "SSH_CONNECTION" not in environment
 
 

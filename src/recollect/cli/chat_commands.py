@@ -76,6 +76,7 @@ class ChatCommands:
         self._call = call
         self._confirmed = confirmed
         self._interruptible = interruptible
+        # Formations before the chat are not reported as new.
         self._seen = {each.id for each in self._formations()}
         self._commands: Mapping[str, SlashCommand] = {
             each.usage.partition(" ")[0]: each

@@ -144,6 +144,7 @@ def forming_of(
             named={name: with_settings(each, waits) for name, each in assistants.named.items()},
             scopes=assistants.scopes,
         )
+    # Not click's `envvar`: `.env` is read after the options are parsed.
     chosen = model or os.environ.get("RECOLLECT_MODEL") or _text(read, "model", config)
     return FormationOptions(
         model=chosen or None,
@@ -249,7 +250,7 @@ def read_file(path: Path) -> Mapping[str, object]:
         size = path.stat().st_size
         if size > FILE_BYTES_MAX:
             raise LimitError(f"bytes of {path}", size, FILE_BYTES_MAX, "FILE_BYTES_MAX")
-        text = path.read_bytes().decode("utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")  # editors on Windows write a byte order mark
         read = read_json(text) if path.suffix == ".json" else tomllib.loads(text)
     except FileNotFoundError as error:
         msg = f"there is no file {str(path)!r}"

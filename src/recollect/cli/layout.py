@@ -36,6 +36,7 @@ def width_of(text: str) -> int:
 
 
 def _character_width(character: str) -> int:
+    # Hangul vowels and final consonants join the syllable before them.
     if unicodedata.category(character) in _NO_WIDTH or "\u1160" <= character <= "\u11ff":
         return 0
     return 2 if unicodedata.east_asian_width(character) in "FW" else 1

@@ -68,6 +68,7 @@ def visible(text: str) -> str:
     'red \ufffd[31malert next'
     """
     line = _SPACE.sub(" ", text).strip()
+    # A replacement, not a removal: the reader should see that something was there.
     return "".join(
         "\ufffd"
         if unicodedata.category(each) in HIDDEN_CATEGORIES and each not in _JOINERS

@@ -65,6 +65,7 @@ class Program(PlainErrors):
         """Return the command with this name, ``None`` if there is none."""
         if cmd_name not in _COMMANDS:
             return None
+        # Imported only now: the imports of all commands would slow every start.
         module, _, name = _COMMANDS[cmd_name].partition(":")
         found: object = getattr(import_module(module), name)
         return found if isinstance(found, click.Command) else None

@@ -97,6 +97,7 @@ def run_service(run: ServiceRun) -> None:
         if run.tells_key:
             click.echo(f"first key, shown this once: {key}")
 
+    # Bound before the memory is opened: a taken port fails at once, and port 0 becomes a number.
     with bound_socket(run.settings) as listening:
         url = url_of(listening)
         app = create_app(

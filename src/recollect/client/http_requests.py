@@ -134,40 +134,40 @@ class HttpSender:
             # A write that is not idempotent may have been carried out: never send it twice.
             is_last = attempt == self._retries or not request.is_repeatable
             try:
-                response = await self._web.send(self._built(request))
+                response = await self._web.send(self._build(request))
             except httpx.TransportError as failed:
                 if is_last or isinstance(failed, httpx.UnsupportedProtocol):
-                    raise _away(request, failed) from failed
+                    raise _unreachable(request, failed) from failed
                 LOG.warning("retrying a request: %s", kind_of(failed))
-                await self._sleep(_pause(attempt))
+                await self._sleep(_backoff(attempt))
                 continue
-            wait_s = _later(response, attempt)
+            wait_s = _retry_delay(response, attempt)
             if wait_s is None or is_last or wait_s > WAIT_S_MAX:
-                return _answer(request, response, is_repeated=attempt > 0)
+                return _parse(request, response, is_repeated=attempt > 0)
             LOG.warning("retrying a request in %.1f s: %d", wait_s, response.status_code)
             await self._sleep(wait_s)
 
     async def lines(self, request: ServiceRequest) -> AsyncIterator[str]:
         """Yield the lines of a streamed response as they arrive; the request is not retried."""
         try:
-            response = await self._web.send(self._built(request), stream=True)
+            response = await self._web.send(self._build(request), stream=True)
             try:
                 if response.is_error:
                     await response.aread()
-                    raise _problem(request, response)
+                    raise _error_of(request, response)
                 async for line in response.aiter_lines():
                     yield line
             finally:
                 await response.aclose()
         except httpx.TransportError as failed:
-            raise _away(request, failed) from failed
+            raise _unreachable(request, failed) from failed
 
-    def _built(self, request: ServiceRequest) -> httpx.Request:
+    def _build(self, request: ServiceRequest) -> httpx.Request:
         # Scopes are relative to the key's own, which the empty one stands for.
         scope = check_scope(request.scope) if request.scope != () else ()
         query = [("scope", each) for each in scope]
         query += [
-            (name, _written(value)) for name, value in request.query.items() if value is not None
+            (name, _query_text(value)) for name, value in request.query.items() if value is not None
         ]
         patient = httpx.Timeout(self._web.timeout.connect, read=None)
         try:
@@ -185,29 +185,29 @@ class HttpSender:
             raise UsageError(msg) from error
 
 
-def _written(value: object) -> str:
+def _query_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _pause(attempt: int) -> float:
+def _backoff(attempt: int) -> float:
     """Return the pause before a retry: exponential, with jitter."""
     # The jitter spreads the retries of many clients after an outage.
     return FIRST_WAIT_S * float(2**attempt) * random.uniform(0.5, 1.0)  # noqa: S311 (no secret)
 
 
-def _later(response: httpx.Response, attempt: int) -> float | None:
+def _retry_delay(response: httpx.Response, attempt: int) -> float | None:
     """Return the delay before a retry; ``None`` if the response is final."""
     if response.status_code not in _LATER:
         return None
     asked = response.headers.get("retry-after", "")
-    return float(asked) if asked.isdecimal() else _pause(attempt)
+    return float(asked) if asked.isdecimal() else _backoff(attempt)
 
 
-def _answer(
+def _parse(
     request: ServiceRequest, response: httpx.Response, *, is_repeated: bool
 ) -> ServiceResponse:
     if not response.is_success:
-        failed = _problem(request, response)
+        failed = _error_of(request, response)
         if is_repeated:
             failed.add_note(_REPEATED)
         raise failed
@@ -229,7 +229,7 @@ def is_repeated(error: Exception) -> bool:
     return _REPEATED in getattr(error, "__notes__", ())
 
 
-def _problem(request: ServiceRequest, response: httpx.Response) -> Exception:
+def _error_of(request: ServiceRequest, response: httpx.Response) -> Exception:
     try:
         problem: object = response.json()
     except ValueError:
@@ -242,7 +242,7 @@ def _problem(request: ServiceRequest, response: httpx.Response) -> Exception:
     return found or error_of(response.status_code, problem, response.headers)
 
 
-def _away(request: ServiceRequest, failed: httpx.TransportError) -> StoreUnavailableError:
+def _unreachable(request: ServiceRequest, failed: httpx.TransportError) -> StoreUnavailableError:
     reason = str(failed) or type(failed).__name__
     unknown = "" if request.is_repeatable else "; the request may have been carried out"
     msg = f"the service cannot be reached ({reason}){unknown}: check that it runs, then try again"

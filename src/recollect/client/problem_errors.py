@@ -40,13 +40,15 @@ def error_of(status: int, problem: object, headers: Mapping[str, str]) -> Recoll
     code, detail = str(fields.get("code", "")), str(fields.get("detail", f"status {status}"))
     class_ = classes().get(code) or _OURS.get(code) or _by_status(status)
     facts = fields.get("facts")
-    error = _made(class_, detail, facts if isinstance(facts, Mapping) else {})
+    error = _build_error(class_, detail, facts if isinstance(facts, Mapping) else {})
     if _REQUEST_ID in headers:
         error.add_note(f"the service's log has it under request {headers[_REQUEST_ID]}")
     return error
 
 
-def _made(class_: type[RecollectError], detail: str, facts: Mapping[str, object]) -> RecollectError:
+def _build_error(
+    class_: type[RecollectError], detail: str, facts: Mapping[str, object]
+) -> RecollectError:
     if facts:
         try:
             return class_(*facts.values())

@@ -196,7 +196,7 @@ class Keys:
             last_used_at=None,
             digest=digest_of(secret),
         )
-        await self._keep(key)
+        await self._write_key(key)
         return key, secret
 
     async def rotate(self, id_: str, *, overlap_s: float = 0.0) -> tuple[Key, str]:
@@ -222,7 +222,7 @@ class Keys:
             old_digest=old.digest if overlap_s else None,
             old_until=until if overlap_s else None,
         )
-        await self._keep(rotated)
+        await self._write_key(rotated)
         # Only after the commit: the watch must read the new secret, not the old one again.
         self._changed()
         return rotated, secret
@@ -258,7 +258,7 @@ class Keys:
         Raises:
             NotFoundError: The id is unknown.
         """
-        found = await self._kept(check_id(id_, "a key's id"))
+        found = await self._read_key(check_id(id_, "a key's id"))
         if found is None:
             msg = f"there is no key {id_!r}: list the existing keys"
             raise NotFoundError(msg)
@@ -276,15 +276,15 @@ class Keys:
 
     async def all(self, within: Scope = ()) -> list[Key]:
         """Return the keys that are bound to *within* or below it, oldest first."""
-        used = {each.key: each.updated_at for each in await self._listed(SERVICE_KEY_USE)}
+        used = {each.key: each.updated_at for each in await self._read_all(SERVICE_KEY_USE)}
         found = [
             replace(_key_of(each), last_used_at=used.get(each.key))
-            for each in await self._listed(SERVICE_KEY)
+            for each in await self._read_all(SERVICE_KEY)
         ]
         inside = [each for each in found if each.scope[: len(within)] == within]
         return sorted(inside, key=lambda each: (each.created_at, each.id))
 
-    async def _listed(self, kind: str) -> list[SideRecord]:
+    async def _read_all(self, kind: str) -> list[SideRecord]:
         return [
             row
             async for row in each_row(
@@ -294,7 +294,7 @@ class Keys:
             )
         ]
 
-    async def _kept(self, id_: str) -> Key | None:
+    async def _read_key(self, id_: str) -> Key | None:
         found = await self._store.side_record(KEYS_SCOPE, SERVICE_KEY, id_)
         return None if found is None else _key_of(found)
 
@@ -309,7 +309,7 @@ class Keys:
         put = PutSideRecord(kind=SERVICE_KEY_USE, key=id_, value={})
         await self._store.apply(KEYS_SCOPE, [put])
 
-    async def _keep(self, key: Key) -> None:
+    async def _write_key(self, key: Key) -> None:
         put = PutSideRecord(
             kind=SERVICE_KEY, key=key.id, value=_value_of(key), expected=key.version
         )
@@ -340,14 +340,14 @@ def _value_of(key: Key) -> JsonObject:
         "scope": list(key.scope),
         "permissions": sorted(key.permissions),
         "created_at": key.created_at.isoformat(),
-        "expires_at": _written(key.expires_at),
+        "expires_at": _isoformat(key.expires_at),
         "digest": key.digest,
         "old_digest": key.old_digest,
-        "old_until": _written(key.old_until),
+        "old_until": _isoformat(key.old_until),
     }
 
 
-def _written(time: datetime | None) -> str | None:
+def _isoformat(time: datetime | None) -> str | None:
     return None if time is None else time.isoformat()
 
 

@@ -72,7 +72,7 @@ class ConnectionLimits:
         is_keyed = scope.get("state", {}).get("principal") is not None
         held = self._book.begin(peer, is_keyed=is_keyed)
         try:
-            refused = self._refused_all()
+            refused = self._check_total()
             if is_keyed or refused is not None:
                 await (refused or self._app)(scope, receive, send)
             else:
@@ -85,14 +85,14 @@ class ConnectionLimits:
         address = address_key(self._proxies.client_of(host, Headers(scope=scope)))
         self._asking[address] += 1
         try:
-            refused = self._refused_keyless(host, address)
+            refused = self._check_keyless(host, address)
             await (refused or self._app)(scope, receive, send)
         finally:
             self._asking[address] -= 1
             if not self._asking[address]:  # or the counter would grow with every address
                 del self._asking[address]
 
-    def _refused_all(self) -> Problem | None:
+    def _check_total(self) -> Problem | None:
         """Return the refusal if more than ``connections_max`` connections are open."""
         book, limit = self._book, self._book.room.total
         if book.count > limit:
@@ -101,7 +101,7 @@ class ConnectionLimits:
             return None
         return _refusal(f"more than {limit} connections are open (connections_max)")
 
-    def _refused_keyless(self, host: str, address: str) -> Problem | None:
+    def _check_keyless(self, host: str, address: str) -> Problem | None:
         """Return the refusal of a request without a key that exceeds a limit."""
         book, room = self._book, self._book.room
         held = self._asking[address]

@@ -214,6 +214,7 @@ class TerminalChat:
             with suppress(ImportError):
                 import readline  # noqa: F401 (enables line editing)
         elif hasattr(sys.stdin, "reconfigure"):
+            # Invalid UTF-8 in a pipe must not end the chat.
             sys.stdin.reconfigure(errors="surrogateescape")
 
     def _greet(self) -> None:
@@ -264,6 +265,7 @@ class TerminalChat:
             future.result()
         except KeyboardInterrupt:
             future.cancel()
+            # The cancelled answer still stores what was streamed.
             ended.wait(END_WAIT_S)
             raise
 

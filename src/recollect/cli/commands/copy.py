@@ -56,6 +56,7 @@ def copy(
 
 def check_addresses(source: str, destination: str) -> None:
     """Reject a missing source, and a source that is the destination."""
+    # Resolved, because two spellings may name the same file.
     one, other = store_file(source), store_file(destination)
     if source == destination or (one and other and one.resolve() == other.resolve()):
         msg = f"{without_password(source)!r} is source and destination: name two stores"

@@ -69,6 +69,7 @@ def demo(
     if keep is not None and Path(keep).exists():
         msg = f"{keep!r} exists: name a new file for the demo"
         raise UsageError(msg)
+    # Windows cannot remove a file that is still open somewhere.
     with tempfile.TemporaryDirectory(prefix="recollect-demo-", ignore_cleanup_errors=True) as there:
         file = Path(there, "demo.db") if keep is None else Path(keep)
         _play(file, embedder, serves=serves, port=port, tells_key=keep is not None)

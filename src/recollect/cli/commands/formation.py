@@ -200,6 +200,7 @@ def _record(result: FormationResult) -> dict[str, Json]:
 
 def _end_as(results: Sequence[FormationResult]) -> None:
     """Raise the model's error, or exit with the status of an unfinished formation."""
+    # The model's own error first: it says what an operator must do.
     for each in results:
         if each.outage is not None:
             raise each.outage

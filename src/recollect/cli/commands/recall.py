@@ -117,6 +117,7 @@ async def _recall(
     from recollect.wire.recalls import recall_to_json
 
     async with opened(target) as memory:
+        # Twice, because the first includes loading the index and the embedder.
         found, first_ms = await _timed(ask(memory))
         again, again_ms = await _timed(ask(memory))
         if not again.eligible:

@@ -17,7 +17,7 @@ from recollect.cli.formation_config import FormationOptions, forming_options
 from recollect.cli.memory_choice import opened_model, opened_to_form
 from recollect.cli.options import Target, memory_options, written_scope
 from recollect.cli.output import counted, note, visible
-from recollect.cli.store_choice import run
+from recollect.cli.store_choice import run, without_password
 from recollect.errors import UsageError
 from recollect.wire.elements import scope_to_json, time_to_json
 
@@ -152,9 +152,9 @@ async def _work(
                 await group.start(shut_down_on, signals, working, scope, GRACE_S)
             if once:
                 await working.drain()
-                scope.cancel()
+                scope.cancel()  # or the task that waits for signals would never end
             else:
-                note(f"worker {os.getpid()} is at work on {target.store}")
+                note(f"worker {os.getpid()} is at work on {without_password(target.store)}")
                 group.start_soon(_consolidator(memory, model, forming).run)
                 await working.run()
     note(f"worker {os.getpid()} ended after {counted(printer.count, 'formation')}")

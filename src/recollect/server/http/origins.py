@@ -45,7 +45,7 @@ class BrowserOrigins:
         headers = Headers(scope=scope)
         size = sum(len(name) + len(value) for name, value in headers.raw)
         refused = (
-            self._refused_host(headers.getlist("host")) if size <= HEADER_BYTES_MAX else TOO_LONG
+            self._check_host(headers.getlist("host")) if size <= HEADER_BYTES_MAX else TOO_LONG
         )
         if refused is not None:
             await refused(scope, receive, send)
@@ -65,9 +65,9 @@ class BrowserOrigins:
         elif scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
             await self._preflight(origin)(scope, receive, send)
         else:
-            await self._app(scope, receive, self._sending(send, origin))
+            await self._app(scope, receive, self._with_cors(send, origin))
 
-    def _refused_host(self, hosts: list[str]) -> Problem | None:
+    def _check_host(self, hosts: list[str]) -> Problem | None:
         found = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
         if found is None:
             return _NO_HOST
@@ -75,7 +75,7 @@ class BrowserOrigins:
             return None
         return _FOREIGN_HOST
 
-    def _allowing(self, origin: str) -> dict[str, str]:
+    def _cors_headers(self, origin: str) -> dict[str, str]:
         found = {
             "access-control-allow-origin": "*" if "*" in self._origins else origin,
             "access-control-expose-headers": _EXPOSED,
@@ -87,18 +87,18 @@ class BrowserOrigins:
         return found
 
     def _preflight(self, origin: str) -> Response:
-        headers = self._allowing(origin) | {
+        headers = self._cors_headers(origin) | {
             "access-control-allow-methods": _METHODS,
             "access-control-allow-headers": _HEADERS,
             "access-control-max-age": str(_MAX_AGE_S),
         }
         return Response(status_code=204, headers=headers)
 
-    def _sending(self, send: Send, origin: str) -> Send:
+    def _with_cors(self, send: Send, origin: str) -> Send:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in self._allowing(origin).items():
+                for name, value in self._cors_headers(origin).items():
                     headers[name] = value
             await send(message)
 

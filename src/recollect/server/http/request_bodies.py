@@ -56,7 +56,7 @@ class RequestBodies:
             is_file = scope["path"] == FILE_IMPORT_PATH
             limit = self._check_headers(headers, is_import=is_import, is_file=is_file)
             if is_import:
-                passed = self._counting(receive, limit)
+                passed = self._limited(receive, limit)
                 await self._app(scope, passed, send)
                 return
             body = await self._body(receive, limit)
@@ -66,7 +66,7 @@ class RequestBodies:
         except BodyRefusedError as refused:
             await refused.problem(scope, receive, send)
             return
-        await self._app(scope, _replayed(body, receive), send)
+        await self._app(scope, _replay(body, receive), send)
 
     def _check_headers(self, headers: Headers, *, is_import: bool, is_file: bool) -> int:
         encoding = headers.get("content-encoding", "identity").strip().lower()
@@ -102,7 +102,7 @@ class RequestBodies:
         except TimeoutError:
             raise BodyRefusedError(_slow(self._settings.body_timeout_s)) from None
 
-    def _counting(self, receive: Receive, limit: int) -> Receive:
+    def _limited(self, receive: Receive, limit: int) -> Receive:
         """Return a receive that raises once the body exceeds its size, or a part its time."""
         size = 0
 
@@ -136,7 +136,7 @@ async def _read_json(body: bytes, content_type: str) -> Json:
         raise BodyRefusedError(Problem(status=400, code="body", detail=detail)) from None
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def _replay(body: bytes, receive: Receive) -> Receive:
     """Return a receive that first yields the body that was read."""
     is_given = False
 

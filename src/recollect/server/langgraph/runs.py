@@ -122,7 +122,7 @@ async def _create_run(
     await store_types(memory, reach.scope, how.types)
     run = await _store_run(reach, how, asked, span)
     response.headers["content-location"] = f"/threads/{thread_id}/runs/{run.id}"
-    return _shown(run)
+    return _to_json(run)
 
 
 async def _in_flight(reach: Reach, thread: KeptThread) -> list[KeptRun]:
@@ -227,13 +227,13 @@ async def runs(
     """Return the runs of a thread, newest first."""
     thread = await require_thread(reach.memory, reach.scope, thread_id)
     found = [each for each in await current_runs(reach, thread) if status in {None, each.status}]
-    return [_shown(each) for each in found[offset:][: limit or LIMIT]]
+    return [_to_json(each) for each in found[offset:][: limit or LIMIT]]
 
 
 @router.get("/threads/{thread_id}/runs/{run_id}", summary="Get a run")
 async def get(reach: Reading, thread_id: ThreadId, run_id: RunId) -> JsonAnswer:
     """Return a run with its current status."""
-    return _shown(await _require_run(reach, thread_id, run_id))
+    return _to_json(await _require_run(reach, thread_id, run_id))
 
 
 @router.delete("/threads/{thread_id}/runs/{run_id}", summary="Delete a run", status_code=204)
@@ -315,7 +315,7 @@ async def _require_run(reach: Reach, thread_id: str, run_id: str) -> KeptRun:
     raise NotFoundError(msg)
 
 
-def _shown(run: KeptRun) -> JsonAnswer:
+def _to_json(run: KeptRun) -> JsonAnswer:
     configurable = {**run.configurable, "thread_id": run.thread, "run_id": run.id}
     found: JsonAnswer = {
         "run_id": run.id,

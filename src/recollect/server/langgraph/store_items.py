@@ -90,7 +90,7 @@ async def get_item(
         found = await (await _store(reach, labels)).aget(
             tuple(labels), key, refresh_ttl=refresh_ttl
         )
-    return None if found is None else _shown(found)
+    return None if found is None else _to_json(found)
 
 
 @router.delete("/items", summary="Delete an item", status_code=204)
@@ -118,7 +118,7 @@ async def search_items(reach: Reading, asked: SearchRequest) -> JsonAnswer:
             offset=asked.offset,
             refresh_ttl=asked.refresh_ttl,
         )
-    return {"items": [_shown(each) | {"score": each.score} for each in found]}
+    return {"items": [_to_json(each) | {"score": each.score} for each in found]}
 
 
 @router.post("/namespaces", summary="List namespaces")
@@ -169,7 +169,7 @@ def _invalid_namespaces() -> Iterator[None]:
         raise HTTPException(BAD_REQUEST, str(error)) from None
 
 
-def _shown(item: Item) -> JsonAnswer:
+def _to_json(item: Item) -> JsonAnswer:
     return {
         "namespace": list(item.namespace),
         "key": item.key,

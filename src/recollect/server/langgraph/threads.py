@@ -68,10 +68,10 @@ async def values_of(reach: Reach, thread: KeptThread) -> JsonAnswer:
     if scope is None or found is None:
         return {"messages": []}
     last = await memory.last_messages(scope, thread.id, limit=PAGE_ROWS_MAX)
-    return {"messages": [_shown_message(each) for each in last]}
+    return {"messages": [_message_to_json(each) for each in last]}
 
 
-async def _shown(reach: Reach, thread: KeptThread, *, whole: bool = True) -> JsonAnswer:
+async def _to_json(reach: Reach, thread: KeptThread, *, whole: bool = True) -> JsonAnswer:
     runs = await current_runs(reach, thread)
     status = "idle"
     if any(each.status in IN_FLIGHT for each in runs):
@@ -100,7 +100,7 @@ async def create(reach: Writing, asked: ThreadMadeRequest) -> JsonAnswer:
     if found is not None and asked.if_exists == "raise":
         msg = f"Thread with ID {id_} already exists"
         raise ConflictError(msg)
-    return await _shown(reach, found or await create_thread(reach, id_, asked.metadata or {}))
+    return await _to_json(reach, found or await create_thread(reach, id_, asked.metadata or {}))
 
 
 @router.post("/search", summary="Search threads")
@@ -115,7 +115,7 @@ async def search(reach: Reading, asked: ThreadSearchRequest) -> list[JsonAnswer]
     ]
     shown: list[JsonAnswer] = []
     for each in fitting:
-        one = await _shown(reach, each, whole=False)
+        one = await _to_json(reach, each, whole=False)
         if asked.status in {None, one["status"]}:
             shown.append(one)
         if len(shown) == asked.offset + (asked.limit or LIMIT):
@@ -126,7 +126,7 @@ async def search(reach: Reading, asked: ThreadSearchRequest) -> list[JsonAnswer]
 @router.get("/{thread_id}", summary="Get a thread")
 async def get(reach: Reading, thread_id: ThreadId) -> JsonAnswer:
     """Return a thread with its messages."""
-    return await _shown(reach, await require_thread(reach.memory, reach.scope, thread_id))
+    return await _to_json(reach, await require_thread(reach.memory, reach.scope, thread_id))
 
 
 @router.patch("/{thread_id}", summary="Update a thread's metadata")
@@ -137,7 +137,7 @@ async def update(reach: Writing, thread_id: ThreadId, asked: ThreadChangeRequest
     now = reach.service.now()
     put = put_thread(replace(found, updated_at=now, metadata={**found.metadata, **asked.metadata}))
     await memory.store.apply(place_of(reach.scope, thread_id), [put])
-    return await _shown(reach, await require_thread(memory, reach.scope, thread_id))
+    return await _to_json(reach, await require_thread(memory, reach.scope, thread_id))
 
 
 @router.delete("/{thread_id}", summary="Delete a thread", status_code=204)
@@ -171,7 +171,7 @@ async def state(reach: Reading, thread_id: ThreadId) -> JsonAnswer:
     }
 
 
-def _shown_message(message: Message) -> JsonAnswer:
+def _message_to_json(message: Message) -> JsonAnswer:
     """Return a message in LangChain's form."""
     kept = message.metadata.get("message")
     fields: JsonAnswer = dict(kept) if isinstance(kept, Mapping) else {}

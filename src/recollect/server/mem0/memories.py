@@ -148,7 +148,7 @@ async def batch_delete(reach: Writing, asked: BatchDeletionRequest) -> JsonAnswe
 async def get(reach: Reading, memory_id: str) -> JsonAnswer:
     """Return a memory."""
     _, found = await _active_memory(reach, memory_id, "read")
-    return await _shown(reach, found)
+    return await _read_row(reach, found)
 
 
 @router.put("/v1/memories/{memory_id}/")
@@ -159,7 +159,7 @@ async def update(reach: Writing, memory_id: str, asked: UpdateMemoryRequest) -> 
     await check_value(inner, write.type, write.value)
     with memory_span("upsert_memory"):
         (changed,) = await inner.memory.apply(inner.scope, [write])
-    return await _shown(reach, changed or current)
+    return await _read_row(reach, changed or current)
 
 
 @router.delete("/v1/memories/{memory_id}/")
@@ -193,7 +193,7 @@ async def _active_memory(reach: Reach, id_: str, needs: Permission) -> tuple[Rea
     return inner, found
 
 
-async def _shown(reach: Reach, memory: Memory) -> JsonAnswer:
+async def _read_row(reach: Reach, memory: Memory) -> JsonAnswer:
     (row,) = await rows_of(reach.memory, reach.scope, [memory])
     return row
 
