@@ -484,7 +484,7 @@ def test_what_is_no_scope_is_refused_before_it_is_sent(client: SyncClient, scope
 @pytest.mark.parametrize("value", [{"a": float("nan")}, {"a": {1}}, {"a": object()}])
 def test_what_is_no_json_is_refused_before_it_is_sent(client: SyncClient, value: Any) -> None:
     """A value that cannot be written as JSON is named, with what it was for."""
-    with pytest.raises(UsageError, match="PUT /v1/memories/Note/n1 is to send is no JSON"):
+    with pytest.raises(UsageError, match="the body of PUT /v1/memories/Note/n1 is not JSON"):
         client.put(("users", "ada"), "Note", "n1", value)
 
 
